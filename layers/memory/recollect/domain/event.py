@@ -1,0 +1,122 @@
+"""The episodic record: one thing said or done, with the time it belongs to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TypeAlias
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+_NO_METADATA: Mapping[str, Json] = MappingProxyType({})
+
+
+def no_metadata() -> Mapping[str, Json]:
+    """The default: no pairs."""
+    return _NO_METADATA
+
+
+class Role(StrEnum):
+    """Who spoke (H-19). `assistant` is accepted over HTTP and becomes `bot`."""
+
+    USER = "user"
+    BOT = "bot"
+
+
+class ContentType(StrEnum):
+    """What kind of content it is; decides the base score (K-01 to K-06)."""
+
+    USERPREFERENCE = "userpreference"
+    FACTUALLEARNING = "factuallearning"
+    CONTEXTUALFACT = "contextualfact"
+    DEFAULT = "default"
+    USERINPUT = "userinput"
+    ASSISTANTRESPONSE = "assistantresponse"
+
+
+class EventType(StrEnum):
+    """What kind of event it is; the bridge's whitelist speaks of these (A-41, A-60)."""
+
+    CONVERSATION = "conversation"
+    TASK = "task"
+    REMINDER = "reminder"
+    EMOTION = "emotion"
+    PREFERENCE = "preference"
+    CUSTOM = "custom"
+
+
+class Source(StrEnum):
+    """Where it comes from, in falling order of trust (A-81)."""
+
+    USER = "user"
+    CONVERSATION = "conversation"
+    SKILL = "skill"
+    SYSTEM = "system"
+    INFERRED = "inferred"
+
+
+@dataclass(frozen=True, slots=True)
+class EventRef:
+    """Enough to find an event in any store: its id and its timestamp, which is part of its key."""
+
+    id: str
+    timestamp: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event of the timeline, as stored.
+
+    `timestamp` is when it was said, `recorded_at` when it arrived, both UTC with microseconds. `persona_id`
+    None is the default persona. `embedding` is the caller's own vector, packed; None lets the embedder make one.
+    `superseded_by` names the next newer event of the same `key`, `superseded_at` its timestamp.
+    """
+
+    id: str
+    user_id: str
+    persona_id: str | None = None
+    household_id: str | None = None
+    conversation_id: str
+    role: Role
+    speaker: str | None = None
+    content: str
+    content_type: ContentType
+    event_type: EventType = EventType.CONVERSATION
+    source: Source
+    timestamp: datetime
+    recorded_at: datetime
+    importance: float
+    tags: tuple[str, ...] = ()
+    key: str | None = None
+    space_id: str | None = None
+    title: str | None = None
+    category: str | None = None
+    notes: str | None = None
+    views: int = 0
+    is_private: bool = False
+    expires_at: datetime | None = None
+    metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+    embedding: bytes | None = None
+    superseded_by: str | None = None
+    superseded_at: datetime | None = None
+    version: int = 1
+
+    @property
+    def ref(self) -> EventRef:
+        """Where it stands in the timeline."""
+        return EventRef(self.id, self.timestamp)
+
+    def expired(self, now: datetime) -> bool:
+        """Gone from every read from the instant `expires_at` on."""
+        return self.expires_at is not None and self.expires_at <= now
+
+    @property
+    def searchable_text(self) -> str:
+        """What search reads: content, title, category, notes (api.md, *Shapes*)."""
+        return "\n".join(part for part in (self.title, self.content, self.category, self.notes) if part)
+
+    @property
+    def passage(self) -> str:
+        """What is embedded: the searchable text with the speaker's name before it."""
+        return f"{self.speaker}: {self.searchable_text}" if self.speaker else self.searchable_text

@@ -1,0 +1,111 @@
+"""What a search engine is asked, and what it answers: candidates with the features that the domain ranks by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.domain.embedding import FloatArray
+from recollect.domain.event import EventRef
+from recollect.domain.filters import DropReason, SearchFilters
+from recollect.domain.lexical import TermStatistics
+
+
+class Arm(StrEnum):
+    """Who nominated a candidate."""
+
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+    TAIL = "tail"
+    TIMELINE = "timeline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NominationRequest:
+    """One wave of an engine: the lexical arm where there are terms, the vector arm where there is a vector.
+
+    `limit` counts per arm. `count` asks for the tally. `min_similarity` only serves the tally: how many of the
+    filtered records reach that cosine; the arms themselves are not cut by it.
+    """
+
+    filters: SearchFilters
+    limit: int
+    terms: tuple[str, ...] = ()
+    vector: FloatArray | None = None
+    min_similarity: float | None = None
+    count: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexHit:
+    """A nominated record: `counts` of the query's terms in it, its length in terms, its vector, its facts.
+
+    `arms` gives the rank (from 1) in each arm that nominated it.
+    """
+
+    ref: EventRef
+    arms: Mapping[Arm, int]
+    counts: Mapping[str, int]
+    length: int
+    vector: FloatArray | None
+    role: str
+    speaker: str | None
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many records of the user the engine considered, and why it left records out.
+
+    `exact` is False where it stopped counting (10,000 records) or could not tell.
+    """
+
+    considered: int
+    dropped: Mapping[DropReason, int]
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nominations:
+    """Hits (each record once, whatever arms name it), the user's term statistics, the tally if asked for.
+
+    `includes_tail` says that statistics and tally count every durable event already, also those whose projection
+    is pending: true where the index is part of the timeline's own transaction.
+    """
+
+    hits: tuple[IndexHit, ...]
+    statistics: TermStatistics
+    tally: Tally | None = None
+    includes_tail: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexDocument:
+    """What the index holds of an event: features and filters, no readable content.
+
+    `terms` is in the order of the text. `vector` is None where there is no embedder, and for private events,
+    which are indexed bare so that counts are right.
+    """
+
+    tenant: str
+    user_id: str
+    persona_id: str | None
+    household_id: str | None
+    ref: EventRef
+    version: int
+    recorded_at: datetime
+    conversation_id: str
+    role: str
+    speaker: str | None
+    event_type: str
+    source: str
+    key: str | None
+    space_id: str | None
+    tags: tuple[str, ...]
+    importance: float
+    is_private: bool
+    superseded: bool
+    expires_at: datetime | None
+    terms: tuple[str, ...] = field(repr=False)
+    facets: tuple[str, ...] = field(repr=False)
+    vector: FloatArray | None = field(repr=False)

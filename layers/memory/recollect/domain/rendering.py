@@ -1,0 +1,56 @@
+"""The prompt of the document, byte for byte: web results, memories, current input (K-26 to K-37, P-23)."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.domain.event import ContentType
+from recollect.domain.relative_time import time_ago
+from recollect.domain.scoring import content_type_of
+from recollect.domain.selection import ContextItem
+
+WEB_PREFIX = "Here's current web search information relevant to your question:"
+MEMORY_PREFIX = "Here's some relevant context from our previous conversations:"
+INPUT_PREFIX = "Current user input: "
+
+_LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_OWN_LINES = re.compile(
+    r"\W*(?:current user input|here.s current web search information|here.s some relevant context"
+    r"|you said \(|i responded \()",
+    re.IGNORECASE,
+)
+
+
+def render_prompt(
+    web_results: Sequence[str] | None, items: Sequence[ContextItem], user_input: str, now: datetime
+) -> str:
+    """The prompt; `items` come oldest first (K-34), `now` is what "2 days ago" counts from.
+
+    A block without results or memories is left out (K-29, K-37). Nothing in a memory or a result begins a line of
+    its own; the current input stands last and as it is (K-35).
+    """
+    lines: list[str] = []
+    results = web_lines(web_results or ())
+    if results:
+        lines += [WEB_PREFIX, *results, ""]
+    if items:
+        lines += [MEMORY_PREFIX, *(memory_line(item, now) for item in items), ""]
+    return "\n".join([*lines, INPUT_PREFIX + user_input])
+
+
+def memory_line(item: ContextItem, now: datetime) -> str:
+    """`- {prefix} ({timeAgo}): {content}`: only an assistant's response has "I responded" (K-31 to K-33)."""
+    responded = content_type_of(item.content_type) is ContentType.ASSISTANTRESPONSE
+    prefix = "I responded" if responded else "You said"
+    return f"- {prefix} ({time_ago(item.timestamp, now)}): {one_line(item.content)}"
+
+
+def web_lines(results: Sequence[str]) -> list[str]:
+    """One line a result, as it is; one that looks like a line of our own is made a list item, blank ones go."""
+    lines = [one_line(result).strip() for result in results]
+    return [f"- {line}" if _OWN_LINES.match(line) else line for line in lines if line]
+
+
+def one_line(text: str) -> str:
+    """The text with every line break, of any kind, made one space (P-23)."""
+    return _LINE_BREAK.sub(" ", text)

@@ -1,0 +1,64 @@
+"""Slots: the newest event of a key in a scope is the key's value, whatever order events arrive in (P-19)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.event import Event, EventRef
+
+
+@dataclass(frozen=True, slots=True)
+class SlotEntry:
+    """One value a slot has had: the event, and when it was recorded."""
+
+    ref: EventRef
+    recorded_at: datetime
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Newest timestamp wins; of equals the one that arrived later."""
+        return self.ref.timestamp, self.ref.id
+
+
+def slot_of(event: Event) -> tuple[str, str, str] | None:
+    """The slot an event fills: persona, household and key ("" for none); None without a key."""
+    return None if event.key is None else (event.persona_id or "", event.household_id or "", event.key)
+
+
+def successor(entry: SlotEntry, history: Iterable[SlotEntry]) -> SlotEntry | None:
+    """The next newer value of the same slot; None where the entry is the current one."""
+    newer = [other for other in history if other.order > entry.order]
+    return min(newer, key=lambda other: other.order) if newer else None
+
+
+def current_at(
+    history: Sequence[SlotEntry], as_of: datetime | None, recorded_as_of: datetime | None
+) -> SlotEntry | None:
+    """The slot's value at an instant of event time, from what was recorded by another (api.md, *Time*)."""
+    known = [
+        entry
+        for entry in history
+        if (as_of is None or entry.ref.timestamp <= as_of)
+        and (recorded_as_of is None or entry.recorded_at <= recorded_as_of)
+    ]
+    return max(known, key=lambda entry: entry.order, default=None)
+
+
+def newest_of_slots(events: Iterable[Event]) -> dict[tuple[str, str, str], Event]:
+    """For each slot among these events its newest: what readers apply to events not yet projected (P-19)."""
+    newest: dict[tuple[str, str, str], Event] = {}
+    for event in events:
+        slot = slot_of(event)
+        if slot is not None and (slot not in newest or _order(event) > _order(newest[slot])):
+            newest[slot] = event
+    return newest
+
+
+def superseded_in(event: Event, newest: dict[tuple[str, str, str], Event]) -> bool:
+    """Whether a newer event of the event's slot is among `newest`."""
+    slot = slot_of(event)
+    return slot is not None and slot in newest and _order(newest[slot]) > _order(event)
+
+
+def _order(event: Event) -> tuple[datetime, str]:
+    return event.timestamp, event.id

@@ -1,0 +1,119 @@
+"""What is asked of a timeline and what it answers: writes, pages, the tail."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.domain.embedding import FloatArray
+from recollect.domain.event import Event, EventRef
+from recollect.domain.filters import DropReason, TimeWindow
+from recollect.domain.scope import Scope
+
+TAIL_EVENTS = 100
+IMPORTANT_FROM = 0.6
+COUNTED_RECORDS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class EventWrite:
+    """An event about to be made durable, with its dedupe key and the fingerprint of its value."""
+
+    event: Event
+    identity: str
+    fingerprint: str
+
+
+class AppendStatus(StrEnum):
+    """What became of a write."""
+
+    CREATED = "created"
+    DUPLICATE = "duplicate"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class AppendOutcome:
+    """`event_id` and `conversation_id` are those of the stored event: of the earlier one for a duplicate.
+
+    `reason` says why an event was refused: `deleted` (its identity is tombstoned) or `rejected` (its value is).
+    """
+
+    status: AppendStatus
+    event_id: str | None
+    conversation_id: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowQuery:
+    """A page of the timeline, newest first. `after` is the last event of the page before; `now` decides expiry."""
+
+    now: datetime
+    window: TimeWindow
+    limit: int
+    conversation_id: str | None = None
+    event_type: str | None = None
+    after: EventRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPage:
+    """Events newest first; how many records were read for it, and why others were dropped (A-48, A-51).
+
+    `more` is where the next page goes on; None at the end.
+    """
+
+    events: tuple[Event, ...]
+    scanned: int
+    dropped: Mapping[DropReason, int]
+    more: EventRef | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The newest events by arrival that the index may not show yet, newest first; `cut` where there are more."""
+
+    refs: tuple[EventRef, ...]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation of a user and when its first event was recorded."""
+
+    id: str
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """Conversations, the last begun first; `more` is the last one's place where there is another page."""
+
+    conversations: tuple[Conversation, ...]
+    more: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingEvent:
+    """A marker: this event is durable and not yet projected."""
+
+    scope: Scope
+    ref: EventRef
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPage:
+    """Markers of all tenants, oldest arrival first; `more` where the next page goes on."""
+
+    markers: tuple[PendingEvent, ...]
+    more: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What was derived from an event and is kept beside it: its vector (None without an embedder)."""
+
+    ref: EventRef
+    vector: FloatArray | None
+    generation: str | None

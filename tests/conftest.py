@@ -1,0 +1,51 @@
+"""Shared fixtures: the real engines, where they run; else the reason why a test is left out."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+settings.load_profile("default")
+
+NEEDS_ENGINES = "needs the real engines: make engines"
+NEEDS_BUILT = "needs the built artifacts: make build"
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Where the engines of this run answer."""
+
+    opensearch_url: str
+    dynamodb_url: str
+    s3_url: str
+    region: str
+
+
+@pytest.fixture(scope="session")
+def engines() -> Engines:
+    """The running engines. Without them the test is left out; with RECOLLECT_REQUIRE_ENGINES=1 it fails."""
+    if os.environ.get("RECOLLECT_TEST_ENGINES") != "1":
+        if os.environ.get("RECOLLECT_REQUIRE_ENGINES") == "1":
+            pytest.fail("the real engines are required here and are not running", pytrace=False)
+        pytest.skip(NEEDS_ENGINES)
+    return Engines(
+        os.environ["RECOLLECT_OPENSEARCH_URL"],
+        os.environ["AWS_ENDPOINT_URL_DYNAMODB"],
+        os.environ["AWS_ENDPOINT_URL_S3"],
+        os.environ["AWS_REGION"],
+    )
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """Says how many tests were left out, and why."""
+    yield
+    reasons: dict[str, int] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons[reason] = reasons.get(reason, 0) + 1
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"left out: {count} tests: {reason.removeprefix('Skipped: ')}")

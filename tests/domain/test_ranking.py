@@ -1,0 +1,95 @@
+"""The order of results: one for every engine."""
+
+from datetime import timedelta
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.samples import NOON
+from recollect.domain.event import EventRef
+from recollect.domain.lexical import TermStatistics
+from recollect.domain.ranking import (
+    Candidate,
+    Mode,
+    Query,
+    RankingPolicy,
+    named_speaker,
+    rank,
+    said_by_user,
+    similarities,
+)
+
+STATISTICS = TermStatistics(10, 100, {"dog": 2, "cat": 5})
+EAST = numpy.array([1, 0], dtype=numpy.float32)
+NORTH = numpy.array([0, 1], dtype=numpy.float32)
+
+
+def candidate(name: str, **changes: Any) -> Candidate:
+    fields: dict[str, Any] = {
+        "ref": EventRef(name, NOON),
+        "arms": {},
+        "counts": {},
+        "length": 10,
+        "vector": None,
+        "role": "user",
+        "speaker": None,
+        "importance": 0.5,
+    }
+    return Candidate(**(fields | changes))
+
+
+def order(candidates: list[Candidate], mode: Mode = Mode.HYBRID, vector: Any = EAST) -> list[str]:
+    query = Query(text="the dog", terms=("dog",), vector=vector, mode=mode)
+    return [one.candidate.ref.id for one in rank(candidates, query, STATISTICS, RankingPolicy())]
+
+
+def test_each_mode_orders_by_its_signal() -> None:
+    near, wordy = candidate("near", vector=EAST), candidate("wordy", vector=NORTH, counts={"dog": 1})
+    assert order([wordy, near], Mode.SEMANTIC) == ["near", "wordy"]
+    assert order([near, wordy], Mode.LEXICAL) == ["wordy", "near"]
+    both = candidate("both", vector=EAST, counts={"dog": 1})
+    assert order([near, wordy, both])[0] == "both"
+
+
+@pytest.mark.spec("A-25")
+def test_ties_go_to_the_newer_then_to_the_id() -> None:
+    later = EventRef("a", NOON + timedelta(seconds=1))
+    assert order([candidate("b"), candidate("c"), candidate("a", ref=later)]) == ["a", "c", "b"]
+
+
+def test_semantic_order_leaves_out_what_has_no_vector() -> None:
+    assert order([candidate("blind"), candidate("seen", vector=NORTH)], Mode.SEMANTIC) == ["seen"]
+
+
+def test_similarity_is_the_cosine_whatever_the_length() -> None:
+    found = similarities([candidate("a", vector=EAST * 3), candidate("b", vector=NORTH), candidate("c")], EAST)
+    assert found == [pytest.approx(1.0), pytest.approx(0.0), None]
+    assert similarities([candidate("a", vector=EAST)], None) == [None]
+
+
+def test_the_one_person_named_is_preferred_and_two_are_not() -> None:
+    anna, ben = candidate("1", speaker="Anna"), candidate("2", speaker="Ben")
+    assert named_speaker([anna, ben], "What did ANNA paint?") == [1.0, 0.0]
+    assert named_speaker([anna, ben], "Anna's and Ben's dog") == [0.0, 0.0]
+    assert named_speaker([anna, ben], "the annals") == [0.0, 0.0]
+
+
+def test_the_user_is_preferred_only_beside_an_assistant() -> None:
+    user, bot = candidate("1"), candidate("2", role="bot")
+    assert said_by_user([user, bot]) == [1.0, 0.0]
+    assert said_by_user([user, user]) == [0.0, 0.0]
+
+
+@given(st.permutations([candidate(str(i), vector=EAST * (i % 3 + 1), counts={"dog": i % 4}) for i in range(8)]))
+def test_the_order_does_not_depend_on_the_order_of_nomination(shuffled: list[Candidate]) -> None:
+    assert order(shuffled) == order(sorted(shuffled, key=lambda c: c.ref.id))
+
+
+def test_shares_add_up_to_the_score() -> None:
+    query = Query(text="dog", terms=("dog",), vector=EAST, mode=Mode.HYBRID)
+    pair = [candidate("a", vector=EAST, counts={"dog": 1}), candidate("b", vector=NORTH, role="bot")]
+    for one in rank(pair, query, STATISTICS, RankingPolicy()):
+        assert sum(one.shares.values()) == pytest.approx(one.score)

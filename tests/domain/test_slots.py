@@ -1,0 +1,65 @@
+"""Slots: the newest event of a key is its value, in whatever order events arrive."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.samples import NOON, event
+from recollect.domain.event import EventRef
+from recollect.domain.slots import SlotEntry, current_at, newest_of_slots, slot_of, successor, superseded_in
+
+ENTRIES = st.lists(
+    st.builds(
+        lambda minute, late, number: SlotEntry(
+            EventRef(f"{number:04d}", NOON + timedelta(minutes=minute)), NOON + timedelta(hours=late)
+        ),
+        st.integers(0, 5),
+        st.integers(0, 5),
+        st.integers(0, 9999),
+    ),
+    min_size=1,
+    max_size=8,
+    unique_by=lambda entry: entry.ref.id,
+)
+
+
+def test_without_a_key_there_is_no_slot() -> None:
+    assert slot_of(event()) is None
+    assert slot_of(event(key="city", persona_id="coach")) == ("coach", "", "city")
+
+
+@given(ENTRIES)
+def test_successors_form_one_chain_that_ends_at_the_current_value(history: list[SlotEntry]) -> None:
+    entry = min(history, key=lambda e: e.order)
+    visited = [entry]
+    while (following := successor(visited[-1], history)) is not None:
+        visited.append(following)
+    assert [e.order for e in visited] == sorted(e.order for e in history)
+    assert visited[-1] == current_at(history, None, None)
+
+
+@given(ENTRIES, st.integers(-1, 6))
+def test_what_was_current_at_an_instant_is_the_newest_up_to_it(history: list[SlotEntry], minute: int) -> None:
+    as_of = NOON + timedelta(minutes=minute)
+    known = [entry for entry in history if entry.ref.timestamp <= as_of]
+    assert current_at(history, as_of, None) == max(known, key=lambda e: e.order, default=None)
+
+
+def test_what_was_recorded_later_was_not_known() -> None:
+    old = SlotEntry(EventRef("1", NOON), NOON)
+    late = SlotEntry(EventRef("2", NOON + timedelta(minutes=1)), NOON + timedelta(days=1))
+    assert current_at([old, late], None, NOON) == old
+    assert current_at([old, late], None, None) == late
+
+
+@pytest.mark.spec("P-19")
+def test_readers_apply_the_rule_to_events_not_yet_projected() -> None:
+    paris = event(id="1", key="city")
+    lyon = event(id="2", key="city", timestamp=NOON + timedelta(days=1))
+    other = event(id="3", key="city", persona_id="coach", timestamp=NOON + timedelta(days=2))
+    newest = newest_of_slots([lyon, paris, other, event(id="4")])
+    assert superseded_in(paris, newest)
+    assert not superseded_in(lyon, newest)
+    assert not superseded_in(other, newest)
