@@ -1,0 +1,119 @@
+"""The use cases of one deployment, over whatever parts it has.
+
+Each is made when first used, so that a function that only ingests never loads a model.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
+
+from recollect.application.build_context import BuildContext
+from recollect.application.check_readiness import CheckReadiness, PartState
+from recollect.application.context_sources import ContextSources
+from recollect.application.ingest_events import IngestEvents
+from recollect.application.list_events import ListEvents
+from recollect.application.project_events import ProjectEvents
+from recollect.application.recall import Recall
+from recollect.application.reconcile import Reconcile
+from recollect.application.search_memory import SearchMemory
+from recollect.domain.event import EventRef
+from recollect.domain.ids import IdSource
+from recollect.domain.ranking import RankingPolicy
+from recollect.domain.rules import Rules
+from recollect.domain.scope import Scope
+from recollect.ports import Concurrency, Embedder, IdempotencyStore, Projections, Publisher, SearchIndex, Timeline
+from recollect.settings import Settings
+
+Announce = Callable[[Scope, Sequence[EventRef]], None]
+
+
+class Parts(Protocol):
+    """The adapters of one deployment, each made when first asked for."""
+
+    @property
+    def timeline(self) -> Timeline: ...
+    @property
+    def projections(self) -> Projections: ...
+    @property
+    def index(self) -> SearchIndex: ...
+    @property
+    def embedder(self) -> Embedder | None: ...
+    @property
+    def publisher(self) -> Publisher: ...
+    @property
+    def idempotency(self) -> IdempotencyStore: ...
+    @property
+    def concurrency(self) -> Concurrency: ...
+
+    def checks(self) -> Mapping[str, Callable[[], PartState]]:
+        """One check per part, for readiness and `recollect doctor`."""
+
+    def create(self) -> list[str]:
+        """Creates what is missing; names what was made. Safe to run twice."""
+
+    def close(self) -> None:
+        """Lets go of files and connections."""
+
+
+class App:
+    """The use cases, over the parts of one deployment."""
+
+    def __init__(self, settings: Settings, parts: Parts) -> None:
+        self.settings = settings
+        self.parts = parts
+        self.ids = IdSource()
+        self.listeners: list[Announce] = []
+
+    def rules(self, tenant: str) -> Rules:  # noqa: ARG002 - tenants' own rules come with the rules registry
+        """The rules of a tenant."""
+        return self._default_rules
+
+    @cached_property
+    def _default_rules(self) -> Rules:
+        return Rules()
+
+    @cached_property
+    def ingest(self) -> IngestEvents:
+        """`POST /v1/events`."""
+        return IngestEvents(self.parts.timeline, self._announce)
+
+    @cached_property
+    def listing(self) -> ListEvents:
+        """`GET /v1/users/{user_id}/events` and its neighbours."""
+        return ListEvents(self.parts.timeline)
+
+    @cached_property
+    def recall(self) -> Recall:
+        """What search and context share."""
+        parts = self.parts
+        return Recall(parts.timeline, parts.index, parts.embedder, parts.concurrency, RankingPolicy())
+
+    @cached_property
+    def search(self) -> SearchMemory:
+        """`POST /v1/search`."""
+        return SearchMemory(self.recall)
+
+    @cached_property
+    def context(self) -> BuildContext:
+        """`POST /v1/context`."""
+        return BuildContext(ContextSources(self.parts.timeline, self.recall, self.parts.concurrency))
+
+    @cached_property
+    def project(self) -> ProjectEvents:
+        """Behind the stream reader and the laptop's drain."""
+        parts = self.parts
+        return ProjectEvents(parts.timeline, parts.projections, parts.index, parts.embedder, parts.publisher)
+
+    @cached_property
+    def reconcile(self) -> Reconcile:
+        """Projects whatever has a pending marker."""
+        return Reconcile(self.parts.projections, self.project)
+
+    @cached_property
+    def readiness(self) -> CheckReadiness:
+        """`GET /v1/ready`."""
+        return CheckReadiness(self.parts.checks())
+
+    def _announce(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        for listener in self.listeners:
+            listener(scope, refs)

@@ -1,0 +1,156 @@
+"""The sources of a context, gathered in two waves: recent, semantic, important, and the raw window."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.application.recall import Recall, Recalled, RecallRequest
+from recollect.domain.event import Event, EventRef, Role
+from recollect.domain.filters import SearchFilters, TimeWindow, drop_reason
+from recollect.domain.ranking import Mode
+from recollect.domain.rules import Rules
+from recollect.domain.scope import Scope
+from recollect.domain.slots import newest_of_slots, superseded_in
+from recollect.domain.timeline import TAIL_EVENTS, WindowQuery
+from recollect.ports import Concurrency, Timeline
+
+_SLACK = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextQuestion:
+    """What a context is asked for: the input, its conversation, the instant it is asked at."""
+
+    text: str
+    filters: SearchFilters
+    conversation_id: str | None = None
+    input_event_id: str | None = None
+
+    @property
+    def now(self) -> datetime:
+        """What windows, recency and relative times count from: `as_of`, else now."""
+        return self.filters.as_of or self.filters.now
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Events that may be shown: newest first, by search, by importance; the raw window, oldest first.
+
+    `input_event` is the current input's own event, which is in none of them (P-2).
+    """
+
+    recent: tuple[Event, ...]
+    recalled: Recalled
+    important: tuple[Event, ...]
+    raw_window: tuple[Event, ...]
+    input_event: Event | None
+
+
+class ContextSources:
+    """Begins every read of the first wave together, and reads back everything in the second."""
+
+    def __init__(self, timeline: Timeline, recall: Recall, concurrency: Concurrency) -> None:
+        self._timeline = timeline
+        self._recall = recall
+        self._concurrency = concurrency
+
+    def __call__(self, scope: Scope, question: ContextQuestion, rules: Rules) -> Gathered:
+        """K-20 chooses among events of importance 0.6 and more and the newest 100, in every adapter."""
+        limits = rules.context
+        recent_count = max(limits.recent_fill, rules.summary.raw_window) + _SLACK
+        opened = self._recall.begin(scope, _recall_request(question, limits.semantic + recent_count))
+        newest = self._concurrency.submit(lambda: self._newest(scope, question))
+        weighty = self._concurrency.submit(lambda: self._timeline.important(scope, limits.important + 3 * _SLACK))
+        spoken = self._concurrency.submit(lambda: self._spoken(scope, question, recent_count))
+        known = {event.id: event for event in newest.result()}
+        also = [*weighty.result(), *spoken.result()]
+        recalled = self._recall.conclude(opened, also, known)
+        everything = {**recalled.events, **{event.id: event for event in recalled.tail_events}}
+        chosen = [*known, *(event.id for event in recalled.tail_events)]
+        return _sorted_out(scope, question, rules, recalled, everything, [*chosen, *(ref.id for ref in also)])
+
+    def _newest(self, scope: Scope, question: ContextQuestion) -> list[Event]:
+        if question.filters.as_of is None:
+            return self._timeline.newest(scope, TAIL_EVENTS)
+        window = TimeWindow(None, question.filters.as_of)
+        page = self._timeline.window(scope, WindowQuery(now=question.filters.now, window=window, limit=TAIL_EVENTS))
+        return list(page.events)
+
+    def _spoken(self, scope: Scope, question: ContextQuestion, limit: int) -> list[EventRef]:
+        if question.conversation_id is None:
+            return []
+        return self._timeline.of_conversation(scope, question.conversation_id, limit)
+
+
+def _recall_request(question: ContextQuestion, wanted: int) -> RecallRequest:
+    return RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=question.filters, wanted=wanted)
+
+
+def _sorted_out(
+    scope: Scope,
+    question: ContextQuestion,
+    rules: Rules,
+    recalled: Recalled,
+    everything: Mapping[str, Event],
+    ids: Iterable[str],
+) -> Gathered:
+    """Drops what may not be shown, takes the input's own event out, and puts the rest in order."""
+    found = {event_id: everything[event_id] for event_id in ids if event_id in everything}
+    current = newest_of_slots(recalled.tail_events)
+    visible = [e for e in found.values() if _visible(scope, e, question.filters)]
+    shown = [e for e in visible if question.filters.include_superseded or not _superseded(e, current, question)]
+    own = _own_event(question, visible)
+    spoken = [e for e in shown if question.conversation_id in (None, e.conversation_id)]
+    raw = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
+    return Gathered(
+        recent=tuple(e for e in _newest_first(spoken) if e is not own),
+        recalled=recalled,
+        important=tuple(e for e in shown if e is not own),
+        raw_window=tuple(reversed(_newest_first(raw)[: rules.summary.raw_window])),
+        input_event=own,
+    )
+
+
+def _visible(scope: Scope, event: Event, filters: SearchFilters) -> bool:
+    lenient = SearchFilters(
+        now=filters.now,
+        window=filters.window,
+        as_of=filters.as_of,
+        recorded_as_of=filters.recorded_as_of,
+        include_superseded=True,
+    )
+    return drop_reason(scope, event, lenient) is None
+
+
+def _superseded(event: Event, current: dict[tuple[str, str, str], Event], question: ContextQuestion) -> bool:
+    as_of = question.filters.as_of
+    already = event.superseded_at is not None and (as_of is None or event.superseded_at <= as_of)
+    return already or superseded_in(event, current)
+
+
+def _own_event(question: ContextQuestion, events: Iterable[Event]) -> Event | None:
+    """The event named, else the conversation's newest user event of equal trimmed content (P-2)."""
+    if question.input_event_id is not None:
+        return next((event for event in events if event.id == question.input_event_id), None)
+    said = question.text.strip()
+    return next(
+        (
+            event
+            for event in _newest_first(events)
+            if event.role is Role.USER
+            and question.conversation_id in (None, event.conversation_id)
+            and event.content.strip() == said
+        ),
+        None,
+    )
+
+
+def _in_raw_window(scope: Scope, question: ContextQuestion, event: Event) -> bool:
+    """The conversation's own events; without a conversation those of the persona asked for (P-21, P-23)."""
+    if question.conversation_id is not None:
+        return event.conversation_id == question.conversation_id
+    return event.persona_id == scope.persona_id
+
+
+def _newest_first(events: Iterable[Event]) -> list[Event]:
+    return sorted(events, key=lambda event: (event.timestamp, event.id), reverse=True)

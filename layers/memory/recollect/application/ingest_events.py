@@ -1,0 +1,128 @@
+"""Ingest: each event is durable before the answer, and before anything is derived from it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.domain.drafting import EventDraft, draft_event
+from recollect.domain.event import Event, EventRef
+from recollect.domain.identity import event_identity, value_fingerprint
+from recollect.domain.ids import IdSeed
+from recollect.domain.rules import Rules
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import AppendOutcome, EventWrite
+from recollect.ports import Timeline
+
+
+class IngestStatus(StrEnum):
+    """What became of one event of a request."""
+
+    CREATED = "created"
+    DUPLICATE = "duplicate"
+    REFUSED = "refused"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field; `loc` is the path from the event's root."""
+
+    loc: tuple[str | int, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidDraft:
+    """An event that breaks a rule: reported in its place, never stored."""
+
+    errors: tuple[FieldError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """One per event, in order. `event` is the stored one where it was created."""
+
+    status: IngestStatus
+    event_id: str | None = None
+    event: Event | None = None
+    reason: str | None = None
+    errors: tuple[FieldError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IngestAnswer:
+    """The conversation the events are in, and what became of each."""
+
+    conversation_id: str
+    results: tuple[IngestResult, ...]
+
+
+class IngestEvents:
+    """The use case behind `POST /v1/events` (K-74: stored before anything that can fail)."""
+
+    def __init__(self, timeline: Timeline, announce: Callable[[Scope, Sequence[EventRef]], None]) -> None:
+        self._timeline = timeline
+        self._announce = announce
+
+    def __call__(
+        self,
+        scope: Scope,
+        conversation_id: str | None,
+        drafts: Sequence[EventDraft | InvalidDraft],
+        seed: IdSeed,
+        now: datetime,
+        rules: Rules,
+    ) -> IngestAnswer:
+        """Stores what is valid. `seed` gives ids for the events in order, and then the conversation's (K-61)."""
+        conversation = conversation_id or seed.nth(len(drafts))
+        writes = {
+            position: _write(scope, conversation_id, conversation, draft, seed.nth(position), now, rules)
+            for position, draft in enumerate(drafts)
+            if isinstance(draft, EventDraft)
+        }
+        outcomes = self._append(scope, writes)
+        results = tuple(
+            IngestResult(IngestStatus.INVALID, errors=draft.errors)
+            if isinstance(draft, InvalidDraft)
+            else _result(writes[position].event, outcomes[position])
+            for position, draft in enumerate(drafts)
+        )
+        return IngestAnswer(_conversation(conversation, list(outcomes.values())), results)
+
+    def _append(self, scope: Scope, writes: dict[int, EventWrite]) -> dict[int, AppendOutcome]:
+        """Appends each identity once; its repetitions in the same request share the outcome."""
+        first = {write.identity: position for position, write in reversed(writes.items())}
+        distinct = [position for position, write in writes.items() if first[write.identity] == position]
+        appended = self._timeline.append(scope, [writes[position] for position in distinct]) if distinct else []
+        by_identity = {writes[p].identity: outcome for p, outcome in zip(distinct, appended, strict=True)}
+        self._announce(scope, [writes[position].event.ref for position in distinct])
+        return {position: by_identity[write.identity] for position, write in writes.items()}
+
+
+def _write(
+    scope: Scope,
+    given_conversation: str | None,
+    conversation: str,
+    draft: EventDraft,
+    event_id: str,
+    now: datetime,
+    rules: Rules,
+) -> EventWrite:
+    event = draft_event(scope, draft, event_id, conversation, now, rules)
+    identity = event_identity(scope, event, given_conversation, draft.timestamp is not None)
+    return EventWrite(event, identity, value_fingerprint(event.content))
+
+
+def _result(event: Event, outcome: AppendOutcome) -> IngestResult:
+    status = IngestStatus(outcome.status.value)
+    if status is IngestStatus.CREATED and outcome.event_id != event.id:
+        status = IngestStatus.DUPLICATE  # the repetition of an event that this same request created
+    stored = event if status is IngestStatus.CREATED else None
+    return IngestResult(status, outcome.event_id, stored, outcome.reason)
+
+
+def _conversation(conversation: str, outcomes: Sequence[AppendOutcome]) -> str:
+    """A request that only repeats what is stored names the conversation it is stored in."""
+    stored = {outcome.conversation_id for outcome in outcomes}
+    return next((c for c in stored if c is not None), conversation) if len(stored) == 1 else conversation

@@ -1,0 +1,93 @@
+"""Search: the use case behind `POST /v1/search`."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from recollect.application.recall import Recall, Recalled, RecallRequest
+from recollect.domain.event import Event
+from recollect.domain.filters import DropReason, drop_reason
+from recollect.domain.ranking import Ranked
+from recollect.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One event, why it is there, and its place (from 1)."""
+
+    event: Event
+    ranked: Ranked
+    place: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDiagnostics:
+    """Counts over what was considered (A-30); `exact` is False where they are not of the whole scope.
+
+    `missing` names parts that did not answer, `fallback` what was used instead; `tail_cut` says that more than
+    the newest 100 events wait to be projected.
+    """
+
+    matched_count: int
+    filtered_count: int
+    returned_count: int
+    dropped: Mapping[DropReason, int]
+    exact: bool
+    fallback: str | None
+    missing: tuple[str, ...]
+    tail: int
+    tail_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Results best first, and what happened on the way."""
+
+    results: tuple[SearchResult, ...]
+    diagnostics: SearchDiagnostics
+
+
+class SearchMemory:
+    """Recall, cut to the places asked for, with counts."""
+
+    def __init__(self, recall: Recall) -> None:
+        self._recall = recall
+
+    def __call__(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
+        """At most `request.wanted` results, ordered by score, ties newer first (A-25)."""
+        recalled = self._recall.conclude(self._recall.begin(scope, request))
+        results = tuple(
+            SearchResult(recalled.events[ranked.candidate.ref.id], ranked, place)
+            for place, ranked in enumerate(recalled.ranked[: request.wanted], start=1)
+        )
+        return SearchAnswer(results, diagnose(scope, request, recalled, len(results)))
+
+
+def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned: int) -> SearchDiagnostics:
+    """The engine's tally, plus the tail it does not count, minus what the records forbade at read-back."""
+    considered, dropped, exact = _tally(recalled)
+    dropped += Counter(recalled.dropped.values())
+    if recalled.nominations is None or not recalled.nominations.includes_tail:
+        reasons = [drop_reason(scope, event, request.filters) for event in recalled.tail_events]
+        considered += len(reasons)
+        dropped += Counter(reason for reason in reasons if reason is not None)
+        exact = exact and not reasons
+    filtered = min(dropped.total(), considered)
+    return SearchDiagnostics(
+        matched_count=considered - filtered,
+        filtered_count=filtered,
+        returned_count=returned,
+        dropped={reason: count for reason, count in dropped.items() if count},
+        exact=exact,
+        fallback=recalled.fallback,
+        missing=recalled.missing,
+        tail=len(recalled.tail_events),
+        tail_cut=recalled.tail_cut,
+    )
+
+
+def _tally(recalled: Recalled) -> tuple[int, Counter[DropReason], bool]:
+    tally = recalled.nominations.tally if recalled.nominations else None
+    if tally is None:
+        return len(recalled.ranked) + len(recalled.dropped), Counter(), False
+    return tally.considered, Counter(tally.dropped), tally.exact

@@ -1,0 +1,126 @@
+"""The cloud's parts. Each is imported when first used: a function that ingests starts without a search client."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from recollect.application.check_readiness import PartState
+from recollect.bootstrap.embedding import Embedding
+from recollect.domain.timeline import TAIL_EVENTS
+from recollect.ports import Concurrency, Embedder, IdempotencyStore, Projections, Publisher, SearchIndex, Timeline
+from recollect.settings import Settings
+
+if TYPE_CHECKING:
+    from recollect.adapters.aws.bucket import Bucket
+    from recollect.adapters.aws.item_access import ItemAccess
+    from recollect.adapters.aws.table import Table
+
+
+class AwsParts:
+    """DynamoDB, OpenSearch, EventBridge and S3; region, credentials and endpoints are the SDK's own settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._embedding = Embedding(settings)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedding.embedder
+
+    @cached_property
+    def access(self) -> "ItemAccess":
+        """The table, as every adapter of it uses it."""
+        from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
+        from recollect.adapters.aws.item_access import ItemAccess
+
+        seconds = self._settings.call_timeout_seconds
+        policy = ClientPolicy(connect_seconds=seconds / 4, read_seconds=seconds * 3 / 4)
+        return ItemAccess(dynamodb_client(policy), self._settings.table, self.concurrency)
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        from recollect.adapters.aws.timeline import DynamoDBTimeline
+
+        return DynamoDBTimeline(self.access)
+
+    @cached_property
+    def projections(self) -> Projections:
+        from recollect.adapters.aws.projections import DynamoDBProjections
+
+        return DynamoDBProjections(self.access)
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        from recollect.adapters.aws.index_mapping import IndexPlan
+        from recollect.adapters.aws.opensearch import OpenSearchIndex
+        from recollect.adapters.aws.opensearch_client import OpenSearchConnection
+        from recollect.adapters.aws.signing import signing_for
+
+        url, embedder = self._settings.opensearch_url, self.embedder
+        connection = OpenSearchConnection(
+            url=url, signing=signing_for(url), timeout_seconds=self._settings.call_timeout_seconds
+        )
+        plan = IndexPlan(
+            prefix=self._settings.index_prefix,
+            generation=embedder.generation if embedder else None,
+            dimension=embedder.dimension if embedder else 0,
+        )
+        return OpenSearchIndex(connection, plan)
+
+    @cached_property
+    def publisher(self) -> Publisher:
+        from recollect.adapters.aws.bus_log import BusLog
+        from recollect.adapters.aws.dynamodb_client import eventbridge_client
+        from recollect.adapters.aws.publisher import AwsPublisher, EventBus
+
+        name = self._settings.event_bus
+        return AwsPublisher(BusLog(self.access), EventBus(eventbridge_client(), name) if name else None)
+
+    @cached_property
+    def idempotency(self) -> IdempotencyStore:
+        from recollect.adapters.aws.idempotency import DynamoDBIdempotency
+
+        return DynamoDBIdempotency(self.access)
+
+    @cached_property
+    def concurrency(self) -> Concurrency:
+        from recollect.adapters.aws.concurrency import Threads
+
+        return Threads()
+
+    @cached_property
+    def _table(self) -> "Table":
+        from recollect.adapters.aws.table import Table
+
+        return Table(self.access.client, self.access.table)
+
+    def _table_state(self) -> PartState:
+        detail = self._table.check()
+        return PartState(True, detail, len(self.projections.pending(TAIL_EVENTS, None).markers))
+
+    @cached_property
+    def _bucket(self) -> "Bucket":
+        from recollect.adapters.aws.bucket import Bucket
+
+        return Bucket(self._settings.snapshot_bucket, self._settings.call_timeout_seconds)
+
+    def checks(self) -> Mapping[str, Callable[[], PartState]]:
+        """Timeline, index, embedder, and the bucket where one is set."""
+        checks: dict[str, Callable[[], PartState]] = {
+            "timeline": self._table_state,
+            "index": lambda: PartState(True, self.index.check()),
+            "embedder": self._embedding.check,
+        }
+        if self._settings.snapshot_bucket:
+            checks["snapshots"] = lambda: PartState(True, self._bucket.check())
+        return checks
+
+    def create(self) -> list[str]:
+        """Table, index, and the bucket where one is set."""
+        made = ["table"] if self._table.create() else []
+        made += ["index"] if self.index.create() else []
+        made += ["bucket"] if self._settings.snapshot_bucket and self._bucket.create() else []
+        return made
+
+    def close(self) -> None:
+        """Nothing to let go of: the SDK's connections end with the process."""

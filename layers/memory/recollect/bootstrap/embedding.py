@@ -1,0 +1,98 @@
+"""Which embedder a deployment has, and why it has none where it has none."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+
+from recollect.application.check_readiness import PartState
+from recollect.domain.errors import NotReady
+from recollect.ports import Embedder
+from recollect.settings import Settings
+
+LAYER_MODELS = Path("/opt/recollect-models")
+
+
+def model_folder(settings: Settings) -> Path:
+    """Where the in-process model is, or should be built: the folder that is set, a layer's, or the user's cache."""
+    from recollect.adapters.embedders.minilm import Precision, generation_of
+
+    if settings.model_folder:
+        return Path(settings.model_folder)
+    generation = generation_of(Precision(settings.embedding_precision))
+    layer = LAYER_MODELS / generation
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return layer if layer.exists() else cache / "recollect" / "models" / generation
+
+
+class Embedding:
+    """The embedder that is set, and why there is none where there is none.
+
+    Without a model the rest goes on, by words alone, and readiness says so: it never pretends.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def outcome(self) -> Embedder | NotReady | None:
+        """The embedder; what is missing for it; or None where `none` is set."""
+        try:
+            return _embedder(self._settings)
+        except NotReady as error:
+            return error
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder, if there is one."""
+        return None if isinstance(self.outcome, NotReady) else self.outcome
+
+    def check(self) -> PartState:
+        """Ready with its generation's name, or with a word that search is by words alone."""
+        if isinstance(self.outcome, NotReady):
+            raise self.outcome
+        if self.outcome is None:
+            return PartState(True, "none: search is by words alone")
+        return PartState(True, f"{self.outcome.generation}, {self.outcome.dimension} dimensions")
+
+
+def _embedder(settings: Settings) -> Embedder | None:
+    match settings.embedder:
+        case "none":
+            return None
+        case "hashing":
+            from recollect.adapters.embedders.hashing import HashingEmbedder
+
+            return HashingEmbedder()
+        case "openai":
+            return _openai_embedder(settings)
+        case "bedrock":
+            return _bedrock_embedder(settings)
+        case _:
+            from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
+
+            return OnnxEmbedder(model_folder(settings))
+
+
+def _openai_embedder(settings: Settings) -> Embedder:
+    from recollect.adapters.embedders.openai_embedder import OpenAiEmbedder, OpenAiEndpoint
+
+    return OpenAiEmbedder(
+        OpenAiEndpoint(
+            base_url=settings.openai_base_url,
+            api_key=settings.openai_api_key or None,
+            model=settings.openai_embedding_model,
+            dimension=settings.embedding_dimension,
+        )
+    )
+
+
+def _bedrock_embedder(settings: Settings) -> Embedder:
+    import boto3
+    from botocore.config import Config
+
+    from recollect.adapters.embedders.bedrock_embedder import BedrockEmbedder
+
+    timeout = settings.call_timeout_seconds
+    retries = {"mode": "standard", "total_max_attempts": 2}
+    config = Config(connect_timeout=timeout, read_timeout=timeout, retries=retries)
+    return BedrockEmbedder(boto3.client("bedrock-runtime", config=config), settings.embedding_dimension)

@@ -1,0 +1,86 @@
+"""The laptop's parts: everything in one SQLite file."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from recollect.adapters.local.concurrency import Inline
+from recollect.adapters.local.database import Database
+from recollect.adapters.local.idempotency import SqliteIdempotencyStore
+from recollect.adapters.local.projections import SqliteProjections
+from recollect.adapters.local.publisher import SqlitePublisher
+from recollect.adapters.local.timeline import SqliteTimeline
+from recollect.application.check_readiness import PartState
+from recollect.bootstrap.embedding import Embedding
+from recollect.domain.timeline import TAIL_EVENTS
+from recollect.ports import Concurrency, Embedder, IdempotencyStore, Projections, Publisher, SearchIndex, Timeline
+from recollect.settings import Settings
+
+
+class LocalParts:
+    """SQLite in RECOLLECT_HOME."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._embedding = Embedding(settings)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedding.embedder
+
+    @cached_property
+    def _database(self) -> Database:
+        self._settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return Database(self._settings.home / "recollect.db")
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        return SqliteTimeline(self._database)
+
+    @cached_property
+    def projections(self) -> Projections:
+        return SqliteProjections(self._database)
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        from recollect.adapters.local.search_index import SqliteSearchIndex
+
+        embedder = self.embedder
+        return SqliteSearchIndex(
+            self._database, embedder.generation if embedder else None, embedder.dimension if embedder else None
+        )
+
+    @cached_property
+    def publisher(self) -> Publisher:
+        return SqlitePublisher(self._database)
+
+    @cached_property
+    def idempotency(self) -> IdempotencyStore:
+        return SqliteIdempotencyStore(self._database)
+
+    @cached_property
+    def concurrency(self) -> Concurrency:
+        return Inline()
+
+    def checks(self) -> Mapping[str, Callable[[], PartState]]:
+        """Timeline, index, embedder."""
+        return {
+            "timeline": self._timeline_state,
+            "index": lambda: PartState(True, self.index.check()),
+            "embedder": self._embedding.check,
+        }
+
+    def _timeline_state(self) -> PartState:
+        self._database  # noqa: B018 - opening it is the check
+        waiting = len(self.projections.pending(TAIL_EVENTS, None).markers)
+        return PartState(True, f"SQLite, {self._settings.home}", waiting)
+
+    def create(self) -> list[str]:
+        """Opening the database makes it."""
+        existed = (self._settings.home / "recollect.db").exists()
+        self.index.check()
+        return [] if existed else ["database"]
+
+    def close(self) -> None:
+        """Closes the database."""
+        if "_database" in self.__dict__:
+            self._database.close()

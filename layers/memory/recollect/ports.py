@@ -1,0 +1,182 @@
+"""Every outside thing, as the inside sees it: one page.
+
+Each port has a contract suite in `recollect.contracts` that any adapter can be held to. Adapters raise only
+errors of `recollect.domain.errors`: Throttled and Unavailable where trying again may help.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from recollect.domain.bus import BusEvent
+from recollect.domain.embedding import Encoding, TextKind
+from recollect.domain.event import Event, EventRef
+from recollect.domain.idempotency import ClaimOutcome, IdempotencyClaim
+from recollect.domain.nomination import IndexDocument, NominationRequest, Nominations
+from recollect.domain.scope import Scope
+from recollect.domain.slots import SlotEntry
+from recollect.domain.timeline import (
+    AppendOutcome,
+    ConversationPage,
+    EventWrite,
+    PendingPage,
+    Projection,
+    Tail,
+    WindowPage,
+    WindowQuery,
+)
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Timeline(Protocol):
+    """The durable record of events. Reads are consistent unless said otherwise and see the tenant's user alone.
+
+    Persona and household of the scope narrow `window`, `newest`, `of_conversation`, `important`; `read`, `find`
+    and `tail` give the user's records as they are, and the caller drops what the scope does not admit.
+    """
+
+    def append(self, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
+        """Makes each event durable by itself, with its dedupe record and its pending marker: all three or none.
+
+        The same event id under the same identity again is CREATED again and changes nothing (a retry); the
+        identity under another id is a DUPLICATE; a tombstoned identity or a rejected value is REFUSED. One
+        outcome per write, in order. Raises Unavailable with some of them stored; a retry completes it.
+        """
+
+    def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
+        """The events that exist, by id, in one batch: private, expired and superseded ones too."""
+
+    def find(self, scope: Scope, event_id: str) -> Event | None:
+        """One event by its id, as soon as it is durable; None where the user has no such event."""
+
+    def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
+        """A page of the user's events, newest first; private ones are in it, expired ones are not."""
+
+    def newest(self, scope: Scope, limit: int) -> list[Event]:
+        """The newest events by timestamp, newest first, private and expired ones too."""
+
+    def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
+        """The newest of a conversation, newest first; may lack what is still in the tail."""
+
+    def important(self, scope: Scope, limit: int) -> list[EventRef]:
+        """Events of importance 0.6 and more, the most important first, of equals the newer; may lack the tail."""
+
+    def tail(self, scope: Scope) -> Tail:
+        """The newest 100 pending events of the user, newest arrival first."""
+
+    def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
+        """The user's conversations that have been projected, the last begun first."""
+
+    def slot_history(self, scope: Scope, slot: tuple[str, str, str]) -> list[SlotEntry]:
+        """All values a slot (persona, household, key) has had, among projected events."""
+
+
+class Projections(Protocol):
+    """What `project` writes beside the events, and the markers that say what it still has to do."""
+
+    def pending(self, limit: int, after: str | None) -> PendingPage:
+        """Markers of every tenant, oldest arrival first: what reconciliation works through."""
+
+    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
+        """Keeps the vectors by event id (an earlier one is replaced)."""
+
+    def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
+        """The kept projections, by event id."""
+
+    def fill_slot(self, scope: Scope, event: Event) -> None:
+        """Enters a keyed event in its slot's history."""
+
+    def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
+        """Writes which event supersedes this one (None: it is current); answers it with its new version.
+
+        Conditional on the event's version: raises VersionMismatch where it changed since it was read.
+        """
+
+    def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
+        """Lists the conversation; the first entry stands."""
+
+    def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Removes the pending markers: the index shows these events now. Unknown ones are no error."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFailure:
+    """A document that the index did not take; `retryable` where it was throttled."""
+
+    event_id: str
+    reason: str
+    retryable: bool
+
+
+class SearchIndex(Protocol):
+    """Nominates candidates. Tenant, user, persona, household and privacy are filtered inside every arm."""
+
+    def put(self, documents: Sequence[IndexDocument]) -> list[IndexFailure]:
+        """Writes documents and returns when searches show them; an older version never replaces a newer."""
+
+    def remove(self, scope: Scope, event_ids: Sequence[str]) -> list[IndexFailure]:
+        """Removes the user's documents; unknown ones are no error."""
+
+    def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
+        """One wave of all arms, with the user's statistics. Raises Unavailable where the engine is away."""
+
+    def check(self) -> str:
+        """One line about the engine, such as its version. Raises NotReady or Unavailable."""
+
+    def create(self) -> bool:
+        """Creates what is missing (index, mapping); False where all was there."""
+
+
+class Embedder(Protocol):
+    """Text to unit vectors. `generation` names model and precision; vectors of two never meet in one index."""
+
+    @property
+    def generation(self) -> str:
+        """Lower-case name of model and precision, such as `minilm-l6-v2.int8.1`."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
+        """One encoding per text, in order. Raises NotReady, Throttled or UpstreamFailed."""
+
+
+class Publisher(Protocol):
+    """The event bus. Publishing the same event again is no harm: readers tell it by its id."""
+
+    def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:
+        """Publishes; answers the ids of those that the bus did not take."""
+
+    def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:
+        """The tenant's last 1,000, oldest first, from after that id on."""
+
+
+class IdempotencyStore(Protocol):
+    """One record per idempotency key."""
+
+    def claim(self, claim: IdempotencyClaim) -> ClaimOutcome:
+        """Claims the key or says what it led to. Raises InFlight, or KeyReused where the body is another."""
+
+    def complete(self, claim: IdempotencyClaim, status: int, body: dict[str, object]) -> None:
+        """Keeps the answer (without text) until the record expires."""
+
+    def release(self, claim: IdempotencyClaim) -> None:
+        """Lets the next try go on at once, with the same seed: this one failed in a way that may pass."""
+
+
+class Pending(Protocol[T_co]):
+    """The result of a call that may still be under way."""
+
+    def result(self) -> T_co:
+        """Waits for it; raises what the call raised."""
+
+
+class Concurrency(Protocol):
+    """How calls of one wave are made: side by side against a network, one after another in process."""
+
+    def submit(self, call: Callable[[], T]) -> Pending[T]:
+        """Begins a call."""
