@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest.register_assert_rewrite("recollect.contracts")
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.load_profile("default")
 

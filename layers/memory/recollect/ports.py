@@ -4,28 +4,32 @@ Each port has a contract suite in `recollect.contracts` that any adapter can be 
 errors of `recollect.domain.errors`: Throttled and Unavailable where trying again may help.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol, TypeVar
+from __future__ import annotations
 
-from recollect.domain.bus import BusEvent
-from recollect.domain.embedding import Encoding, TextKind
-from recollect.domain.event import Event, EventRef
-from recollect.domain.idempotency import ClaimOutcome, IdempotencyClaim
-from recollect.domain.nomination import IndexDocument, NominationRequest, Nominations
-from recollect.domain.scope import Scope
-from recollect.domain.slots import SlotEntry
-from recollect.domain.timeline import (
-    AppendOutcome,
-    ConversationPage,
-    EventWrite,
-    PendingPage,
-    Projection,
-    Tail,
-    WindowPage,
-    WindowQuery,
-)
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+
+    from recollect.domain.bus import BusEvent
+    from recollect.domain.embedding import Encoding, TextKind
+    from recollect.domain.event import Event, EventRef
+    from recollect.domain.idempotency import ClaimOutcome, IdempotencyClaim
+    from recollect.domain.nomination import IndexDocument, NominationRequest, Nominations
+    from recollect.domain.scope import Scope
+    from recollect.domain.slots import SlotEntry
+    from recollect.domain.timeline import (
+        AppendOutcome,
+        ConversationPage,
+        EventWrite,
+        PendingPage,
+        Projection,
+        Tail,
+        WindowPage,
+        WindowQuery,
+    )
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -166,6 +170,29 @@ class IdempotencyStore(Protocol):
 
     def release(self, claim: IdempotencyClaim) -> None:
         """Lets the next try go on at once, with the same seed: this one failed in a way that may pass."""
+
+
+class SnapshotStore(Protocol):
+    """Objects by name. A name is text of `/`-separated parts of any script; none is empty, `.` or `..`.
+
+    No name may continue another one (`a` and `a/b`). A tag tells one content of an object from another.
+    Raises InvalidInput for a name that breaks these rules or is too long to be kept (some 600 bytes of UTF-8).
+    """
+
+    def put_if_absent(self, tenant: str, name: str, data: bytes) -> str:
+        """Writes a new object; answers its tag once it is durable. Raises VersionMismatch where it exists."""
+
+    def put_if_match(self, tenant: str, name: str, data: bytes, tag: str) -> str:
+        """Replaces the object that has this tag; answers the new one. Raises VersionMismatch for another or none."""
+
+    def get(self, tenant: str, name: str) -> tuple[bytes, str] | None:
+        """The object with its tag; None where there is none."""
+
+    def names(self, tenant: str, prefix: str = "") -> Iterator[str]:
+        """The names that begin with the prefix, fetched page by page; plain lower-case ASCII names come sorted."""
+
+    def delete(self, tenant: str, name: str) -> None:
+        """Removes the object; an unknown one is no error."""
 
 
 class Pending(Protocol[T_co]):

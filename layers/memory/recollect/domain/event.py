@@ -11,6 +11,11 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 
 _NO_METADATA: Mapping[str, Json] = MappingProxyType({})
 
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
 
 def no_metadata() -> Mapping[str, Json]:
     """The default: no pairs."""
@@ -118,5 +123,13 @@ class Event:
 
     @property
     def passage(self) -> str:
-        """What is embedded: the searchable text with the speaker's name before it."""
-        return f"{self.speaker}: {self.searchable_text}" if self.speaker else self.searchable_text
+        """What is embedded: the searchable text; where a speaker is known, with name and day before it.
+
+        `Anna (8 May 2023): …` lifted the recall of MiniLM alone on the LoCoMo dev set from .34 (bare text) over .49
+        (the name alone) to .56 (docs/benchmarks.md). Without a speaker the text stands alone, so that a thing said
+        and a question in the same words stay close.
+        """
+        if not self.speaker:
+            return self.searchable_text
+        day = f"{self.timestamp.day} {_MONTHS[self.timestamp.month - 1]} {self.timestamp.year}"
+        return f"{self.speaker} ({day}): {self.searchable_text}"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from recollect.domain.event import Json
 from recollect.domain.ids import IdSeed
 
 KEPT_FOR = timedelta(hours=24)
@@ -38,7 +38,7 @@ class Replay:
     """It was done: the first answer's status and body, without text."""
 
     status: int
-    body: Mapping[str, Json]
+    body: Mapping[str, Any]
 
 
 ClaimOutcome = Claimed | Replay

@@ -14,8 +14,8 @@ from recollect.domain.stop_words import BY_LANGUAGE
 MAX_TERM_CHARACTERS = 64
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _STOP_WORDS = BY_LANGUAGE["en"]
-_K1 = 1.2
-_B = 0.75
+K1 = 1.2
+B = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ def inverse_document_frequency(statistics: TermStatistics, term: str) -> float:
 def bm25(statistics: TermStatistics, counts: Mapping[str, int], length: int, query: Sequence[str]) -> float:
     """The BM25 score (k1 1.2, b 0.75) of a document with these term counts and length, in terms."""
     average = statistics.total_terms / statistics.documents if statistics.documents else 1.0
-    penalty = _K1 * (1 - _B + _B * length / (average or 1.0))
+    penalty = K1 * (1 - B + B * length / (average or 1.0))
     return sum(
-        inverse_document_frequency(statistics, term) * counts[term] * (_K1 + 1) / (counts[term] + penalty)
+        inverse_document_frequency(statistics, term) * counts[term] * (K1 + 1) / (counts[term] + penalty)
         for term in query
         if counts.get(term)
     )

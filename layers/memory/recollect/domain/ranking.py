@@ -171,12 +171,16 @@ def above_floor(candidates: Sequence[Candidate], similarity: Sequence[float | No
     """The cosines between the weakest nomination of the vector arm (0) and the best candidate (1).
 
     What only the words nominated may lie below that floor and gets 0: so the scale does not depend on how far down
-    an engine's lexical arm happened to read. Without a vector arm the floor is the weakest candidate.
+    an engine's lexical arm happened to read. Without a vector arm the floor is the weakest candidate; where all are
+    equal, all are the best.
     """
     nominated = [s for c, s in zip(candidates, similarity, strict=True) if s is not None and Arm.VECTOR in c.arms]
     known = [s for s in similarity if s is not None]
     floor, top = min(nominated or known, default=0.0), max(known, default=0.0)
-    return [max(0.0, (s - floor) / (top - floor)) if s is not None and top > floor else 0.0 for s in similarity]
+    span = top - floor
+    return [
+        0.0 if s is None else 1.0 if s >= top else max(0.0, (s - floor) / span) if span else 0.0 for s in similarity
+    ]
 
 
 def _by_maximum(values: Sequence[float]) -> list[float]:

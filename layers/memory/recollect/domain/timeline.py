@@ -1,14 +1,19 @@
 """What is asked of a timeline and what it answers: writes, pages, the tail."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
+from __future__ import annotations
 
-from recollect.domain.embedding import FloatArray
-from recollect.domain.event import Event, EventRef
-from recollect.domain.filters import DropReason, TimeWindow
-from recollect.domain.scope import Scope
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from recollect.domain.embedding import FloatArray
+    from recollect.domain.event import Event, EventRef
+    from recollect.domain.filters import DropReason, TimeWindow
+    from recollect.domain.scope import Scope
 
 TAIL_EVENTS = 100
 IMPORTANT_FROM = 0.6

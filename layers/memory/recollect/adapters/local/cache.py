@@ -1,0 +1,65 @@
+"""The columns of the users who were asked about last, within a budget of bytes."""
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from recollect.adapters.local.columns import Columns
+from recollect.adapters.local.users import User
+
+BUDGET_BYTES = 512 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class _Entry:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    columns: Columns = field(default_factory=Columns)
+
+
+class ColumnsCache:
+    """Least recently used out first; the one in use stays, however large it is.
+
+    Vectors of one generation are in it. What any connection of any process wrote is noticed by the user's revision,
+    which the caller has read in the same transaction in which the columns are brought up to it.
+    """
+
+    def __init__(self, generation: str | None, budget_bytes: int = BUDGET_BYTES) -> None:
+        self._generation = generation
+        self._budget_bytes = budget_bytes
+        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def columns(self, connection: sqlite3.Connection, user: User) -> Iterator[Columns]:
+        """The user's columns, at least as new as this transaction's view, for the caller alone."""
+        entry = self._entry(user.number)
+        with entry.lock:
+            if entry.columns.worn:
+                entry.columns = Columns()
+            if entry.columns.revision < user.revision:
+                entry.columns.refresh(connection, user.number, user.revision, self._generation)
+                self._shrink(user.number)
+            yield entry.columns
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory all of them take."""
+        with self._lock:
+            return sum(entry.columns.size_bytes for entry in self._entries.values())
+
+    def _entry(self, user_number: int) -> _Entry:
+        with self._lock:
+            entry = self._entries.setdefault(user_number, _Entry())
+            self._entries.move_to_end(user_number)
+            return entry
+
+    def _shrink(self, in_use: int) -> None:
+        with self._lock:
+            total = sum(entry.columns.size_bytes for entry in self._entries.values())
+            for number in [number for number in self._entries if number != in_use]:
+                if total <= self._budget_bytes:
+                    return
+                total -= self._entries.pop(number).columns.size_bytes

@@ -1,0 +1,163 @@
+"""One user's documents as columns in memory: what filters, counts and the vector arm scan, without SQL.
+
+Position i of every column, and row i of the matrix, is one document. Positions are sorted by the document's row
+number, which is its arrival; a removed document stays as a dead position until the whole is loaded again.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.domain.embedding import FloatArray
+
+NEVER = np.iinfo(np.int64).max
+_UNKNOWN = -2
+_NONE = -1
+_SPARE = 0.25
+_BYTES_PER_NAME = 120
+_MANY_DEAD = 1000
+_VECTORS_AT_ONCE = 4096
+
+_TIMES = ("timestamp", "recorded_at", "expires_at")
+_NAMES = ("persona", "household", "conversation", "event_type", "source", "key", "space")
+_SELECT = f"""SELECT d.row, d.length, d.private, d.superseded, {", ".join(f"d.{name}" for name in (*_TIMES, *_NAMES))},
+    v.vector FROM documents d LEFT JOIN document_vectors v ON v.row = d.row AND v.generation = ?
+    WHERE d.scope = ? AND d.revision > ? ORDER BY d.row"""  # noqa: S608
+_TYPES: dict[str, Any] = {
+    "row": np.int64, "length": np.int32, "private": np.bool_, "superseded": np.bool_,
+    **dict.fromkeys(_TIMES, np.int64), **dict.fromkeys(_NAMES, np.int32),
+    "alive": np.bool_, "embedded": np.bool_, "inverse_norm": np.float32,
+}  # fmt: skip
+
+
+class Columns:
+    """The columns of one user as of `revision`; whoever uses them holds their lock (`cache.py`)."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.matrix: FloatArray = np.zeros((0, 0), dtype=np.float32)
+        self._arrays: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype=kind) for name, kind in _TYPES.items()}
+        self._count = 0
+        self._dead = 0
+        self._codes: dict[str | None, int] = {None: _NONE}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A column, one value per position."""
+        return self._arrays[name][: self._count]
+
+    @property
+    def vectors(self) -> FloatArray:
+        """(positions, dimension): the vector of each position, zero where it has none."""
+        return self.matrix[: self._count]
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes."""
+        columns = sum(array.nbytes for array in self._arrays.values())
+        return self.matrix.nbytes + columns + _BYTES_PER_NAME * len(self._codes)
+
+    @property
+    def worn(self) -> bool:
+        """Whether so many positions are dead that loading everything again is better."""
+        return self._dead > _MANY_DEAD and 3 * self._dead > self._count
+
+    def code(self, name: str | None) -> int:
+        """The number that stands for a name in the name columns; one that no position has where it is unknown."""
+        return self._codes.get(name, _UNKNOWN)
+
+    def find(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Where those of the rows stand that are here, and which of the rows these are."""
+        known = self["row"]
+        places = np.searchsorted(known, rows)
+        here = places < self._count
+        here[here] = known[places[here]] == rows[here]
+        return places[here], here
+
+    def positions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where those of the rows stand that are here."""
+        return self.find(rows)[0]
+
+    def refresh(self, connection: sqlite3.Connection, user: int, revision: int, generation: str | None) -> None:
+        """Brings the columns from their revision to the file's."""
+        removed = connection.execute(
+            "SELECT row FROM removals WHERE scope = ? AND revision > ?", (user, self.revision)
+        ).fetchall()
+        changed = connection.execute(_SELECT, (generation, user, self.revision)).fetchall()
+        self._kill(np.array([row for (row,) in removed], dtype=np.int64))
+        if changed:
+            self._write(changed)
+        self.revision = revision
+
+    def _kill(self, rows: NDArray[np.int64]) -> None:
+        places = self.positions(rows)
+        self._dead += int(self["alive"][places].sum())
+        self["alive"][places] = False
+        self["embedded"][places] = False
+
+    def _write(self, found: Sequence[tuple[Any, ...]]) -> None:
+        row, length, private, superseded, *others, vectors = zip(*found, strict=True)
+        places = self._places(np.array(row, dtype=np.int64))
+        self["length"][places] = length
+        self["private"][places] = private
+        self["superseded"][places] = superseded
+        self["alive"][places] = True
+        for name, values in zip(_TIMES, others, strict=False):
+            self[name][places] = [NEVER if value is None else value for value in values]
+        for name, values in zip(_NAMES, others[len(_TIMES) :], strict=True):
+            self[name][places] = self._coded(values)
+        self._write_vectors(places, vectors)
+
+    def _places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where each of the sorted rows stands; new ones get places at the end."""
+        last = self["row"][-1] if self._count else -1
+        fresh = rows[rows > last]
+        self._grow(len(fresh))
+        self._arrays["row"][self._count : self._count + len(fresh)] = fresh
+        self._count += len(fresh)
+        return self.positions(rows)
+
+    def _grow(self, more: int) -> None:
+        needed = self._count + more
+        capacity = len(self._arrays["row"])
+        if needed <= capacity:
+            return
+        capacity = needed + int(_SPARE * self._count)
+        for name, array in self._arrays.items():
+            self._arrays[name] = _enlarged(array, capacity, self._count)
+        self.matrix = _enlarged(self.matrix, capacity, self._count)
+
+    def _coded(self, names: Sequence[str | None]) -> list[int]:
+        """The names' codes; each distinct name is looked up once, the rest is done in C."""
+        codes = self._codes
+        for name in set(names) - codes.keys():
+            codes[name] = len(codes)
+        return list(map(codes.__getitem__, names))
+
+    def _write_vectors(self, places: NDArray[np.int64], blobs: Sequence[bytes | None]) -> None:
+        with_vector = np.array([blob is not None for blob in blobs])
+        self["embedded"][places] = with_vector
+        data = [blob for blob in blobs if blob is not None]
+        places = places[with_vector]
+        for start in range(0, len(data), _VECTORS_AT_ONCE):
+            some = slice(start, start + _VECTORS_AT_ONCE)
+            vectors = np.frombuffer(b"".join(data[some]), dtype="<f2").astype(np.float32).reshape(len(data[some]), -1)
+            self._write_block(places[some], vectors)
+
+    def _write_block(self, places: NDArray[np.int64], vectors: FloatArray) -> None:
+        if not self.matrix.shape[1]:
+            self.matrix = np.zeros((len(self.matrix), vectors.shape[1]), dtype=np.float32)
+        self.matrix[places] = vectors
+        norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        self["inverse_norm"][places] = 1 / np.where(norms == 0, 1, norms)
+
+
+def _enlarged(array: NDArray[Any], capacity: int, count: int) -> NDArray[Any]:
+    larger = np.zeros((capacity, *array.shape[1:]), dtype=array.dtype)
+    larger[:count] = array[:count]
+    return larger

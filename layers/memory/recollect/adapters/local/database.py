@@ -1,0 +1,211 @@
+"""The file: opening and migrating it, transactions on it, and SQLite's errors in our terms.
+
+WAL mode, so that readers never wait for the writer, in this process or another. A pool of connections serves the
+server's threads; each is used by one thread at a time.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from recollect.adapters.local.schema import APPLICATION_ID, FORMAT_VERSION, MIGRATIONS
+from recollect.domain.errors import NotReady, RecollectError, StoredDataError, Throttled, Unavailable
+
+BUSY_SECONDS = 5.0
+FILE_NAME = "recollect.db"
+_RETRY_AFTER_SECONDS = 1.0
+_PAGE_CACHE_KIBIBYTES = 16 * 1024
+_MAPPED_BYTES = 1 << 30
+
+_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_UNREADABLE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_AWAY: Final = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_NOMEM}
+)
+
+
+class Database:
+    """One SQLite file for evidence, index, idempotency records and bus; safe for threads and several processes.
+
+    Two kinds of connection. What makes evidence durable commits with `synchronous=FULL`: it is on the disk when the
+    caller is answered. What can be derived again commits with NORMAL, without waiting for the disk: a loss of power
+    may take it, never the marker by which it is derived again, for the marker's removal was committed after it.
+    Raises StoredDataError for a file of a newer release or another program, NotReady without FTS5.
+    """
+
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+        self._path = path
+        self._busy_seconds = busy_seconds
+        self._idle: dict[bool, list[sqlite3.Connection]] = {True: [], False: []}
+        self._pool = threading.Lock()
+        self._writer = threading.Lock()
+        self._closed = False
+        with _translated():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            connection = self._open(durable=True)
+            try:
+                _prepare(connection, self._busy_seconds)
+            except BaseException:
+                connection.close()
+                raise
+            self._idle[True].append(connection)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._path
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One state of the file for all statements inside. Raises Throttled, Unavailable or StoredDataError."""
+        with self._connection(durable=False) as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+
+    @contextmanager
+    def writing(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it or nothing. Raises Throttled where another writer holds the file too long."""
+        with self._turn(), self._connection(durable) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Closes the file; whatever is asked of it later raises NotReady."""
+        with self._pool:
+            self._closed = True
+            idle = [connection for kind in self._idle.values() for connection in kind]
+            self._idle = {True: [], False: []}
+        for connection in idle:
+            connection.close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """This process's writers queue here: SQLite itself would let them poll, with sleeps that grow."""
+        if not self._writer.acquire(timeout=self._busy_seconds):
+            raise Throttled("the database is busy writing", _RETRY_AFTER_SECONDS)
+        try:
+            yield
+        finally:
+            self._writer.release()
+
+    @contextmanager
+    def _connection(self, durable: bool) -> Iterator[sqlite3.Connection]:
+        with _translated():
+            connection = self._taken(durable)
+            try:
+                yield connection
+            finally:
+                self._give_back(connection, durable)
+
+    def _taken(self, durable: bool) -> sqlite3.Connection:
+        with self._pool:
+            if self._closed:
+                raise NotReady("the database is closed")
+            if self._idle[durable]:
+                return self._idle[durable].pop()
+        return self._open(durable)
+
+    def _give_back(self, connection: sqlite3.Connection, durable: bool) -> None:
+        with self._pool:
+            if not self._closed:
+                self._idle[durable].append(connection)
+                return
+        connection.close()
+
+    def _open(self, durable: bool) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIBIBYTES}")
+        connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+        return connection
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        translated = _in_our_terms(error)
+        if translated is None:
+            raise
+        raise translated from error
+    except OSError as error:
+        raise Unavailable(f"the database's folder cannot be used: {type(error).__name__}") from error
+
+
+def _in_our_terms(error: sqlite3.Error) -> RecollectError | None:
+    """By SQLite's primary result code; None for what only a defect of ours can cause."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    if code in _BUSY:
+        return Throttled("the database is busy", _RETRY_AFTER_SECONDS)
+    if code in _UNREADABLE:
+        return StoredDataError(f"the database cannot be read: {name}")
+    return Unavailable(f"the database does not answer: {name}") if code in _AWAY else None
+
+
+def _prepare(connection: sqlite3.Connection, busy_seconds: float) -> None:
+    if not connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchone():
+        raise NotReady(f"this Python's SQLite ({sqlite3.sqlite_version}) was built without FTS5, which search needs")
+    _refuse_foreign(connection)
+    _enter_wal(connection, busy_seconds)
+    if _format(connection) < FORMAT_VERSION:
+        _migrate(connection)
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _refuse_foreign(connection: sqlite3.Connection) -> None:
+    version = _format(connection)
+    if version > FORMAT_VERSION:
+        raise StoredDataError(f"the file has format {version}, this release reads up to {FORMAT_VERSION}")
+    owner = connection.execute("PRAGMA application_id").fetchone()[0]
+    if owner != APPLICATION_ID and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise StoredDataError("the file is another program's SQLite database")
+
+
+def _enter_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
+    """SQLite does not wait for a lock here, so that two processes that open a new file at once need this loop."""
+    deadline = time.monotonic() + busy_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _refuse_foreign(connection)
+        for statements in MIGRATIONS[_format(connection) :]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,94 @@
+"""Events as rows: a narrow row for order and filters, the JSON record beside it."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from recollect.domain.event import Event, EventRef
+from recollect.domain.instants import from_microseconds, microseconds
+from recollect.domain.record import from_record, to_record
+from recollect.domain.scope import Scope
+
+_AT_ONCE = 500
+_INSERT = """INSERT INTO events (scope, id, timestamp, expires_at, conversation, persona, household, event_type,
+    importance, key, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_BY_ID = "SELECT e.id, r.record FROM events e JOIN records r ON r.row = e.row WHERE e.scope = ? AND e.id IN ({})"
+_BY_ROW = "SELECT row, record FROM records WHERE row IN ({})"
+
+
+def insert_event(connection: sqlite3.Connection, user_number: int, event: Event) -> int:
+    """Writes the event's row and record; answers the row's number."""
+    cursor = connection.execute(
+        _INSERT,
+        (
+            user_number,
+            event.id,
+            microseconds(event.timestamp),
+            None if event.expires_at is None else microseconds(event.expires_at),
+            event.conversation_id,
+            event.persona_id,
+            event.household_id,
+            event.event_type.value,
+            event.importance,
+            event.key,
+            event.version,
+        ),
+    )
+    row = int(cursor.lastrowid or 0)
+    connection.execute("INSERT INTO records (row, record) VALUES (?, ?)", (row, _text(event)))
+    return row
+
+
+def replace_record(connection: sqlite3.Connection, user_number: int, event: Event) -> None:
+    """Writes the event's record again, and the one column that a later version may change."""
+    connection.execute(
+        "UPDATE records SET record = ? WHERE row = (SELECT row FROM events WHERE scope = ? AND id = ?)",
+        (_text(event), user_number, event.id),
+    )
+    connection.execute(
+        "UPDATE events SET version = ? WHERE scope = ? AND id = ?", (event.version, user_number, event.id)
+    )
+
+
+def events_by_id(connection: sqlite3.Connection, user_number: int, ids: Iterable[str]) -> dict[str, Event]:
+    """Those of the user's events that exist, by id."""
+    found: dict[str, Event] = {}
+    for chunk in _chunks(list(dict.fromkeys(ids))):
+        rows = connection.execute(_BY_ID.format(", ".join("?" * len(chunk))), (user_number, *chunk))
+        found |= {event_id: event_of(record) for event_id, record in rows}
+    return found
+
+
+def events_by_row(connection: sqlite3.Connection, rows: Sequence[int]) -> list[Event]:
+    """The events of these rows, in this order."""
+    found: dict[int, Event] = {}
+    for chunk in _chunks(rows):
+        records = connection.execute(_BY_ROW.format(", ".join("?" * len(chunk))), chunk)
+        found |= {row: event_of(record) for row, record in records}
+    return [found[row] for row in rows]
+
+
+def event_of(record: str) -> Event:
+    """Reads a record. Raises StoredDataError."""
+    return from_record(json.loads(record))
+
+
+def ref_of(row: tuple[Any, ...]) -> EventRef:
+    """A row of (id, timestamp) as a reference."""
+    return EventRef(row[0], from_microseconds(row[1]))
+
+
+def narrowing(scope: Scope) -> tuple[str, tuple[str, ...]]:
+    """The scope's persona and household as a further condition and its parameters."""
+    wanted = {"persona": scope.persona_id, "household": scope.household_id}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    return "".join(f" AND {name} = ?" for name in given), tuple(given.values())
+
+
+def _text(event: Event) -> str:
+    return json.dumps(to_record(event), ensure_ascii=False, separators=(",", ":"))
+
+
+def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))

@@ -1,0 +1,90 @@
+"""Idempotency records in the file."""
+
+import json
+import sqlite3
+
+from recollect.adapters.local.database import Database
+from recollect.domain.errors import InFlight, KeyReused
+from recollect.domain.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, Replay
+from recollect.domain.ids import IdSeed
+from recollect.domain.instants import microseconds
+
+_FORGOTTEN_AT_ONCE = 20
+
+
+class SqliteIdempotencyStore:
+    """One row per key. A claim waits for no disk: the events that follow it bring it there with themselves."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def claim(self, claim: IdempotencyClaim) -> ClaimOutcome:
+        """Claims the key or says what it led to. Raises InFlight, or KeyReused where the body is another."""
+        with self._database.writing(durable=False) as connection:
+            _forget_expired(connection, claim)
+            found = connection.execute(
+                "SELECT body_hash, seed, lapses_at, status, body FROM idempotency WHERE key_hash = ?", (claim.key_hash,)
+            ).fetchone()
+            if found is None:
+                _insert(connection, claim)
+                return Claimed(claim.seed)
+            return _again(connection, claim, *found)
+
+    def complete(self, claim: IdempotencyClaim, status: int, body: dict[str, object]) -> None:
+        """Keeps the answer until the record expires."""
+        with self._database.writing(durable=False) as connection:
+            connection.execute(
+                "UPDATE idempotency SET status = ?, body = ? WHERE key_hash = ? AND body_hash = ? AND status IS NULL",
+                (status, json.dumps(body, ensure_ascii=False), claim.key_hash, claim.body_hash),
+            )
+
+    def release(self, claim: IdempotencyClaim) -> None:
+        """Lets the next try go on at once, with the same seed."""
+        with self._database.writing(durable=False) as connection:
+            connection.execute(
+                "UPDATE idempotency SET lapses_at = 0 WHERE key_hash = ? AND body_hash = ? AND status IS NULL",
+                (claim.key_hash, claim.body_hash),
+            )
+
+
+def _forget_expired(connection: sqlite3.Connection, claim: IdempotencyClaim) -> None:
+    now = microseconds(claim.now)
+    connection.execute("DELETE FROM idempotency WHERE key_hash = ? AND expires_at <= ?", (claim.key_hash, now))
+    connection.execute(
+        "DELETE FROM idempotency WHERE key_hash IN (SELECT key_hash FROM idempotency WHERE expires_at <= ? LIMIT ?)",
+        (now, _FORGOTTEN_AT_ONCE),
+    )
+
+
+def _insert(connection: sqlite3.Connection, claim: IdempotencyClaim) -> None:
+    connection.execute(
+        "INSERT INTO idempotency (key_hash, body_hash, seed, lapses_at, expires_at) VALUES (?, ?, ?, ?, ?)",
+        (
+            claim.key_hash,
+            claim.body_hash,
+            claim.seed.encode(),
+            microseconds(claim.lapses_at),
+            microseconds(claim.expires_at),
+        ),
+    )
+
+
+def _again(
+    connection: sqlite3.Connection,
+    claim: IdempotencyClaim,
+    body_hash: str,
+    seed: str,
+    lapses_at: int,
+    status: int | None,
+    body: str | None,
+) -> ClaimOutcome:
+    if body_hash != claim.body_hash:
+        raise KeyReused("the idempotency key was used with another body")
+    if status is not None:
+        return Replay(status, json.loads(body or "{}"))
+    if lapses_at > microseconds(claim.now):
+        raise InFlight("a request with this idempotency key is under way")
+    connection.execute(
+        "UPDATE idempotency SET lapses_at = ? WHERE key_hash = ?", (microseconds(claim.lapses_at), claim.key_hash)
+    )
+    return Claimed(IdSeed.decode(seed))

@@ -1,0 +1,121 @@
+"""What projection keeps beside the events. All of it can be derived again: its commits wait for no disk."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.adapters.local.database import Database
+from recollect.adapters.local.event_rows import events_by_id, ref_of, replace_record
+from recollect.adapters.local.users import enter_user, user_number
+from recollect.domain.embedding import pack_vector, unpack_vector
+from recollect.domain.errors import VersionMismatch
+from recollect.domain.event import Event, EventRef
+from recollect.domain.instants import microseconds
+from recollect.domain.scope import Scope
+from recollect.domain.slots import slot_of
+from recollect.domain.timeline import PendingEvent, PendingPage, Projection
+
+_AT_ONCE = 500
+_VECTORS = "SELECT event_id, timestamp, generation, vector FROM projections WHERE scope = ? AND event_id IN ({})"
+
+
+class SqliteProjections:
+    """Implements the port `Projections`; raises Throttled, Unavailable and StoredDataError."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def pending(self, limit: int, after: str | None) -> PendingPage:
+        """Markers of every tenant, oldest arrival first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT e.id, e.timestamp, s.tenant, s.user_id, o.row FROM outbox o JOIN events e ON e.row = o.row"
+                " JOIN scopes s ON s.id = o.scope WHERE o.row > ? ORDER BY o.row LIMIT ?",
+                (int(after or 0), limit + 1),
+            ).fetchall()
+        markers = tuple(PendingEvent(Scope(row[2], row[3]), ref_of(row)) for row in rows[:limit])
+        return PendingPage(markers, str(rows[limit - 1][4]) if len(rows) > limit else None)
+
+    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
+        """Keeps the vectors by event id (an earlier one is replaced)."""
+        with self._database.writing(durable=False) as connection:
+            user = enter_user(connection, scope)
+            connection.executemany(
+                "INSERT INTO projections (scope, event_id, timestamp, generation, vector) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (scope, event_id) DO UPDATE SET timestamp = excluded.timestamp,"
+                " generation = excluded.generation, vector = excluded.vector",
+                [
+                    (
+                        user.number,
+                        projection.ref.id,
+                        microseconds(projection.ref.timestamp),
+                        projection.generation,
+                        None if projection.vector is None else pack_vector(projection.vector),
+                    )
+                    for projection in projections
+                ],
+            )
+
+    def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
+        """The kept projections, by event id."""
+        found: dict[str, Projection] = {}
+        with self._database.reading() as connection:
+            user = user_number(connection, scope)
+            for start in range(0, len(event_ids), _AT_ONCE):
+                chunk = event_ids[start : start + _AT_ONCE]
+                rows = connection.execute(_VECTORS.format(", ".join("?" * len(chunk))), (user, *chunk))
+                for row in rows:
+                    vector = None if row[3] is None else unpack_vector(row[3])
+                    found[row[0]] = Projection(ref_of(row), vector, row[2])
+        return found
+
+    def fill_slot(self, scope: Scope, event: Event) -> None:
+        """Enters a keyed event in its slot's history (P-19); one without a key has none."""
+        slot = slot_of(event)
+        if slot is None:
+            return
+        with self._database.writing(durable=False) as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO slot_entries"
+                " (scope, persona, household, key, timestamp, event_id, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    enter_user(connection, scope).number,
+                    *slot,
+                    microseconds(event.timestamp),
+                    event.id,
+                    microseconds(event.recorded_at),
+                ),
+            )
+
+    def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
+        """Writes which event supersedes this one. Raises VersionMismatch where it changed since, or is gone."""
+        with self._database.writing(durable=False) as connection:
+            user = user_number(connection, scope)
+            stored = events_by_id(connection, user, [event.id]).get(event.id)
+            if stored is None or stored.version != event.version:
+                raise VersionMismatch("the event changed since it was read")
+            changed = replace(
+                stored,
+                superseded_by=by.id if by else None,
+                superseded_at=by.timestamp if by else None,
+                version=stored.version + 1,
+            )
+            replace_record(connection, user, changed)
+        return changed
+
+    def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
+        """Lists the conversation; the first entry stands."""
+        with self._database.writing(durable=False) as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO conversations (scope, id, started_at) VALUES (?, ?, ?)",
+                (enter_user(connection, scope).number, conversation_id, microseconds(started_at)),
+            )
+
+    def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Removes the pending markers; unknown ones are no error."""
+        with self._database.writing(durable=False) as connection:
+            user = user_number(connection, scope)
+            connection.executemany(
+                "DELETE FROM outbox WHERE row = (SELECT row FROM events WHERE scope = ? AND id = ?)",
+                [(user, ref.id) for ref in refs],
+            )

@@ -1,0 +1,128 @@
+"""The timeline in the file. Everything is visible as soon as it is durable; nothing here waits for projection."""
+
+from collections.abc import Sequence
+
+from recollect.adapters.local.append import Append
+from recollect.adapters.local.database import Database
+from recollect.adapters.local.event_rows import events_by_id, events_by_row, narrowing, ref_of
+from recollect.adapters.local.users import enter_user, user_number
+from recollect.adapters.local.window import window_page
+from recollect.domain.event import Event, EventRef
+from recollect.domain.instants import from_microseconds, sortable
+from recollect.domain.scope import Scope
+from recollect.domain.slots import SlotEntry
+from recollect.domain.timeline import (
+    IMPORTANT_FROM,
+    TAIL_EVENTS,
+    AppendOutcome,
+    Conversation,
+    ConversationPage,
+    EventWrite,
+    Tail,
+    WindowPage,
+    WindowQuery,
+)
+
+_SORTABLE_DIGITS = 16
+
+
+class SqliteTimeline:
+    """Implements the port `Timeline`; raises Throttled, Unavailable and StoredDataError."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def append(self, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
+        """Makes all of them durable in one transaction, on the disk when this returns (P-20, P-22).
+
+        Raises Conflict where another event has the id of one of them.
+        """
+        with self._database.writing(durable=True) as connection:
+            return Append(connection, scope, enter_user(connection, scope))(writes)
+
+    def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
+        """The events that exist, by id, in one state of the file."""
+        with self._database.reading() as connection:
+            return events_by_id(connection, user_number(connection, scope), (ref.id for ref in refs))
+
+    def find(self, scope: Scope, event_id: str) -> Event | None:
+        """One event by its id; None where the user has no such event."""
+        with self._database.reading() as connection:
+            return events_by_id(connection, user_number(connection, scope), [event_id]).get(event_id)
+
+    def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
+        """A page of the user's events, newest first (A-45 to A-51)."""
+        with self._database.reading() as connection:
+            return window_page(connection, user_number(connection, scope), scope, query)
+
+    def newest(self, scope: Scope, limit: int) -> list[Event]:
+        """The newest events by timestamp, newest first."""
+        condition, parameters = narrowing(scope)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT row FROM events WHERE scope = ?{condition} ORDER BY timestamp DESC, id DESC LIMIT ?",  # noqa: S608
+                (user_number(connection, scope), *parameters, limit),
+            ).fetchall()
+            return events_by_row(connection, [row for (row,) in rows])
+
+    def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
+        """The newest of a conversation, newest first."""
+        condition, parameters = narrowing(scope)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT id, timestamp FROM events WHERE scope = ? AND conversation = ?{condition}"  # noqa: S608
+                " ORDER BY timestamp DESC, id DESC LIMIT ?",
+                (user_number(connection, scope), conversation_id, *parameters, limit),
+            ).fetchall()
+        return [ref_of(row) for row in rows]
+
+    def important(self, scope: Scope, limit: int) -> list[EventRef]:
+        """Events of importance 0.6 and more, the most important first, of equals the newer (K-20)."""
+        condition, parameters = narrowing(scope)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT id, timestamp FROM events WHERE scope = ? AND importance >= {IMPORTANT_FROM}{condition}"  # noqa: S608
+                " ORDER BY importance DESC, timestamp DESC, id DESC LIMIT ?",
+                (user_number(connection, scope), *parameters, limit),
+            ).fetchall()
+        return [ref_of(row) for row in rows]
+
+    def tail(self, scope: Scope) -> Tail:
+        """The newest 100 pending events of the user, newest arrival first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT e.id, e.timestamp FROM outbox o JOIN events e ON e.row = o.row"
+                " WHERE o.scope = ? ORDER BY o.row DESC LIMIT ?",
+                (user_number(connection, scope), TAIL_EVENTS + 1),
+            ).fetchall()
+        return Tail(tuple(ref_of(row) for row in rows[:TAIL_EVENTS]), cut=len(rows) > TAIL_EVENTS)
+
+    def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
+        """The user's conversations that have been projected, the last begun first."""
+        started, conversation = _conversation_place(after)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT id, started_at FROM conversations WHERE scope = ? AND started_at <= ?"
+                " AND (started_at < ? OR id < ?) ORDER BY started_at DESC, id DESC LIMIT ?",
+                (user_number(connection, scope), started, started, conversation, limit + 1),
+            ).fetchall()
+        page = tuple(Conversation(row[0], from_microseconds(row[1])) for row in rows[:limit])
+        more = f"{sortable(page[-1].started_at)}{page[-1].id}" if len(rows) > limit else None
+        return ConversationPage(page, more)
+
+    def slot_history(self, scope: Scope, slot: tuple[str, str, str]) -> list[SlotEntry]:
+        """All values a slot has had, oldest first, among projected events (P-19)."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT event_id, timestamp, recorded_at FROM slot_entries"
+                " WHERE scope = ? AND persona = ? AND household = ? AND key = ? ORDER BY timestamp, event_id",
+                (user_number(connection, scope), *slot),
+            ).fetchall()
+        return [SlotEntry(ref_of(row), from_microseconds(row[2])) for row in rows]
+
+
+def _conversation_place(after: str | None) -> tuple[int, str]:
+    """A place in the list: when the conversation began, in 16 digits, and its id."""
+    if after is None:
+        return 10**_SORTABLE_DIGITS, ""
+    return int(after[:_SORTABLE_DIGITS]), after[_SORTABLE_DIGITS:]

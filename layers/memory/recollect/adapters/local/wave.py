@@ -1,0 +1,147 @@
+"""One wave of the index: both arms, the hits that they name, and the tally."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recollect.adapters.local.admission import Mask, admitted, labelled_rows, tests
+from recollect.adapters.local.columns import Columns
+from recollect.adapters.local.documents import term_prefix
+from recollect.adapters.local.lexical_arm import LexicalArm, user_statistics
+from recollect.adapters.local.users import User
+from recollect.adapters.local.vectors import VectorArm
+from recollect.domain.embedding import FloatArray
+from recollect.domain.event import EventRef
+from recollect.domain.filters import DropReason
+from recollect.domain.instants import from_microseconds
+from recollect.domain.nomination import Arm, IndexHit, NominationRequest, Nominations, Tally
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import COUNTED_RECORDS
+
+_AT_ONCE = 500
+# `words_content` is the table in which FTS5 keeps the columns of `words`: read directly it takes half the time.
+_SELECT = """SELECT d.row, d.id, d.timestamp, d.length, d.role, d.speaker, d.importance, w.c0
+    FROM documents d LEFT JOIN words_content w ON w.id = d.row WHERE d.row IN ({})"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A document as the file has it."""
+
+    row: int
+    id: str
+    timestamp: int
+    length: int
+    role: str
+    speaker: str | None
+    importance: float
+    words: str | None
+
+
+class Wave:
+    """One request against one user's columns, inside one read transaction."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, scope: Scope, user: User, columns: Columns, request: NominationRequest
+    ) -> None:
+        self._connection = connection
+        self._user = user
+        self._columns = columns
+        self._request = request
+        self._tests = list(
+            tests(columns, scope, request.filters, labelled_rows(connection, user.number, request.filters))
+        )
+        self._admitted = admitted(columns, self._tests)
+        self._statistics = user_statistics(connection, user, request.terms)
+        self._lexical = LexicalArm(connection, user, columns, self._statistics)
+        prefix = term_prefix(user.number)
+        self._wanted = {prefix + term: term for term in request.terms}
+        self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
+
+    def nominations(self) -> Nominations:
+        """Hits, statistics, and the tally if asked for; what is durable is counted, projected or not."""
+        tally = self._tally() if self._request.count else None
+        return Nominations(self._hits(), self._statistics, tally, includes_tail=True)
+
+    def _hits(self) -> tuple[IndexHit, ...]:
+        leaders = self._leaders()
+        found = self._read(sorted({place for arm in leaders.values() for place in arm}))
+        ranks: dict[int, dict[Arm, int]] = {}
+        for arm, scores in leaders.items():
+            order = sorted((p for p in scores if p in found), key=lambda p: _order(scores[p], found[p]), reverse=True)
+            for rank, place in enumerate(order[: self._request.limit], start=1):
+                ranks.setdefault(place, {})[arm] = rank
+        vectors = self._columns.vectors[list(ranks)]
+        return tuple(
+            self._hit(place, found[place], arms, vector)
+            for (place, arms), vector in zip(ranks.items(), vectors, strict=True)
+        )
+
+    def _leaders(self) -> dict[Arm, dict[int, float]]:
+        leaders: dict[Arm, dict[int, float]] = {}
+        limit = self._request.limit
+        if self._request.terms:
+            leaders[Arm.LEXICAL] = self._lexical.leading(self._admitted, limit)
+        if self._vectors is not None:
+            leaders[Arm.VECTOR] = self._vectors.leading(self._admitted, limit)
+        return leaders
+
+    def _read(self, places: Sequence[int]) -> dict[int, _Found]:
+        """The documents at these positions, as far as this transaction sees them."""
+        rows = {int(self._columns["row"][place]): place for place in places}
+        found = {}
+        for chunk in _chunks(list(rows)):
+            for row in self._connection.execute(_SELECT.format(", ".join("?" * len(chunk))), chunk):
+                found[rows[row[0]]] = _Found(*row)
+        return found
+
+    def _hit(self, place: int, found: _Found, arms: dict[Arm, int], vector: FloatArray) -> IndexHit:
+        return IndexHit(
+            ref=EventRef(found.id, from_microseconds(found.timestamp)),
+            arms=arms,
+            counts=self._counts(found.words),
+            length=found.length,
+            vector=vector if self._columns["embedded"][place] else None,
+            role=found.role,
+            speaker=found.speaker,
+            importance=found.importance,
+        )
+
+    def _counts(self, words: str | None) -> dict[str, int]:
+        wanted = self._wanted
+        found = [wanted[word] for word in (words or "").split() if word in wanted]
+        return {term: found.count(term) for term in dict.fromkeys(found)}
+
+    def _tally(self) -> Tally:
+        """Over the last 10,000 to arrive: why each is left out, by the first reason that applies."""
+        alive = np.flatnonzero(self._columns["alive"])
+        counted = alive[-COUNTED_RECORDS:]
+        dropped: Counter[DropReason] = Counter()
+        left = np.ones(len(counted), dtype=np.bool_)
+        for reason, mask in [*self._tests, *self._threshold(counted)]:
+            failing = left & ~mask[counted]
+            dropped[reason] += int(np.count_nonzero(failing))
+            left &= ~failing
+        return Tally(len(counted), {r: n for r, n in dropped.items() if n}, exact=len(counted) == len(alive))
+
+    def _threshold(self, counted: Any) -> Iterator[tuple[DropReason, Mask]]:
+        request = self._request
+        if self._vectors is None:
+            mask = np.zeros(len(self._columns), dtype=np.bool_)
+            first = int(self._columns["row"][counted[0]]) if len(counted) else 0
+            mask[self._lexical.having_any(request.terms, first)] = True
+            yield DropReason.THRESHOLD, mask
+        elif request.min_similarity is not None:
+            yield DropReason.THRESHOLD, self._vectors.reaching(request.min_similarity)
+
+
+def _order(score: float, found: _Found) -> tuple[float, int, str]:
+    return score, found.timestamp, found.id
+
+
+def _chunks(rows: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE))

@@ -1,0 +1,108 @@
+"""Small builders for the suites: scopes nobody else uses, events, writes, index documents, vectors."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from recollect.domain.documents import index_document
+from recollect.domain.embedding import FloatArray, pack_vector, unpack_vector
+from recollect.domain.event import ContentType, Event, Role, Source
+from recollect.domain.filters import SearchFilters
+from recollect.domain.identity import event_identity, value_fingerprint
+from recollect.domain.ids import IdSeed, IdSource
+from recollect.domain.lexical import query_terms
+from recollect.domain.nomination import IndexDocument, NominationRequest
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import EventWrite
+
+NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
+DIMENSION = 8
+
+RIGHT_TO_LEFT = "\u202eabc\u200f"
+FOUR_BYTES = "\U00020000" * 128
+HARD_IDS = (
+    "a#b", "a", "#", "a/b", "/", "a%2Fb", "%", "~", "~YQ", "a|b", "a:b", "a b", " ", "...", "*", "?", "'", '"', "\\",
+    "ÿ", "é", "e\u0301", "देवनागरी", "🙂", RIGHT_TO_LEFT, FOUR_BYTES, "x" * 128,
+)  # fmt: skip
+"""Ids that are told apart everywhere; the longest has 128 characters of four bytes each."""
+
+_IDS = IdSource()
+_TICKS = itertools.count(1_700_000_000_000)
+
+
+def a_scope(**changes: Any) -> Scope:
+    """A tenant and a user that nothing else uses, so that suites can share an engine."""
+    unique = uuid4().hex[:12]
+    return replace(Scope(f"tenant-{unique}", f"user-{unique}"), **changes)
+
+
+def a_seed(count: int = 1) -> IdSeed:
+    """A seed for ids, later than every one before it."""
+    return _IDS.seed(next(_TICKS), count)
+
+
+def an_event(scope: Scope | None = None, **changes: Any) -> Event:
+    """An event said at NOW, with its own id; user, persona and household are the scope's."""
+    event = Event(
+        id=a_seed().nth(0),
+        user_id=scope.user_id if scope else "user",
+        persona_id=scope.persona_id if scope else None,
+        household_id=scope.household_id if scope else None,
+        conversation_id="conversation",
+        role=Role.USER,
+        content="I live in Paris",
+        content_type=ContentType.USERINPUT,
+        source=Source.USER,
+        timestamp=NOW,
+        recorded_at=NOW,
+        importance=0.4,
+    )
+    return replace(event, **changes)
+
+
+def some_events(scope: Scope, count: int, **changes: Any) -> list[Event]:
+    """Events one second apart, oldest first, whose contents are told apart by a number."""
+    moments = [NOW - timedelta(seconds=count - 1 - n) for n in range(count)]
+    return [
+        an_event(scope, **{"content": f"remark number{n}", "timestamp": moment, "recorded_at": moment, **changes})
+        for n, moment in enumerate(moments)
+    ]
+
+
+def a_write(scope: Scope, event: Event, given_timestamp: bool = True) -> EventWrite:
+    """The event with its dedupe key and the fingerprint of its value; its conversation counts as given."""
+    identity = event_identity(scope, event, event.conversation_id, given_timestamp)
+    return EventWrite(event, identity, value_fingerprint(event.content))
+
+
+def writes_of(scope: Scope, events: Sequence[Event]) -> list[EventWrite]:
+    """One write per event, in order."""
+    return [a_write(scope, event) for event in events]
+
+
+def a_document(scope: Scope, event: Event, vector: FloatArray | None = None) -> IndexDocument:
+    """What the index is told of the event."""
+    return index_document(scope, event, vector)
+
+
+def a_vector(cosine: float = 1.0) -> FloatArray:
+    """A stored unit vector (DIMENSION,) whose cosine to `a_vector()` is about the one given."""
+    numbers = np.zeros(DIMENSION, dtype=np.float32)
+    numbers[0], numbers[1] = cosine, (1 - cosine**2) ** 0.5
+    return unpack_vector(pack_vector(numbers))
+
+
+def a_random_vector(seed: int, dimension: int = DIMENSION) -> FloatArray:
+    """A stored unit vector in a direction that the seed decides."""
+    return unpack_vector(pack_vector(np.random.default_rng(seed).standard_normal(dimension)))
+
+
+def a_request(text: str = "", **changes: Any) -> NominationRequest:
+    """A wave for the text's terms, at NOW, 10 hits an arm; `filters` are fields of SearchFilters."""
+    filters = SearchFilters(**{"now": NOW, **changes.pop("filters", {})})
+    return NominationRequest(**{"filters": filters, "limit": 10, "terms": query_terms(text), **changes})

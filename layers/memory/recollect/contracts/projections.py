@@ -1,0 +1,217 @@
+"""What the projections promise. A subclass gives the fixtures `timeline` and `projections`, over one store."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from recollect.contracts.examples import (
+    HARD_IDS,
+    NOW,
+    a_random_vector,
+    a_scope,
+    a_seed,
+    a_vector,
+    a_write,
+    an_event,
+    some_events,
+    writes_of,
+)
+from recollect.domain.embedding import pack_vector, unpack_vector
+from recollect.domain.errors import VersionMismatch
+from recollect.domain.event import Event
+from recollect.domain.scope import Scope
+from recollect.domain.slots import SlotEntry, slot_of
+from recollect.domain.timeline import Conversation, PendingEvent, Projection
+from recollect.ports import Projections, Timeline
+
+THREADS = 8
+
+
+def pending_of(projections: Projections, scope: Scope, limit: int = 100) -> list[PendingEvent]:
+    """A user's markers, by a walk over those of all tenants."""
+    markers: list[PendingEvent] = []
+    page = projections.pending(limit, None)
+    while True:
+        markers += page.markers
+        if page.more is None:
+            return [marker for marker in markers if marker.scope.user == scope.user]
+        page = projections.pending(limit, page.more)
+
+
+def entry_of(event: Event) -> SlotEntry:
+    """The event as an entry of its slot."""
+    return SlotEntry(event.ref, event.recorded_at)
+
+
+class ProjectionsContract:
+    """Markers, vectors, slots, supersession, conversations."""
+
+    @pytest.mark.parametrize("limit", [1, 3, 100])
+    def test_markers_are_found_oldest_first_until_they_are_settled(
+        self, timeline: Timeline, projections: Projections, limit: int
+    ) -> None:
+        scope, other = a_scope(), a_scope()
+        events, others = some_events(scope, 7), some_events(other, 2)
+        timeline.append(scope, writes_of(scope, events))
+        timeline.append(other, writes_of(other, others))
+        assert [m.ref for m in pending_of(projections, scope, limit)] == [event.ref for event in events]
+        projections.settle(scope, [event.ref for event in events[1:6]])
+        assert [m.ref for m in pending_of(projections, scope, limit)] == [events[0].ref, events[6].ref]
+        assert [m.ref for m in pending_of(projections, other, limit)] == [event.ref for event in others]
+        projections.settle(scope, [event.ref for event in events])
+        projections.settle(other, [event.ref for event in others])
+        assert pending_of(projections, scope, limit) == []
+
+    def test_settling_an_unknown_event_is_no_error(self, timeline: Timeline, projections: Projections) -> None:
+        scope, other = a_scope(), a_scope()
+        event = an_event(scope)
+        timeline.append(scope, [a_write(scope, event)])
+        projections.settle(other, [event.ref])
+        projections.settle(scope, [an_event(scope).ref])
+        assert [m.ref for m in pending_of(projections, scope)] == [event.ref]
+        projections.settle(scope, [event.ref])
+
+    def test_a_retried_append_marks_nothing_again(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        write = a_write(scope, an_event(scope))
+        timeline.append(scope, [write])
+        projections.settle(scope, [write.event.ref])
+        timeline.append(scope, [write])
+        assert pending_of(projections, scope) == []
+        assert timeline.tail(scope).refs == ()
+
+    def test_vectors_are_kept_as_they_are_stored(self, timeline: Timeline, projections: Projections) -> None:
+        scope, other = a_scope(), a_scope()
+        events = some_events(scope, 3)
+        timeline.append(scope, writes_of(scope, events))
+        vector = a_random_vector(1, 384)
+        saved = [Projection(events[0].ref, vector, "model.1"), Projection(events[1].ref, None, None)]
+        projections.save(scope, saved)
+        found = projections.vectors(scope, [event.id for event in events])
+        assert set(found) == {events[0].id, events[1].id}
+        assert found[events[1].id] == saved[1]
+        assert (found[events[0].id].ref, found[events[0].id].generation) == (events[0].ref, "model.1")
+        assert np.array_equal(found[events[0].id].vector, unpack_vector(pack_vector(vector)))  # type: ignore[arg-type]
+        assert projections.vectors(other, [event.id for event in events]) == {}
+
+    def test_a_later_vector_replaces_an_earlier_one(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        event = an_event(scope)
+        timeline.append(scope, [a_write(scope, event)])
+        for vector, generation in ((a_vector(0.1), "model.1"), (a_vector(0.9), "model.2")):
+            projections.save(scope, [Projection(event.ref, vector, generation)])
+        kept = projections.vectors(scope, [event.id])[event.id]
+        assert kept.generation == "model.2"
+        assert np.array_equal(kept.vector, a_vector(0.9))  # type: ignore[arg-type]
+
+    def test_many_vectors_are_kept_in_one_call(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        events = some_events(scope, 130)
+        for start in range(0, 130, 65):
+            timeline.append(scope, writes_of(scope, events[start : start + 65]))
+        projections.save(scope, [Projection(e.ref, a_random_vector(n), "model.1") for n, e in enumerate(events)])
+        found = projections.vectors(scope, [event.id for event in events])
+        assert set(found) == {event.id for event in events}
+        assert np.array_equal(found[events[77].id].vector, a_random_vector(77))  # type: ignore[arg-type]
+        assert projections.vectors(scope, []) == {}
+        projections.settle(scope, [event.ref for event in events])
+
+    @pytest.mark.spec("P-19")
+    def test_a_slot_lists_what_it_has_held(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        events = some_events(scope, 4, key="home")
+        persona = an_event(scope, key="home", persona_id="p", content="another slot")
+        household = an_event(scope, key="home", household_id="p", content="and another")
+        timeline.append(scope, writes_of(scope, [*events, persona, household]))
+        for event in (events[2], events[0], events[0], events[3], persona, household):
+            projections.fill_slot(scope, event)
+        history = timeline.slot_history(scope, ("", "", "home"))
+        assert sorted(history, key=lambda e: e.order) == [entry_of(events[n]) for n in (0, 2, 3)]
+        assert timeline.slot_history(scope, ("p", "", "home")) == [entry_of(persona)]
+        assert timeline.slot_history(scope, ("", "p", "home")) == [entry_of(household)]
+        assert timeline.slot_history(scope, ("", "", "other")) == []
+        assert timeline.slot_history(a_scope(), ("", "", "home")) == []
+
+    def test_slots_of_any_name_are_kept_apart(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        events = [an_event(scope, key=name, content=f"{n}") for n, name in enumerate(HARD_IDS)]
+        events += [an_event(scope, persona_id=p, household_id=h, key=k) for p, h, k in _AMBIGUOUS]
+        timeline.append(scope, writes_of(scope, events))
+        for event in events:
+            projections.fill_slot(scope, event)
+        for event in events:
+            assert timeline.slot_history(scope, slot_of(event) or ("", "", "")) == [entry_of(event)]
+
+    def test_supersession_is_written_and_lifted(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        old, new = some_events(scope, 2, key="home")
+        timeline.append(scope, writes_of(scope, [old, new]))
+        superseded = projections.supersede(scope, old, new.ref)
+        assert superseded == replace(old, superseded_by=new.id, superseded_at=new.timestamp, version=2)
+        assert timeline.find(scope, old.id) == superseded
+        current = projections.supersede(scope, superseded, None)
+        assert timeline.find(scope, old.id) == current == replace(old, version=3)
+        assert timeline.find(scope, new.id) == new
+
+    def test_of_two_changes_at_once_one_is_refused(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        old, new = some_events(scope, 2, key="home")
+        timeline.append(scope, writes_of(scope, [old, new]))
+
+        def attempt(_: int) -> bool:
+            try:
+                projections.supersede(scope, old, new.ref)
+            except VersionMismatch:
+                return False
+            return True
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            assert sum(pool.map(attempt, range(THREADS))) == 1
+        found = timeline.find(scope, old.id)
+        assert found is not None
+        assert found.version == 2
+
+    def test_what_is_gone_cannot_be_superseded(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        event = an_event(scope)
+        with pytest.raises(VersionMismatch):
+            projections.supersede(scope, event, an_event(scope).ref)
+        assert timeline.find(scope, event.id) is None
+
+    def test_conversations_are_listed_the_last_begun_first(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        names = ["b", "a", "tie 1", "tie 2", *HARD_IDS[:5]]
+        begun = {
+            name: NOW - timedelta(hours=n if "tie" not in name else 2) for n, name in enumerate(dict.fromkeys(names))
+        }
+        for name, moment in begun.items():
+            projections.enter_conversation(scope, name, moment)
+            projections.enter_conversation(scope, name, moment + timedelta(days=1))
+        for limit in (1, 2, 50):
+            listed: list[Conversation] = []
+            after: str | None = None
+            while True:
+                page = timeline.conversations(scope, limit, after)
+                assert len(page.conversations) <= limit
+                listed += page.conversations
+                assert len(listed) <= len(begun), "the walk does not end"
+                if (after := page.more) is None:
+                    break
+            assert {c.id: c.started_at for c in listed} == begun
+            assert len(listed) == len(begun)
+            assert [c.started_at for c in listed] == sorted(begun.values(), reverse=True)
+        assert timeline.conversations(a_scope(), 10, None).conversations == ()
+
+    def test_one_event_of_many_writers_is_one_entry(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        event = an_event(scope, id=a_seed().nth(0), key="home")
+        timeline.append(scope, [a_write(scope, event)])
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(lambda _: projections.fill_slot(scope, event), range(THREADS)))
+        assert timeline.slot_history(scope, ("", "", "home")) == [entry_of(event)]
+
+
+_AMBIGUOUS = (("a#b", None, "c"), ("a", "b", "c"), ("a", "b#c", "d"), ("a#b#c", None, "d"), (None, "a", "b#c#d"))

@@ -1,0 +1,145 @@
+"""What every `SnapshotStore` promises. A subclass gives the fixture `store`."""
+
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import pytest
+
+from recollect.contracts.examples import FOUR_BYTES, HARD_IDS
+from recollect.domain.errors import InvalidInput, VersionMismatch
+from recollect.ports import SnapshotStore
+
+NAMES_TO_SPARE = tuple(hard for hard in HARD_IDS if "/" not in hard and hard != "...")
+
+
+class SnapshotStoreContract:
+    """Objects of a tenant by name, written whole, and only where the writer knows what is there."""
+
+    @pytest.fixture
+    def store(self) -> SnapshotStore:
+        """The store under test, empty or shared."""
+        raise NotImplementedError("a subclass provides the store")
+
+    @pytest.fixture
+    def tenant(self) -> str:
+        """A tenant that nothing else uses."""
+        return f"tenant-{uuid4().hex[:12]}"
+
+    def test_what_is_put_is_got(self, store: SnapshotStore, tenant: str) -> None:
+        contents = {"a": b"", "b/c": bytes(range(256)), "b/d": b"x" * 3_000_000}
+        tags = {name: store.put_if_absent(tenant, name, data) for name, data in contents.items()}
+        assert {name: store.get(tenant, name) for name in contents} == {n: (contents[n], tags[n]) for n in contents}
+
+    def test_what_is_not_there_is_none(self, store: SnapshotStore, tenant: str) -> None:
+        store.put_if_absent(tenant, "a/b", b"1")
+        assert [store.get(tenant, name) for name in ("b", "a/c", "a/B", "A/b")] == [None] * 4
+
+    def test_a_second_first_write_is_refused(self, store: SnapshotStore, tenant: str) -> None:
+        tag = store.put_if_absent(tenant, "a", b"1")
+        for data in (b"1", b"2"):
+            with pytest.raises(VersionMismatch):
+                store.put_if_absent(tenant, "a", data)
+        assert store.get(tenant, "a") == (b"1", tag)
+
+    def test_a_replacement_needs_the_tag_that_is_there(self, store: SnapshotStore, tenant: str) -> None:
+        first = store.put_if_absent(tenant, "a", b"1")
+        second = store.put_if_match(tenant, "a", b"2", first)
+        assert second != first
+        with pytest.raises(VersionMismatch):
+            store.put_if_match(tenant, "a", b"3", first)
+        assert store.get(tenant, "a") == (b"2", second)
+
+    def test_nothing_is_replaced_where_nothing_is(self, store: SnapshotStore, tenant: str) -> None:
+        tag = store.put_if_absent(tenant, "a", b"1")
+        store.delete(tenant, "a")
+        for name in ("a", "b"):
+            with pytest.raises(VersionMismatch):
+                store.put_if_match(tenant, name, b"2", tag)
+            assert store.get(tenant, name) is None
+
+    def test_what_was_deleted_can_be_written_anew(self, store: SnapshotStore, tenant: str) -> None:
+        store.put_if_absent(tenant, "a", b"1")
+        for _ in range(2):
+            store.delete(tenant, "a")
+        assert (store.get(tenant, "a"), list(store.names(tenant))) == (None, [])
+        store.put_if_absent(tenant, "a", b"2")
+        assert list(store.names(tenant)) == ["a"]
+
+    def test_names_are_listed_by_their_beginning_and_sorted(self, store: SnapshotStore, tenant: str) -> None:
+        names = ["2025-01/events/1", "2025-01/events/10", "2025-01/events/2", "2025-01/index", "2025-02/index", "last"]
+        for name in reversed(names):
+            store.put_if_absent(tenant, name, b"")
+        assert list(store.names(tenant)) == names
+        assert list(store.names(tenant, "2025-01/")) == names[:4]
+        assert list(store.names(tenant, "2025-01/events/1")) == names[:2]
+        assert list(store.names(tenant, "2025-0")) == names[:5]
+        assert list(store.names(tenant, "nothing")) == list(store.names(tenant, "no/thing")) == []
+
+    def test_a_long_list_is_walked_to_its_end(self, store: SnapshotStore, tenant: str) -> None:
+        names = [f"part-{number:04d}" for number in range(self.more_than_a_page)]
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda name: store.put_if_absent(tenant, name, b""), names))
+        assert list(store.names(tenant, "part-")) == names
+
+    more_than_a_page = 1_100
+
+    def test_tenants_do_not_meet(self, store: SnapshotStore, tenant: str) -> None:
+        tenants = [
+            tenant,
+            tenant.upper(),
+            f"{tenant}/a",
+            f"{tenant}/../{tenant}",
+            f"{tenant}~",
+            (tenant + FOUR_BYTES)[:128],
+        ]
+        tags = [store.put_if_absent(each, "a/same", each.encode()) for each in tenants]
+        assert [store.get(each, "a/same") for each in tenants] == [
+            (each.encode(), tag) for each, tag in zip(tenants, tags, strict=True)
+        ]
+        store.delete(tenants[0], "a/same")
+        assert [list(store.names(each)) for each in tenants] == [[]] + [["a/same"]] * (len(tenants) - 1)
+
+    def test_hard_names_are_kept_apart(self, store: SnapshotStore, tenant: str) -> None:
+        names = [f"user/{hard}/Index.json" for hard in NAMES_TO_SPARE]
+        for name in names:
+            store.put_if_absent(tenant, name, name.encode())
+        assert sorted(store.names(tenant)) == sorted(names)
+        assert {name: (store.get(tenant, name) or (b"",))[0] for name in names} == {n: n.encode() for n in names}
+        for name in names:
+            assert list(store.names(tenant, name.removesuffix("Index.json"))) == [name]
+
+    @pytest.mark.parametrize("name", ["", "/", "a//b", "/a", "a/", "..", "a/../b", "./a", "x" * 3_000])
+    def test_a_name_that_is_none_is_refused(self, store: SnapshotStore, tenant: str, name: str) -> None:
+        with pytest.raises(InvalidInput):
+            store.put_if_absent(tenant, name, b"")
+        with pytest.raises(InvalidInput):
+            store.get(tenant, name)
+
+    def test_of_many_first_writers_one_wins(self, store: SnapshotStore, tenant: str) -> None:
+        def write(writer: int) -> str | None:
+            try:
+                return store.put_if_absent(tenant, "race", f"{writer}".encode())
+            except VersionMismatch:
+                return None
+
+        with ThreadPoolExecutor(8) as pool:
+            tags = list(pool.map(write, range(8)))
+        winners = [(f"{writer}".encode(), tag) for writer, tag in enumerate(tags) if tag is not None]
+        assert [store.get(tenant, "race")] == winners
+
+    def test_no_replacement_is_lost(self, store: SnapshotStore, tenant: str) -> None:
+        store.put_if_absent(tenant, "count", b"0")
+
+        def add_one(_: int) -> None:
+            while True:
+                current = store.get(tenant, "count")
+                assert current is not None
+                try:
+                    store.put_if_match(tenant, "count", str(int(current[0]) + 1).encode(), current[1])
+                except VersionMismatch:
+                    continue
+                return
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(add_one, range(20)))
+        assert (store.get(tenant, "count") or (b"",))[0] == b"20"

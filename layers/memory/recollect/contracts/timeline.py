@@ -1,0 +1,265 @@
+"""What a timeline promises. A subclass gives the fixtures `timeline`, `projections`, `plant_tombstone` (of a scope and
+an identity) and `plant_rejection` (of a scope and a fingerprint)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+
+import pytest
+
+from recollect.contracts.examples import (
+    HARD_IDS,
+    NOW,
+    a_scope,
+    a_seed,
+    a_vector,
+    a_write,
+    an_event,
+    some_events,
+    writes_of,
+)
+from recollect.contracts.timeline_window import TimelineWindowContract, project
+from recollect.domain.embedding import pack_vector
+from recollect.domain.event import ContentType, Event, EventType, Role, Source
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import TAIL_EVENTS, AppendStatus
+from recollect.ports import Projections, Timeline
+
+Plant = Callable[[Scope, str], None]
+THREADS = 8
+
+
+class TimelineContract(TimelineWindowContract):
+    """Appends, reads by id, the lists that context chooses from, and the tail; windows are inherited."""
+
+    def test_an_event_is_read_back_as_it_was_written(self, timeline: Timeline) -> None:
+        scope = a_scope(persona_id="p", household_id="h")
+        event = a_full_event(scope)
+        timeline.append(scope, [a_write(scope, event)])
+        assert timeline.find(scope, event.id) == event
+        assert timeline.read(scope, [event.ref]) == {event.id: event}
+
+    def test_outcomes_come_in_order(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        events = some_events(scope, 100)
+        outcomes = timeline.append(scope, writes_of(scope, events))
+        assert [outcome.event_id for outcome in outcomes] == ids(events)
+        assert {outcome.status for outcome in outcomes} == {AppendStatus.CREATED}
+        assert {outcome.conversation_id for outcome in outcomes} == {"conversation"}
+
+    @pytest.mark.spec("P-20", "A-43")
+    def test_a_duplicate_names_the_first_event(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        first = an_event(scope, conversation_id="made up")
+        write = a_write(scope, first)
+        timeline.append(scope, [write])
+        again = replace(first, id=a_seed().nth(0), conversation_id="made up anew")
+        [outcome] = timeline.append(scope, [replace(write, event=again)])
+        assert outcome.status is AppendStatus.DUPLICATE
+        assert (outcome.event_id, outcome.conversation_id) == (first.id, "made up")
+        assert timeline.find(scope, again.id) is None
+
+    def test_a_retry_is_created_again_and_changes_nothing(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        first = an_event(scope)
+        write = a_write(scope, first)
+        before = timeline.append(scope, [write])
+        again = timeline.append(scope, [replace(write, event=replace(first, importance=0.9))])
+        assert before == again
+        assert timeline.find(scope, first.id) == first
+        assert timeline.tail(scope).refs == (first.ref,)
+
+    def test_a_retry_writes_only_what_is_missing(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        writes = writes_of(scope, some_events(scope, 5))
+        timeline.append(scope, writes[:2])
+        assert [o.status for o in timeline.append(scope, writes)] == [AppendStatus.CREATED] * 5
+        assert ids(timeline.newest(scope, 10)) == [write.event.id for write in reversed(writes)]
+
+    @pytest.mark.spec("P-22")
+    def test_a_tombstoned_identity_is_refused(self, timeline: Timeline, plant_tombstone: Plant) -> None:
+        scope, other = a_scope(), a_scope()
+        write = a_write(scope, an_event(scope))
+        plant_tombstone(scope, write.identity)
+        [outcome] = timeline.append(scope, [write])
+        assert (outcome.status, outcome.event_id, outcome.reason) == (AppendStatus.REFUSED, None, "deleted")
+        assert timeline.find(scope, write.event.id) is None
+        assert timeline.append(other, [write])[0].status is AppendStatus.CREATED
+
+    @pytest.mark.spec("P-22")
+    def test_a_rejected_value_is_refused(self, timeline: Timeline, plant_rejection: Plant) -> None:
+        scope, other = a_scope(), a_scope()
+        write, fine = a_write(scope, an_event(scope)), a_write(scope, an_event(scope, content="I live in Rome"))
+        plant_rejection(scope, write.fingerprint)
+        refused, created = timeline.append(scope, [write, fine])
+        assert (refused.status, refused.event_id, refused.reason) == (AppendStatus.REFUSED, None, "rejected")
+        assert created.status is AppendStatus.CREATED
+        assert ids(timeline.newest(scope, 10)) == [fine.event.id]
+        assert timeline.append(other, [write])[0].status is AppendStatus.CREATED
+
+    def test_of_equal_writes_at_once_one_is_created(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        first = an_event(scope)
+        write = a_write(scope, first)
+        copies = [replace(write, event=replace(first, id=a_seed().nth(0))) for _ in range(THREADS)]
+        with ThreadPoolExecutor(THREADS) as pool:
+            outcomes = [o for [o] in pool.map(lambda copy: timeline.append(scope, [copy]), copies)]
+        assert Counter(o.status for o in outcomes) == {AppendStatus.CREATED: 1, AppendStatus.DUPLICATE: THREADS - 1}
+        assert len({o.event_id for o in outcomes}) == 1
+        assert len(timeline.newest(scope, 10)) == 1
+
+    def test_writers_at_once_never_fail_each_other(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        writes = writes_of(scope, some_events(scope, 5 * THREADS, content="the same words"))
+        with ThreadPoolExecutor(THREADS) as pool:
+            outcomes = [o for [o] in pool.map(lambda write: timeline.append(scope, [write]), writes)]
+        assert {o.status for o in outcomes} == {AppendStatus.CREATED}
+        assert ids(timeline.newest(scope, 100)) == [write.event.id for write in reversed(writes)]
+
+    def test_users_of_any_id_are_kept_apart(self, timeline: Timeline) -> None:
+        base = a_scope()
+        scopes = [Scope(base.tenant, user) for user in HARD_IDS] + [
+            Scope(f"{base.tenant}#a", "b"),
+            Scope(base.tenant, "a#b#"),
+            Scope(f"{base.tenant}|", "a"),
+        ]
+        events = {scope: an_event(scope, conversation_id="c") for scope in scopes}
+        for scope, event in events.items():
+            assert timeline.append(scope, [a_write(base, event)])[0].status is AppendStatus.CREATED
+        for scope, event in events.items():
+            assert timeline.newest(scope, 100) == [event]
+            assert timeline.tail(scope).refs == (event.ref,)
+            assert timeline.of_conversation(scope, "c", 10) in ([event.ref], [])
+
+    def test_the_hardest_ids_all_at_once(self, timeline: Timeline, projections: Projections) -> None:
+        for hard in HARD_IDS:
+            scope = a_scope(user_id=hard, persona_id=hard, household_id=hard)
+            event = an_event(scope, conversation_id=hard, key=hard, space_id=hard, speaker=hard, tags=(hard,))
+            timeline.append(scope, [a_write(scope, event)])
+            project(timeline, projections, scope, [event])
+            assert timeline.find(scope, event.id) == event
+            assert timeline.of_conversation(scope, hard, 10) == [event.ref]
+            assert timeline.newest(scope, 10) == [event]
+            assert [c.id for c in timeline.conversations(scope, 10, None).conversations] == [hard]
+
+    def test_equal_users_of_two_tenants_are_two(self, timeline: Timeline) -> None:
+        mine, theirs = a_scope(user_id="same"), a_scope(user_id="same")
+        event = an_event(mine)
+        timeline.append(mine, [a_write(mine, event)])
+        assert timeline.find(theirs, event.id) is None
+        assert timeline.read(theirs, [event.ref]) == {}
+        assert timeline.newest(theirs, 10) == []
+        assert timeline.append(theirs, [a_write(mine, event)])[0].status is AppendStatus.CREATED
+
+    def test_unknown_events_are_left_out(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        events = some_events(scope, 120)
+        timeline.append(scope, writes_of(scope, events[:60]))
+        timeline.append(scope, writes_of(scope, events[60:119]))
+        assert set(timeline.read(scope, [event.ref for event in events])) == set(ids(events[:119]))
+        assert timeline.read(scope, []) == {}
+        assert timeline.find(scope, events[119].id) is None
+
+    def test_private_expired_and_other_personas_records_are_read(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        past = NOW - timedelta(days=1)
+        events = [
+            an_event(scope, content="a", is_private=True),
+            an_event(scope, content="b", expires_at=past),
+            an_event(scope, content="c", persona_id="p"),
+        ]
+        timeline.append(scope, writes_of(scope, events))
+        narrowed = replace(scope, persona_id="q")
+        assert timeline.read(narrowed, [event.ref for event in events]) == {event.id: event for event in events}
+        assert timeline.find(narrowed, events[2].id) == events[2]
+        assert set(ids(timeline.newest(scope, 10))) == set(ids(events))
+
+    @pytest.mark.spec("A-32", "A-49")
+    def test_persona_and_household_narrow_the_lists(self, timeline: Timeline, projections: Projections) -> None:
+        user = a_scope()
+        scopes = [replace(user, persona_id=p, household_id=h) for p in (None, "p", "q") for h in (None, "h")]
+        events = [an_event(scope, content=str(n), importance=0.8) for n, scope in enumerate(scopes)]
+        timeline.append(user, writes_of(user, events))
+        project(timeline, projections, user, events)
+        for scope in scopes:
+            expected = {event.id for event in events if scope.admits(event.persona_id, event.household_id)}
+            assert set(ids(timeline.newest(scope, 10))) == expected
+            assert {ref.id for ref in timeline.of_conversation(scope, "conversation", 10)} == expected
+            assert {ref.id for ref in timeline.important(scope, 10)} == expected
+
+    @pytest.mark.spec("A-42")
+    def test_the_newest_are_newest_by_their_own_time(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        events = some_events(scope, 6)
+        for event in (events[3], events[0], events[5], events[1], events[4], events[2]):
+            timeline.append(scope, [a_write(scope, event)])
+        assert ids(timeline.newest(scope, 4)) == ids(reversed(events[2:]))
+
+    def test_a_conversation_gives_its_newest(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        events = [replace(e, conversation_id="ab"[n % 2]) for n, e in enumerate(some_events(scope, 10))]
+        timeline.append(scope, writes_of(scope, events))
+        project(timeline, projections, scope, events)
+        assert timeline.of_conversation(scope, "a", 3) == [event.ref for event in reversed(events[4:10:2])]
+        assert timeline.of_conversation(scope, "c", 3) == []
+
+    @pytest.mark.spec("K-20")
+    def test_the_important_come_first_and_of_equals_the_newer(
+        self, timeline: Timeline, projections: Projections
+    ) -> None:
+        scope = a_scope()
+        importances = (0.6, 0.9, 0.59, 1.0, 0.9, 0.0, 0.6)
+        events = [replace(e, importance=i) for e, i in zip(some_events(scope, 7), importances, strict=True)]
+        timeline.append(scope, writes_of(scope, events))
+        project(timeline, projections, scope, events)
+        assert [ref.id for ref in timeline.important(scope, 10)] == ids(events[n] for n in (3, 4, 1, 6, 0))
+        assert [ref.id for ref in timeline.important(scope, 2)] == ids(events[n] for n in (3, 4))
+
+    def test_the_tail_is_the_newest_hundred_to_arrive(self, timeline: Timeline, projections: Projections) -> None:
+        scope, other = a_scope(), a_scope()
+        events = list(reversed(some_events(scope, TAIL_EVENTS + 20)))
+        arriving = [replace(event, id=a_seed().nth(0)) for event in events]
+        for start in range(0, len(arriving), 60):
+            timeline.append(scope, writes_of(scope, arriving[start : start + 60]))
+        tail = timeline.tail(scope)
+        assert [ref.id for ref in tail.refs] == ids(reversed(arriving[20:]))
+        assert tail.cut
+        projections.settle(scope, [event.ref for event in arriving[:30]])
+        assert [ref.id for ref in timeline.tail(scope).refs] == ids(reversed(arriving[30:]))
+        assert not timeline.tail(scope).cut
+        assert timeline.tail(other).refs == ()
+
+
+def a_full_event(scope: Scope) -> Event:
+    """An event with a value in every field."""
+    return an_event(
+        scope,
+        role=Role.BOT,
+        speaker="Anna\u0301 🙂",
+        content="line one\nline two\t\"quoted\" \\ 'single' \u0000 \u202e \U00020000",
+        content_type=ContentType.ASSISTANTRESPONSE,
+        event_type=EventType.TASK,
+        source=Source.INFERRED,
+        timestamp=datetime(1900, 1, 1, 0, 0, 0, 1, tzinfo=UTC),
+        recorded_at=NOW + timedelta(microseconds=1),
+        importance=0.7000000001,
+        tags=("b", "a"),
+        key="home",
+        space_id="space",
+        title="title",
+        category="category",
+        notes="notes",
+        views=3,
+        is_private=True,
+        expires_at=datetime(2199, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+        metadata=MappingProxyType({"a": [1, 2.5, None, {"b": True}], "ключ": "🙂", "n": 12345678901234567890}),
+        embedding=pack_vector(a_vector(0.3)),
+    )
+
+
+def ids(events: Iterable[Event]) -> list[str]:
+    """The ids, in order."""
+    return [event.id for event in events]

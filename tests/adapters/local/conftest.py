@@ -1,0 +1,81 @@
+"""A database in a file of its own for each test, and the adapters over it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.adapters.local.database import FILE_NAME, Database
+from recollect.adapters.local.idempotency import SqliteIdempotencyStore
+from recollect.adapters.local.projections import SqliteProjections
+from recollect.adapters.local.publisher import SqlitePublisher
+from recollect.adapters.local.search_index import SqliteSearchIndex
+from recollect.adapters.local.timeline import SqliteTimeline
+from recollect.adapters.local.users import enter_user
+from recollect.contracts.examples import DIMENSION, writes_of
+from recollect.domain.event import Event
+from recollect.domain.scope import Scope
+
+GENERATION = "test.1"
+Plant = Callable[[Scope, str], None]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = Database(tmp_path / FILE_NAME)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def timeline(database: Database) -> SqliteTimeline:
+    return SqliteTimeline(database)
+
+
+@pytest.fixture
+def projections(database: Database) -> SqliteProjections:
+    return SqliteProjections(database)
+
+
+@pytest.fixture
+def sqlite_index(database: Database) -> SqliteSearchIndex:
+    return SqliteSearchIndex(database, GENERATION, DIMENSION)
+
+
+@pytest.fixture
+def publisher(database: Database) -> SqlitePublisher:
+    return SqlitePublisher(database)
+
+
+@pytest.fixture
+def store(database: Database) -> SqliteIdempotencyStore:
+    return SqliteIdempotencyStore(database)
+
+
+@pytest.fixture
+def keep(timeline: SqliteTimeline) -> Callable[[Scope, list[Event]], None]:
+    def append(scope: Scope, events: list[Event]) -> None:
+        for start in range(0, len(events), 100):
+            timeline.append(scope, writes_of(scope, events[start : start + 100]))
+
+    return append
+
+
+@pytest.fixture
+def plant_tombstone(database: Database) -> Plant:
+    def plant(scope: Scope, identity: str) -> None:
+        with database.writing(durable=True) as connection:
+            user = enter_user(connection, scope)
+            connection.execute("INSERT INTO identities (scope, identity) VALUES (?, ?)", (user.number, identity))
+
+    return plant
+
+
+@pytest.fixture
+def plant_rejection(database: Database) -> Plant:
+    def plant(scope: Scope, fingerprint: str) -> None:
+        with database.writing(durable=True) as connection:
+            user = enter_user(connection, scope)
+            connection.execute("INSERT INTO rejections (scope, fingerprint) VALUES (?, ?)", (user.number, fingerprint))
+
+    return plant

@@ -1,0 +1,358 @@
+"""Both arms against brute force over the domain's own rules; the cache against writes from elsewhere; the bounds."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.adapters.local import lexical_arm
+from recollect.adapters.local.database import FILE_NAME, Database
+from recollect.adapters.local.search_index import SqliteSearchIndex
+from recollect.adapters.local.timeline import SqliteTimeline
+from recollect.adapters.local.users import find_user
+from recollect.adapters.local.wave import Wave
+from recollect.contracts.examples import (
+    DIMENSION,
+    NOW,
+    a_document,
+    a_random_vector,
+    a_request,
+    a_scope,
+    a_seed,
+    a_vector,
+    an_event,
+    some_events,
+    writes_of,
+)
+from recollect.contracts.search_index_setting import arm_of
+from recollect.domain.embedding import FloatArray, cosine
+from recollect.domain.errors import InvalidInput
+from recollect.domain.event import Event, EventType, Json
+from recollect.domain.filters import DropReason, TimeWindow, drop_reason
+from recollect.domain.lexical import TermStatistics, bm25, terms
+from recollect.domain.nomination import Arm, NominationRequest
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import COUNTED_RECORDS
+
+GENERATION = "test.1"
+HOURS = [NOW - timedelta(hours=n) for n in range(4)]
+WORDS = ("paris", "rome", "lyon", "日本語", "été", "кофе")
+
+
+def maybe(*values: object) -> st.SearchStrategy[Any]:
+    return st.sampled_from((None, *values))
+
+
+METADATA: st.SearchStrategy[dict[str, Json]] = st.sampled_from([{}, {"a": 1}, {"a": 1, "b": [None]}])
+
+
+def frozen(metadata: dict[str, Json]) -> MappingProxyType[str, Json]:
+    return MappingProxyType(metadata)
+
+
+EVENTS = st.fixed_dictionaries(
+    {
+        "content": st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
+        "persona_id": maybe("p", "q"),
+        "household_id": maybe("h"),
+        "conversation_id": st.sampled_from("ab"),
+        "event_type": st.sampled_from([EventType.TASK, EventType.EMOTION]),
+        "key": maybe("home"),
+        "tags": st.sampled_from([(), ("x",), ("x", "y")]),
+        "metadata": METADATA.map(frozen),
+        "timestamp": st.sampled_from(HOURS),
+        "recorded_at": st.sampled_from(HOURS),
+        "expires_at": maybe(NOW, NOW + timedelta(hours=1)),
+        "superseded_by": maybe("newer"),
+        "is_private": st.booleans(),
+    }
+)
+FILTERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "window": st.builds(TimeWindow, maybe(HOURS[2]), maybe(HOURS[1])),
+        "as_of": maybe(HOURS[1]),
+        "recorded_as_of": maybe(HOURS[1]),
+        "include_superseded": st.booleans(),
+        "conversation_id": maybe("a", "c"),
+        "event_type": maybe("task"),
+        "key": maybe("home"),
+        "tags": st.sampled_from([(), ("y",), ("x", "y")]),
+        "metadata": st.sampled_from([{}, {"a": 1}, {"b": [None]}]),
+    },
+)
+
+
+def best(scored: Sequence[tuple[float, Event]], limit: int) -> list[str]:
+    ordered = sorted(scored, key=lambda pair: (pair[0], pair[1].timestamp, pair[1].id), reverse=True)
+    return [event.id for _, event in ordered[:limit]]
+
+
+def statistics_of(events: Sequence[Event], query: Sequence[str]) -> TermStatistics:
+    counted = [Counter(terms(event.searchable_text)) for event in events if not event.is_private]
+    frequency = {term: sum(1 for one in counted if term in one) for term in query}
+    return TermStatistics(len(counted), sum(one.total() for one in counted), frequency)
+
+
+def tally_of(
+    scope: Scope, stored: Sequence[tuple[Event, FloatArray | None]], request: NominationRequest
+) -> Counter[DropReason]:
+    reasons: Counter[DropReason] = Counter()
+    for event, vector in stored:
+        reason = drop_reason(scope, event, request.filters)
+        if reason is None and not passes(event, vector, request):
+            reason = DropReason.THRESHOLD
+        if reason is not None:
+            reasons[reason] += 1
+    return reasons
+
+
+def passes(event: Event, vector: FloatArray | None, request: NominationRequest) -> bool:
+    if request.vector is None:
+        return bool(set(request.terms) & set(terms(event.searchable_text)))
+    least = request.min_similarity
+    return least is None or (vector is not None and round(cosine(vector, request.vector), 6) >= least)
+
+
+@given(
+    drafts=st.lists(st.tuples(EVENTS, maybe(0, 1, 2, 3)), max_size=25),
+    filters=FILTERS,
+    narrowed=st.tuples(maybe("p"), maybe("h")),
+    limit=st.integers(1, 6),
+    query=st.tuples(st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join), maybe(0, 9), maybe(0.3)),
+)
+@settings(max_examples=150)
+def test_both_arms_and_the_tally_are_those_of_brute_force(
+    tmp_path_factory: pytest.TempPathFactory,
+    drafts: list[tuple[dict[str, Any], int | None]],
+    filters: dict[str, Any],
+    narrowed: tuple[str | None, str | None],
+    limit: int,
+    query: tuple[str, int | None, float | None],
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "brute force" / FILE_NAME
+    database, user = Database(path), a_scope()
+    index = SqliteSearchIndex(database, GENERATION, DIMENSION)
+    events = [an_event(user, **draft) for draft, _ in drafts]
+    vectors = [None if number is None else a_random_vector(number) for _, number in drafts]
+    index.put([a_document(user, e, v) for e, v in zip(events, vectors, strict=True)])
+
+    scope = replace(user, persona_id=narrowed[0], household_id=narrowed[1])
+    text, vector_number, least = query
+    vector = None if vector_number is None else a_random_vector(vector_number)
+    request = a_request(text, filters=filters, vector=vector, limit=limit, count=True, min_similarity=least)
+    found = index.nominate(scope, request)
+    database.close()
+
+    statistics = statistics_of(events, request.terms)
+    shown = [(e, v) for e, v in zip(events, vectors, strict=True) if drop_reason(scope, e, request.filters) is None]
+    near = [(round(cosine(v, vector), 6), e) for e, v in shown if v is not None and vector is not None]
+    scored = [(e, Counter(terms(e.searchable_text))) for e, _ in shown]
+    lexical = [(round(bm25(statistics, c, c.total(), request.terms), 9), e) for e, c in scored]
+    assert found.statistics == statistics
+    assert arm_of(found, Arm.VECTOR) == best(near, limit)
+    assert arm_of(found, Arm.LEXICAL) == best([pair for pair in lexical if pair[0] > 0], limit)
+    assert found.tally is not None
+    assert (found.tally.considered, found.tally.exact) == (len(events), True)
+    stored = list(zip(events, vectors, strict=True))
+    assert found.tally.dropped == tally_of(scope, stored, request)
+
+
+def test_the_lexical_order_is_that_of_the_domains_bm25(sqlite_index: SqliteSearchIndex) -> None:
+    scope, chance = a_scope(), random.Random(2)
+    words = [f"word{n}" for n in range(12)]
+    contents = [" ".join(chance.choices(words, range(1, 13), k=chance.randrange(1, 60))) for _ in range(300)]
+    events = [an_event(scope, content=content) for content in contents]
+    sqlite_index.put([a_document(scope, event) for event in events])
+    request = a_request("word1 word4 word9 word11", limit=300)
+    counted = [(event, Counter(terms(event.content))) for event in events]
+    statistics = statistics_of(events, request.terms)
+    scored = [(round(bm25(statistics, c, c.total(), request.terms), 9), e) for e, c in counted]
+    assert arm_of(sqlite_index.nominate(scope, request), Arm.LEXICAL) == best([p for p in scored if p[0] > 0], 300)
+
+
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(["put", "put here", "remove"]), st.integers(0, 7), st.integers(0, 3)), max_size=30
+    )
+)
+@settings(max_examples=60)
+def test_the_cache_follows_what_other_connections_write(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "cache" / FILE_NAME
+    database, elsewhere, scope = Database(path), Database(path), a_scope()
+    reader = SqliteSearchIndex(database, GENERATION, DIMENSION)
+    writer = SqliteSearchIndex(elsewhere, GENERATION, DIMENSION)
+    events = some_events(scope, 8, content="paris")
+    present: dict[str, int] = {}
+    for version, (step, number, vector) in enumerate(steps, start=1):
+        event = replace(events[number], version=version)
+        if step == "remove":
+            writer.remove(scope, [event.id])
+            present.pop(event.id, None)
+        else:
+            (writer if step == "put" else reader).put([a_document(scope, event, a_random_vector(vector))])
+            present[event.id] = vector
+        found = reader.nominate(scope, a_request("paris", vector=a_random_vector(0), count=True))
+        assert {hit.ref.id for hit in found.hits} == set(present)
+        for hit in found.hits:
+            assert np.array_equal(hit.vector, a_random_vector(present[hit.ref.id]))  # type: ignore[arg-type]
+            assert set(hit.arms) == {Arm.LEXICAL, Arm.VECTOR}
+        assert found.tally is not None
+        assert found.tally.considered == found.statistics.documents == len(present)
+    database.close()
+    elsewhere.close()
+
+
+def test_a_mostly_removed_user_is_loaded_again(sqlite_index: SqliteSearchIndex, database: Database) -> None:
+    scope = a_scope()
+    events = some_events(scope, 1500, content="paris")
+    sqlite_index.put([a_document(scope, event, a_vector()) for event in events])
+    request = a_request("paris", vector=a_vector(), limit=600)
+    assert len(sqlite_index.nominate(scope, request).hits) == 600
+    sqlite_index.remove(scope, [event.id for event in events[:1400]])
+    for _ in range(2):
+        assert {hit.ref.id for hit in sqlite_index.nominate(scope, request).hits} == {e.id for e in events[1400:]}
+
+
+def test_words_are_found_from_the_append_on(timeline: SqliteTimeline, sqlite_index: SqliteSearchIndex) -> None:
+    scope = a_scope()
+    events = [an_event(scope, content="I live in Paris"), an_event(scope, content="Paris!", is_private=True)]
+    timeline.append(scope, writes_of(scope, events))
+    found = sqlite_index.nominate(scope, a_request("paris", vector=a_vector(), count=True))
+    assert [hit.ref for hit in found.hits] == [events[0].ref]
+    assert found.hits[0].vector is None
+    assert found.includes_tail
+    assert found.statistics == TermStatistics(1, 2, {"pari": 1})
+    assert found.tally is not None
+    assert (found.tally.considered, found.tally.dropped) == (2, {DropReason.PRIVATE: 1})
+
+
+def test_words_that_were_lost_are_written_again(
+    timeline: SqliteTimeline, sqlite_index: SqliteSearchIndex, database: Database
+) -> None:
+    scope = a_scope()
+    event = an_event(scope)
+    sqlite_index.put([a_document(scope, event)])
+    sqlite_index.put([a_document(scope, replace(event, content="I live in Rome", version=2))])
+    found = sqlite_index.nominate(scope, a_request("paris rome"))
+    assert found.statistics == TermStatistics(1, 2, {"pari": 0, "rome": 1})
+    assert [dict(hit.counts) for hit in found.hits] == [{"rome": 1}]
+
+
+def test_nothing_that_others_write_changes_an_order(sqlite_index: SqliteSearchIndex) -> None:
+    mine = a_scope()
+    events = [
+        an_event(mine, content=text) for text in ("paris paris rome", "paris", "rome rome rome lyon", "lyon rome paris")
+    ]
+    sqlite_index.put([a_document(mine, event) for event in events])
+    request = a_request("paris rome lyon")
+    before = sqlite_index.nominate(mine, request)
+    for other in (a_scope(), a_scope(user_id=mine.user_id), a_scope(tenant=mine.tenant)):
+        crowd = some_events(other, 300, content="paris and paris and many other words that make it long")
+        sqlite_index.put([a_document(other, event) for event in crowd])
+    assert sqlite_index.nominate(mine, request) == before
+
+
+@pytest.mark.parametrize("enough", [1, 20, 5000])
+def test_common_terms_nominate_nobody_beyond_the_bound(
+    sqlite_index: SqliteSearchIndex, monkeypatch: pytest.MonkeyPatch, enough: int
+) -> None:
+    monkeypatch.setattr(lexical_arm, "READ_ENOUGH", enough)
+    scope = a_scope()
+    rare = [an_event(scope, content="lighthouse coffee"), an_event(scope, content="lighthouse")]
+    common = some_events(scope, 50, content="coffee")
+    sqlite_index.put([a_document(scope, event) for event in (*rare, *common)])
+    found = sqlite_index.nominate(scope, a_request("coffee lighthouse", limit=2))
+    assert {hit.ref.id for hit in found.hits} == {event.id for event in rare}
+    assert {tuple(hit.counts.values()) for hit in found.hits} == {(1, 1), (1,)}
+    assert found.statistics.document_frequency == {"coffe": 51, "lighthous": 2}
+    more = sqlite_index.nominate(scope, a_request("coffee lighthouse", limit=10))
+    assert len(more.hits) == 10
+
+
+def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(sqlite_index: SqliteSearchIndex) -> None:
+    scope = a_scope()
+    first = [an_event(scope, content="paris", persona_id="q") for _ in range(7)]
+    rest = [an_event(scope, content="paris" if n % 2 else "rome") for n in range(COUNTED_RECORDS)]
+    sqlite_index.put([a_document(scope, event) for event in (*first, *rest)])
+    tally = sqlite_index.nominate(scope, a_request("paris", count=True)).tally
+    assert tally is not None
+    assert (tally.considered, tally.exact) == (COUNTED_RECORDS, False)
+    assert tally.dropped == {DropReason.THRESHOLD: COUNTED_RECORDS // 2}
+
+
+def test_memory_is_bounded_by_the_budget(database: Database) -> None:
+    index = SqliteSearchIndex(database, GENERATION, DIMENSION, budget_bytes=60_000)
+    scopes = [a_scope() for _ in range(12)]
+    for scope in scopes:
+        index.put([a_document(scope, event, a_vector()) for event in some_events(scope, 100)])
+    for scope in (*scopes, *scopes[:3]):
+        assert len(index.nominate(scope, a_request(vector=a_vector())).hits) == 10
+        assert index._cache.size_bytes <= 60_000
+    assert index._cache.size_bytes > 20_000
+
+
+def test_vectors_of_another_generation_stay_unread(database: Database) -> None:
+    scope = a_scope()
+    event = an_event(scope, content="paris")
+    SqliteSearchIndex(database, "other.1", 3).put([a_document(scope, event, np.array([1, 0, 0], dtype=np.float32))])
+    found = SqliteSearchIndex(database, GENERATION, DIMENSION).nominate(scope, a_request("paris", vector=a_vector()))
+    assert [(hit.ref.id, hit.vector, dict(hit.arms)) for hit in found.hits] == [(event.id, None, {Arm.LEXICAL: 1})]
+
+
+def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex) -> None:
+    scope = a_scope()
+    good, bad = some_events(scope, 2, content="paris")
+    wrong = np.ones(DIMENSION + 1, dtype=np.float32)
+    [failure] = sqlite_index.put([a_document(scope, good, a_vector()), a_document(scope, bad, wrong)])
+    assert (failure.event_id, failure.retryable) == (bad.id, False)
+    with pytest.raises(InvalidInput):
+        sqlite_index.nominate(scope, a_request(vector=wrong))
+    assert len(sqlite_index.nominate(scope, a_request("paris", vector=a_vector())).hits) == 1
+
+
+def test_ties_in_score_and_time_go_by_id(sqlite_index: SqliteSearchIndex) -> None:
+    scope = a_scope()
+    events = [an_event(scope, content="paris", id=a_seed().nth(0)) for _ in range(30)]
+    shuffled = random.Random(1).sample(events, len(events))
+    sqlite_index.put([a_document(scope, event, a_vector()) for event in shuffled])
+    found = sqlite_index.nominate(scope, a_request("paris", vector=a_vector(), limit=7))
+    expected = sorted((event.id for event in events), reverse=True)[:7]
+    assert arm_of(found, Arm.LEXICAL) == arm_of(found, Arm.VECTOR) == expected
+
+
+def test_terms_of_every_script_are_found(sqlite_index: SqliteSearchIndex) -> None:
+    scope = a_scope()
+    texts = ("東京タワー", "Ωμέγα", "ﬁne naïve café", "हिन्दी भाषा", "مرحبا بالعالم", "𝒳𝒴 𠀀𠀁", "x" * 300, "Ꭰꭰ")
+    events = [an_event(scope, content=text) for text in texts]
+    sqlite_index.put([a_document(scope, event) for event in events])
+    for event, text in zip(events, texts, strict=True):
+        found = sqlite_index.nominate(scope, a_request(text))
+        assert [hit.ref.id for hit in found.hits] == [event.id], text
+        assert set(found.hits[0].counts) == set(terms(text))
+
+
+def test_a_reader_with_an_older_view_shows_nothing_newer(database: Database, sqlite_index: SqliteSearchIndex) -> None:
+    scope = a_scope()
+    old, new = some_events(scope, 2, content="paris")
+    sqlite_index.put([a_document(scope, old, a_vector())])
+    request = a_request("paris", vector=a_vector())
+    with database.reading() as connection:
+        user = find_user(connection, scope)
+        assert user is not None
+        sqlite_index.put([a_document(scope, new, a_vector())])
+        assert len(sqlite_index.nominate(scope, request).hits) == 2
+        with sqlite_index._cache.columns(connection, user) as columns:
+            found = Wave(connection, scope, user, columns, request).nominations()
+    assert [hit.ref.id for hit in found.hits] == [old.id]
+    assert found.statistics.documents == 1

@@ -1,0 +1,153 @@
+"""The file: what opens it, what is refused, how SQLite's errors arrive, and that threads and connections share it."""
+
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from recollect.adapters.local.database import FILE_NAME, Database
+from recollect.adapters.local.schema import FORMAT_VERSION
+from recollect.adapters.local.timeline import SqliteTimeline
+from recollect.contracts.examples import a_scope, a_write, an_event
+from recollect.domain.errors import NotReady, StoredDataError, Throttled, Unavailable
+
+
+def test_a_file_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    Database(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {FORMAT_VERSION + 1}")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoredDataError, match=f"format {FORMAT_VERSION + 1}"):
+        Database(path)
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    connection.close()
+    with pytest.raises(StoredDataError, match="another program"):
+        Database(path)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    path.write_bytes(b"not a database, but long enough to be looked at" * 100)
+    with pytest.raises(StoredDataError):
+        Database(path)
+
+
+def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(Unavailable):
+        Database(tmp_path / "file" / FILE_NAME)
+
+
+def test_without_fts5_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Bare(sqlite3.Connection):
+        def execute(self, sql: str, *parameters: object) -> sqlite3.Cursor:
+            return super().execute(sql.replace("'fts5'", "'no such module'"), *parameters)  # type: ignore[arg-type]
+
+    def connect(*given: object, **options: object) -> sqlite3.Connection:
+        return Bare(*given, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with pytest.raises(NotReady, match="FTS5"):
+        Database(tmp_path / FILE_NAME)
+
+
+def test_many_open_a_new_file_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        databases = list(pool.map(lambda _: Database(tmp_path / FILE_NAME), range(8)))
+    for database in databases:
+        with database.reading() as connection:
+            assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT_VERSION,)
+        database.close()
+
+
+def test_the_file_is_in_wal_mode_and_evidence_waits_for_the_disk(database: Database) -> None:
+    with database.writing(durable=True) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
+    with database.writing(durable=False) as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (1,)
+
+
+def test_another_process_that_writes_too_long_is_throttling(tmp_path: Path) -> None:
+    ours, theirs = Database(tmp_path / FILE_NAME, busy_seconds=0.05), Database(tmp_path / FILE_NAME)
+    scope = a_scope()
+    with theirs.writing(durable=False), pytest.raises(Throttled) as raised:
+        SqliteTimeline(ours).append(scope, [a_write(scope, an_event(scope))])
+    assert raised.value.retry_after_seconds
+    assert SqliteTimeline(ours).newest(scope, 1) == []
+    ours.close()
+    theirs.close()
+
+
+def test_another_thread_that_writes_too_long_is_throttling(tmp_path: Path) -> None:
+    database = Database(tmp_path / FILE_NAME, busy_seconds=0.05)
+    entered, leave = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with database.writing(durable=False):
+            entered.set()
+            leave.wait(5)
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(write)
+        entered.wait(5)
+        with pytest.raises(Throttled), database.writing(durable=False):
+            pass
+        leave.set()
+        writer.result()
+    database.close()
+
+
+def test_readers_do_not_wait_for_a_writer(tmp_path: Path) -> None:
+    database = Database(tmp_path / FILE_NAME, busy_seconds=0.05)
+    timeline, scope = SqliteTimeline(database), a_scope()
+    event = an_event(scope)
+    timeline.append(scope, [a_write(scope, event)])
+    with database.writing(durable=False) as connection:
+        connection.execute("DELETE FROM records")
+        assert timeline.newest(scope, 1) == [event]
+    assert timeline.find(scope, event.id) is None
+    database.close()
+
+
+def test_what_fails_inside_a_transaction_leaves_nothing(database: Database) -> None:
+    def fail_half_way() -> None:
+        with database.writing(durable=True) as connection:
+            connection.execute("INSERT INTO scopes (tenant, user_id) VALUES ('t', 'u')")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail_half_way()
+    with database.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM scopes").fetchone() == (0,)
+
+
+def test_a_defect_of_ours_is_not_disguised(database: Database) -> None:
+    with pytest.raises(sqlite3.OperationalError), database.reading() as connection:
+        connection.execute("SELECT nonsense FROM nowhere")
+
+
+def test_a_closed_database_says_so(database: Database) -> None:
+    database.close()
+    with pytest.raises(NotReady), database.reading():
+        pass
+    database.close()
+
+
+def test_nothing_is_left_of_the_log_after_closing(tmp_path: Path) -> None:
+    database = Database(tmp_path / FILE_NAME)
+    scope = a_scope()
+    SqliteTimeline(database).append(scope, [a_write(scope, an_event(scope))])
+    database.close()
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]

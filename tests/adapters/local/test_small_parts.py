@@ -1,0 +1,84 @@
+"""The publisher's subscribers, the inline concurrency, the narrow promises of the timeline that are SQLite's own."""
+
+from datetime import timedelta
+
+import pytest
+
+from recollect.adapters.local.concurrency import Inline
+from recollect.adapters.local.database import Database
+from recollect.adapters.local.publisher import SqlitePublisher
+from recollect.adapters.local.timeline import SqliteTimeline
+from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
+from recollect.contracts.timeline_window import a_query, shown, walk
+from recollect.domain.bus import BusEvent, episodic_saved
+from recollect.domain.errors import Conflict, Throttled
+from recollect.domain.filters import DropReason, TimeWindow
+from recollect.domain.timeline import COUNTED_RECORDS
+
+
+def test_a_call_is_made_at_submit() -> None:
+    made: list[int] = []
+
+    def call() -> str:
+        made.append(1)
+        return "answer"
+
+    pending = Inline().submit(call)
+    assert made == [1]
+    assert (pending.result(), pending.result(), made) == ("answer", "answer", [1])
+
+
+def test_what_a_call_raises_is_raised_at_its_result() -> None:
+    def fail() -> None:
+        raise Throttled("later")
+
+    pending = Inline().submit(fail)
+    with pytest.raises(Throttled):
+        pending.result()
+
+
+def test_subscribers_get_what_is_published(database: Database) -> None:
+    got: list[tuple[str, BusEvent]] = []
+
+    def refuse(tenant: str, event: BusEvent) -> None:
+        if event.detail["content"] == "refused":
+            raise Throttled("later")
+
+    publisher = SqlitePublisher(database, [lambda tenant, event: got.append((tenant, event)), refuse])
+    scope = a_scope()
+    events = [episodic_saved(an_event(scope, content=content), NOW) for content in ("fine", "refused")]
+    assert publisher.publish(scope.tenant, events) == [events[1].id]
+    assert got == [(scope.tenant, event) for event in events]
+
+
+def test_one_id_for_two_events_is_a_conflict_and_stores_nothing(timeline: SqliteTimeline) -> None:
+    scope = a_scope()
+    first = an_event(scope)
+    with pytest.raises(Conflict):
+        timeline.append(scope, writes_of(scope, [first, an_event(scope, id=first.id, content="another")]))
+    assert timeline.newest(scope, 10) == []
+
+
+@pytest.mark.spec("A-50", "A-51")
+def test_the_first_page_counts_what_is_outside_of_the_window(timeline: SqliteTimeline) -> None:
+    scope = a_scope(persona_id="p")
+    events = [*some_events(scope, 6), an_event(scope, persona_id="q", timestamp=NOW - timedelta(days=3))]
+    timeline.append(scope, writes_of(scope, events))
+    query = a_query(window=TimeWindow(events[2].timestamp, events[4].timestamp), limit=2)
+    first, second = walk(timeline, scope, query)
+    assert first.dropped == {DropReason.WINDOW: 3, DropReason.SCOPE: 1}
+    assert (first.scanned, second.scanned, second.dropped) == (6, 1, {})
+
+
+def test_a_page_reads_a_bounded_number_of_records(timeline: SqliteTimeline) -> None:
+    user = a_scope()
+    wanted = an_event(user, persona_id="p", timestamp=NOW - timedelta(days=3))
+    timeline.append(user, [a_write(user, wanted)])
+    events = some_events(user, COUNTED_RECORDS + 5)
+    for start in range(0, len(events), 1000):
+        timeline.append(user, writes_of(user, events[start : start + 1000]))
+    scope = a_scope(tenant=user.tenant, user_id=user.user_id, persona_id="p")
+    pages = walk(timeline, scope, a_query())
+    assert [page.scanned for page in pages] == [COUNTED_RECORDS, 6]
+    assert shown(pages) == [wanted.id]
+    assert sum(page.dropped[DropReason.SCOPE] for page in pages) == len(events)
