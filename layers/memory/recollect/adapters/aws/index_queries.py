@@ -1,0 +1,201 @@
+"""One wave of searches: the arms, the user's statistics, the tally; every filter stands inside each of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from recollect.adapters.aws.index_documents import FETCHED_FIELDS, owner_of, sent_vector
+from recollect.domain.embedding import FloatArray, unit
+from recollect.domain.filters import DropReason, SearchFilters, metadata_facets
+from recollect.domain.instants import microseconds
+from recollect.domain.nomination import NominationRequest
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import COUNTED_RECORDS
+
+Clause: TypeAlias = dict[str, Any]
+Body: TypeAlias = dict[str, Any]
+
+LEXICAL, VECTOR, CORPUS, FREQUENCIES, TALLY = "lexical", "vector", "corpus", "frequencies", "tally"
+
+# The engine weighs terms by what all tenants write, the domain by what this user wrote: the engine nominates more
+# than are wanted, and the domain's BM25 cuts them.
+LEXICAL_MARGIN = 1.5
+
+# How many candidates the graph search keeps at least: with 100 it missed one of the exact top 10 for 2 questions in
+# 100 at 10,000 records and for 22 at 100,000 with many equal ones; with 400 for none, as fast (docs/benchmarks.md).
+GRAPH_BREADTH = 400
+_COSINE_TOLERANCE = 5e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """What one request asks; `vector` is the query's vector at length 1, None where nothing can be found by it."""
+
+    scope: Scope
+    request: NominationRequest
+    vector: FloatArray | None
+
+    @classmethod
+    def of(cls, scope: Scope, request: NominationRequest, has_vectors: bool) -> "Wave":
+        """A wave for an index that has vectors, or has none."""
+        usable = has_vectors and request.vector is not None and bool(request.vector.any())
+        return cls(scope, request, unit(request.vector) if usable and request.vector is not None else None)
+
+    def searches(self) -> dict[str, Body]:
+        """The searches by name, to be sent together."""
+        found = {CORPUS: self._corpus()}
+        if self.request.terms:
+            found |= {LEXICAL: self._lexical(), FREQUENCIES: self._frequencies()}
+        if self.vector is not None:
+            found[VECTOR] = self._vector(self.vector)
+        if self.request.count:
+            found[TALLY] = self._tally()
+        return found
+
+    @property
+    def _admitted(self) -> list[Clause]:
+        rules = passes(self.scope, self.request.filters)
+        return [_term("owner", owner_of(self.scope)), *(clause for rule in rules.values() for clause in rule)]
+
+    @property
+    def _public(self) -> list[Clause]:
+        return [_term("owner", owner_of(self.scope)), _term("is_private", False)]
+
+    def _lexical(self) -> Body:
+        return {
+            "size": round(self.request.limit * LEXICAL_MARGIN),
+            "track_total_hits": False,
+            "_source": FETCHED_FIELDS,
+            "query": {"bool": {"filter": self._admitted, "must": [_any_of(self.request.terms)]}},
+            "sort": [{"_score": "desc"}, {"timestamp": "desc"}, {"event_id": "desc"}],
+        }
+
+    def _vector(self, vector: FloatArray) -> Body:
+        nearest = {
+            "vector": sent_vector(vector),
+            "k": self.request.limit,
+            "filter": _all_of(self._admitted),
+            "method_parameters": {"ef_search": max(GRAPH_BREADTH, self.request.limit)},
+        }
+        return {
+            "size": self.request.limit,
+            "track_total_hits": False,
+            "_source": FETCHED_FIELDS,
+            "query": {"knn": {"vector": nearest}},
+        }
+
+    def _corpus(self) -> Body:
+        """Without `now` or terms, so that the engine may answer it from its request cache."""
+        return {
+            "size": 0,
+            "track_total_hits": True,
+            "query": _all_of(self._public),
+            "aggs": {"terms": {"sum": {"field": "length"}}},
+        }
+
+    def _frequencies(self) -> Body:
+        terms = [_term("terms", term) for term in self.request.terms]
+        return {
+            "size": 0,
+            "track_total_hits": False,
+            "query": _all_of([*self._public, _any_of(self.request.terms)]),
+            "aggs": {"documents": {"filters": {"filters": terms}}},
+        }
+
+    def _tally(self) -> Body:
+        return {
+            "size": 0,
+            "track_total_hits": False,
+            "terminate_after": COUNTED_RECORDS + 1,
+            "query": _all_of([_term("owner", owner_of(self.scope))]),
+            "aggs": self._reasons() | self._kept(),
+        }
+
+    def _reasons(self) -> dict[str, Any]:
+        """Each record under the first reason that applies."""
+        passed: list[Clause] = []
+        reasons: dict[str, Clause] = {}
+        for reason, rule in passes(self.scope, self.request.filters).items():
+            reasons[reason.value] = {"bool": {"filter": list(passed), "must_not": [_all_of(rule)]}}
+            passed.extend(rule)
+        return {"reasons": {"filters": {"filters": reasons}}}
+
+    def _kept(self) -> dict[str, Any]:
+        """What no reason drops, and how many of it are similar enough, where that is asked."""
+        kept: Clause = {"filter": _all_of(self._admitted)}
+        if self.vector is not None and self.request.min_similarity is not None:
+            kept["aggs"] = {"similar": {"filter": _reaching(self.vector, self.request.min_similarity)}}
+        return {"kept": kept}
+
+
+def passes(scope: Scope, filters: SearchFilters) -> dict[DropReason, list[Clause]]:
+    """What a record must meet not to be dropped for each reason, in the order of `filters.drop_reason`."""
+    current = [] if filters.admits_superseded else [_term("superseded", False)]
+    rules = {
+        DropReason.SCOPE: _equal(persona_id=scope.persona_id, household_id=scope.household_id),
+        DropReason.PRIVATE: [_term("is_private", False)],
+        DropReason.EXPIRED: [{"bool": {"must_not": [_range("expires_at", latest=filters.now)]}}],
+        DropReason.SUPERSEDED: current,
+        DropReason.WINDOW: _in_time(filters),
+        DropReason.FILTER: _fitting(filters),
+    }
+    return {reason: rule for reason, rule in rules.items() if rule}
+
+
+def _in_time(filters: SearchFilters) -> list[Clause]:
+    found = []
+    if filters.window.start is not None or filters.latest is not None:
+        found.append(_range("timestamp", filters.window.start, filters.latest))
+    if filters.recorded_as_of is not None:
+        found.append(_range("recorded_at", latest=filters.recorded_as_of))
+    return found
+
+
+def _fitting(filters: SearchFilters) -> list[Clause]:
+    named = _equal(
+        conversation_id=filters.conversation_id,
+        event_type=filters.event_type,
+        key=filters.key,
+        space_id=filters.space_id,
+        source=filters.source,
+    )
+    tags = [_term("tags", tag) for tag in filters.tags]
+    return named + tags + [_term("facets", facet) for facet in metadata_facets(filters.metadata)]
+
+
+def _reaching(vector: FloatArray, cosine: float) -> Clause:
+    """Exactly the vectors of that cosine and more.
+
+    By distance: the scale of the cosine's own score changed between OpenSearch 2 and 3, 1 / (1 + d²) has not.
+    """
+    squared_distance = max(0.0, 2 - 2 * (cosine - _COSINE_TOLERANCE))
+    params = {"field": "vector", "query_value": sent_vector(vector), "space_type": "l2"}
+    return {
+        "script_score": {
+            "query": {"exists": {"field": "vector"}},
+            "script": {"lang": "knn", "source": "knn_score", "params": params},
+            "min_score": 1 / (1 + squared_distance),
+        }
+    }
+
+
+def _any_of(terms: Sequence[str]) -> Clause:
+    return {"bool": {"should": [_term("terms", term) for term in terms], "minimum_should_match": 1}}
+
+
+def _all_of(clauses: Sequence[Clause]) -> Clause:
+    return {"bool": {"filter": list(clauses)}}
+
+
+def _equal(**asked: str | None) -> list[Clause]:
+    return [_term(name, value) for name, value in asked.items() if value is not None]
+
+
+def _term(name: str, value: str | bool) -> Clause:
+    return {"term": {name: {"value": value}}}
+
+
+def _range(name: str, earliest: datetime | None = None, latest: datetime | None = None) -> Clause:
+    ends = {"gte": earliest, "lte": latest}
+    return {"range": {name: {end: microseconds(moment) for end, moment in ends.items() if moment is not None}}}

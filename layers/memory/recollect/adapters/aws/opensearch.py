@@ -1,0 +1,208 @@
+"""The search index on OpenSearch: one alias for each embedder generation, one `msearch` for each nomination."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from recollect.adapters.aws.index_answers import nominations_of
+from recollect.adapters.aws.index_documents import document_id, owner_of, scope_of, source_of
+from recollect.adapters.aws.index_mapping import IndexPlan, mapping_format
+from recollect.adapters.aws.index_queries import Wave
+from recollect.adapters.aws.opensearch_client import OpenSearchConnection, failure_of, translated_errors
+from recollect.domain.errors import NotReady, Unavailable
+from recollect.domain.nomination import IndexDocument, NominationRequest, Nominations
+from recollect.domain.scope import Scope
+from recollect.ports import IndexFailure
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
+Item = TypeVar("Item")
+
+OLDEST_ENGINE = (2, 19)
+DOCUMENTS_A_REQUEST = 100
+REMOVAL_ATTEMPTS = 3
+SET_UP_TIMEOUT_SECONDS = 30
+_ANSWERED = (
+    "responses.status,responses.error.type,responses.timed_out,responses.terminated_early,responses._shards.failed,"
+    "responses.hits.total.value,responses.hits.hits._source,responses.aggregations"
+)
+
+
+class OpenSearchIndex:
+    """`SearchIndex` on OpenSearch 2.19 or 3.x with k-NN (Lucene engine).
+
+    Each document has the version of its event: an older one that arrives late is ignored. A removal takes the version
+    that it finds, so it too beats what is older and is beaten by what is newer; it leaves a tombstone for `gc_deletes`
+    (60 s). What the index never had leaves none: whoever writes re-reads the event afterwards (P-25).
+    """
+
+    def __init__(self, connection: OpenSearchConnection, plan: IndexPlan) -> None:
+        self._connection = connection
+        self._plan = plan
+
+    @cached_property
+    def _client(self) -> OpenSearch:
+        return self._connection.open()
+
+    def put(self, documents: Sequence[IndexDocument]) -> list[IndexFailure]:
+        """See `SearchIndex`. Raises Unavailable, with some written; the same call again completes it."""
+        failures: list[IndexFailure] = []
+        for batch in _batches(documents):
+            items = self._bulk([line for document in batch for line in _write_lines(document)])
+            ids = [document.ref.id for document in batch]
+            failures += [f for f in map(_failure, ids, items) if f is not None]
+        return failures
+
+    def remove(self, scope: Scope, event_ids: Sequence[str]) -> list[IndexFailure]:
+        """See `SearchIndex`."""
+        failures: list[IndexFailure] = []
+        for batch in _batches(event_ids):
+            failures += self._remove(scope, batch)
+        return failures
+
+    def _remove(self, scope: Scope, event_ids: Sequence[str]) -> list[IndexFailure]:
+        left = list(event_ids)
+        failures: list[IndexFailure] = []
+        for _ in range(REMOVAL_ATTEMPTS):
+            versions = self._versions(scope, left)
+            if not versions:
+                return failures
+            left = []
+            for event_id, item in zip(versions, self._bulk(_delete_lines(scope, versions)), strict=True):
+                if item["status"] == 409:
+                    left.append(event_id)
+                elif (failure := _failure(event_id, item)) is not None:
+                    failures.append(failure)
+        return failures + [IndexFailure(event_id, "version_conflict", retryable=True) for event_id in left]
+
+    def _versions(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, int]:
+        if not event_ids:
+            return {}
+        asked = [{"_id": document_id(scope, event_id), "routing": owner_of(scope)} for event_id in event_ids]
+        with translated_errors():
+            answer = self._client.mget(body={"docs": asked}, index=self._plan.alias, params={"_source": "false"})
+        for found in answer["docs"]:
+            if "error" in found:
+                missing = found["error"].get("type") == "index_not_found_exception"
+                raise failure_of(404 if missing else 503, found["error"].get("type", ""))
+        pairs = zip(event_ids, answer["docs"], strict=True)
+        return {event_id: found["_version"] for event_id, found in pairs if found["found"]}
+
+    def _bulk(self, lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """One outcome for each operation, in order, once searches show them all."""
+        params = {
+            "refresh": "wait_for",
+            "require_alias": "true",
+            "filter_path": "items.*.status,items.*.error.type",
+        }
+        with translated_errors():
+            answer = self._client.bulk(body=lines, index=self._plan.alias, params=params)
+        return [outcome for item in answer["items"] for outcome in item.values()]
+
+    def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
+        """See `SearchIndex`. Raises NotReady without the index, Throttled, Unavailable."""
+        wave = Wave.of(scope, request, self._plan.has_vectors)
+        searches = wave.searches()
+        lines = [line for body in searches.values() for line in ({"routing": owner_of(scope)}, body)]
+        with translated_errors():
+            answer = self._client.msearch(body=lines, index=self._plan.alias, params={"filter_path": _ANSWERED})
+        answers = dict(zip(searches, answer["responses"], strict=True))
+        for found in answers.values():
+            _require_whole(found)
+        return nominations_of(wave, answers)
+
+    def check(self) -> str:
+        """See `SearchIndex`."""
+        with translated_errors():
+            version = self._client.info()["version"]
+            plugins = self._client.cat.plugins(params={"format": "json", "h": "component"})
+            found = self._client.indices.get(index=self._plan.alias)
+        _require_engine(version, [plugin["component"] for plugin in plugins])
+        for name, index in found.items():
+            self._require_mapping(name, index["mappings"])
+        return f"OpenSearch {version['number']}, index {', '.join(found)}"
+
+    def _require_mapping(self, name: str, mappings: Mapping[str, Any]) -> None:
+        dimension = mappings["properties"].get("vector", {}).get("dimension", 0)
+        wanted = self._plan.dimension if self._plan.has_vectors else 0
+        if mappings.get("_meta", {}).get("format") != mapping_format() or dimension != wanted:
+            raise NotReady(f"index {name} was made by another release or for vectors of {dimension} numbers")
+
+    def create(self) -> bool:
+        """See `SearchIndex`. Safe to run twice, and from two places at once."""
+        with translated_errors():
+            if self._client.indices.exists_alias(name=self._plan.alias):
+                return False
+            return self._create_index() or self._name_index()
+
+    def _create_index(self) -> bool:
+        from opensearchpy.exceptions import RequestError
+
+        try:
+            self._client.indices.create(
+                index=self._plan.index, body=self._plan.body(), params={"request_timeout": SET_UP_TIMEOUT_SECONDS}
+            )
+        except RequestError as error:
+            if error.error != "resource_already_exists_exception":
+                raise
+            return False
+        return True
+
+    def _name_index(self) -> bool:
+        """Gives the alias to an index that lost it; False where another has just created both."""
+        if self._client.indices.exists_alias(name=self._plan.alias):
+            return False
+        self._client.indices.put_alias(index=self._plan.index, name=self._plan.alias)
+        return True
+
+
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (items[start : start + DOCUMENTS_A_REQUEST] for start in range(0, len(items), DOCUMENTS_A_REQUEST))
+
+
+def _write_lines(document: IndexDocument) -> tuple[dict[str, Any], dict[str, Any]]:
+    scope = scope_of(document)
+    target = _target(scope, document.ref.id, document.version)
+    return {"index": target}, source_of(document)
+
+
+def _delete_lines(scope: Scope, versions: Mapping[str, int]) -> list[dict[str, Any]]:
+    return [{"delete": _target(scope, event_id, version)} for event_id, version in versions.items()]
+
+
+def _target(scope: Scope, event_id: str, version: int) -> dict[str, Any]:
+    return {
+        "_id": document_id(scope, event_id),
+        "routing": owner_of(scope),
+        "version": version,
+        "version_type": "external_gte",
+    }
+
+
+def _failure(event_id: str, outcome: Mapping[str, Any]) -> IndexFailure | None:
+    """None where the operation was done, or came too late (409); the reason is the error's type, never its text."""
+    status, kind = outcome["status"], outcome.get("error", {}).get("type")
+    if kind is None or status == 409:
+        return None
+    if status == 404:
+        raise failure_of(status, kind)
+    return IndexFailure(event_id, kind, retryable=status == 429 or status >= 500)
+
+
+def _require_whole(answer: Mapping[str, Any]) -> None:
+    """A part of the truth would give wrong statistics: better none, so that the timeline answers."""
+    if "error" in answer:
+        raise failure_of(answer["status"], answer["error"].get("type", ""))
+    if answer["timed_out"] or answer["_shards"]["failed"]:
+        raise Unavailable("OpenSearch answered in part only")
+
+
+def _require_engine(version: Mapping[str, Any], plugins: Sequence[str]) -> None:
+    number = tuple(int(part) for part in version["number"].split(".")[:2])
+    if version.get("distribution") != "opensearch" or number < OLDEST_ENGINE:
+        raise NotReady(f"OpenSearch 2.19 or newer is needed, this is {version['number']}")
+    if not any("knn" in plugin.lower() for plugin in plugins):
+        raise NotReady("OpenSearch lacks its k-NN plugin")

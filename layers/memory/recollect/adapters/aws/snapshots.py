@@ -1,0 +1,93 @@
+"""Snapshots in a bucket: S3's conditional writes say who was first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from recollect.adapters.aws.errors import code_of, from_client_error, from_core_error
+from recollect.adapters.snapshot_names import folder_of, name_of, path_of, tenant_part
+from recollect.domain.errors import NotReady, RecollectError, VersionMismatch
+
+if TYPE_CHECKING:
+    from botocore.client import BaseClient
+
+_MISSING = "NoSuchKey"
+_CONFLICTS = ("PreconditionFailed", "ConditionalRequestConflict", _MISSING)
+
+
+class S3Snapshots:
+    """`SnapshotStore` on S3: keys are prefix, tenant and name; a tag is S3's ETag.
+
+    The role needs GetObject, PutObject, DeleteObject and ListBucket (without it S3 says 403 where nothing is).
+    """
+
+    def __init__(self, client: BaseClient, bucket: str, prefix: str = "") -> None:
+        self._client = client
+        self._bucket = bucket
+        self._prefix = prefix
+
+    def put_if_absent(self, tenant: str, name: str, data: bytes) -> str:
+        """See `SnapshotStore`."""
+        return self._put(self._key(tenant, name), data, IfNoneMatch="*")
+
+    def put_if_match(self, tenant: str, name: str, data: bytes, tag: str) -> str:
+        """See `SnapshotStore`."""
+        return self._put(self._key(tenant, name), data, IfMatch=tag)
+
+    def _put(self, key: str, data: bytes, **condition: str) -> str:
+        with _translated_errors():
+            answer = self._client.put_object(Bucket=self._bucket, Key=key, Body=data, **condition)
+        tag: str = answer["ETag"]
+        return tag
+
+    def get(self, tenant: str, name: str) -> tuple[bytes, str] | None:
+        """See `SnapshotStore`."""
+        try:
+            with _translated_errors():
+                answer = self._client.get_object(Bucket=self._bucket, Key=self._key(tenant, name))
+                return answer["Body"].read(), answer["ETag"]
+        except VersionMismatch:  # a read has no condition: it is not there
+            return None
+
+    def names(self, tenant: str, prefix: str = "") -> Iterator[str]:
+        """See `SnapshotStore`."""
+        root = self._root(tenant)
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._bucket, Prefix=root + folder_of(prefix)
+        )
+        with _translated_errors():
+            for page in pages:
+                found = (name_of(entry["Key"].removeprefix(root)) for entry in page.get("Contents", ()))
+                yield from (name for name in found if name.startswith(prefix))
+
+    def delete(self, tenant: str, name: str) -> None:
+        """See `SnapshotStore`."""
+        with _translated_errors():
+            self._client.delete_object(Bucket=self._bucket, Key=self._key(tenant, name))
+
+    def _root(self, tenant: str) -> str:
+        return f"{self._prefix}{tenant_part(tenant)}/"
+
+    def _key(self, tenant: str, name: str) -> str:
+        return self._root(tenant) + path_of(name)
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    """What S3 answers to conditions and missing things; all else as for any service."""
+    try:
+        yield
+    except ClientError as error:
+        raise _of_condition(code_of(error)) or from_client_error("S3", error) from error
+    except BotoCoreError as error:
+        raise from_core_error("S3", error) from error
+
+
+def _of_condition(code: str) -> RecollectError | None:
+    if code in _CONFLICTS:
+        return VersionMismatch("the snapshot has changed, is there already, or is not there")
+    return NotReady("the snapshot bucket is missing; `recollect init` creates it") if code == "NoSuchBucket" else None

@@ -1,0 +1,217 @@
+"""How requests are sent, signed and given up, and what becomes of their errors."""
+
+import hashlib
+import hmac
+import json
+import logging
+import subprocess
+import sys
+import time
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import pytest
+
+from adapters.aws.opensearch.scripted_engine import Answer, Asked, ScriptedEngine
+from recollect.adapters.aws.index_mapping import IndexPlan
+from recollect.adapters.aws.opensearch import OpenSearchIndex
+from recollect.adapters.aws.opensearch_client import OpenSearchConnection
+from recollect.adapters.aws.signing import Signing, signing_for
+from recollect.contracts.examples import a_document, a_request, a_scope, a_vector, an_event
+from recollect.domain.errors import (
+    ConfigurationError,
+    NotReady,
+    RecollectError,
+    Throttled,
+    Unavailable,
+    UpstreamFailed,
+)
+
+PLAN = IndexPlan(prefix="p", generation="g", dimension=8)
+CORPUS = {"status": 200, "timed_out": False, "_shards": {"failed": 0}, "hits": {"total": {"value": 0}}}
+EMPTY = {"responses": [{**CORPUS, "aggregations": {"terms": {"value": 0.0}}}]}
+SECRET = "a secret key"
+
+
+def index_at(url: str, **changes: object) -> OpenSearchIndex:
+    return OpenSearchIndex(OpenSearchConnection(**{"url": url, **changes}), PLAN)  # type: ignore[arg-type]
+
+
+def nominate(index: OpenSearchIndex) -> None:
+    index.nominate(a_scope(), a_request())
+
+
+def test_a_nomination_is_one_request(scripted: ScriptedEngine) -> None:
+    answers = [EMPTY["responses"][0]] * 5
+    answers[1] = answers[3] = CORPUS
+    answers[2] = {**CORPUS, "aggregations": {"documents": {"buckets": [{"doc_count": 0}]}}}
+    answers[4] = {**CORPUS, "aggregations": {"reasons": {"buckets": {}}, "kept": {"doc_count": 0}}}
+    scripted.answers = [Answer(json.dumps({"responses": answers}).encode())]
+    index_at(scripted.url).nominate(a_scope(), a_request("paris", vector=a_vector(), count=True))
+    (asked,) = scripted.asked
+    assert asked.path.partition("?")[0] == "/p-g/_msearch"
+    assert len(asked.body.splitlines()) == 2 * len(answers)
+
+
+def test_a_plain_url_sends_no_credentials(scripted: ScriptedEngine) -> None:
+    scripted.answers = [Answer(json.dumps(EMPTY).encode())]
+    nominate(index_at(scripted.url))
+    assert "authorization" not in scripted.asked[0].headers
+
+
+def test_the_urls_user_is_sent_as_basic_authentication(scripted: ScriptedEngine) -> None:
+    scripted.answers = [Answer(json.dumps(EMPTY).encode())]
+    nominate(index_at(f"http://user:p%40ss%3A@127.0.0.1:{scripted.port}"))
+    assert scripted.asked[0].headers["authorization"] == "Basic dXNlcjpwQHNzOg=="
+
+
+def test_requests_to_a_managed_domain_are_signed(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("ACCESS_KEY_ID", "AKID"), ("SECRET_ACCESS_KEY", SECRET), ("SESSION_TOKEN", "the token")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    scripted.answers = [Answer(json.dumps(EMPTY).encode())]
+    nominate(index_at(scripted.url, signing=Signing("eu-west-1")))
+    (asked,) = scripted.asked
+    assert asked.headers["x-amz-security-token"] == "the token"
+    assert asked.headers["x-amz-content-sha256"] == hashlib.sha256(asked.body).hexdigest()
+    assert asked.headers["authorization"].endswith(f"Signature={signature_of(asked, 'eu-west-1', 'es')}")
+
+
+def signature_of(asked: Asked, region: str, service: str) -> str:
+    """The signature by the published rules, from what arrived."""
+    fields = dict(part.split("=") for part in asked.headers["authorization"].split(" ", 1)[1].split(", "))
+    url = urlsplit(asked.path)
+    query = "&".join(f"{quote(k, '-_.~')}={quote(v, '-_.~')}" for k, v in sorted(parse_qsl(url.query)))
+    signed = "".join(f"{name}:{asked.headers[name]}\n" for name in fields["SignedHeaders"].split(";"))
+    body_hash = hashlib.sha256(asked.body).hexdigest()
+    canonical = "\n".join([asked.method, url.path, query, signed, fields["SignedHeaders"], body_hash])
+    day = asked.headers["x-amz-date"][:8]
+    scope = f"{day}/{region}/{service}/aws4_request"
+    text = "\n".join(
+        ["AWS4-HMAC-SHA256", asked.headers["x-amz-date"], scope, hashlib.sha256(canonical.encode()).hexdigest()]
+    )
+    key = f"AWS4{SECRET}".encode()
+    for part in (day, region, service, "aws4_request"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+@pytest.mark.parametrize(
+    ("url", "signing"),
+    [
+        ("https://search-memory-abc.eu-west-1.es.amazonaws.com", Signing("eu-west-1")),
+        ("https://vpc-memory-abc.us-gov-west-1.es.amazonaws.com:443/", Signing("us-gov-west-1")),
+        ("https://search-memory-abc.cn-north-1.es.amazonaws.com.cn", Signing("cn-north-1")),
+        ("https://search-memory-abc.aos.eu-central-1.on.aws", Signing("eu-central-1")),
+        ("https://user:password@search-memory-abc.eu-west-1.es.amazonaws.com", None),
+        ("https://eu-west-1.es.amazonaws.com.example.org", None),
+        ("http://localhost:9200", None),
+    ],
+)
+def test_only_a_managed_domain_without_a_user_is_signed_for(url: str, signing: Signing | None) -> None:
+    assert signing_for(url) == signing
+
+
+def test_signing_without_credentials_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    with pytest.raises(ConfigurationError, match="AWS_ACCESS_KEY_ID"):
+        nominate(index_at("https://localhost", signing=Signing("eu-west-1")))
+
+
+@pytest.mark.parametrize("url", ["", "localhost:9200", "ftp://host", "https://"])
+def test_a_url_that_is_none_names_the_setting(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="RECOLLECT_OPENSEARCH_URL"):
+        nominate(index_at(url))
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (429, Throttled), (401, NotReady), (403, NotReady), (404, NotReady), (400, UpstreamFailed),
+        (413, UpstreamFailed), (500, Unavailable), (503, Unavailable), (0, Unavailable),
+    ],
+)  # fmt: skip
+def test_a_status_becomes_an_error_of_ours(scripted: ScriptedEngine, status: int, error: type[RecollectError]) -> None:
+    told = {"error": {"type": "some_exception", "reason": "quotes a memory"}, "status": status}
+    scripted.answers = [Answer(json.dumps(told).encode(), status)]
+    for call in (nominate, OpenSearchIndex.create, OpenSearchIndex.check, write, remove):
+        with pytest.raises(RecollectError) as raised:
+            call(index_at(scripted.url))
+        assert type(raised.value) is error
+        assert "memory" not in str(raised.value)
+        assert raised.value.__suppress_context__
+
+
+def write(index: OpenSearchIndex) -> None:
+    index.put([a_document(a_scope(), an_event(), a_vector())])
+
+
+def remove(index: OpenSearchIndex) -> None:
+    index.remove(a_scope(), ["an id"])
+
+
+def test_what_is_no_json_is_an_upstream_failure(scripted: ScriptedEngine) -> None:
+    scripted.answers = [Answer(b"<html>")]
+    with pytest.raises(UpstreamFailed):
+        nominate(index_at(scripted.url))
+
+
+def test_an_engine_that_is_away_is_unavailable(scripted: ScriptedEngine) -> None:
+    with pytest.raises(Unavailable):
+        nominate(index_at("http://127.0.0.1:1"))
+
+
+def test_a_slow_engine_is_given_up_and_not_asked_again(scripted: ScriptedEngine) -> None:
+    scripted.answers = [Answer(after_seconds=5)]
+    started = time.monotonic()
+    with pytest.raises(Unavailable):
+        nominate(index_at(scripted.url, timeout_seconds=0.2))
+    assert time.monotonic() - started < 2
+    assert len(scripted.asked) == 1
+
+
+@pytest.mark.parametrize("first", [Answer(status=503), Answer(status=0)], ids=["unavailable", "hung up"])
+def test_a_passing_failure_is_tried_again_once(scripted: ScriptedEngine, first: Answer) -> None:
+    scripted.answers = [first, Answer(json.dumps(EMPTY).encode())]
+    nominate(index_at(scripted.url))
+    scripted.answers = [first, first, Answer(json.dumps(EMPTY).encode())]
+    with pytest.raises(Unavailable):
+        nominate(index_at(scripted.url))
+    assert len(scripted.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"timed_out": True}, Unavailable),
+        ({"_shards": {"failed": 1}}, Unavailable),
+        ({"error": {"type": "rejected_execution_exception"}, "status": 429}, Throttled),
+        ({"error": {"type": "index_not_found_exception"}, "status": 404}, NotReady),
+        ({"error": {"type": "search_phase_execution_exception"}, "status": 400}, UpstreamFailed),
+    ],
+)
+def test_a_search_that_failed_fails_the_wave(
+    scripted: ScriptedEngine, change: dict[str, object], error: type[RecollectError]
+) -> None:
+    scripted.answers = [Answer(json.dumps({"responses": [{**EMPTY["responses"][0], **change}]}).encode())]
+    with pytest.raises(RecollectError) as raised:
+        nominate(index_at(scripted.url))
+    assert type(raised.value) is error
+
+
+def test_no_log_shows_what_is_sent(scripted: ScriptedEngine, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    scripted.answers = [Answer(json.dumps({"errors": False, "items": [{"index": {"status": 201}}]}).encode())]
+    index_at(scripted.url).put([a_document(a_scope(), an_event(content="Zanzibar"), a_vector())])
+    scripted.answers = [Answer(b'{"error": {"type": "t", "reason": "zanzibar"}}', 400)]
+    with pytest.raises(UpstreamFailed):
+        index_at(scripted.url).put([a_document(a_scope(), an_event(content="Zanzibar"), a_vector())])
+    assert "zanzibar" not in caplog.text.lower()
+
+
+@pytest.mark.parametrize("heavy", ["opensearchpy", "numpy", "botocore"])
+def test_what_takes_long_to_import_waits_until_it_is_used(heavy: str) -> None:
+    code = f"import sys, recollect.adapters.aws.opensearch; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,40 @@
+"""The OpenSearch adapter under the contract of its port, on the real engine."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from conftest import Engines
+from recollect.adapters.aws.index_mapping import IndexPlan
+from recollect.adapters.aws.opensearch import OpenSearchIndex
+from recollect.adapters.aws.opensearch_client import OpenSearchConnection
+from recollect.contracts.examples import DIMENSION
+from recollect.contracts.search_index import SearchIndexContract
+from recollect.ports import SearchIndex
+
+PATIENT_SECONDS = 30.0
+SOON_SECONDS = 0.05
+
+
+@pytest.fixture(scope="module")
+def shared_index(engines: Engines) -> Iterator[OpenSearchIndex]:
+    """One index for the module; searches show a write soon."""
+    plan = IndexPlan(
+        prefix=f"test-{uuid4().hex[:8]}", generation="hash.1", dimension=DIMENSION, refresh_seconds=SOON_SECONDS
+    )
+    connection = OpenSearchConnection(url=engines.opensearch_url, timeout_seconds=PATIENT_SECONDS)
+    index = OpenSearchIndex(connection, plan)
+    assert index.create() is True
+    yield index
+    connection.open().indices.delete(index=plan.index)
+
+
+@pytest.mark.engines
+class TestOpenSearchIndex(SearchIndexContract):
+    """The suite as it stands."""
+
+    @pytest.fixture
+    def index(self, shared_index: OpenSearchIndex) -> SearchIndex:
+        """The module's index: each test has scopes of its own."""
+        return shared_index

@@ -1,0 +1,168 @@
+"""Writes and set-up of the OpenSearch adapter where the engine answers as the real one here never does."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adapters.aws.opensearch.scripted_engine import Answer, ScriptedEngine
+from recollect.adapters.aws.index_mapping import IndexPlan, read_mapping
+from recollect.adapters.aws.opensearch import DOCUMENTS_A_REQUEST, REMOVAL_ATTEMPTS, OpenSearchIndex
+from recollect.adapters.aws.opensearch_client import OpenSearchConnection
+from recollect.contracts.examples import a_document, a_scope, a_vector, some_events
+from recollect.domain.errors import NotReady
+from recollect.ports import IndexFailure
+
+PLAN = IndexPlan(prefix="p", generation="g", dimension=8)
+INFO = {"version": {"distribution": "opensearch", "number": "2.19.1"}}
+PLUGINS = [{"component": "opensearch-knn"}]
+
+
+@pytest.fixture
+def index(scripted: ScriptedEngine) -> OpenSearchIndex:
+    return OpenSearchIndex(OpenSearchConnection(url=scripted.url), PLAN)
+
+
+def told(*answers: Any) -> list[Answer]:
+    return [Answer(json.dumps(answer).encode()) for answer in answers]
+
+
+def failed(status: int, kind: str) -> dict[str, Any]:
+    return {"index": {"status": status, "error": {"type": kind, "reason": "quotes a memory"}}}
+
+
+def test_each_document_fails_by_itself(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+    outcomes = [
+        {"index": {"status": 201}},
+        failed(409, "version_conflict_engine_exception"),
+        failed(429, "rejected_execution_exception"),
+        failed(400, "mapper_parsing_exception"),
+        failed(503, "unavailable_shards_exception"),
+    ]
+    scripted.answers = told({"errors": True, "items": outcomes})
+    scope = a_scope()
+    events = some_events(scope, len(outcomes))
+    assert index.put([a_document(scope, event, a_vector()) for event in events]) == [
+        IndexFailure(events[2].id, "rejected_execution_exception", retryable=True),
+        IndexFailure(events[3].id, "mapper_parsing_exception", retryable=False),
+        IndexFailure(events[4].id, "unavailable_shards_exception", retryable=True),
+    ]
+
+
+def test_a_write_never_creates_the_index(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+    scripted.answers = told({"errors": True, "items": [failed(404, "index_not_found_exception")]})
+    scope = a_scope()
+    with pytest.raises(NotReady, match="recollect init"):
+        index.put([a_document(scope, event, None) for event in some_events(scope, 1)])
+    assert "require_alias=true" in scripted.asked[0].path
+
+
+def test_many_documents_are_written_in_requests_of_a_bearable_size(
+    scripted: ScriptedEngine, index: OpenSearchIndex
+) -> None:
+    scope = a_scope()
+    batches = [DOCUMENTS_A_REQUEST, DOCUMENTS_A_REQUEST, 1]
+    scripted.answers = told(*({"errors": False, "items": [{"index": {"status": 201}}] * size} for size in batches))
+    index.put([a_document(scope, event, a_vector()) for event in some_events(scope, sum(batches))])
+    assert [len(asked.body.splitlines()) for asked in scripted.asked] == [2 * size for size in batches]
+
+
+def test_a_removal_that_is_overtaken_tries_again_and_then_says_so(
+    scripted: ScriptedEngine, index: OpenSearchIndex
+) -> None:
+    found = {"docs": [{"found": True, "_version": 3}]}
+    conflict = {"errors": True, "items": [{"delete": {"status": 409, "error": {"type": "version_conflict"}}}]}
+    done = {"errors": False, "items": [{"delete": {"status": 200}}]}
+    scripted.answers = told(found, conflict, found, done)
+    assert index.remove(a_scope(), ["id"]) == []
+    scripted.answers = told(*[found, conflict] * REMOVAL_ATTEMPTS)
+    assert index.remove(a_scope(), ["id"]) == [IndexFailure("id", "version_conflict", retryable=True)]
+
+
+def test_what_another_removed_meanwhile_is_no_failure(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+    scripted.answers = told(
+        {"docs": [{"found": True, "_version": 3}]}, {"errors": False, "items": [{"delete": {"status": 404}}]}
+    )
+    assert index.remove(a_scope(), ["id"]) == []
+
+
+def test_a_removal_needs_the_index(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+    scripted.answers = told({"docs": [{"error": {"type": "index_not_found_exception"}}]})
+    with pytest.raises(NotReady):
+        index.remove(a_scope(), ["id"])
+
+
+def mapped(format_number: int = 1, dimension: int = 8) -> dict[str, Any]:
+    mappings = {"_meta": {"format": format_number}, "properties": {"vector": {"dimension": dimension}}}
+    return {"p-g-v1": {"mappings": mappings}}
+
+
+def test_a_check_names_engine_and_index(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+    scripted.answers = told(INFO, PLUGINS, mapped())
+    assert index.check() == "OpenSearch 2.19.1, index p-g-v1"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ({"version": {"distribution": "opensearch", "number": "2.17.0"}}, PLUGINS, mapped()),
+        ({"version": {"number": "8.1.0"}}, PLUGINS, mapped()),
+        (INFO, [{"component": "analysis-icu"}], mapped()),
+        (INFO, PLUGINS, mapped(format_number=2)),
+        (INFO, PLUGINS, mapped(dimension=384)),
+    ],
+    ids=["too old", "another engine", "no k-NN", "another format", "other vectors"],
+)
+def test_a_check_says_what_is_not_right(
+    scripted: ScriptedEngine, index: OpenSearchIndex, answers: tuple[Any, ...]
+) -> None:
+    scripted.answers = told(*answers)
+    with pytest.raises(NotReady):
+        index.check()
+
+
+def test_who_creates_second_sees_that_it_is_there(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+    exists = json.dumps({"error": {"type": "resource_already_exists_exception"}}).encode()
+    scripted.answers = [Answer(status=404), Answer(exists, 400), Answer(status=200)]
+    assert index.create() is False
+    assert [asked.method for asked in scripted.asked] == ["HEAD", "PUT", "HEAD"]
+
+
+def test_an_index_that_lost_its_name_gets_it_back(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+    exists = json.dumps({"error": {"type": "resource_already_exists_exception"}}).encode()
+    scripted.answers = [Answer(status=404), Answer(exists, 400), Answer(status=404), Answer()]
+    assert index.create() is True
+    assert scripted.asked[-1].path == "/p-g-v1/_alias/p-g"
+
+
+@pytest.mark.parametrize(
+    ("generation", "alias"),
+    [
+        ("minilm-l6-v2.int8.1", r"p-minilm-l6-v2\.int8\.1"),
+        (None, "p-none"),
+        ("Org/Model:1", "p-org-model-1-[0-9a-f]{8}"),
+    ],
+)
+def test_the_name_carries_the_generation(generation: str | None, alias: str) -> None:
+    plan = replace(PLAN, generation=generation)
+    assert re.fullmatch(alias, plan.alias)
+    assert plan.index == f"{plan.alias}-v1"
+
+
+def test_generations_that_are_written_alike_have_indexes_of_their_own() -> None:
+    names = ["a/b", "a:b", "a-b", "A-b", "a b"]
+    assert len({replace(PLAN, generation=name).alias for name in names}) == len(names)
+
+
+def test_without_an_embedder_the_index_has_no_vectors() -> None:
+    plan = IndexPlan(prefix="p")
+    assert "vector" not in plan.body()["mappings"]["properties"]
+    assert PLAN.body()["mappings"]["properties"]["vector"]["dimension"] == PLAN.dimension
+
+
+def test_the_mapping_says_each_field_and_takes_no_other() -> None:
+    mapping = read_mapping()["mappings"]
+    assert mapping["dynamic"] == "strict"
+    assert mapping["_source"]["excludes"] == ["vector"]
