@@ -118,7 +118,7 @@ def _opensearch(engine: Path, folder: Path, port: int) -> Launch:
 
 def _dynamodb(engine: Path, folder: Path, port: int) -> Launch:
     java = str(require_jvm(DYNAMODB_JAVA, "DynamoDB Local").java)
-    options = ["-Xmx512m", f"-Djava.library.path={engine}/lib", f"-Djava.io.tmpdir={folder}"]
+    options = ["-Xmx2g", f"-Djava.library.path={engine}/lib", f"-Djava.io.tmpdir={folder}"]
     server = ["-cp", f"{engine}/classes:{engine}/lib/*", "LoopbackServer"]
     arguments = ["-inMemory", "-port", str(port), "-disableTelemetry"]
     environment = {**os.environ, "DDB_LOCAL_TELEMETRY": "0"}

@@ -1,0 +1,106 @@
+"""A deployment on the real engines: its table, index and bucket, the functions' handlers, and the stream between."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+
+from conftest import Engines
+from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
+from recollect.adapters.aws.stream_pump import StreamPump
+from recollect.adapters.aws.table import Table
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.entrypoints.aws_wiring_project import project_handler
+from recollect.entrypoints.http.aws import http_handler
+from recollect.settings import Settings
+
+
+class LambdaContext:
+    """What the handlers read of the runtime's context."""
+
+    function_name = "recollect-test"
+    memory_limit_in_mb = 512
+    invoked_function_arn = "arn:aws:lambda:us-east-1:000000000000:function:recollect-test"
+    aws_request_id = "00000000-0000-0000-0000-000000000000"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response of the HTTP API."""
+
+    status: int
+    body: Any
+
+
+@dataclass(slots=True)
+class Deployment:
+    """Handlers as the template wires them, over one table, index and bucket."""
+
+    app: App
+    handlers: Mapping[str, Callable[..., Any]]
+    pump: StreamPump
+
+    def call(self, function: str, method: str, path: str, body: Any = None, tenant: str = "acme") -> Answer:
+        """One request of the HTTP API, version 2, with the tenant in the token's claims."""
+        raw_path, _, query = path.partition("?")
+        event: dict[str, Any] = {
+            "version": "2.0",
+            "routeKey": f"{method} {raw_path}",
+            "rawPath": raw_path,
+            "rawQueryString": query,
+            "headers": {"content-type": "application/json"},
+            "requestContext": {
+                "http": {"method": method, "path": raw_path},
+                "stage": "$default",
+                "requestId": "test",
+                "authorizer": {"jwt": {"claims": {"tenant": tenant}, "scopes": ["recollect/admin"]}},
+            },
+            "isBase64Encoded": False,
+        }
+        if query:
+            event["queryStringParameters"] = dict(parse_qsl(query))
+        if body is not None:
+            event["body"] = json.dumps(body)
+        answer = self.handlers[function](event, LambdaContext())
+        return Answer(answer["statusCode"], json.loads(answer["body"] or "null"))
+
+
+@pytest.fixture
+def deployment(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
+    """A fresh deployment with the hashing embedder."""
+    name = f"e2e-{uuid.uuid4().hex[:12]}"
+    settings = Settings.from_environment(
+        {
+            "RECOLLECT_ENGINES": "aws",
+            "RECOLLECT_EMBEDDER": "hashing",
+            "RECOLLECT_TABLE": name,
+            "RECOLLECT_INDEX_PREFIX": name,
+            "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
+            "RECOLLECT_SNAPSHOT_BUCKET": name,
+            "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
+        }
+    )
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", engines.dynamodb_url)
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
+    app = open_app(settings)
+    assert app.parts.create() == ["table", "index", "bucket"]
+    assert app.parts.create() == []
+    project = project_handler(app)
+    handlers = {
+        "ingest": http_handler("ingest", app=app),
+        "retrieval": http_handler("retrieval", "operations", app=app),
+        "context": http_handler("context", app=app),
+        "project": project,
+    }
+    arn = Table(dynamodb_client(), name).stream_arn()
+    pump = StreamPump(streams_client(), arn, lambda event: project(event, LambdaContext()))
+    yield Deployment(app, handlers, pump)
+    app.parts.access.client.delete_table(TableName=name)  # type: ignore[attr-defined]

@@ -1,0 +1,113 @@
+"""HTTP → DynamoDB → its stream → the project handler → OpenSearch → search, on the real engines."""
+
+import pytest
+
+from engines.conftest import Deployment
+
+pytestmark = pytest.mark.engines
+
+TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
+
+
+def events(*contents: str, day: int = 1, **more: object) -> dict[str, object]:
+    listed = [
+        {"content": text, "timestamp": f"2024-05-{day:02d}T12:00:{n:02d}Z", **more} for n, text in enumerate(contents)
+    ]
+    return {"user_id": "anna", "conversation_id": "c1", "events": listed}
+
+
+def found(deployment: Deployment, query: str, tenant: str = "acme", **more: object) -> list[str]:
+    answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": query, **more}, tenant)
+    assert answer.status == 200, answer.body
+    return [result["content"] for result in answer.body["results"]]
+
+
+def test_what_was_said_comes_back_before_and_after_the_stream(deployment: Deployment) -> None:
+    answer = deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
+    assert answer.status == 201
+    ids = [result["event_id"] for result in answer.body["results"]]
+    modes = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
+    for state in ("tail", "indexed"):
+        for mode, more in modes.items():
+            assert found(deployment, "my sister paints", mode=mode, **more)[0] == TEXTS[1], (state, mode)
+        if state == "tail":
+            assert deployment.pump.drain() >= 3
+            assert deployment.pump.given_up == 0
+    ready = deployment.call("retrieval", "GET", "/v1/ready")
+    assert (ready.status, ready.body["parts"]["timeline"]["pending"]) == (200, 0)
+    assert [e["id"] for e in deployment.call("retrieval", "GET", "/v1/bus").body["events"]] == ids
+    assert deployment.call("retrieval", "GET", f"/v1/users/anna/events/{ids[0]}").body["content"] == TEXTS[0]
+    listed = deployment.call("retrieval", "GET", "/v1/users/anna/conversations").body
+    assert [c.get("id") or c.get("conversation_id") for c in listed["conversations"]] == ["c1"]
+
+
+def test_context_holds_the_right_lines(deployment: Deployment) -> None:
+    deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
+    deployment.pump.drain()
+    body = {"user_id": "anna", "conversation_id": "c1", "input": "Who paints?"}
+    answer = deployment.call("context", "POST", "/v1/context", body)
+    assert answer.status == 200
+    assert [item["content"] for item in answer.body["items"]] == list(TEXTS)
+    assert answer.body["prompt"].endswith("Current user input: Who paints?")
+    assert answer.body["diagnostics"]["missing"] == []
+
+
+def test_sent_again_nothing_is_added(deployment: Deployment) -> None:
+    first = deployment.call("ingest", "POST", "/v1/events", events(*TEXTS)).body
+    again = deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
+    assert (again.status, {r["status"] for r in again.body["results"]}) == (200, {"duplicate"})
+    assert [r["event_id"] for r in again.body["results"]] == [r["event_id"] for r in first["results"]]
+    deployment.pump.drain()
+    answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": "paris"})
+    assert answer.body["diagnostics"]["matched_count"] == 3
+
+
+def test_tenants_never_meet(deployment: Deployment) -> None:
+    deployment.call("ingest", "POST", "/v1/events", events("I live in Paris"))
+    deployment.call("ingest", "POST", "/v1/events", events("I live in Oslo"), tenant="other")
+    for _ in ("tail", "indexed"):
+        assert found(deployment, "where do I live") == ["I live in Paris"]
+        assert found(deployment, "where do I live", tenant="other") == ["I live in Oslo"]
+        assert found(deployment, "where do I live", tenant="third") == []
+        deployment.pump.drain()
+    assert len(deployment.call("retrieval", "GET", "/v1/bus", tenant="other").body["events"]) == 1
+
+
+def test_a_stream_that_never_comes_is_made_good_by_reconcile(deployment: Deployment) -> None:
+    deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
+    assert len(deployment.app.parts.projections.pending(10, None).markers) == 3
+    deployment.handlers["project"]({"task": "reconcile"}, _context())
+    assert deployment.app.parts.projections.pending(10, None).markers == ()
+    assert found(deployment, "bakery")[0] == TEXTS[2]
+    assert deployment.pump.drain() >= 3
+    answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": "bakery"})
+    assert answer.body["diagnostics"]["matched_count"] == 3
+
+
+def test_the_newest_value_of_a_key_whatever_the_order(deployment: Deployment) -> None:
+    for day, city in ((3, "Lyon"), (1, "Rome"), (2, "Paris")):
+        deployment.call("ingest", "POST", "/v1/events", events(f"I live in {city}", day=day, key="city"))
+        deployment.pump.drain()
+    assert found(deployment, "I live in Rome Paris Lyon") == ["I live in Lyon"]
+    assert len(found(deployment, "I live in Rome Paris Lyon", include_superseded=True)) == 3
+    assert found(deployment, "I live in", as_of="2024-05-02T12:00:00Z") == ["I live in Paris"]
+
+
+def test_with_the_projector_stopped_the_last_of_3000_is_found(deployment: Deployment) -> None:
+    for batch in range(30):
+        said = [
+            {"content": f"entry w{batch * 100 + n}", "timestamp": f"2019-01-{batch % 28 + 1:02d}T00:00:00Z"}
+            for n in range(100)
+        ]
+        answer = deployment.call(
+            "ingest", "POST", "/v1/events", {"user_id": "anna", "conversation_id": "c", "events": said}
+        )
+        assert answer.status == 201
+    for mode, more in {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}.items():
+        assert found(deployment, "entry w2999", mode=mode, **more)[0] == "entry w2999"
+
+
+def _context() -> object:
+    from engines.conftest import LambdaContext
+
+    return LambdaContext()
