@@ -1,0 +1,116 @@
+"""The AWS SDK's clients: short time-outs, few tries, and a place to listen to what calls cost."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import boto3
+from botocore.config import Config
+
+Answer = dict[str, Any]
+Listener = Callable[[str, Mapping[str, Any]], None]
+
+_REPORTS_CAPACITY = frozenset(
+    {
+        "BatchGetItem",
+        "BatchWriteItem",
+        "DeleteItem",
+        "GetItem",
+        "PutItem",
+        "Query",
+        "TransactWriteItems",
+        "UpdateItem",
+    }
+)
+
+
+class DynamoDBClient(Protocol):
+    """What we call of boto3's low-level DynamoDB client, which has no types of its own."""
+
+    def batch_get_item(self, **request: Any) -> Answer: ...
+    def batch_write_item(self, **request: Any) -> Answer: ...
+    def create_table(self, **request: Any) -> Answer: ...
+    def describe_table(self, **request: Any) -> Answer: ...
+    def describe_time_to_live(self, **request: Any) -> Answer: ...
+    def get_item(self, **request: Any) -> Answer: ...
+    def put_item(self, **request: Any) -> Answer: ...
+    def query(self, **request: Any) -> Answer: ...
+    def transact_write_items(self, **request: Any) -> Answer: ...
+    def update_item(self, **request: Any) -> Answer: ...
+    def update_table(self, **request: Any) -> Answer: ...
+    def update_time_to_live(self, **request: Any) -> Answer: ...
+
+
+class StreamsClient(Protocol):
+    """What we call of boto3's client of DynamoDB streams."""
+
+    def describe_stream(self, **request: Any) -> Answer: ...
+    def get_shard_iterator(self, **request: Any) -> Answer: ...
+    def get_records(self, **request: Any) -> Answer: ...
+
+
+class EventBridgeClient(Protocol):
+    """What we call of boto3's EventBridge client."""
+
+    def put_events(self, **request: Any) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPolicy:
+    """When a client gives up. No try lasts longer than `connect_seconds` + `read_seconds`; `tries` counts the first."""
+
+    connect_seconds: float = 0.5
+    read_seconds: float = 1.5
+    tries: int = 3
+    connections: int = 32
+
+    @property
+    def config(self) -> Config:
+        """As the SDK wants it."""
+        return Config(
+            connect_timeout=self.connect_seconds,
+            read_timeout=self.read_seconds,
+            retries={"mode": "standard", "total_max_attempts": self.tries},
+            max_pool_connections=self.connections,
+            tcp_keepalive=True,
+        )
+
+
+DEFAULT_POLICY = ClientPolicy()
+
+
+def dynamodb_client(policy: ClientPolicy = DEFAULT_POLICY) -> DynamoDBClient:
+    """A client of DynamoDB; region, credentials and endpoint come from the SDK's own settings."""
+    client: DynamoDBClient = boto3.Session().client("dynamodb", config=policy.config)
+    return client
+
+
+def streams_client(policy: ClientPolicy = DEFAULT_POLICY) -> StreamsClient:
+    """A client of DynamoDB's streams; where only DynamoDB's own endpoint is set, as for DynamoDB Local, it is there."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_DYNAMODB_STREAMS") or os.environ.get("AWS_ENDPOINT_URL_DYNAMODB")
+    client: StreamsClient = boto3.Session().client("dynamodbstreams", endpoint_url=endpoint, config=policy.config)
+    return client
+
+
+def eventbridge_client(policy: ClientPolicy = DEFAULT_POLICY) -> EventBridgeClient:
+    """A client of EventBridge."""
+    client: EventBridgeClient = boto3.Session().client("events", config=policy.config)
+    return client
+
+
+def listen(client: Any, listener: Listener) -> None:
+    """Tells `listener` of every call from now on: the operation's name and the answer, capacity by index included.
+
+    For benches and tests; once a call, whatever the SDK tried again meanwhile (`ResponseMetadata.RetryAttempts`).
+    """
+
+    def ask(params: dict[str, Any], model: Any, **_: Any) -> None:
+        if model.name in _REPORTS_CAPACITY:
+            params["ReturnConsumedCapacity"] = "INDEXES"
+
+    def tell(parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
+        listener(model.name, parsed)
+
+    client.meta.events.register("provide-client-params.dynamodb", ask)
+    client.meta.events.register("after-call", tell)

@@ -1,0 +1,99 @@
+"""Records of idempotency keys on DynamoDB: one write to claim, one to complete."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from botocore.exceptions import ClientError
+
+from recollect.adapters.aws import keys
+from recollect.adapters.aws.errors import CONDITION_FAILED, code_of, translated
+from recollect.adapters.aws.item_access import SERVICE, ItemAccess
+from recollect.adapters.aws.item_format import Item, binary, instant, key_in, moment_in, number, text
+from recollect.adapters.aws.packing import pack_json, unpack_json
+from recollect.domain.errors import InFlight, KeyReused
+from recollect.domain.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, Replay
+from recollect.domain.ids import IdSeed
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoDBIdempotency:
+    """See `ports.IdempotencyStore`. `clock` is the real time in seconds since 1970: the service's TTL counts by it."""
+
+    access: ItemAccess
+    clock: Callable[[], float] = field(default=time.time)
+
+    def claim(self, claim: IdempotencyClaim) -> ClaimOutcome:
+        """Claims the key or says what it led to. Raises InFlight, or KeyReused where the body is another."""
+        earlier = self._put(claim)
+        return Claimed(claim.seed) if earlier is None else self._outcome(claim, earlier)
+
+    def complete(self, claim: IdempotencyClaim, status: int, body: dict[str, object]) -> None:
+        """Keeps the answer until the record expires; the first one stands."""
+        answer = {":status": number(status), ":answer": binary(pack_json(body))}
+        self._update(claim, "SET a = :status, z = :answer", "attribute_exists(pk)", answer)
+
+    def release(self, claim: IdempotencyClaim) -> None:
+        """Lets the next try go on at once, with the same seed; a claim that another has taken over stays his."""
+        values = {":now": instant(claim.now), ":mine": instant(claim.lapses_at)}
+        self._update(claim, "SET l = :now", "l = :mine", values)
+
+    def _outcome(self, claim: IdempotencyClaim, earlier: Item) -> ClaimOutcome:
+        if earlier["b"]["S"] != claim.body_hash:
+            raise KeyReused("this idempotency key was used with another body")
+        if "a" in earlier:
+            return Replay(int(earlier["a"]["N"]), unpack_json(earlier["z"]["B"]))
+        lapsed = moment_in(earlier, "l") <= claim.now
+        if not lapsed or not self._take_over(claim, earlier):
+            raise InFlight("a request with this idempotency key is being worked on")
+        return Claimed(IdSeed.decode(earlier["s"]["S"]))
+
+    def _take_over(self, claim: IdempotencyClaim, earlier: Item) -> bool:
+        values = {":lapse": instant(claim.lapses_at), ":lapsed": earlier["l"]}
+        return self._update(claim, "SET l = :lapse", "l = :lapsed", values)
+
+    def _record(self, claim: IdempotencyClaim) -> Item:
+        kept_seconds = (claim.expires_at - claim.now).total_seconds()
+        return {
+            **keys.idempotency_key(claim.key_hash).attributes,
+            "b": text(claim.body_hash),
+            "s": text(claim.seed.encode()),
+            "l": instant(claim.lapses_at),
+            "f": instant(claim.expires_at),
+            "ttl": number(int(self.clock() + kept_seconds) + 1),
+        }
+
+    def _put(self, claim: IdempotencyClaim) -> Item | None:
+        """Writes a new record where there is none, or a forgotten one; else answers the one there is."""
+        record = self._record(claim)
+        with translated(SERVICE):
+            try:
+                self.access.client.put_item(
+                    TableName=self.access.table,
+                    Item=record,
+                    ConditionExpression="attribute_not_exists(pk) OR f <= :now",
+                    ExpressionAttributeValues={":now": instant(claim.now)},
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                )
+            except ClientError as error:
+                if code_of(error) != CONDITION_FAILED:
+                    raise
+                return error.response.get("Item") or self.access.get(key_in(record))
+        return None
+
+    def _update(self, claim: IdempotencyClaim, expression: str, condition: str, values: Item) -> bool:
+        """Changes a record that still waits for this body's answer; False where there is none, or not as it was."""
+        with translated(SERVICE):
+            try:
+                self.access.client.update_item(
+                    TableName=self.access.table,
+                    Key=keys.idempotency_key(claim.key_hash).attributes,
+                    UpdateExpression=expression,
+                    ConditionExpression=f"{condition} AND b = :body AND attribute_not_exists(a)",
+                    ExpressionAttributeValues=values | {":body": text(claim.body_hash)},
+                )
+            except ClientError as error:
+                if code_of(error) != CONDITION_FAILED:
+                    raise
+                return False
+        return True

@@ -1,0 +1,185 @@
+"""How items are written and read, and what their attributes mean: their names are short because they are paid for.
+
+| item        | attributes beside `pk` and `sk`                                                                  |
+|-------------|--------------------------------------------------------------------------------------------------|
+| event       | `z` the record (packed JSON of `domain.record`), `v` version, `d` identity (for its tombstone),  |
+|             | `e` the caller's embedding, `ttl`                                                                |
+| dedupe      | `n` event id, `k` conversation id; neither in a tombstone                                        |
+| marker      | `u` the user's partition, `t` the event's instant                                                |
+| projection  | `x` vector (float16), `g` its generation, `o` order by time; for the indexes also                |
+|             | `c` conversation, `i` order by importance (only from 0.6 up), `p` persona, `h` household         |
+| slot entry  | `t` the instant of recording                                                                     |
+| conversation| `n` conversation id, `t` the instant when it began                                               |
+| idempotency | `b` hash of the body, `s` seed, `l` lapses at, `f` forgotten at, `a` status, `z` answer, `ttl`   |
+| bus log     | `u` the user's partition and `t` the event's instant, or `z` the packed detail; `ttl`            |
+
+Instants are microseconds since 1900, but for `ttl`, the service's own: seconds since 1970. Index entries hang on the
+projection, not on the event: so they cost one unit each and not the two or more of a transaction, and a conversation
+or the important ones may lack the tail anyway.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from recollect.adapters.aws import keys
+from recollect.adapters.aws.keys import Key
+from recollect.adapters.aws.packing import pack_json, unpack_json
+from recollect.domain.embedding import pack_vector, unpack_vector
+from recollect.domain.event import Event, EventRef
+from recollect.domain.instants import from_microseconds, microseconds
+from recollect.domain.record import from_record, to_record
+from recollect.domain.scope import Scope
+from recollect.domain.slots import SlotEntry
+from recollect.domain.timeline import IMPORTANT_FROM, EventWrite, PendingEvent, Projection
+
+Value: TypeAlias = dict[str, Any]
+Item: TypeAlias = dict[str, Value]
+
+
+def text(value: str) -> Value:
+    """A string attribute."""
+    return {"S": value}
+
+
+def number(value: int) -> Value:
+    """A number attribute."""
+    return {"N": str(value)}
+
+
+def binary(value: bytes) -> Value:
+    """A binary attribute."""
+    return {"B": value}
+
+
+def instant(moment: datetime) -> Value:
+    """A time as a number attribute."""
+    return number(microseconds(moment))
+
+
+def moment_in(item: Mapping[str, Value], name: str) -> datetime:
+    """Reads what `instant` wrote."""
+    return from_microseconds(int(item[name]["N"]))
+
+
+def key_in(item: Mapping[str, Value]) -> Key:
+    """The item's own key."""
+    return Key(item["pk"]["S"], item["sk"]["S"])
+
+
+def item_bytes(item: Mapping[str, Value]) -> int:
+    """The size that the service counts: names and values."""
+    return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
+
+
+def event_item(scope: Scope, write: EventWrite) -> Item:
+    """A new event's item."""
+    event = write.event
+    item: Item = {
+        **keys.event_key(scope, event.ref).attributes,
+        **record_attributes(event),
+        "d": text(write.identity),
+    }
+    if event.embedding is not None:
+        item["e"] = binary(event.embedding)
+    if event.expires_at is not None:
+        item["ttl"] = number(math.ceil(event.expires_at.timestamp()))
+    return item
+
+
+def record_attributes(event: Event) -> Item:
+    """Those of an event's attributes that change with its version."""
+    return {"z": binary(pack_json(to_record(replace(event, embedding=None)))), "v": number(event.version)}
+
+
+def event_in(item: Mapping[str, Value]) -> Event:
+    """The event of an item. Raises StoredDataError where it cannot be read."""
+    event = from_record(unpack_json(item["z"]["B"]))
+    return replace(event, embedding=item["e"]["B"]) if "e" in item else event
+
+
+def dedupe_item(scope: Scope, write: EventWrite) -> Item:
+    """What tells that an event was stored, and which."""
+    return {
+        **keys.dedupe_key(scope, write.identity).attributes,
+        "n": text(write.event.id),
+        "k": text(write.event.conversation_id),
+    }
+
+
+def marker_item(scope: Scope, event: Event) -> Item:
+    """What tells that an event is yet to be projected."""
+    return {
+        **keys.pending_key(scope, event.id).attributes,
+        "u": text(keys.user_partition(scope)),
+        "t": instant(event.timestamp),
+    }
+
+
+def marked_ref(item: Mapping[str, Value]) -> EventRef:
+    """The event of a marker."""
+    return EventRef(keys.pending_id(item["sk"]["S"]), moment_in(item, "t"))
+
+
+def marked_event(item: Mapping[str, Value]) -> PendingEvent:
+    """The event of a marker, and whose it is."""
+    return PendingEvent(keys.user_of(item["u"]["S"]), marked_ref(item))
+
+
+def projection_item(scope: Scope, projection: Projection, event: Event | None) -> Item:
+    """What is kept of a projection; with its index entries unless the event is gone."""
+    ref = projection.ref
+    item: Item = {**keys.projection_key(scope, ref.id).attributes, "o": text(keys.index_order(ref))}
+    if projection.vector is not None:
+        item["x"] = binary(pack_vector(projection.vector))
+    if projection.generation is not None:
+        item["g"] = text(projection.generation)
+    return item | (_index_attributes(scope, event) if event else {})
+
+
+def _index_attributes(scope: Scope, event: Event) -> Item:
+    entries: Item = {"c": text(keys.conversation_index(scope, event.conversation_id))}
+    if event.importance >= IMPORTANT_FROM:
+        entries["i"] = text(keys.importance_order(event.importance, event.ref))
+    if event.persona_id is not None:
+        entries["p"] = text(event.persona_id)
+    if event.household_id is not None:
+        entries["h"] = text(event.household_id)
+    return entries
+
+
+def projected_ref(item: Mapping[str, Value]) -> EventRef:
+    """The event of a projection, or of an entry in one of the two indexes."""
+    order = item["o"]["S"] if "o" in item else keys.order_in(item["i"]["S"])
+    return keys.indexed_ref(item["sk"]["S"], order)
+
+
+def projection_in(item: Mapping[str, Value]) -> Projection:
+    """The projection of an item."""
+    vector = unpack_vector(item["x"]["B"]) if "x" in item else None
+    return Projection(projected_ref(item), vector, item["g"]["S"] if "g" in item else None)
+
+
+def admitted(scope: Scope, item: Mapping[str, Value]) -> bool:
+    """Whether a projection, or its index entry, is the user's and within persona and household."""
+    persona, household = (item[name]["S"] if name in item else None for name in ("p", "h"))
+    return item["pk"]["S"] == keys.user_partition(scope) and scope.admits(persona, household)
+
+
+def slot_item(scope: Scope, slot: tuple[str, str, str], event: Event) -> Item:
+    """An entry of a slot's history."""
+    return {**keys.slot_key(scope, slot, event.ref).attributes, "t": instant(event.recorded_at)}
+
+
+def slot_entry_in(item: Mapping[str, Value]) -> SlotEntry:
+    """The entry of an item."""
+    return SlotEntry(keys.slot_entry_of(item["sk"]["S"]), moment_in(item, "t"))
+
+
+def _value_bytes(value: Value) -> int:
+    ((kind, content),) = value.items()
+    if kind == "N":
+        return (len(content) + 1) // 2 + 1
+    return len(content) if kind == "B" else len(content.encode())

@@ -1,0 +1,254 @@
+"""Every key of the table is built and read here, and nowhere else.
+
+| partition `pk`              | sort `sk`                      | item                                              |
+|-----------------------------|--------------------------------|---------------------------------------------------|
+| `U#{tenant}#{user}`         | `E#{instant}#{id}`             | event                                             |
+|                             | `D#{identity}`                 | dedupe record; without an event id, a tombstone   |
+|                             | `R#{fingerprint}`              | rejected value                                    |
+|                             | `V#{id}`                       | projection: vector, index entries, id -> instant  |
+|                             | `K#{hash of slot}#{instant}#{id}` | a value that a slot has had                    |
+|                             | `C#{hash of conversation}`     | conversation                                      |
+| `P#{shard of the user}`     | `{hash of the user}#{id}`      | pending marker                                    |
+| `I#{hash of the key}`       | `I`                            | idempotency record                                |
+| `B#{tenant}#{shard}`        | `{instant}#{id}#{type}`        | entry of the bus log                              |
+
+Instants are the 16 digits of `domain.instants.sortable`; ids are UUIDv7, so that they sort by arrival. In an id that
+a client chose, `~` is written `~0` and `#` is written `~1`: nothing escapes its partition and no two ids meet. Where
+more than one such id would stand in a sort key, a hash of the list stands for them, since a sort key holds 1,024
+bytes and an id up to 512.
+"""
+
+import base64
+import hashlib
+import json
+import struct
+from typing import NamedTuple
+
+from recollect.domain.errors import InvalidInput, StoredDataError
+from recollect.domain.event import EventRef
+from recollect.domain.filters import TimeWindow
+from recollect.domain.instants import from_microseconds, sortable
+from recollect.domain.scope import Scope
+
+PENDING_SHARDS = 32
+BUS_SHARDS = 8
+MAX_PARTITION_BYTES = 2048
+MAX_SORT_BYTES = 1024
+
+_HASH_BYTES = 16  # 128 bits: nobody finds a second id of the same hash
+_ORDERED_ID_CHARACTERS = 18  # milliseconds and counter of a UUIDv7: all of it that orders
+_INSTANT_CHARACTERS = 16
+_IMPORTANCE_CHARACTERS = 16
+_AFTER_SEPARATOR = "$"  # the character after `#`
+
+
+class Key(NamedTuple):
+    """The primary key of an item."""
+
+    pk: str
+    sk: str
+
+    @property
+    def attributes(self) -> dict[str, dict[str, str]]:
+        """As the service wants it."""
+        return {"pk": {"S": self.pk}, "sk": {"S": self.sk}}
+
+
+class SortRange(NamedTuple):
+    """Sort keys from `low` to `high`, both inclusive; the prefix of a kind of item always ends with a separator."""
+
+    low: str
+    high: str
+
+
+def escape(client_id: str) -> str:
+    """An id that a client chose, without the separator; at most 512 bytes of UTF-8 for 128 characters."""
+    return client_id.replace("~", "~0").replace("#", "~1")
+
+
+def unescape(text: str) -> str:
+    """Reads what `escape` wrote."""
+    return text.replace("~1", "#").replace("~0", "~")
+
+
+def user_partition(scope: Scope) -> str:
+    """The partition of all that is a user's."""
+    return f"U#{escape(scope.tenant)}#{escape(scope.user_id)}"
+
+
+def user_of(partition: str) -> Scope:
+    """Whose partition it is. Raises StoredDataError where it is no user's."""
+    parts = partition.split("#")
+    if len(parts) != 3 or parts[0] != "U":
+        raise StoredDataError("a key that names no user")
+    return Scope(unescape(parts[1]), unescape(parts[2]))
+
+
+def event_key(scope: Scope, ref: EventRef) -> Key:
+    """Where an event is."""
+    return _key(user_partition(scope), f"E#{_place(ref)}")
+
+
+def event_of(sort_key: str) -> EventRef | None:
+    """The event whose sort key it is; None for another kind of item."""
+    return _ref(sort_key[2:]) if sort_key.startswith("E#") else None
+
+
+def event_range(window: TimeWindow, after: EventRef | None = None) -> SortRange:
+    """The sort keys of the events in a window, up to `after` (inclusive) where a walk goes on from it."""
+    low = f"E#{sortable(window.start)}" if window.start else "E#"
+    high = f"E#{sortable(window.end)}{_AFTER_SEPARATOR}" if window.end else f"E{_AFTER_SEPARATOR}"
+    return SortRange(low, min(high, f"E#{_place(after)}") if after else high)
+
+
+def dedupe_key(scope: Scope, identity: str) -> Key:
+    """Where the dedupe record, or the tombstone, of an identity is."""
+    return _key(user_partition(scope), f"D#{identity}")
+
+
+def rejection_key(scope: Scope, fingerprint: str) -> Key:
+    """Where it is said that a value was rejected."""
+    return _key(user_partition(scope), f"R#{fingerprint}")
+
+
+def projection_key(scope: Scope, event_id: str) -> Key:
+    """Where an event's projection is."""
+    return _key(user_partition(scope), f"V#{escape(event_id)}")
+
+
+def projected_id(sort_key: str) -> str:
+    """The event of a projection's sort key."""
+    return unescape(sort_key.removeprefix("V#"))
+
+
+def slot_key(scope: Scope, slot: tuple[str, str, str], ref: EventRef) -> Key:
+    """Where an event stands in its slot's history."""
+    return _key(user_partition(scope), _slot_prefix(slot) + _place(ref))
+
+
+def slot_range(slot: tuple[str, str, str]) -> SortRange:
+    """The sort keys of a slot's history."""
+    return _beginning_with(_slot_prefix(slot))
+
+
+def slot_entry_of(sort_key: str) -> EventRef:
+    """The event of an entry of a slot's history."""
+    return _ref(sort_key.split("#", 2)[2])
+
+
+def conversation_key(scope: Scope, conversation_id: str) -> Key:
+    """Where a conversation is listed: found by its id, so that an entry is made once."""
+    return _key(user_partition(scope), f"C#{_hash(conversation_id)}")
+
+
+def conversation_range() -> SortRange:
+    """The sort keys of a user's conversations."""
+    return _beginning_with("C#")
+
+
+def pending_partition(shard: int) -> str:
+    """One of the partitions that share the pending markers."""
+    return f"P#{shard:02d}"
+
+
+def pending_of_user(scope: Scope) -> tuple[str, SortRange]:
+    """The partition and the sort keys of a user's pending markers; they sort by arrival."""
+    partition, prefix = _pending_place(scope)
+    return partition, _beginning_with(prefix)
+
+
+def pending_key(scope: Scope, event_id: str) -> Key:
+    """Where the pending marker of an event is."""
+    partition, prefix = _pending_place(scope)
+    return _key(partition, prefix + escape(event_id))
+
+
+def pending_id(sort_key: str) -> str:
+    """The event of a pending marker's sort key."""
+    return unescape(sort_key.split("#", 1)[1])
+
+
+def idempotency_key(key_hash: str) -> Key:
+    """Where the record of an idempotency key is."""
+    return _key(f"I#{key_hash}", "I")
+
+
+def bus_partition(tenant: str, shard: int) -> str:
+    """One of the partitions that share a tenant's bus log."""
+    return f"B#{escape(tenant)}#{shard}"
+
+
+def bus_key(tenant: str, event_type: str, ref: EventRef) -> Key:
+    """Where a published event is logged: `ref` is its id and the time of its publishing."""
+    return _key(bus_partition(tenant, _shard(ref.id, BUS_SHARDS)), f"{_place(ref)}#{escape(event_type)}")
+
+
+def bus_entry_of(sort_key: str) -> tuple[EventRef, str]:
+    """Id, time and type of an entry of the bus log."""
+    place, event_type = sort_key.rsplit("#", 1)
+    return _ref(place), unescape(event_type)
+
+
+def conversation_index(scope: Scope, conversation_id: str) -> str:
+    """The partition of a user's conversation in the index `conversation`."""
+    return _hash(scope.tenant, scope.user_id, conversation_id)
+
+
+def index_order(ref: EventRef) -> str:
+    """How an event sorts in the index `conversation`: by instant, then by arrival."""
+    return sortable(ref.timestamp) + ref.id[:_ORDERED_ID_CHARACTERS]
+
+
+def importance_order(importance: float, ref: EventRef) -> str:
+    """How an event sorts in the index `importance`: by importance (exactly, >= 0), instant, arrival."""
+    return struct.pack(">d", importance).hex() + index_order(ref)
+
+
+def order_in(importance: str) -> str:
+    """The `index_order` within an `importance_order`."""
+    return importance[_IMPORTANCE_CHARACTERS:]
+
+
+def indexed_ref(sort_key: str, order: str) -> EventRef:
+    """The event of an index entry: from the projection's sort key and the entry's `index_order`."""
+    return EventRef(projected_id(sort_key), from_microseconds(int(order[:_INSTANT_CHARACTERS])))
+
+
+def _key(partition: str, sort_key: str) -> Key:
+    if len(partition.encode()) > MAX_PARTITION_BYTES or len(sort_key.encode()) > MAX_SORT_BYTES:
+        raise InvalidInput("an id is too long: at most 128 characters")
+    return Key(partition, sort_key)
+
+
+def _beginning_with(prefix: str) -> SortRange:
+    return SortRange(prefix, prefix[:-1] + _AFTER_SEPARATOR)
+
+
+def _slot_prefix(slot: tuple[str, str, str]) -> str:
+    return f"K#{_hash(*slot)}#"
+
+
+def _pending_place(scope: Scope) -> tuple[str, str]:
+    shard = _shard(user_partition(scope), PENDING_SHARDS)
+    return pending_partition(shard), f"{_hash(scope.tenant, scope.user_id)}#"
+
+
+def _place(ref: EventRef) -> str:
+    return f"{sortable(ref.timestamp)}#{escape(ref.id)}"
+
+
+def _ref(place: str) -> EventRef:
+    try:
+        instant, event_id = place.split("#", 1)
+        return EventRef(unescape(event_id), from_microseconds(int(instant)))
+    except ValueError as error:
+        raise StoredDataError("a key that names no event") from error
+
+
+def _hash(*ids: str) -> str:
+    digest = hashlib.sha256(json.dumps(ids).encode()).digest()[:_HASH_BYTES]
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def _shard(text: str, shards: int) -> int:
+    return hashlib.sha256(text.encode()).digest()[0] % shards

@@ -1,0 +1,98 @@
+"""What `project` keeps beside the events, on DynamoDB."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from botocore.exceptions import ClientError
+
+from recollect.adapters.aws import keys, pending_markers
+from recollect.adapters.aws.errors import CONDITION_FAILED, code_of, translated
+from recollect.adapters.aws.item_access import SERVICE, ItemAccess
+from recollect.adapters.aws.item_format import (
+    event_in,
+    instant,
+    number,
+    projection_in,
+    projection_item,
+    record_attributes,
+    slot_item,
+    text,
+)
+from recollect.domain.event import Event, EventRef
+from recollect.domain.scope import Scope
+from recollect.domain.slots import slot_of
+from recollect.domain.timeline import PendingPage, Projection
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoDBProjections:
+    """See `ports.Projections`. `save` comes before `settle`: from then on the projection tells where its event is."""
+
+    access: ItemAccess
+
+    def pending(self, limit: int, after: str | None) -> PendingPage:
+        """Markers of every tenant, oldest arrival first; user by user where there are thousands of them."""
+        return pending_markers.page(self.access, limit, after)
+
+    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
+        """Keeps the vectors by event id, and makes the index entries of those events that still exist."""
+        places = {one.ref.id: keys.event_key(scope, one.ref) for one in projections}
+        events = self.access.get_many(places.values())
+        stored = {event_id: event_in(events[place]) for event_id, place in places.items() if place in events}
+        self.access.put_many(projection_item(scope, one, stored.get(one.ref.id)) for one in projections)
+
+    def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
+        """The kept projections, by event id."""
+        found = self.access.get_many(keys.projection_key(scope, event_id) for event_id in event_ids)
+        projections = [projection_in(item) for item in found.values()]
+        return {one.ref.id: one for one in projections}
+
+    def fill_slot(self, scope: Scope, event: Event) -> None:
+        """Enters a keyed event in its slot's history; one without a key fills none."""
+        slot = slot_of(event)
+        if slot is not None:
+            self.access.put_many([slot_item(scope, slot, event)])
+
+    def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
+        """Writes which event supersedes this one; answers it with its new version. Raises VersionMismatch."""
+        changed = replace(
+            event,
+            superseded_by=by.id if by else None,
+            superseded_at=by.timestamp if by else None,
+            version=event.version + 1,
+        )
+        self._replace(scope, event, changed)
+        return changed
+
+    def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
+        """Lists the conversation; the first entry stands. A read, and one write only where it was not listed."""
+        key = keys.conversation_key(scope, conversation_id)
+        if self.access.get(key) is None:
+            item = {**key.attributes, "n": text(conversation_id), "t": instant(started_at)}
+            self._put_where_absent(item)
+
+    def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Removes the pending markers."""
+        self.access.delete_many(keys.pending_key(scope, ref.id) for ref in refs)
+
+    def _replace(self, scope: Scope, event: Event, changed: Event) -> None:
+        new = record_attributes(changed)
+        with translated(SERVICE):
+            self.access.client.update_item(
+                TableName=self.access.table,
+                Key=keys.event_key(scope, event.ref).attributes,
+                UpdateExpression="SET z = :z, v = :v",
+                ConditionExpression="v = :old",
+                ExpressionAttributeValues={":z": new["z"], ":v": new["v"], ":old": number(event.version)},
+            )
+
+    def _put_where_absent(self, item: dict[str, dict[str, str]]) -> None:
+        with translated(SERVICE):
+            try:
+                self.access.client.put_item(
+                    TableName=self.access.table, Item=item, ConditionExpression="attribute_not_exists(pk)"
+                )
+            except ClientError as error:
+                if code_of(error) != CONDITION_FAILED:
+                    raise

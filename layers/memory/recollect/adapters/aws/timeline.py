@@ -1,0 +1,183 @@
+"""The timeline on DynamoDB."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from recollect.adapters.aws import appending, keys
+from recollect.adapters.aws.item_access import ItemAccess, Walk
+from recollect.adapters.aws.item_format import (
+    Item,
+    admitted,
+    event_in,
+    marked_ref,
+    moment_in,
+    projected_ref,
+    slot_entry_in,
+)
+from recollect.domain.event import Event, EventRef
+from recollect.domain.filters import DropReason, TimeWindow
+from recollect.domain.instants import sortable
+from recollect.domain.scope import Scope
+from recollect.domain.slots import SlotEntry
+from recollect.domain.timeline import (
+    COUNTED_RECORDS,
+    TAIL_EVENTS,
+    AppendOutcome,
+    Conversation,
+    ConversationPage,
+    EventWrite,
+    Tail,
+    WindowPage,
+    WindowQuery,
+)
+
+RECORDS_PER_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoDBTimeline:
+    """See `ports.Timeline`. A page of `window` reads at most 1,000 records; where a persona or household narrows,
+    `newest`, `of_conversation` and `important` look through at most 10,000."""
+
+    access: ItemAccess
+
+    def append(self, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
+        """Makes each event durable by itself: one outcome per write, in order (P-20)."""
+        return appending.append(self.access, scope, writes) if writes else []
+
+    def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
+        """The events that exist, by id, in one batch."""
+        found = self.access.get_many(keys.event_key(scope, ref) for ref in refs)
+        events = [event_in(item) for item in found.values()]
+        return {event.id: event for event in events}
+
+    def find(self, scope: Scope, event_id: str) -> Event | None:
+        """One event by its id: its marker or its projection says where it is."""
+        ref = self._place_of(scope, event_id)
+        return self.read(scope, [ref]).get(event_id) if ref else None
+
+    def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
+        """A page of the user's events, newest first (A-45 to A-51)."""
+        page = _Page(scope, query)
+        sort_keys = keys.event_range(query.window, query.after)
+        if sort_keys.low <= sort_keys.high:
+            for item in self._events(scope, sort_keys, query.limit + 2):
+                if not page.take(item):
+                    break
+        return page.result()
+
+    def newest(self, scope: Scope, limit: int) -> list[Event]:
+        """The newest events by timestamp, newest first."""
+        items = self._events(scope, keys.event_range(TimeWindow()), limit)
+        events = (event_in(item) for item in islice(items, COUNTED_RECORDS))
+        return list(islice((e for e in events if scope.admits(e.persona_id, e.household_id)), limit))
+
+    def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
+        """The newest of a conversation, newest first; lacks what is still in the tail."""
+        partition = keys.conversation_index(scope, conversation_id)
+        walk = Walk(partition, newest_first=True, index="conversation", partition_name="c")
+        return _refs(scope, self.access.walk(walk, limit), limit)
+
+    def important(self, scope: Scope, limit: int) -> list[EventRef]:
+        """Events of importance 0.6 and more, the most important first; lacks what is still in the tail (K-20)."""
+        walk = Walk(keys.user_partition(scope), newest_first=True, index="importance")
+        return _refs(scope, self.access.walk(walk, limit), limit)
+
+    def tail(self, scope: Scope) -> Tail:
+        """The newest 100 pending events of the user, newest arrival first."""
+        walk = Walk(*keys.pending_of_user(scope), newest_first=True)
+        items, _ = self.access.page(walk, TAIL_EVENTS + 1)
+        refs = tuple(marked_ref(item) for item in items)
+        return Tail(refs[:TAIL_EVENTS], cut=len(refs) > TAIL_EVENTS)
+
+    def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
+        """The user's conversations, the last begun first.
+
+        They are listed by id, so that entering one costs one write, and none where it is listed; so each page reads
+        all of them (about 7,000 in 1 MB) and sorts them here.
+        """
+        items = self.access.walk(Walk(keys.user_partition(scope), keys.conversation_range()))
+        listed = sorted(((_begun(item), item) for item in items), key=lambda pair: pair[0], reverse=True)
+        rest = [(place, item) for place, item in listed if after is None or place < after]
+        page = rest[:limit]
+        more = page[-1][0] if len(rest) > limit else None
+        return ConversationPage(tuple(_conversation_in(item) for _, item in page), more)
+
+    def slot_history(self, scope: Scope, slot: tuple[str, str, str]) -> list[SlotEntry]:
+        """All values a slot has had, oldest first."""
+        walk = Walk(keys.user_partition(scope), keys.slot_range(slot))
+        return [slot_entry_in(item) for item in self.access.walk(walk)]
+
+    def _events(self, scope: Scope, sort_keys: keys.SortRange, first: int) -> Iterator[Item]:
+        return self.access.walk(Walk(keys.user_partition(scope), sort_keys, newest_first=True), first)
+
+    def _place_of(self, scope: Scope, event_id: str) -> EventRef | None:
+        marker, projection = keys.pending_key(scope, event_id), keys.projection_key(scope, event_id)
+        found = self.access.get_many([marker, projection])
+        if marker in found:
+            return marked_ref(found[marker])
+        return projected_ref(found[projection]) if projection in found else None
+
+
+class _Page:
+    """A page of a window in the making: takes records until it is full."""
+
+    def __init__(self, scope: Scope, query: WindowQuery) -> None:
+        self._scope, self._query = scope, query
+        self._events: list[Event] = []
+        self._dropped: Counter[DropReason] = Counter()
+        self._last: EventRef | None = None
+        self._full = False
+
+    def take(self, item: Item) -> bool:
+        """False where there is no more room: the page goes on after the last one taken."""
+        event = event_in(item)
+        if event.ref == self._query.after:
+            return True
+        self._full = len(self._events) == self._query.limit or self._scanned == RECORDS_PER_PAGE
+        if not self._full:
+            self._last = event.ref
+            self._sort_out(event)
+        return not self._full
+
+    def result(self) -> WindowPage:
+        """The page; `more` only where a record was left."""
+        return WindowPage(tuple(self._events), self._scanned, self._dropped, self._last if self._full else None)
+
+    @property
+    def _scanned(self) -> int:
+        return len(self._events) + self._dropped.total()
+
+    def _sort_out(self, event: Event) -> None:
+        reason = self._reason_against(event)
+        if reason is None:
+            self._events.append(event)
+        else:
+            self._dropped[reason] += 1
+
+    def _reason_against(self, event: Event) -> DropReason | None:
+        if not self._scope.admits(event.persona_id, event.household_id):
+            return DropReason.SCOPE
+        if event.expired(self._query.now):
+            return DropReason.EXPIRED
+        pairs = (
+            (self._query.conversation_id, event.conversation_id),
+            (self._query.event_type, event.event_type),
+        )
+        fits = all(asked is None or asked == has for asked, has in pairs)
+        return None if fits else DropReason.FILTER
+
+
+def _refs(scope: Scope, entries: Iterable[Item], limit: int) -> list[EventRef]:
+    seen = islice(entries, COUNTED_RECORDS)
+    return [projected_ref(entry) for entry in islice((e for e in seen if admitted(scope, e)), limit)]
+
+
+def _begun(item: Item) -> str:
+    return f"{sortable(moment_in(item, 't'))}{item['sk']['S']}"
+
+
+def _conversation_in(item: Item) -> Conversation:
+    return Conversation(item["n"]["S"], moment_in(item, "t"))

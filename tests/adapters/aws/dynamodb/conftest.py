@@ -1,0 +1,155 @@
+"""A table on moto, and the same table on DynamoDB Local where the engines run."""
+
+import copy
+import inspect
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.dynamodb.models.table import Table as MotoTable
+
+from conftest import Engines
+from recollect.adapters.aws import keys
+from recollect.adapters.aws.bus_log import BusLog
+from recollect.adapters.aws.concurrency import Threads
+from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
+from recollect.adapters.aws.idempotency import DynamoDBIdempotency
+from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.projections import DynamoDBProjections
+from recollect.adapters.aws.publisher import AwsPublisher
+from recollect.adapters.aws.table import table_definition
+from recollect.adapters.aws.timeline import DynamoDBTimeline
+from recollect.adapters.local.concurrency import Inline
+from recollect.contracts.examples import writes_of
+from recollect.domain.event import Event
+from recollect.domain.scope import Scope
+from recollect.ports import Concurrency
+
+PATIENT = ClientPolicy(connect_seconds=5, read_seconds=20)
+Plant = Callable[[Scope, str], None]
+
+
+class OneCallAtATime:
+    """A client whose calls wait for each other: moto is no server and bears no threads."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._turn = threading.RLock()
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._client, name)
+        return self._waiting(attribute) if inspect.ismethod(attribute) else attribute
+
+    def _waiting(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def wait(**request: Any) -> Any:
+            with self._turn:
+                return call(**request)
+
+        return wait
+
+
+class TableCopying:
+    """What moto calls `copy`: before a transaction it copies the table, once for each operation, to undo a failure.
+
+    Our transactions replace items and change none in place, so the mapping's copy is enough; a deep one takes
+    longer with every item.
+    """
+
+    @staticmethod
+    def deepcopy(value: Any) -> Any:
+        if not isinstance(value, MotoTable):
+            return copy.deepcopy(value)
+        table = copy.copy(value)
+        table.items = defaultdict(dict, {key: dict(items) for key, items in value.items.items()})
+        return table
+
+
+def moto_tables() -> Iterator[ItemAccess]:
+    """One table that moto keeps in this process, as long as the iterator lives."""
+    with pytest.MonkeyPatch.context() as environment, mock_aws():
+        environment.setattr("moto.dynamodb.models.copy", TableCopying)
+        environment.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+        environment.setenv("AWS_REGION", "us-east-1")
+        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        yield from a_table(OneCallAtATime(dynamodb_client()), Inline())
+
+
+@pytest.fixture
+def moto_access() -> Iterator[ItemAccess]:
+    """A table that moto keeps in this process, made anew for each test."""
+    yield from moto_tables()
+
+
+@pytest.fixture(scope="session")
+def local_client(engines: Engines) -> Any:
+    """A client of DynamoDB Local."""
+    return boto3.Session().client(
+        "dynamodb", endpoint_url=engines.dynamodb_url, region_name=engines.region, config=PATIENT.config
+    )
+
+
+@pytest.fixture(scope="class")
+def local_access(local_client: Any) -> Iterator[ItemAccess]:
+    """A table on DynamoDB Local for the tests of a class, or for a test that is in none."""
+    yield from a_table(local_client, Threads())
+
+
+@pytest.fixture(params=["moto", pytest.param("local", marks=pytest.mark.engines)])
+def access(request: pytest.FixtureRequest) -> ItemAccess:
+    """Each test runs on both."""
+    table: ItemAccess = request.getfixturevalue(f"{request.param}_access")
+    return table
+
+
+def a_table(client: Any, concurrency: Concurrency) -> Iterator[ItemAccess]:
+    """Without stream and TTL: DynamoDB Local deletes what is past within seconds, and tests live in the past."""
+    name = f"test-{uuid4().hex[:12]}"
+    definition = table_definition()
+    del definition["TimeToLiveSpecification"]
+    del definition["StreamSpecification"]
+    client.create_table(TableName=name, **definition)
+    yield ItemAccess(client, name, concurrency)
+    client.delete_table(TableName=name)
+
+
+@pytest.fixture
+def timeline(access: ItemAccess) -> DynamoDBTimeline:
+    return DynamoDBTimeline(access)
+
+
+@pytest.fixture
+def projections(access: ItemAccess) -> DynamoDBProjections:
+    return DynamoDBProjections(access)
+
+
+@pytest.fixture
+def store(access: ItemAccess) -> DynamoDBIdempotency:
+    return DynamoDBIdempotency(access)
+
+
+@pytest.fixture
+def publisher(access: ItemAccess) -> AwsPublisher:
+    return AwsPublisher(BusLog(access))
+
+
+@pytest.fixture
+def keep(timeline: DynamoDBTimeline) -> Callable[[Scope, list[Event]], None]:
+    def store_events(scope: Scope, events: list[Event]) -> None:
+        timeline.append(scope, writes_of(scope, events))
+
+    return store_events
+
+
+@pytest.fixture
+def plant_tombstone(access: ItemAccess) -> Plant:
+    return lambda scope, identity: access.put_many([dict(keys.dedupe_key(scope, identity).attributes)])
+
+
+@pytest.fixture
+def plant_rejection(access: ItemAccess) -> Plant:
+    return lambda scope, fingerprint: access.put_many([dict(keys.rejection_key(scope, fingerprint).attributes)])

@@ -1,0 +1,143 @@
+"""A small table as a release wrote it: one of each kind of item, kept in `stored/` for every release after it.
+
+Run from `tests/`: `python -m adapters.aws.dynamodb.stored_items stored/items-N.json` writes it with the current code.
+A file that was released is never written again.
+"""
+
+import base64
+import json
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from recollect.adapters.aws.bus_log import BusLog
+from recollect.adapters.aws.idempotency import DynamoDBIdempotency
+from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.item_format import Item
+from recollect.adapters.aws.projections import DynamoDBProjections
+from recollect.adapters.aws.publisher import AwsPublisher
+from recollect.adapters.aws.timeline import DynamoDBTimeline
+from recollect.domain.bus import BusEvent, episodic_saved
+from recollect.domain.embedding import pack_vector, unpack_vector
+from recollect.domain.event import ContentType, Event, EventType, Role, Source
+from recollect.domain.idempotency import IdempotencyClaim
+from recollect.domain.ids import IdSeed
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import EventWrite, Projection
+
+NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+SCOPE = Scope("acme#1", "user~/🙂")
+SEED = IdSeed(1_740_830_400_000 << 12, 7)
+VECTOR = unpack_vector(pack_vector([0.6, 0.0, -0.8, 0.0]))
+WARNING = BusEvent("warning-1", "memory:episodic:warning", NOON + timedelta(seconds=9), {"severity": "high"})
+CLAIMS = tuple(
+    IdempotencyClaim(f"{n}" * 64, "b" * 64, SEED, NOON, NOON + timedelta(seconds=30), NOON + timedelta(days=1))
+    for n in range(2)
+)
+ANSWER: dict[str, object] = {"results": [{"status": "created", "event_id": SEED.nth(0)}]}
+
+FULL = Event(
+    id=SEED.nth(0),
+    user_id=SCOPE.user_id,
+    persona_id="persona",
+    household_id="household",
+    conversation_id="conversation #1",
+    role=Role.USER,
+    speaker="Anna",
+    content="I live in Paris. 我住在巴黎 🙂\nsecond line",
+    content_type=ContentType.USERPREFERENCE,
+    event_type=EventType.PREFERENCE,
+    source=Source.USER,
+    timestamp=NOON,
+    recorded_at=NOON + timedelta(microseconds=1),
+    importance=0.8,
+    tags=("personal", "preference"),
+    key="home",
+    space_id="space",
+    title="title",
+    category="category",
+    notes="notes",
+    views=2,
+    is_private=False,
+    expires_at=datetime(2199, 1, 1, tzinfo=UTC),
+    metadata=MappingProxyType({"source_id": "D1:1", "deep": [1, {"a": None}]}),
+    embedding=pack_vector([1.0, 0.0]),
+)
+NEWER = replace(
+    FULL,
+    id=SEED.nth(1),
+    content="I live in Rome",
+    timestamp=NOON + timedelta(days=1),
+    recorded_at=NOON + timedelta(days=1),
+    importance=0.7,
+    embedding=None,
+    metadata=MappingProxyType({}),
+)
+SHORT = Event(
+    id=SEED.nth(2),
+    user_id=SCOPE.user_id,
+    conversation_id="other",
+    role=Role.BOT,
+    content="Fine.",
+    content_type=ContentType.ASSISTANTRESPONSE,
+    source=Source.CONVERSATION,
+    timestamp=NOON + timedelta(days=2),
+    recorded_at=NOON + timedelta(days=2),
+    importance=0.3,
+)
+SUPERSEDED = replace(FULL, superseded_by=NEWER.id, superseded_at=NEWER.timestamp, version=2)
+WRITES = tuple(EventWrite(event, f"{n}" * 64, "f" * 64) for n, event in enumerate((FULL, NEWER, SHORT)))
+
+
+def write_store(access: ItemAccess) -> None:
+    """Two projected events of a slot, the older superseded, and one that waits; bus log and idempotency records."""
+    DynamoDBTimeline(access).append(SCOPE, WRITES)
+    projections = DynamoDBProjections(access)
+    for event in (FULL, NEWER):
+        projections.save(SCOPE, [Projection(event.ref, VECTOR, "model.1")])
+        projections.fill_slot(SCOPE, event)
+        projections.enter_conversation(SCOPE, event.conversation_id, event.recorded_at)
+    projections.supersede(SCOPE, FULL, NEWER.ref)
+    projections.settle(SCOPE, [FULL.ref, NEWER.ref])
+    publisher = AwsPublisher(BusLog(access), clock=lambda: NOON)
+    publisher.publish(SCOPE.tenant, [episodic_saved(SUPERSEDED, NOON), WARNING])
+    store = DynamoDBIdempotency(access, clock=NOON.timestamp)
+    for claim in CLAIMS:
+        store.claim(claim)
+    store.complete(CLAIMS[1], 201, ANSWER)
+
+
+def encoded(items: list[Item]) -> str:
+    """Items as JSON, binary as base64."""
+    readable = [{name: _encoded(value) for name, value in item.items()} for item in items]
+    ordered = sorted(readable, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
+    return json.dumps(ordered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def decoded(text: str) -> list[Item]:
+    """Reads what `encoded` wrote."""
+    return [{name: _decoded(value) for name, value in item.items()} for item in json.loads(text)]
+
+
+def _encoded(value: dict[str, Any]) -> dict[str, str]:
+    return {"B": base64.b64encode(value["B"]).decode()} if "B" in value else value
+
+
+def _decoded(value: dict[str, str]) -> dict[str, Any]:
+    return {"B": base64.b64decode(value["B"])} if "B" in value else value
+
+
+def main(path: Path) -> None:
+    """Writes the file."""
+    from adapters.aws.dynamodb.conftest import moto_tables
+
+    for access in moto_tables():
+        write_store(access)
+        path.write_text(encoded(access.client.scan(TableName=access.table)["Items"]), encoding="utf-8")  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,52 @@
+"""Threads: results, failures, context, and no waiting for oneself."""
+
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from recollect.adapters.aws.concurrency import Threads
+from recollect.domain.errors import Throttled
+from recollect.ports import Concurrency
+
+WHO: ContextVar[str] = ContextVar("WHO", default="nobody")
+
+
+def test_calls_are_made_side_by_side() -> None:
+    threads: Concurrency = Threads(4)
+    meeting = threading.Barrier(4, timeout=10)
+    assert sorted(one.result() for one in [threads.submit(meeting.wait) for _ in range(4)]) == [0, 1, 2, 3]
+
+
+def test_what_a_call_raises_is_raised_where_its_result_is_asked_for() -> None:
+    def fail() -> None:
+        raise Throttled("slow down")
+
+    pending = Threads().submit(fail)
+    with pytest.raises(Throttled):
+        pending.result()
+
+
+def test_calls_see_the_callers_context() -> None:
+    token = WHO.set("somebody")
+    try:
+        assert Threads().submit(WHO.get).result() == "somebody"
+    finally:
+        WHO.reset(token)
+
+
+def test_a_call_may_submit_calls_though_the_pool_is_full() -> None:
+    threads = Threads(1)
+
+    def outer(depth: int) -> int:
+        return depth if depth == 0 else threads.submit(lambda: outer(depth - 1)).result() + 1
+
+    def failing() -> None:
+        with pytest.raises(Throttled):
+            threads.submit(fail).result()
+
+    def fail() -> None:
+        raise Throttled("slow down")
+
+    assert threads.submit(lambda: outer(5)).result() == 5
+    threads.submit(failing).result()

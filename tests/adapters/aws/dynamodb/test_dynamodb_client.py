@@ -1,0 +1,79 @@
+"""The client gives up in time and tells what its calls cost."""
+
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from recollect.adapters.aws.dynamodb_client import (
+    DEFAULT_POLICY,
+    ClientPolicy,
+    dynamodb_client,
+    eventbridge_client,
+    listen,
+    streams_client,
+)
+from recollect.adapters.aws.errors import translated
+from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.timeline import DynamoDBTimeline
+from recollect.contracts.examples import a_scope, some_events, writes_of
+from recollect.domain.errors import Unavailable
+
+
+@pytest.fixture
+def silent_server() -> Iterator[str]:
+    """Takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+
+
+def test_a_try_lasts_two_seconds_at_most() -> None:
+    assert DEFAULT_POLICY.connect_seconds + DEFAULT_POLICY.read_seconds <= 2
+
+
+@pytest.mark.usefixtures("credentials")
+def test_a_silent_service_is_given_up(silent_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", silent_server)
+    client = dynamodb_client(ClientPolicy(connect_seconds=0.2, read_seconds=0.2, tries=2))
+    begun = time.monotonic()
+    with pytest.raises(Unavailable), translated("DynamoDB"):
+        client.get_item(TableName="t", Key={"pk": {"S": "p"}, "sk": {"S": "s"}})
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.usefixtures("credentials")
+def test_a_closed_port_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")
+    with pytest.raises(Unavailable), translated("DynamoDB"):
+        dynamodb_client(ClientPolicy(tries=1)).describe_table(TableName="t")
+
+
+@pytest.mark.usefixtures("credentials")
+def test_all_clients_share_the_policy() -> None:
+    clients: list[Any] = [dynamodb_client(), streams_client(), eventbridge_client()]
+    for client in clients:
+        config = client.meta.config
+        assert config.read_timeout == DEFAULT_POLICY.read_seconds
+        assert config.retries["total_max_attempts"] == DEFAULT_POLICY.tries
+
+
+def test_a_listener_hears_every_call_and_what_it_cost(moto_access: ItemAccess) -> None:
+    heard: list[tuple[str, Mapping[str, Any]]] = []
+    listen(moto_access.client, lambda operation, answer: heard.append((operation, answer)))
+    scope = a_scope()
+    timeline = DynamoDBTimeline(moto_access)
+    events = some_events(scope, 2)
+    timeline.append(scope, writes_of(scope, events))
+    timeline.read(scope, [event.ref for event in events])
+    timeline.newest(scope, 10)
+    assert [operation for operation, _ in heard] == ["TransactWriteItems"] * 2 + ["BatchGetItem", "Query"]
+    assert all("ConsumedCapacity" in answer for _, answer in heard)

@@ -1,0 +1,22 @@
+"""The promises of the ports, on moto and on DynamoDB Local."""
+
+from recollect.contracts.idempotency import IdempotencyStoreContract
+from recollect.contracts.projections import ProjectionsContract
+from recollect.contracts.publisher import PublisherContract
+from recollect.contracts.timeline import TimelineContract
+
+
+class TestTimeline(TimelineContract):
+    pass
+
+
+class TestProjections(ProjectionsContract):
+    pass
+
+
+class TestIdempotency(IdempotencyStoreContract):
+    pass
+
+
+class TestPublisher(PublisherContract):
+    pass

@@ -1,0 +1,179 @@
+"""EventBridge: chunks, sizes, partial failures; the log: what is gone, expired or private is left out."""
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import EndpointConnectionError
+from moto import mock_aws
+
+from adapters.aws.dynamodb.scripted import Scripted, a_client_error
+from recollect.adapters.aws import bus_log, keys
+from recollect.adapters.aws.backoff import Backoff
+from recollect.adapters.aws.bus_log import BusLog
+from recollect.adapters.aws.item_access import ItemAccess, Walk
+from recollect.adapters.aws.publisher import AwsPublisher, EventBus
+from recollect.adapters.aws.timeline import DynamoDBTimeline
+from recollect.contracts.examples import NOW, a_scope, an_event, some_events, writes_of
+from recollect.contracts.publisher import a_warning, saved
+from recollect.domain.bus import BusEvent
+from recollect.domain.errors import UpstreamFailed
+from recollect.domain.event import EventRef
+
+NO_WAIT = Backoff(tries=3, sleep=lambda _: None)
+OK = {"EventId": "1"}
+FAILED = {"ErrorCode": "InternalFailure", "ErrorMessage": "x"}
+
+
+class Bus:
+    """Takes entries as EventBridge does, but for those whose next answers are scripted."""
+
+    def __init__(self, *answers: list[dict[str, str]] | Exception) -> None:
+        self.answers = list(answers)
+        self.calls: list[list[dict[str, Any]]] = []
+
+    def put_events(self, **request: Any) -> dict[str, Any]:
+        self.calls.append(request["Entries"])
+        answer = self.answers.pop(0) if self.answers else [OK] * len(request["Entries"])
+        if isinstance(answer, Exception):
+            raise answer
+        return {"Entries": answer, "FailedEntryCount": sum("ErrorCode" in one for one in answer)}
+
+
+@pytest.fixture
+def log(moto_access: ItemAccess) -> BusLog:
+    return BusLog(moto_access)
+
+
+def publisher(log: BusLog, bus: Bus, now: datetime = NOW) -> AwsPublisher:
+    return AwsPublisher(log, EventBus(bus, "bus-name", NO_WAIT), lambda: now)
+
+
+@pytest.mark.spec("A-58", "A-59")
+def test_an_entry_is_the_documents_payload_with_tenant_and_id(log: BusLog) -> None:
+    scope, bus = a_scope(), Bus()
+    event = an_event(scope, content="“said” 🙂")
+    assert publisher(log, bus).publish(scope.tenant, saved([event])) == []
+    ((entry,),) = bus.calls
+    assert {name: entry[name] for name in ("Source", "DetailType", "EventBusName", "Time")} == {
+        "Source": "recollect",
+        "DetailType": "memory:episodic:saved",
+        "EventBusName": "bus-name",
+        "Time": NOW,
+    }
+    assert json.loads(entry["Detail"]) == {**saved([event])[0].detail, "tenant": scope.tenant, "id": event.id}
+
+
+def test_calls_hold_ten_entries_at_most(log: BusLog) -> None:
+    bus, tenant = Bus(), a_scope().tenant
+    warnings = [a_warning(timedelta(seconds=n)) for n in range(23)]
+    assert publisher(log, bus).publish(tenant, warnings) == []
+    assert [len(entries) for entries in bus.calls] == [10, 10, 3]
+
+
+def test_calls_stay_under_their_size(log: BusLog) -> None:
+    bus, scope = Bus(), a_scope()
+    events = [an_event(scope, content="é" * 32_000) for _ in range(7)]
+    assert publisher(log, bus).publish(scope.tenant, saved(events)) == []
+    assert [len(entries) for entries in bus.calls] == [3, 3, 1]
+    assert all(sum(len(e["Detail"].encode()) for e in entries) < 200_000 for entries in bus.calls)
+
+
+def test_an_entry_over_the_limit_is_published_without_content(log: BusLog) -> None:
+    bus, scope = Bus(), a_scope()
+    event = an_event(scope, content="x" * 200_000)
+    assert publisher(log, bus).publish(scope.tenant, saved([event])) == []
+    detail = json.loads(bus.calls[0][0]["Detail"])
+    assert (detail["eventId"], detail["content"], detail["contentOmitted"]) == (event.id, None, True)
+
+
+def test_entries_that_failed_are_sent_again_alone(log: BusLog) -> None:
+    tenant, warnings = a_scope().tenant, [a_warning(timedelta(seconds=n)) for n in range(3)]
+    bus = Bus([OK, FAILED, OK], [OK])
+    assert publisher(log, bus).publish(tenant, warnings) == []
+    assert [len(entries) for entries in bus.calls] == [3, 1]
+    assert publisher(log, bus).published(tenant, None, None) == warnings
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [[OK, FAILED, OK], EndpointConnectionError(endpoint_url="http://x"), a_client_error("ThrottlingException")],
+)
+def test_what_the_bus_did_not_take_is_named_and_not_logged(log: BusLog, refusal: Any) -> None:
+    tenant, warnings = a_scope().tenant, [a_warning(timedelta(seconds=n)) for n in range(3)]
+    again = [FAILED] if isinstance(refusal, list) else refusal
+    bus = Bus(refusal, again, again)
+    left = publisher(log, bus).publish(tenant, warnings)
+    expected = warnings[1:2] if isinstance(refusal, list) else warnings
+    assert left == [event.id for event in expected]
+    assert len(bus.calls) == 3
+    assert publisher(log, bus).published(tenant, None, None) == [event for event in warnings if event not in expected]
+
+
+def test_a_malformed_call_is_raised(log: BusLog) -> None:
+    bus = Bus(a_client_error("ValidationException"))
+    with pytest.raises(UpstreamFailed):
+        publisher(log, bus).publish("t", [a_warning()])
+
+
+def test_the_service_itself_takes_our_entries(log: BusLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        client = boto3.Session().client("events", region_name="us-east-1")
+        client.create_event_bus(Name="bus-name")
+        bus = EventBus(client, "bus-name", NO_WAIT)
+        assert AwsPublisher(log, bus).publish("t", [a_warning(), a_warning()]) == []
+
+
+@pytest.mark.spec("P-17")
+def test_deleted_expired_and_private_events_leave_the_log(moto_access: ItemAccess, log: BusLog) -> None:
+    scope = a_scope()
+    ends: dict[int, dict[str, Any]] = {1: {"expires_at": NOW + timedelta(hours=1)}, 2: {"is_private": True}}
+    events = [replace(event, **ends.get(n, {})) for n, event in enumerate(some_events(scope, 4))]
+    DynamoDBTimeline(moto_access).append(scope, writes_of(scope, events))
+    publisher(log, Bus()).publish(scope.tenant, saved(events))
+    moto_access.delete_many([keys.event_key(scope, events[3].ref)])
+    assert publisher(log, Bus()).published(scope.tenant, None, None) == saved(events[:2])
+    later = publisher(log, Bus(), NOW + timedelta(hours=1))
+    assert later.published(scope.tenant, None, None) == saved(events[:1])
+
+
+def test_an_entry_holds_no_text_and_ends_after_a_week(moto_access: ItemAccess, log: BusLog) -> None:
+    scope = a_scope()
+    event = an_event(scope, content="a secret")
+    publisher(log, Bus()).publish(scope.tenant, saved([event]))
+    partitions = [keys.bus_partition(scope.tenant, shard) for shard in range(keys.BUS_SHARDS)]
+    (entry,) = [item for partition in partitions for item in moto_access.walk(Walk(partition))]
+    assert "secret" not in str(entry)
+    assert int(entry["ttl"]["N"]) == NOW.timestamp() + 7 * 24 * 3600
+
+
+def test_the_last_thousand_are_found_though_one_partition_holds_most(
+    moto_access: ItemAccess, log: BusLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bus_log, "KEPT_PER_TENANT", 30)
+    monkeypatch.setattr(bus_log, "_FIRST_READ", 4)
+    of_shard: dict[str, list[BusEvent]] = {}
+    for n in range(400):
+        warning = a_warning(timedelta(seconds=n))
+        of_shard.setdefault(keys.bus_key("t", "x", EventRef(warning.id, warning.time)).pk, []).append(warning)
+    crowded, *others = sorted(of_shard.values(), key=len, reverse=True)
+    kept = sorted([*crowded[:25], *(one for other in others for one in other[:1])], key=lambda one: one.time)
+    publisher(log, Bus()).publish("t", kept)
+    assert publisher(log, Bus()).published("t", None, None) == kept[-30:]
+
+
+def test_without_a_bus_events_are_only_logged(log: BusLog) -> None:
+    tenant, warning = a_scope().tenant, a_warning()
+    assert AwsPublisher(log).publish(tenant, [warning]) == []
+    assert AwsPublisher(log).published(tenant, None, None) == [warning]
+
+
+def test_nothing_is_published_when_nothing_is_given(moto_access: ItemAccess) -> None:
+    client = Scripted(moto_access.client)
+    bus = Bus()
+    assert publisher(BusLog(replace(moto_access, client=client)), bus).publish("t", []) == []
+    assert (client.requests, bus.calls) == ([], [])

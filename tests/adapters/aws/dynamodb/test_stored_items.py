@@ -1,0 +1,111 @@
+"""What earlier releases wrote into their tables is read by this one."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapters.aws.dynamodb.stored_items import (
+    ANSWER,
+    CLAIMS,
+    FULL,
+    NEWER,
+    NOON,
+    SCOPE,
+    SHORT,
+    SUPERSEDED,
+    VECTOR,
+    WARNING,
+    WRITES,
+    decoded,
+    encoded,
+    write_store,
+)
+from recollect.adapters.aws.bus_log import BusLog
+from recollect.adapters.aws.idempotency import DynamoDBIdempotency
+from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.projections import DynamoDBProjections
+from recollect.adapters.aws.publisher import AwsPublisher
+from recollect.adapters.aws.timeline import DynamoDBTimeline
+from recollect.contracts.idempotency import again
+from recollect.domain.bus import episodic_saved
+from recollect.domain.errors import InFlight
+from recollect.domain.filters import TimeWindow
+from recollect.domain.idempotency import Claimed, Replay
+from recollect.domain.slots import SlotEntry
+from recollect.domain.timeline import AppendStatus, Conversation, PendingEvent, Tail, WindowQuery
+
+STORED = sorted(Path(__file__).with_name("stored").glob("items-*.json"))
+
+
+@pytest.fixture(params=[*STORED, None], ids=lambda path: path.stem if path else "now")
+def opened(request: pytest.FixtureRequest, moto_access: ItemAccess) -> ItemAccess:
+    """A table with the items of a release; "now" is what the current code writes."""
+    if request.param is None:
+        write_store(moto_access)
+    else:
+        moto_access.put_many(decoded(request.param.read_text("utf-8")))
+    return moto_access
+
+
+def test_there_is_a_file_of_the_first_release() -> None:
+    assert [path.name for path in STORED][:1] == ["items-1.json"]
+
+
+def test_events_are_read(opened: ItemAccess) -> None:
+    timeline = DynamoDBTimeline(opened)
+    assert timeline.newest(SCOPE, 10) == [SHORT, NEWER, SUPERSEDED]
+    for event in (SUPERSEDED, NEWER, SHORT):
+        assert timeline.find(SCOPE, event.id) == event
+    query = WindowQuery(now=NOON, window=TimeWindow(NOON, NOON), limit=10)
+    assert timeline.window(SCOPE, query).events == (SUPERSEDED,)
+
+
+def test_derived_lists_are_read(opened: ItemAccess) -> None:
+    timeline = DynamoDBTimeline(opened)
+    assert timeline.important(SCOPE, 10) == [FULL.ref, NEWER.ref]
+    assert timeline.of_conversation(SCOPE, FULL.conversation_id, 10) == [NEWER.ref, FULL.ref]
+    assert timeline.tail(SCOPE) == Tail((SHORT.ref,), cut=False)
+    listed = timeline.conversations(SCOPE, 10, None).conversations
+    assert listed == (Conversation(FULL.conversation_id, FULL.recorded_at),)
+    slot = timeline.slot_history(SCOPE, ("persona", "household", "home"))
+    assert slot == [SlotEntry(FULL.ref, FULL.recorded_at), SlotEntry(NEWER.ref, NEWER.recorded_at)]
+
+
+def test_projections_and_markers_are_read(opened: ItemAccess) -> None:
+    projections = DynamoDBProjections(opened)
+    assert projections.pending(10, None).markers == (PendingEvent(SCOPE, SHORT.ref),)
+    kept = projections.vectors(SCOPE, [FULL.id])[FULL.id]
+    assert (kept.ref, kept.generation) == (FULL.ref, "model.1")
+    assert np.array_equal(kept.vector, VECTOR)  # type: ignore[arg-type]
+    assert projections.supersede(SCOPE, SUPERSEDED, None).version == 3
+
+
+def test_what_was_stored_is_still_known(opened: ItemAccess) -> None:
+    outcomes = DynamoDBTimeline(opened).append(SCOPE, WRITES)
+    assert [outcome.status for outcome in outcomes] == [AppendStatus.CREATED] * 3
+    assert DynamoDBTimeline(opened).newest(SCOPE, 10) == [SHORT, NEWER, SUPERSEDED]
+
+
+def test_the_bus_log_is_read(opened: ItemAccess) -> None:
+    published = AwsPublisher(BusLog(opened), clock=lambda: NOON).published(SCOPE.tenant, None, None)
+    assert published == [episodic_saved(SUPERSEDED, NOON), WARNING]
+
+
+def test_idempotency_records_are_read(opened: ItemAccess) -> None:
+    store = DynamoDBIdempotency(opened)
+    with pytest.raises(InFlight):
+        store.claim(again(CLAIMS[0]))
+    assert store.claim(again(CLAIMS[0], timedelta(minutes=1))) == Claimed(CLAIMS[0].seed)
+    assert store.claim(again(CLAIMS[1])) == Replay(201, ANSWER)
+
+
+def test_a_file_holds_every_kind_of_item(moto_access: ItemAccess) -> None:
+    write_store(moto_access)
+    for path in STORED:
+        text = path.read_text("utf-8")
+        items = decoded(text)
+        assert encoded(items) == text
+        kinds = {item["pk"]["S"][:2] if item["pk"]["S"][:2] != "U#" else item["sk"]["S"][:2] for item in items}
+        assert kinds == {"E#", "D#", "V#", "K#", "C#", "P#", "I#", "B#"}
