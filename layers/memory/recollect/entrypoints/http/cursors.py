@@ -1,0 +1,69 @@
+"""Opaque cursors: where a list goes on, signed and bound to the list they come from (api.md, *Lists*).
+
+The key is derived from the deployment and the tenant, with no secret in it: the signature tells a foreign, cut or
+edited cursor from a good one. It guards no data: a cursor holds a place only, and what is read there is decided by
+the request's own credentials, user and filters.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.domain.errors import InvalidInput
+from recollect.domain.scope import Scope
+
+LOC = ("query", "cursor")
+_MAC_BYTES = 16
+_LONGEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The list that a cursor belongs to: deployment, route, whose it is, and the filters as the client gave them."""
+
+    deployment: str
+    route: str
+    scope: Scope
+    filters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def seal(place: list[str | None], listing: Listing) -> str:
+    """A cursor for the place."""
+    payload = json.dumps(place, ensure_ascii=False, separators=(",", ":")).encode()
+    return _spelt(_mac(payload, listing) + payload)
+
+
+def open_cursor(cursor: str, listing: Listing, length: int) -> list[Any]:
+    """The place, of that many parts. Raises InvalidInput for a cursor of another list, and for a broken one."""
+    sealed = _sealed(cursor)
+    mac, payload = sealed[:_MAC_BYTES], sealed[_MAC_BYTES:]
+    place = json.loads(payload) if hmac.compare_digest(mac, _mac(payload, listing)) else []
+    if len(place) != length:
+        raise InvalidInput("is no cursor of this list", LOC)
+    return list(place)
+
+
+def _sealed(cursor: str) -> bytes:
+    """The bytes of the one spelling that a cursor has; none for anything else."""
+    try:
+        sealed = base64.urlsafe_b64decode(cursor[:_LONGEST] + "=" * (-len(cursor) % 4))
+    except (ValueError, binascii.Error):
+        return b""
+    return sealed if _spelt(sealed) == cursor else b""
+
+
+def _spelt(sealed: bytes) -> str:
+    return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+def _mac(payload: bytes, listing: Listing) -> bytes:
+    scope = listing.scope
+    key = hashlib.sha256(f"recollect cursor 1\x00{listing.deployment}\x00{scope.tenant}".encode()).digest()
+    bound = [listing.route, scope.user_id, scope.persona_id, scope.household_id, dict(listing.filters)]
+    message = json.dumps(bound, sort_keys=True, default=str).encode() + b"\x00" + payload
+    return hmac.new(key, message, hashlib.sha256).digest()[:_MAC_BYTES]

@@ -1,0 +1,111 @@
+"""One request from end to end: route, credentials, clock, values, the route's own work, one log line."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NoReturn
+
+from recollect.app import App
+from recollect.application.ingest_events import FieldError
+from recollect.domain.errors import Forbidden
+from recollect.entrypoints.http.access_log import AccessLog
+from recollect.entrypoints.http.clock import now_of
+from recollect.entrypoints.http.credentials import LOCAL, Authenticate
+from recollect.entrypoints.http.fields import Refused, Shape
+from recollect.entrypoints.http.json_values import json_text, parse_json
+from recollect.entrypoints.http.messages import Call, Reply, Request
+from recollect.entrypoints.http.problems import INVALID, TOO_LARGE, Declined, problem, reply_to
+from recollect.entrypoints.http.routing import Route, find_route, path_ids, query_values
+from recollect.settings import Principal
+
+BODY_BYTES = 5_000_000
+ANSWER_BYTES = 5_500_000  # Lambda answers with 6 MB at most
+
+_NOTHING = Shape("Nothing", {})
+_STANDARD_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes out: status, headers, text."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+class Dispatcher:
+    """Answers calls for one app over some of its routes; nothing escapes it."""
+
+    def __init__(self, app: App, routes: Sequence[Route], authenticate: Authenticate, log: AccessLog) -> None:
+        self._app = app
+        self._routes = tuple(routes)
+        self._authenticate = authenticate
+        self._log = log
+
+    def __call__(self, call: Call) -> Answer:
+        """The answer, whatever happens: an error becomes its problem, an unexpected one a 500 without contents."""
+        started = perf_counter()
+        seen = _Seen()
+        error: Exception | None = None
+        try:
+            reply = self._reply(call, seen)
+            answer = rendered(reply)
+        except Exception as caught:  # noqa: BLE001 - the last resort: logged by its type, answered as a problem
+            error, reply = caught, reply_to(caught)
+            answer = rendered(reply)
+        self._log.request(call, seen.route, seen.principal, reply, perf_counter() - started, error)
+        return answer
+
+    def _reply(self, call: Call, seen: "_Seen") -> Reply:
+        seen.route, segments = find_route(self._routes, call.method, call.path)
+        route = seen.route
+        seen.principal = principal = self._authenticate(call) if route.needs_credentials else LOCAL
+        if route.admin and not principal.admin:
+            raise Forbidden("this needs an administrator")
+        if len(call.body) > BODY_BYTES:
+            raise Declined(TOO_LARGE, f"a body has at most {BODY_BYTES} bytes")
+        request = Request(
+            principal=principal,
+            now=now_of(call.headers, self._app.settings),
+            path=path_ids(segments),
+            query=_located("query", lambda: query_values(call.query, route.query or _NOTHING)),
+            values=_body_values(route, call),
+            call=call,
+        )
+        return route.handle(self._app, request)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """How far a request has come: for the log line."""
+
+    route: Route | None = None
+    principal: Principal | None = None
+
+
+def _body_values(route: Route, call: Call) -> dict[str, Any]:
+    if route.body is None:
+        return {}
+    value, shape = parse_json(call.body), route.body
+    return _located("body", lambda: shape.read(value))
+
+
+def _located(part: str, read: Any) -> dict[str, Any]:
+    try:
+        return dict(read())
+    except Refused as refused:
+        _refuse_in(part, refused)
+
+
+def _refuse_in(part: str, refused: Refused) -> NoReturn:
+    raise Refused(*(FieldError((part, *fault.loc), fault.message) for fault in refused.faults)) from None
+
+
+def rendered(reply: Reply) -> Answer:
+    """The reply as it goes out. One that is too large for Lambda becomes a problem that says how to ask for less."""
+    text = reply.body if isinstance(reply.body, str) else json_text(reply.body)
+    if len(text) > ANSWER_BYTES or len(text.encode()) > ANSWER_BYTES:
+        detail = f"the answer would have more than {ANSWER_BYTES} bytes: ask for fewer results or set token_budget"
+        return rendered(problem(INVALID, detail))
+    return Answer(reply.status, {"Content-Type": reply.content_type, **_STANDARD_HEADERS, **reply.headers}, text)

@@ -1,0 +1,126 @@
+"""Errors as `application/problem+json`: one table from the error tree to HTTP (api.md, *Errors*)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.application.ingest_events import FieldError
+from recollect.domain import errors
+from recollect.entrypoints.http.fields import Refused
+from recollect.entrypoints.http.json_values import NotJson
+from recollect.entrypoints.http.messages import Reply
+
+PROBLEM_TYPE = "application/problem+json"
+_RETRY_SECONDS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of problem: status, the end of its `type`, its title, and whether the error's own sentence is told."""
+
+    status: int
+    name: str
+    title: str
+    told: bool = True
+
+    @property
+    def type(self) -> str:
+        """The URN that names the kind."""
+        return f"urn:recollect:problem:{self.name}"
+
+
+UNEXPECTED = Kind(500, "unexpected", "Something went wrong here", told=False)
+NOT_JSON = Kind(400, "not-json", "The body is not JSON")
+NO_ROUTE = Kind(404, "no-such-route", "There is no such route")
+WRONG_METHOD = Kind(405, "method-not-allowed", "The route does not know this method")
+TOO_LARGE = Kind(413, "too-large", "The body is too large")
+INVALID = Kind(422, "invalid", "The input is invalid")
+
+BY_ERROR: Mapping[type[errors.RecollectError], Kind] = {
+    errors.RecollectError: UNEXPECTED,
+    errors.InvalidInput: INVALID,
+    errors.NotFound: Kind(404, "not-found", "There is no such object"),
+    errors.Unauthenticated: Kind(401, "unauthenticated", "Credentials are missing or unknown"),
+    errors.Forbidden: Kind(403, "forbidden", "The credentials do not reach that far"),
+    errors.Conflict: Kind(409, "conflict", "The object's state forbids it"),
+    errors.InFlight: Kind(409, "in-flight", "The same request is being worked on"),
+    errors.KeyReused: Kind(422, "idempotency-key-reused", "The idempotency key came with another body"),
+    errors.VersionMismatch: Kind(412, "version-mismatch", "The object has changed"),
+    errors.Unavailable: Kind(503, "unavailable", "A part of the service does not answer now", told=False),
+    errors.NotReady: Kind(503, "not-ready", "The service is not ready", told=False),
+    errors.Throttled: Kind(429, "throttled", "Too many requests", told=False),
+    errors.OutOfTime: Kind(504, "out-of-time", "The time of the request was used up"),
+    errors.UpstreamFailed: Kind(502, "upstream-failed", "A model or another outside service failed", told=False),
+    errors.StoredDataError: Kind(500, "stored-data", "What is stored cannot be read", told=False),
+    errors.ConfigurationError: Kind(500, "configuration", "The service is not set up rightly", told=False),
+}
+"""Every class of the tree has an entry of its own; a test walks the tree."""
+
+
+class Declined(Exception):
+    """HTTP itself forbids the request: no such route, another method, too large a body."""
+
+    def __init__(self, kind: Kind, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.kind, self.detail, self.headers = kind, detail, headers or {}
+
+
+def kind_of(error: Exception) -> Kind:
+    """The kind of an error: that of the nearest class in the table; of anything else `unexpected`."""
+    known = (BY_ERROR[base] for base in type(error).__mro__ if base in BY_ERROR)
+    return next(known, UNEXPECTED)
+
+
+def problem(
+    kind: Kind,
+    detail: str,
+    faults: Sequence[FieldError] = (),
+    headers: Mapping[str, str] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> Reply:
+    """The answer of one problem. `detail` and the faults' messages hold nothing of what was sent."""
+    body = {
+        "type": kind.type,
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+        "errors": fault_list(faults),
+        **(more or {}),
+    }
+    return Reply(kind.status, body, headers or {}, PROBLEM_TYPE, {"problem": kind.name})
+
+
+def fault_list(faults: Sequence[FieldError]) -> list[dict[str, Any]]:
+    """The `errors` of a problem or of an invalid event."""
+    return [{"loc": list(fault.loc), "message": fault.message} for fault in faults]
+
+
+def reply_to(error: Exception) -> Reply:
+    """What a client is told of an error: of an unexpected one nothing but that it happened (H-26)."""
+    if isinstance(error, Declined):
+        return problem(error.kind, error.detail, headers=error.headers)
+    if isinstance(error, Refused):
+        return problem(INVALID, _summary(error.faults), error.faults)
+    if isinstance(error, NotJson):
+        return problem(NOT_JSON, str(error), [FieldError(("body",), str(error))])
+    kind = kind_of(error)
+    detail = str(error) if kind.told else f"{kind.title}."
+    return problem(kind, detail, _faults_of(error), _headers_of(error, kind))
+
+
+def _faults_of(error: Exception) -> list[FieldError]:
+    return [FieldError(error.loc, str(error))] if isinstance(error, errors.InvalidInput) and error.loc else []
+
+
+def _headers_of(error: Exception, kind: Kind) -> dict[str, str]:
+    if kind.status == 401:
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, errors.Throttled) and error.retry_after_seconds:
+        return {"Retry-After": str(max(_RETRY_SECONDS, math.ceil(error.retry_after_seconds)))}
+    waiting = isinstance(error, errors.Unavailable | errors.InFlight)
+    return {"Retry-After": str(_RETRY_SECONDS)} if waiting else {}
+
+
+def _summary(faults: Sequence[FieldError]) -> str:
+    return "1 value is invalid" if len(faults) == 1 else f"{len(faults)} values are invalid"

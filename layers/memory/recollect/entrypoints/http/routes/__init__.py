@@ -1,0 +1,13 @@
+"""The routes, in groups: a function of the cloud serves one of them, the laptop's server all."""
+
+from collections.abc import Iterable
+from importlib import import_module
+
+from recollect.entrypoints.http.routing import Route
+
+GROUPS = ("ingest", "retrieval", "context", "operations")
+
+
+def routes_of(groups: Iterable[str]) -> list[Route]:
+    """The routes of these groups, in order; only their modules are imported."""
+    return [route for group in groups for route in import_module(f"{__name__}.{group}").ROUTES]

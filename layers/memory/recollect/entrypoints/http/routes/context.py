@@ -1,0 +1,156 @@
+"""`POST /v1/context`: what the next model call should see, with the reason for each line."""
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from recollect.app import App
+from recollect.application.build_context import ContextAnswer, ContextRequest, Found
+from recollect.application.context_sources import ContextQuestion
+from recollect.domain.instants import iso
+from recollect.domain.messages import Fence, fence_for
+from recollect.domain.rules import ContextRules, Rules
+from recollect.domain.selection import LeftOut, Selected
+from recollect.entrypoints.http.fields import Shape, choice, identifier, nested, text, whole
+from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.questions import TALK, TEXT_BYTES, WHEN, WHOSE, filters_of
+from recollect.entrypoints.http.representations import why_json
+from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
+
+MOST_ITEMS = 50
+
+LIMITS = Shape(
+    "ContextLimits",
+    {
+        "total": whole(0, MOST_ITEMS),
+        "recent": whole(0, MOST_ITEMS),
+        "semantic": whole(0, MOST_ITEMS),
+        "important": whole(0, MOST_ITEMS),
+    },
+)
+CONTEXT_BODY = Shape(
+    "ContextRequest",
+    {
+        **WHOSE,
+        "conversation_id": identifier().described("The recent section and the raw window are that conversation's."),
+        "input": text(max_bytes=TEXT_BYTES, blank=False).needed().described("What the user says now."),
+        "input_event_id": identifier().described("The input's own event, where it is stored already."),
+        "token_budget": whole(1).described("Of prompt and messages each by itself."),
+        "limits": nested(LIMITS).described("Where they differ from the rules."),
+        "web_search": choice("auto", "always", "never", default="auto"),
+        "store": identifier().described("Whose vocabulary and rules are meant."),
+        "active_space_id": TALK["active_space_id"],
+        **WHEN,
+    },
+)
+
+
+def build_context(app: App, request: Request) -> Reply:
+    """Selects, renders, fits into the budget; stores nothing."""
+    started = perf_counter()
+    values = request.values
+    scope = request.scope(values)
+    rules = app.rules(scope.tenant)
+    fence = fence_for(secrets.token_hex(16))
+    answer = app.context(scope, _context_request(values, request, fence, rules), rules)
+    body = _answer_json(answer, fence, values.get("explain", False))
+    body["diagnostics"]["duration_ms"] = round((perf_counter() - started) * 1000, 1)
+    log = {"items": len(body["items"]), "tokens": answer.tokens, "missing": body["diagnostics"]["missing"]}
+    return Reply(200, body, log={**log, "rules_version": answer.rules_version})
+
+
+def _context_request(values: Mapping[str, Any], request: Request, fence: Fence, rules: Rules) -> ContextRequest:
+    return ContextRequest(
+        question=ContextQuestion(
+            text=values["input"],
+            filters=filters_of(values, request.now),
+            conversation_id=values.get("conversation_id"),
+            input_event_id=values.get("input_event_id"),
+        ),
+        fence=fence,
+        limits=_limits(values, rules),
+        token_budget=values.get("token_budget"),
+        web_search=values["web_search"],
+    )
+
+
+def _limits(values: Mapping[str, Any], rules: Rules) -> ContextRules | None:
+    return replace(rules.context, **values["limits"]) if "limits" in values else None
+
+
+def _answer_json(answer: ContextAnswer, fence: Fence, explain: bool) -> dict[str, Any]:
+    messages = [{"role": message.role.value, "content": message.content} for message in answer.messages.messages]
+    return {
+        "prompt": answer.prompt.text,
+        "messages": messages,
+        "items": [_item_json(one, answer.found.get(one.item.id), explain) for one in answer.prompt.memories],
+        "summary": None,
+        "goals": [],
+        "knowledge": [],
+        "web_search": _web_search_json(answer),
+        "fence": {"open": fence.open, "close": fence.close},
+        "tokens": answer.tokens,
+        "diagnostics": _diagnostics_json(answer),
+    }
+
+
+def _item_json(selected: Selected, found: Found | None, explain: bool) -> dict[str, Any]:
+    item = selected.item
+    shown: dict[str, Any] = {
+        "id": item.id,
+        "content": item.content,
+        "timestamp": iso(item.timestamp),
+        "section": selected.section.value,
+        "reason": selected.reason,
+        "importance": item.importance,
+        "role": item.role,
+        "source_event_ids": list(item.source_event_ids),
+    }
+    if found is not None:
+        shown["score"] = round(found.ranked.score, 6)
+    return {**shown, "why": why_json(found.ranked, found.place)} if explain and found is not None else shown
+
+
+def _web_search_json(answer: ContextAnswer) -> dict[str, Any]:
+    decision = answer.web_search
+    shown = {"triggered": decision.triggered, "keywords": list(decision.keywords)}
+    return {**shown, "skipped": decision.skipped} if decision.skipped else shown
+
+
+def _diagnostics_json(answer: ContextAnswer) -> dict[str, Any]:
+    recalled = answer.gathered.recalled
+    own = answer.gathered.input_event
+    diagnostics: dict[str, Any] = {
+        "left_out": [_left_out_json(one) for one in answer.left_out],
+        "cut_from_messages": [{"part": cut.part.value, "key": cut.key} for cut in answer.messages.cuts],
+        "missing": list(recalled.missing),
+        "dropped": {str(reason): count for reason, count in Counter(recalled.dropped.values()).items()},
+        "tail_cut": recalled.tail_cut,
+        "prompt_tokens": answer.prompt.tokens,
+        "messages_tokens": answer.messages.tokens,
+        "rules_version": answer.rules_version,
+    }
+    if recalled.fallback:
+        diagnostics["fallback"] = recalled.fallback
+    return {**diagnostics, "input_event_id": own.id} if own else diagnostics
+
+
+def _left_out_json(one: LeftOut) -> dict[str, str]:
+    return {"id": one.id, "section": one.section.value, "reason": one.reason}
+
+
+ROUTES = (
+    Route(
+        method="POST",
+        path="/v1/context",
+        operation="buildContext",
+        summary="What the next model call should see, with the reason for each line",
+        handle=build_context,
+        body=CONTEXT_BODY,
+        answer="ContextAnswer",
+        statuses=(200, *COMMON_STATUSES),
+    ),
+)

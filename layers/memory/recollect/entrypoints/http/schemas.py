@@ -1,0 +1,229 @@
+"""JSON schemas of the answers, by name: what the OpenAPI document promises and the tests hold the routes to."""
+
+from typing import Any
+
+from recollect.application.ingest_events import IngestStatus
+from recollect.domain.entities import EntityType
+from recollect.domain.event import ContentType, EventType, Role, Source
+from recollect.domain.filters import DropReason
+from recollect.domain.intent import IntentName
+from recollect.domain.messages import MessageRole
+from recollect.domain.nomination import Arm
+from recollect.domain.selection import Section
+from recollect.entrypoints.http.fields import Schema
+
+TEXT: Schema = {"type": "string"}
+FLAG: Schema = {"type": "boolean"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+NUMBER: Schema = {"type": "number"}
+SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+TIME: Schema = {"type": "string", "format": "date-time"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+FREE: Schema = {"type": "object", "additionalProperties": True}
+NUMBERS: Schema = {"type": "object", "additionalProperties": NUMBER}
+
+
+def ref(name: str) -> Schema:
+    """A reference to a schema of the document."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def many(items: Schema) -> Schema:
+    """A list of these."""
+    return {"type": "array", "items": items}
+
+
+def words(*names: str) -> Schema:
+    """One of these words."""
+    return {"type": "string", "enum": list(names)}
+
+
+def shape(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
+    """An object; an answer may gain fields, so others are not excluded."""
+    return {"type": "object", "properties": {**required, **(optional or {})}, "required": list(required)}
+
+
+DROPPED: Schema = {"type": "object", "propertyNames": words(*DropReason), "additionalProperties": COUNT}
+FAULT = shape({"loc": many({"anyOf": [TEXT, {"type": "integer"}]}), "message": TEXT})
+_PLACE = {"id": TEXT, "user_id": TEXT, "conversation_id": TEXT}
+_OPTIONAL_PLACE = {"persona_id": TEXT, "household_id": TEXT, "speaker": TEXT, "key": TEXT, "space_id": TEXT}
+_ARMS: Schema = {"type": "object", "propertyNames": words(*Arm), "additionalProperties": COUNT}
+WHY = shape({"place": COUNT, "arms": _ARMS, "shares": NUMBERS, "signals": NUMBERS})
+
+ANSWERS: dict[str, Any] = {
+    "Problem": shape(
+        {"type": TEXT, "title": TEXT, "status": COUNT, "detail": TEXT, "errors": many(ref("Fault"))},
+        {"conversation_id": TEXT, "results": many(ref("IngestResult"))},
+    ),
+    "Fault": FAULT,
+    "IngestResult": shape(
+        {"status": words(*IngestStatus)},
+        {
+            "event_id": TEXT,
+            "importance": SHARE,
+            "tags": TEXTS,
+            "content_type": words(*ContentType),
+            "reason": TEXT,
+            "errors": many(ref("Fault")),
+        },
+    ),
+    "EventsAnswer": shape({"conversation_id": TEXT, "results": many(ref("IngestResult"))}),
+    "Analysis": shape(
+        {
+            "content_type": words(*ContentType),
+            "importance": SHARE,
+            "importance_keywords": TEXTS,
+            "tags": TEXTS,
+            "needs_web_search": FLAG,
+            "web_search_keywords": TEXTS,
+            "keywords": TEXTS,
+            "entities": many(shape({"type": words(*EntityType), "value": TEXT, "normalized": TEXT})),
+            "intent": words(*IntentName),
+            "intent_confidence": SHARE,
+        }
+    ),
+    "Event": shape(
+        {
+            **_PLACE,
+            "role": words(*Role),
+            "content": TEXT,
+            "content_type": words(*ContentType),
+            "event_type": words(*EventType),
+            "source": words(*Source),
+            "timestamp": TIME,
+            "recorded_at": TIME,
+            "importance": SHARE,
+            "tags": TEXTS,
+            "views": COUNT,
+            "is_private": FLAG,
+            "metadata": FREE,
+            "version": COUNT,
+        },
+        {
+            **_OPTIONAL_PLACE,
+            "title": TEXT,
+            "category": TEXT,
+            "notes": TEXT,
+            "expires_at": TIME,
+            "superseded_by": TEXT,
+        },
+    ),
+    "EventsPage": shape(
+        {
+            "events": many(ref("Event")),
+            "diagnostics": shape(
+                {
+                    "scanned": COUNT,
+                    "returned": COUNT,
+                    "filtered_by_context": COUNT,
+                    "filtered_by_window": COUNT,
+                    "dropped": DROPPED,
+                    "exact": FLAG,
+                }
+            ),
+        },
+        {"next_cursor": TEXT},
+    ),
+    "ConversationsPage": shape(
+        {"conversations": many(shape({"id": TEXT, "started_at": TIME}))},
+        {"next_cursor": TEXT},
+    ),
+    "SearchResult": shape(
+        {
+            "id": TEXT,
+            "kind": words("event", "memory"),
+            "content": TEXT,
+            "score": NUMBER,
+            "timestamp": TIME,
+            "importance": SHARE,
+            "source": words(*Source),
+            "source_event_ids": TEXTS,
+        },
+        {
+            **_OPTIONAL_PLACE,
+            "role": words(*Role),
+            "conversation_id": TEXT,
+            "event_type": words(*EventType),
+            "title": TEXT,
+            "tags": TEXTS,
+            "metadata": FREE,
+            "superseded_by": TEXT,
+            "version": COUNT,
+            "scores": NUMBERS,
+            "why": ref("Why"),
+        },
+    ),
+    "Why": WHY,
+    "SearchAnswer": shape(
+        {
+            "results": many(ref("SearchResult")),
+            "diagnostics": shape(
+                {
+                    "matched_count": COUNT,
+                    "filtered_count": COUNT,
+                    "returned_count": COUNT,
+                    "dropped": DROPPED,
+                    "exact": FLAG,
+                    "missing": TEXTS,
+                    "tail": COUNT,
+                    "tail_cut": FLAG,
+                    "duration_ms": NUMBER,
+                },
+                {"fallback": words("timeline", "lexical")},
+            ),
+        }
+    ),
+    "ContextItem": shape(
+        {
+            "id": TEXT,
+            "content": TEXT,
+            "timestamp": TIME,
+            "section": words(*Section),
+            "reason": TEXT,
+            "importance": SHARE,
+            "role": words(*Role),
+            "source_event_ids": TEXTS,
+        },
+        {"score": NUMBER, "why": ref("Why")},
+    ),
+    "ContextAnswer": shape(
+        {
+            "prompt": TEXT,
+            "messages": many(shape({"role": words(*MessageRole), "content": TEXT})),
+            "items": many(ref("ContextItem")),
+            "goals": many(FREE),
+            "knowledge": many(FREE),
+            "web_search": shape({"triggered": FLAG, "keywords": TEXTS}, {"skipped": TEXT}),
+            "fence": shape({"open": TEXT, "close": TEXT}),
+            "tokens": COUNT,
+            "diagnostics": shape(
+                {
+                    "left_out": many(shape({"id": TEXT, "section": words(*Section), "reason": TEXT})),
+                    "cut_from_messages": many(shape({"part": TEXT, "key": TEXT})),
+                    "missing": TEXTS,
+                    "dropped": DROPPED,
+                    "tail_cut": FLAG,
+                    "prompt_tokens": COUNT,
+                    "messages_tokens": COUNT,
+                    "rules_version": TEXT,
+                    "duration_ms": NUMBER,
+                },
+                {"fallback": words("timeline", "lexical"), "input_event_id": TEXT},
+            ),
+        },
+        {"summary": {"type": ["object", "null"], "additionalProperties": True}},
+    ),
+    "BusPage": shape({"events": many(shape({"id": TEXT, "type": TEXT, "time": TIME, "detail": FREE}))}),
+    "Health": shape({"status": words("ok"), "version": TEXT}),
+    "Readiness": shape(
+        {
+            "ready": FLAG,
+            "parts": {
+                "type": "object",
+                "additionalProperties": shape({"ready": FLAG, "detail": TEXT}, {"pending": COUNT}),
+            },
+        }
+    ),
+    "Document": FREE,
+    "Page": TEXT,
+}

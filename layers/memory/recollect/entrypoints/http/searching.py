@@ -1,0 +1,82 @@
+"""`POST /v1/search`: from the body to a recall, and back."""
+
+from time import perf_counter
+from typing import Any
+
+from recollect.app import App
+from recollect.application.recall import RecallRequest
+from recollect.application.search_memory import SearchAnswer, SearchResult
+from recollect.domain.embedding import unit, vector_of
+from recollect.domain.errors import InvalidInput
+from recollect.domain.ranking import Mode
+from recollect.entrypoints.http.event_drafts import embedding_dimension
+from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.questions import filters_of
+from recollect.entrypoints.http.representations import event_json, score_json, why_json, within_page
+
+INTENT = "intent"
+MIN_SIMILARITY = 0.7
+
+
+def search(app: App, request: Request) -> Reply:
+    """Engines nominate, the domain ranks, the timeline decides."""
+    started = perf_counter()
+    values = request.values
+    scope = request.scope(values)
+    answer = app.search(scope, _recall_request(app, request))
+    results = [_result_json(result, values.get("explain", False)) for result in answer.results]
+    fitting = within_page(results)
+    diagnostics = _search_diagnostics(answer, len(fitting), started)
+    log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut")}
+    return Reply(200, {"results": fitting, "diagnostics": diagnostics}, log={**log, "mode": values["mode"]})
+
+
+def _recall_request(app: App, request: Request) -> RecallRequest:
+    values = request.values
+    if values["mode"] == INTENT:
+        raise InvalidInput("mode intent is not available yet", ("body", "mode"))
+    mode = Mode(values["mode"])
+    if "query" not in values and ("vector" not in values or mode is Mode.LEXICAL):
+        raise InvalidInput("is required" if "vector" in values else "query or vector is required", ("body", "query"))
+    given = values.get("vector")
+    dimension = embedding_dimension(app.settings)
+    semantic = mode is Mode.SEMANTIC
+    return RecallRequest(
+        text=values.get("query", ""),
+        vector=unit(vector_of(given, dimension, ("body", "vector"))) if given else None,
+        mode=mode,
+        filters=filters_of(values, request.now),
+        wanted=values.get("top_k", 3 if semantic else 10),
+        min_similarity=values.get("min_similarity", MIN_SIMILARITY if semantic else None),
+        count=True,
+    )
+
+
+def _result_json(result: SearchResult, explain: bool) -> dict[str, Any]:
+    event = event_json(result.event)
+    shown = {name: event[name] for name in _SHOWN if name in event}
+    found = {"id": event["id"], "kind": "event", "score": round(result.ranked.score, 6), **shown}
+    found |= {"source_event_ids": [event["id"]], "scores": score_json(result.ranked)}
+    return {**found, "why": why_json(result.ranked, result.place)} if explain else found
+
+
+_SHOWN = (
+    "content", "timestamp", "importance", "source", "role", "speaker", "conversation_id", "event_type", "key",
+    "space_id", "title", "persona_id", "household_id", "tags", "metadata", "superseded_by", "version",
+)  # fmt: skip
+
+
+def _search_diagnostics(answer: SearchAnswer, returned: int, started: float) -> dict[str, Any]:
+    seen = answer.diagnostics
+    diagnostics: dict[str, Any] = {
+        "matched_count": seen.matched_count,
+        "filtered_count": seen.filtered_count,
+        "returned_count": returned,
+        "dropped": {str(reason): count for reason, count in seen.dropped.items()},
+        "exact": seen.exact,
+        "missing": list(seen.missing),
+        "tail": seen.tail,
+        "tail_cut": seen.tail_cut,
+        "duration_ms": round((perf_counter() - started) * 1000, 1),
+    }
+    return {**diagnostics, "fallback": seen.fallback} if seen.fallback else diagnostics

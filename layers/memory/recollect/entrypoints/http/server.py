@@ -1,0 +1,76 @@
+"""The laptop's server: uvicorn around the same routes, with the projector beside it."""
+
+import ipaddress
+import sys
+
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.domain.errors import ConfigurationError
+from recollect.entrypoints.http.access_log import AccessLog
+from recollect.entrypoints.http.app import build_local_resolver
+from recollect.entrypoints.http.gate import OWN_NAMES, Gate
+from recollect.settings import Settings
+
+_KEEP_ALIVE_SECONDS = 5
+_LAST_REQUESTS_SECONDS = 5
+
+
+def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None:
+    """Serves until SIGINT or SIGTERM; ready when `/v1/ready` answers 200. Raises ConfigurationError at start."""
+    check_host(settings, host)
+    app = open_app(settings)
+    try:
+        _serve_app(app, host, port)
+    finally:
+        app.parts.close()
+
+
+def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) -> Gate:
+    """The ASGI application: all routes behind the gate. Raises ConfigurationError as `check_host` does."""
+    check_host(app.settings, host)
+    log = log or AccessLog(app.settings.log_level, sys.stderr)
+    own_names = None if app.settings.api_keys else OWN_NAMES | {host.strip("[]")}
+    return Gate(build_local_resolver(app, log), log, own_names)
+
+
+def check_host(settings: Settings, host: str) -> None:
+    """Raises ConfigurationError where a host that others reach is to be served without keys."""
+    if not settings.api_keys and not is_loopback(host):
+        raise ConfigurationError(
+            "RECOLLECT_API_KEYS", f"must be set to listen on {host}: without keys only on this machine itself"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches it."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _serve_app(app: App, host: str, port: int) -> None:
+    import uvicorn
+
+    from recollect.entrypoints.worker import background_projector
+
+    config = uvicorn.Config(
+        build_asgi(app, host),
+        host=host.strip("[]"),
+        port=port,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_LAST_REQUESTS_SECONDS,
+    )
+    projector = background_projector(app) if app.settings.projector == "on" else None
+    if projector is not None:
+        projector.start()
+    try:
+        uvicorn.Server(config).run()
+    finally:
+        if projector is not None:
+            projector.stop()

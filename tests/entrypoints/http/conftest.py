@@ -1,0 +1,45 @@
+"""One app in a folder of its own, called in both ways."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from entrypoints.http.calling import Caller, Cloud, Laptop
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.settings import Settings
+
+
+def settings_in(home: Path, **variables: str) -> Settings:
+    """Settings for tests: hashing embedder, test clock, and whatever is given."""
+    defaults = {"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing", "RECOLLECT_TEST_CLOCK": "1"}
+    return Settings.from_environment({**defaults, **variables})
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    """An app over SQLite."""
+    opened = open_app(settings_in(tmp_path))
+    yield opened
+    opened.parts.close()
+
+
+@pytest.fixture
+def laptop(app: App) -> Iterator[Laptop]:
+    """The laptop's server."""
+    surface = Laptop(app)
+    yield surface
+    surface.close()
+
+
+@pytest.fixture
+def cloud(app: App) -> Cloud:
+    """The functions of the cloud, all routes in one."""
+    return Cloud(app)
+
+
+@pytest.fixture(params=["cloud", "laptop"])
+def caller(request: pytest.FixtureRequest) -> Caller:
+    """Each way in turn."""
+    return Caller(request.getfixturevalue(request.param))

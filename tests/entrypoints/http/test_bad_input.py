@@ -1,0 +1,263 @@
+"""A table of wrong requests, each with its exact status and place; nothing of them is stored."""
+
+import json
+from typing import Any
+
+import pytest
+
+from entrypoints.http.calling import Caller, Cloud
+
+GOOD: dict[str, Any] = {"content": "I live in Lisbon"}
+
+NOT_JSON = [
+    b"",
+    b"{",
+    b"{'a': 1}",
+    b"\xff\xfe",
+    b'{"user_id": "\xc3\x28"}',
+    b'{"a": NaN}',
+    b'{"a": Infinity}',
+    b'{"a": -Infinity}',
+    b"\xef\xbb\xbf{}",
+    b'{"a": ' + b"9" * 5000 + b"}",
+    b"[" * 100_000,
+    b'{"a":' * 100_000,
+    b'{"a": 01}',
+    b'{"a": "\n"}',
+    b"{} {}",
+]
+
+BAD_EVENTS: list[tuple[Any, tuple[Any, ...]]] = [
+    (None, ()),
+    ("text", ()),
+    ([], ()),
+    ({}, ("content",)),
+    ({"content": None}, ("content",)),
+    ({"content": ""}, ("content",)),
+    ({"content": " \t\n\u2003"}, ("content",)),
+    ({"content": 5}, ("content",)),
+    ({"content": ["a"]}, ("content",)),
+    ({"content": "a" * (64 * 1024 + 1)}, ("content",)),
+    ({"content": "🦊" * (16 * 1024) + "a"}, ("content",)),
+    ({"content": "\ud800"}, ("content",)),
+    (GOOD | {"tenant": "acme"}, ("tenant",)),
+    (GOOD | {"user_id": "x"}, ("user_id",)),
+    (GOOD | {"role": "system"}, ("role",)),
+    (GOOD | {"role": "USER"}, ("role",)),
+    (GOOD | {"role": "bot", "source": "user"}, ("source",)),
+    (GOOD | {"role": "assistant", "source": "user"}, ("source",)),
+    (GOOD | {"source": "model"}, ("source",)),
+    (GOOD | {"event_type": "note"}, ("event_type",)),
+    (GOOD | {"content_type": 1}, ("content_type",)),
+    (GOOD | {"importance": "0.5"}, ("importance",)),
+    (GOOD | {"importance": True}, ("importance",)),
+    (GOOD | {"importance": 1.01}, ("importance",)),
+    (GOOD | {"importance": -0.01}, ("importance",)),
+    (GOOD | {"importance": 10**4000}, ("importance",)),
+    (GOOD | {"timestamp": "yesterday"}, ("timestamp",)),
+    (GOOD | {"timestamp": ""}, ("timestamp",)),
+    (GOOD | {"timestamp": True}, ("timestamp",)),
+    (GOOD | {"timestamp": {}}, ("timestamp",)),
+    (GOOD | {"timestamp": "1899-12-31T23:59:59Z"}, ("timestamp",)),
+    (GOOD | {"timestamp": "2200-01-01T00:00:00Z"}, ("timestamp",)),
+    (GOOD | {"timestamp": "9999-12-31T23:59:59-14:00"}, ("timestamp",)),
+    (GOOD | {"timestamp": 10**300}, ("timestamp",)),
+    (GOOD | {"timestamp": "9" * 100_000}, ("timestamp",)),
+    (GOOD | {"timestamp": "2024-05-01\ud800"}, ("timestamp",)),
+    (GOOD | {"expires_at": "soon"}, ("expires_at",)),
+    (GOOD | {"views": -1}, ("views",)),
+    (GOOD | {"views": 1.0}, ("views",)),
+    (GOOD | {"views": True}, ("views",)),
+    (GOOD | {"views": 2**63}, ("views",)),
+    (GOOD | {"is_private": 1}, ("is_private",)),
+    (GOOD | {"is_private": "true"}, ("is_private",)),
+    (GOOD | {"key": ""}, ("key",)),
+    (GOOD | {"key": "a\x00"}, ("key",)),
+    (GOOD | {"speaker": "x" * 129}, ("speaker",)),
+    (GOOD | {"space_id": ".."}, ("space_id",)),
+    (GOOD | {"title": "x" * 4097}, ("title",)),
+    (GOOD | {"notes": "x" * (16 * 1024 + 1)}, ("notes",)),
+    (GOOD | {"embedding": []}, ("embedding",)),
+    (GOOD | {"embedding": [1.0]}, ("embedding",)),
+    (GOOD | {"embedding": [0.0] * 384}, ("embedding",)),
+    (GOOD | {"embedding": [True] + [1] * 383}, ("embedding", 0)),
+    (GOOD | {"embedding": ["1"] + [1] * 383}, ("embedding", 0)),
+    (GOOD | {"embedding": [1] * 383 + [None]}, ("embedding", 383)),
+    (GOOD | {"embedding": "AAAA"}, ("embedding",)),
+    (GOOD | {"embedding": [1.0] * 385}, ("embedding",)),
+    (GOOD | {"embedding": [1.0] * 5000}, ("embedding",)),
+    (GOOD | {"metadata": []}, ("metadata",)),
+    (GOOD | {"metadata": {"a": "x" * (16 * 1024)}}, ("metadata",)),
+    (GOOD | {"metadata": {"a": [[[[[[[[1]]]]]]]]}}, ("metadata",)),
+    (GOOD | {"metadata": {"a": "\udfff"}}, ("metadata",)),
+    (GOOD | {"metadata": {"\udfff": 1}}, ("metadata",)),
+    (GOOD | {"metadata": {"a": 2**64}}, ("metadata",)),
+]
+
+BAD_REQUESTS: list[tuple[str, Any, tuple[Any, ...]]] = [
+    ("/v1/events", [], ("body",)),
+    ("/v1/events", None, ("body",)),
+    ("/v1/events", {"events": [GOOD]}, ("body", "user_id")),
+    ("/v1/events", {"user_id": 5, "events": [GOOD]}, ("body", "user_id")),
+    ("/v1/events", {"user_id": "anna"}, ("body", "events")),
+    ("/v1/events", {"user_id": "anna", "events": {}}, ("body", "events")),
+    ("/v1/events", {"user_id": "anna", "events": []}, ("body", "events")),
+    ("/v1/events", {"user_id": "anna", "events": [GOOD] * 101}, ("body", "events")),
+    ("/v1/events", {"user_id": "anna", "events": [GOOD], "tenant": "acme"}, ("body", "tenant")),
+    ("/v1/events", {"user_id": "anna", "events": [GOOD], "\ud800": 1}, ("body", "?")),
+    ("/v1/analyze", {}, ("body", "text")),
+    ("/v1/analyze", {"text": 1}, ("body", "text")),
+    ("/v1/analyze", {"text": "a", "history": "b"}, ("body", "history")),
+    ("/v1/analyze", {"text": "a", "history": [1]}, ("body", "history", 0)),
+    ("/v1/analyze", {"text": "a", "user_id": "anna"}, ("body", "user_id")),
+    ("/v1/search", {"user_id": "anna"}, ("body", "query")),
+    ("/v1/search", {"query": "x"}, ("body", "user_id")),
+    ("/v1/search", {"user_id": "anna", "query": " "}, ("body", "query")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "top_k": 0}, ("body", "top_k")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "top_k": 101}, ("body", "top_k")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "top_k": "5"}, ("body", "top_k")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "mode": "fuzzy"}, ("body", "mode")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "mode": "intent"}, ("body", "mode")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "min_similarity": 1.5}, ("body", "min_similarity")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "tenant": "acme"}, ("body", "tenant")),
+    ("/v1/search", {"user_id": "anna", "vector": [1.0] * 3}, ("body", "vector")),
+    ("/v1/search", {"user_id": "anna", "vector": [1.0] * 384, "mode": "lexical"}, ("body", "query")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "filters": {"tenant": "a"}}, ("body", "filters", "tenant")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "filters": {"tags": "a"}}, ("body", "filters", "tags")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "time_window": {"from": "x"}}, ("body", "time_window", "from")),
+    ("/v1/search", {"user_id": "anna", "query": "x", "time_window": {"from": 9, "to": 1}}, ("body", "time_window")),
+    (
+        "/v1/search",
+        {"user_id": "anna", "query": "x", "time_window": {"last_days": -1}},
+        ("body", "time_window", "last_days"),
+    ),
+    ("/v1/search", {"user_id": "anna", "query": "x", "as_of": "later"}, ("body", "as_of")),
+    ("/v1/context", {"user_id": "anna"}, ("body", "input")),
+    ("/v1/context", {"user_id": "anna", "input": ""}, ("body", "input")),
+    ("/v1/context", {"user_id": "anna", "input": "x", "token_budget": 0}, ("body", "token_budget")),
+    ("/v1/context", {"user_id": "anna", "input": "x" * 400, "token_budget": 20}, ("body", "token_budget")),
+    ("/v1/context", {"user_id": "anna", "input": "x", "limits": {"total": -1}}, ("body", "limits", "total")),
+    ("/v1/context", {"user_id": "anna", "input": "x", "limits": {"all": 1}}, ("body", "limits", "all")),
+    ("/v1/context", {"user_id": "anna", "input": "x", "web_search": True}, ("body", "web_search")),
+]
+
+BAD_QUERIES: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
+    ("/v1/users/anna/events", {"tenant": "acme"}, ("query", "tenant")),
+    ("/v1/users/anna/events", {"user_id": "bert"}, ("query", "user_id")),
+    ("/v1/users/anna/events", {"top_k": "0"}, ("query", "top_k")),
+    ("/v1/users/anna/events", {"top_k": "201"}, ("query", "top_k")),
+    ("/v1/users/anna/events", {"top_k": "5.0"}, ("query", "top_k")),
+    ("/v1/users/anna/events", {"top_k": "five"}, ("query", "top_k")),
+    ("/v1/users/anna/events", {"top_k": "5", "limit": "5"}, ("query", "limit")),
+    ("/v1/users/anna/events", {"last_days": "NaN"}, ("query", "last_days")),
+    ("/v1/users/anna/events", {"from": "x"}, ("query", "from")),
+    ("/v1/users/anna/events", {"from": "2024-02-01", "to": "2024-01-01"}, ("query", "from")),
+    ("/v1/users/anna/events", {"event_type": "note"}, ("query", "event_type")),
+    ("/v1/users/anna/events", {"persona_id": ""}, ("query", "persona_id")),
+    ("/v1/users/anna/events", {"cursor": "AAAA"}, ("query", "cursor")),
+    ("/v1/users/anna/events", {"cursor": "ü"}, ("query", "cursor")),
+    ("/v1/users/anna/conversations", {"persona_id": "p"}, ("query", "persona_id")),
+    ("/v1/bus", {"tenant": "acme"}, ("query", "tenant")),
+    ("/v1/health", {"verbose": "1"}, ("query", "verbose")),
+]
+
+
+@pytest.mark.parametrize("body", NOT_JSON, ids=range(len(NOT_JSON)))
+@pytest.mark.parametrize("path", ["/v1/events", "/v1/search"])
+def test_a_body_that_is_no_json(caller: Caller, path: str, body: bytes) -> None:
+    answer = caller.post(path, body)
+    assert answer.status == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.locs == {("body",)}
+
+
+def test_a_body_in_base64_is_the_same_body(cloud: Cloud) -> None:
+    cloud.as_base64 = True
+    caller = Caller(cloud)
+    assert caller.add({"content": "grüße"}).status == 201
+    assert caller.timeline().json["events"][0]["content"] == "grüße"
+    assert caller.post("/v1/events", b"\xff").status == 400
+    event = cloud.event("POST", "/v1/events", b"{}", {}) | {"body": "§", "isBase64Encoded": True}
+    assert cloud.handle(event).status == 400
+
+
+@pytest.mark.parametrize(("event", "loc"), BAD_EVENTS, ids=range(len(BAD_EVENTS)))
+@pytest.mark.spec("K-72", "K-73", "H-19")
+def test_a_bad_event_is_invalid_and_not_stored(caller: Caller, event: Any, loc: tuple[Any, ...]) -> None:
+    alone = caller.add(event)
+    assert alone.status == 422
+    assert alone.json["results"][0]["status"] == "invalid"
+    assert alone.locs == {("body", "events", 0, *loc)}
+    among = caller.add({"content": "before"}, event, {"content": "after"})
+    assert (among.status, [one["status"] for one in among.json["results"]]) == (201, ["created", "invalid", "created"])
+    assert {tuple(one["loc"]) for one in among.json["results"][1]["errors"]} == {loc}
+    assert [one["content"] for one in caller.timeline().json["events"]] == ["after", "before"]
+
+
+@pytest.mark.parametrize(("path", "body", "loc"), BAD_REQUESTS, ids=range(len(BAD_REQUESTS)))
+def test_a_bad_request_is_refused_by_name(caller: Caller, path: str, body: Any, loc: tuple[Any, ...]) -> None:
+    answer = caller.post(path, body)
+    assert (answer.status, answer.locs) == (422, {loc})
+    assert caller.timeline().json["events"] == []
+
+
+@pytest.mark.parametrize(("path", "query", "loc"), BAD_QUERIES, ids=range(len(BAD_QUERIES)))
+def test_a_bad_query_is_refused_by_name(caller: Caller, path: str, query: dict[str, Any], loc: tuple[Any, ...]) -> None:
+    answer = caller.get(path, query)
+    assert (answer.status, answer.locs) == (422, {loc})
+
+
+def test_a_repeated_parameter_is_refused(caller: Caller) -> None:
+    answer = caller.get("/v1/users/anna/events?top_k=1&top_k=2")
+    assert (answer.status, answer.locs) == (422, {("query", "top_k")})
+
+
+def test_what_lies_at_the_limits_is_accepted(caller: Caller) -> None:
+    events: list[dict[str, Any]] = [
+        {"content": "🦊" * (16 * 1024)},
+        {"content": "x", "metadata": {"a": [[[[[[[1]]]]]]], "n": None, "f": 1.5, "i": 2**63 - 1}},
+        {"content": "x", "timestamp": "2199-12-31T23:59:59.999999Z", "importance": 1, "views": 0},
+        {"content": "x", "timestamp": 0, "importance": 0.0, "title": "t" * 4096, "notes": "n" * 16384},
+        {"content": "x", "embedding": [1e38] * 384, "expires_at": "2199-01-01"},
+        {"content": "x", "content_type": "poem", "role": "assistant", "source": "conversation", "persona_id": None},
+        {"content": "\x00\x01control characters\x7f"},
+    ]
+    events[5].pop("persona_id")
+    answer = caller.add(*events)
+    assert answer.status == 201, answer.text
+    assert {one["status"] for one in answer.json["results"]} == {"created"}
+    assert answer.json["results"][5]["content_type"] == "default"
+
+
+def test_too_large_a_body_is_refused_before_it_is_read_as_json(caller: Caller) -> None:
+    assert caller.post("/v1/events", b" " * 5_000_001).status == 413
+    assert caller.post("/v1/events", b" " * 5_000_000).status == 400
+    body = {"user_id": "anna", "events": [{"content": "x" * 49_000}] * 100}
+    answer = caller.post("/v1/events", body)
+    assert (answer.status, len(answer.json["results"])) == (201, 100)
+
+
+def test_many_faults_give_a_short_answer(caller: Caller) -> None:
+    event = {f"field {n} {'x' * 1000}": n for n in range(2000)}
+    answer = caller.add(event)
+    assert answer.status == 422
+    assert len(answer.json["errors"]) == 20
+    assert len(answer.text) < 10_000
+
+
+def test_no_answer_repeats_what_was_wrong(caller: Caller) -> None:
+    secret = "xyzzy-secret"
+    wrong = [
+        {name: f"{secret}\ud800"}
+        for name in ("content", "role", "timestamp", "importance", "metadata", "key", "embedding")
+    ]
+    for answer in (
+        caller.add(*wrong),
+        caller.post("/v1/search", {"user_id": f"{secret}\n", "query": 1, "mode": secret}),
+        caller.post("/v1/events", f'{{"a": {secret}}}'.encode()),
+        caller.get(f"/v1/users/{secret}%0A/events", {"cursor": secret, "from": secret}),
+        caller.get("/v1/users/anna/events", {"cursor": secret, "from": secret}),
+        caller.get(f"/v1/users/anna/events/{secret}"),
+    ):
+        assert 400 <= answer.status < 500
+        assert secret not in json.dumps(answer.json)

@@ -1,0 +1,148 @@
+"""The document: valid, the same as the committed one, and kept by the answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openapi_schema_validator import OAS31Validator
+from openapi_spec_validator import validate
+
+from entrypoints.http.calling import Answered, Caller
+from recollect.app import App
+from recollect.entrypoints.http.openapi import document, document_json
+from recollect.entrypoints.http.routes import GROUPS, routes_of
+
+COMMITTED = Path(__file__).parents[3] / "docs" / "openapi.json"
+ROUTES = {
+    "POST /v1/events",
+    "POST /v1/analyze",
+    "GET /v1/users/{user_id}/events",
+    "GET /v1/users/{user_id}/events/{event_id}",
+    "GET /v1/users/{user_id}/conversations",
+    "POST /v1/search",
+    "POST /v1/context",
+    "GET /v1/health",
+    "GET /v1/ready",
+    "GET /v1/bus",
+    "GET /v1/openapi.json",
+    "GET /docs",
+}
+
+
+def test_the_document_is_valid_openapi() -> None:
+    validate(document())
+
+
+def test_the_committed_document_is_not_stale() -> None:
+    assert COMMITTED.read_text(encoding="utf-8") == document_json(), "stale: make docs"
+
+
+def test_every_route_of_the_surface_is_there() -> None:
+    assert {route.template for route in routes_of(GROUPS)} == ROUTES
+    paths = document()["paths"]
+    assert {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods} == ROUTES
+
+
+def test_it_is_served_as_it_is_committed(caller: Caller) -> None:
+    answer = caller.get("/v1/openapi.json")
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    assert answer.text == document_json()
+
+
+def test_the_page_loads_nothing_from_anywhere(caller: Caller) -> None:
+    answer = caller.get("/docs")
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert all(word not in answer.text for word in ("http://", "https://", "<script", "src=", "@import"))
+    assert all(route.split()[1] in answer.text for route in ROUTES)
+
+
+def test_every_operation_says_what_it_takes_and_gives() -> None:
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            assert operation["operationId"], path
+            assert operation["summary"], path
+            assert ("requestBody" in operation) == (method == "post"), path
+            named = {one["name"] for one in operation["parameters"] if one["in"] == "path"}
+            assert named == {part[1:-1] for part in path.split("/") if part.startswith("{")}
+            assert operation["security"] == ([] if path in OPEN else [{"bearer": []}])
+
+
+OPEN = {"/v1/health", "/v1/ready", "/v1/openapi.json", "/docs"}
+
+
+def closed(schema: Any) -> Any:
+    """The schema with every object closed, so that a field nobody described is found."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: closed(value) for name, value in schema.items()}
+    return {"additionalProperties": False, **inner} if "properties" in inner else inner
+
+
+def check(answer: Answered, operation: dict[str, Any]) -> None:
+    """The answer is one that the document promises."""
+    described = operation["responses"][str(answer.status)]
+    media = answer.headers["content-type"].partition(";")[0]
+    schemas = closed(document()["components"]["schemas"])
+    root = {**described["content"][media]["schema"], "components": {"schemas": schemas}}
+    OAS31Validator(root).validate(answer.json if media.endswith("json") else answer.text)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_answers_are_what_the_document_promises(app: App, caller: Caller) -> None:
+    paths = document()["paths"]
+    event = {"content": "I always drink tea", "title": "t", "key": "k", "speaker": "Anna", "metadata": {"a": 1}}
+    events = {"user_id": "anna", "persona_id": "p", "events": [event, {"content": ""}, {**event, "timestamp": 0}]}
+    posts: list[tuple[str, Any]] = [
+        ("/v1/events", events),
+        ("/v1/events", events | {"events": [{}]}),
+        ("/v1/events", {}),
+        ("/v1/events", b"{"),
+        ("/v1/analyze", {"text": "yesterday 120/80 in Fitness", "spaces": ["Fitness"]}),
+        ("/v1/search", {"user_id": "anna", "query": "tea", "explain": True, "include_superseded": True}),
+        ("/v1/search", {"user_id": "anna", "query": "tea", "mode": "semantic"}),
+        ("/v1/context", {"user_id": "anna", "input": "tea", "explain": True, "token_budget": 99}),
+    ]
+    for path, body in posts:
+        check(caller.post(path, body), paths[path]["post"])
+    event_id = caller.timeline().json["events"][0]["id"]
+    gets = [
+        ("/v1/users/{user_id}/events", "/v1/users/anna/events?top_k=1&from=0"),
+        ("/v1/users/{user_id}/events", "/v1/users/anna/events?top_k=x"),
+        ("/v1/users/{user_id}/events/{event_id}", f"/v1/users/anna/events/{event_id}"),
+        ("/v1/users/{user_id}/events/{event_id}", "/v1/users/anna/events/none"),
+        ("/v1/users/{user_id}/conversations", "/v1/users/anna/conversations"),
+        ("/v1/bus", "/v1/bus"),
+        *((path, path) for path in OPEN),
+    ]
+    for path, target in gets:
+        check(caller.get(target), paths[path]["get"])
+
+
+def test_a_service_that_is_not_ready_says_which_part(app: App, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.domain.errors import NotReady
+
+    def missing() -> Any:
+        raise NotReady("the index does not exist: recollect init")
+
+    ready = caller.get("/v1/ready")
+    assert (ready.status, ready.json["ready"], set(ready.json["parts"])) == (
+        200,
+        True,
+        {"timeline", "index", "embedder"},
+    )
+    monkeypatch.setattr(app.readiness, "_checks", {"index": missing})
+    answer = caller.get("/v1/ready")
+    assert (answer.status, answer.json["ready"]) == (503, False)
+    assert answer.json["parts"]["index"] == {"ready": False, "detail": "the index does not exist: recollect init"}
+    check(answer, document()["paths"]["/v1/ready"]["get"])
+    assert caller.get("/v1/health").json == {"status": "ok", "version": "0.1.0"}
+
+
+def test_the_committed_document_is_json_with_sorted_routes() -> None:
+    assert json.loads(COMMITTED.read_text(encoding="utf-8"))["openapi"] == "3.1.0"

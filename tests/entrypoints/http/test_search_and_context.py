@@ -1,0 +1,179 @@
+"""`POST /v1/search` and `POST /v1/context` over HTTP: shapes, defaults, reasons, budgets, faults of parts."""
+
+from typing import Any
+
+import pytest
+
+from entrypoints.http.calling import Caller, Cloud
+from recollect.app import App
+from recollect.domain.errors import Unavailable
+from recollect.domain.tokens import count_tokens
+
+TALK = ["I like green tea", "My sister lives in Porto", "The meeting is on Monday", "Green is my favourite colour"]
+
+
+def search(caller: Caller, query: str, **more: Any) -> Any:
+    """A search's answer."""
+    answer = caller.post("/v1/search", {"user_id": "anna", "query": query, **more})
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+def context(caller: Caller, text: str, **more: Any) -> Any:
+    """A context's answer."""
+    answer = caller.post("/v1/context", {"user_id": "anna", "input": text, **more})
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
+def test_what_was_just_said_is_found_in_every_mode(caller: Caller, mode: str) -> None:
+    ids = caller.added(*TALK)
+    found = search(caller, "sister Porto", mode=mode, min_similarity=None if mode != "semantic" else 0.1)
+    best = found["results"][0]
+    assert (best["id"], best["source_event_ids"], best["kind"]) == (ids[1], [ids[1]], "event")
+    assert best["content"] == TALK[1]
+    assert "why" not in best
+    assert found["diagnostics"]["returned_count"] == len(found["results"])
+    assert found["diagnostics"]["missing"] == []
+
+
+def test_explain_tells_why(caller: Caller) -> None:
+    caller.added(*TALK)
+    why = search(caller, "green tea", explain=True)["results"][0]["why"]
+    assert why["place"] == 1
+    assert set(why["arms"]) <= {"lexical", "vector", "tail", "timeline"}
+    assert set(why["signals"]) >= {"similarity", "bm25"}
+
+
+@pytest.mark.spec("A-28", "A-30")
+def test_defaults_of_modes(caller: Caller) -> None:
+    caller.added(*[f"green tea number {n}" for n in range(12)])
+    assert len(search(caller, "green tea")["results"]) == 10
+    assert len(search(caller, "green tea number 3", mode="semantic", min_similarity=-1)["results"]) == 3
+    strict = search(caller, "quite another matter", mode="semantic")
+    assert strict["results"] == []
+    assert strict["diagnostics"]["dropped"].get("threshold") == 12
+
+
+def test_a_vector_can_be_the_question(app: App, caller: Caller) -> None:
+    from recollect.domain.embedding import TextKind
+
+    assert app.parts.embedder is not None
+    ids = caller.added(*TALK)
+    vector = app.parts.embedder.encode([TALK[2]], TextKind.QUERY)[0].vector.tolist()
+    answer = caller.post("/v1/search", {"user_id": "anna", "vector": vector, "mode": "semantic"})
+    assert answer.json["results"][0]["id"] == ids[2]
+    large = [value * 1e30 for value in vector]
+    again = caller.post("/v1/search", {"user_id": "anna", "vector": large, "mode": "semantic"})
+    assert [one["id"] for one in again.json["results"]] == [one["id"] for one in answer.json["results"]]
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "count"),
+    [
+        ({}, 3),
+        ({"filters": {"tags": ["preference"]}}, 1),
+        ({"filters": {"event_type": "task"}}, 1),
+        ({"filters": {"key": "drink"}}, 1),
+        ({"filters": {"space_id": "kitchen"}}, 1),
+        ({"filters": {"source": "skill"}}, 1),
+        ({"filters": {"metadata": {"n": 1}}}, 1),
+        ({"filters": {"conversation_id": "other"}}, 0),
+        ({"time_window": {"to": "2024-05-02"}}, 1),
+        ({"time_window": {"from": "2024-05-02T00:00:01Z", "last_days": 100}}, 2),
+        ({"as_of": "2024-05-02"}, 1),
+        ({"persona_id": "work"}, 0),
+        ({"household_id": "h"}, 0),
+    ],
+)
+def test_filters_and_windows(caller: Caller, narrowing: dict[str, Any], count: int) -> None:
+    events: list[dict[str, Any]] = [
+        {"content": "tea: I prefer green", "timestamp": "2024-05-02", "space_id": "kitchen", "metadata": {"n": 1}},
+        {"content": "tea is out", "timestamp": "2024-05-03", "event_type": "task", "source": "skill"},
+        {"content": "tea", "timestamp": "2024-05-04", "key": "drink"},
+        {"content": "tea in private", "is_private": True},
+    ]
+    caller.add(*events)
+    body = {"user_id": "anna", "query": "tea", "mode": "lexical", **narrowing}
+    answer = caller.post("/v1/search", body, x_recollect_now="2024-05-05")
+    assert len(answer.json["results"]) == count
+    dropped = answer.json["diagnostics"]["dropped"]
+    assert sum(dropped.values()) == answer.json["diagnostics"]["filtered_count"] == 4 - count
+
+
+def test_a_missing_index_is_said_and_the_timeline_answers(
+    app: App, cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = Caller(cloud)
+    ids = caller.added(*TALK)
+
+    def away(*_: Any) -> None:
+        raise Unavailable("OpenSearch does not answer")
+
+    monkeypatch.setattr(type(app.parts.index), "nominate", away)
+    found = search(caller, "sister Porto")
+    assert found["results"][0]["id"] == ids[1]
+    assert (found["diagnostics"]["missing"], found["diagnostics"]["fallback"]) == (["index"], "timeline")
+    built = context(caller, "sister Porto")
+    assert (built["diagnostics"]["missing"], built["diagnostics"]["fallback"]) == (["index"], "timeline")
+    monkeypatch.setattr(type(app.parts.timeline), "tail", away)
+    answer = caller.post("/v1/search", {"user_id": "anna", "query": "x"})
+    assert (answer.status, answer.json["type"]) == (503, "urn:recollect:problem:unavailable")
+    assert "OpenSearch" not in answer.text
+
+
+@pytest.mark.spec("K-30", "K-31", "K-36", "P-23")
+def test_a_context_has_prompt_messages_and_a_receipt(caller: Caller) -> None:
+    ids = caller.added(*TALK, "Which tea do I like?")
+    built = context(caller, "Which tea do I like?", explain=True)
+    assert built["prompt"].startswith("Here's some relevant context from our previous conversations:\n- You said (")
+    assert built["prompt"].endswith("\nCurrent user input: Which tea do I like?")
+    assert [one["id"] for one in built["items"]] == ids[:4]
+    assert built["diagnostics"]["input_event_id"] == ids[4]
+    assert all(one["reason"] and one["section"] and one["source_event_ids"] == [one["id"]] for one in built["items"])
+    assert any("why" in one and "score" in one for one in built["items"])
+    assert built["messages"][-1] == {"role": "user", "content": "Which tea do I like?"}
+    assert (built["summary"], built["goals"], built["knowledge"]) == (None, [], [])
+    assert built["tokens"] >= count_tokens(built["prompt"])
+    assert built["fence"]["open"] != context(caller, "x")["fence"]["open"]
+
+
+def test_a_budget_holds_and_the_receipt_names_what_gave_way(caller: Caller) -> None:
+    caller.added(*[f"{text} {'and so on ' * 10}" for text in TALK])
+    built = context(caller, "Which tea?", token_budget=60)
+    assert count_tokens(built["prompt"]) <= 60
+    assert sum(count_tokens(one["content"]) for one in built["messages"]) <= 60
+    assert {one["reason"] for one in built["diagnostics"]["left_out"]} == {"beyond the token budget"}
+    assert built["diagnostics"]["cut_from_messages"]
+
+
+def test_limits_of_a_request_are_merged_over_the_rules(caller: Caller) -> None:
+    caller.added(*TALK)
+    assert context(caller, "tea", limits={"total": 0})["items"] == []
+    sections = {one["section"] for one in context(caller, "tea", limits={"recent": 0, "important": 0})["items"]}
+    assert sections == {"semantic"}
+
+
+@pytest.mark.parametrize(("wish", "triggered"), [("auto", True), ("always", True), ("never", False)])
+def test_web_search_is_decided_and_off(caller: Caller, wish: str, triggered: bool) -> None:
+    decided = context(caller, "What is the latest news?", web_search=wish)["web_search"]
+    assert (decided["triggered"], decided.get("skipped")) == (triggered, "off" if triggered else None)
+    assert "latest" in decided["keywords"]
+
+
+def test_context_stores_nothing(caller: Caller) -> None:
+    context(caller, "remember this")
+    assert caller.timeline().json["events"] == []
+
+
+def test_an_answer_that_lambda_could_not_give_says_how_to_ask_for_less(caller: Caller) -> None:
+    for _ in range(6):
+        assert caller.add(*[{"content": "\x01" * 60_000, "importance": 1} for _ in range(10)]).status == 201
+    body: dict[str, Any] = {"user_id": "anna", "input": "x", "limits": {"total": 50, "recent": 50}}
+    answer = caller.post("/v1/context", body)
+    assert answer.status == 422
+    assert "token_budget" in answer.json["detail"]
+    assert caller.post("/v1/context", body | {"token_budget": 1000}).status == 200
+    found = search(caller, "x", mode="semantic", min_similarity=-1, top_k=100)
+    assert 0 < found["diagnostics"]["returned_count"] == len(found["results"]) < 60

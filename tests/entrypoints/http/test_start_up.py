@@ -1,0 +1,27 @@
+"""What the functions import when they start: each only what it needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+NEVER = {"pydantic", "opensearchpy", "onnxruntime", "tokenizers", "httpx", "uvicorn", "typer", "jsonschema"}
+GROUPS = {
+    "ingest": {"numpy", "sqlite3", "recollect.domain.ranking", "recollect.application.recall"},
+    "retrieval": {"sqlite3", "recollect.entrypoints.http.openapi"},
+    "context": {"sqlite3", "recollect.entrypoints.http.openapi"},
+}
+SHOW = """
+import sys
+from recollect.entrypoints.http import aws, routes
+routes.routes_of([sys.argv[1]])
+print("\\n".join(sys.modules))
+"""
+
+
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_a_function_starts_without(group: str) -> None:
+    shown = subprocess.run([sys.executable, "-c", SHOW, group], capture_output=True, text=True, check=True).stdout
+    imported = set(shown.split())
+    assert f"recollect.entrypoints.http.routes.{group}" in imported
+    assert imported & (NEVER | GROUPS[group]) == set()
