@@ -1,0 +1,6 @@
+"""retrieval: reads the timeline, searches, and says how the deployment is."""
+
+from recollect.entrypoints.aws_wiring import open_warm_app
+from recollect.entrypoints.http.aws import http_handler
+
+handler = http_handler("retrieval", "operations", app=open_warm_app())

@@ -1,0 +1,138 @@
+"""A deployment in one minute: readiness, credentials, a turn in, the turn out again by search and in a context.
+
+    python3 infra/smoke/smoke.py API_URL TOKEN [--user USER] [--patience SECONDS]
+
+Works against a deployed API and against `recollect serve`. What it writes belongs to a user of its own (or to USER,
+where the deployment binds tokens to users) and expires after ten minutes. Ends with 1 at the first thing that is wrong.
+"""
+
+import argparse
+import json
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+TIMEOUT_SECONDS = 20
+TEXT = "The smoke test keeps its spare key under the third flowerpot."
+QUESTION = "Where is the spare key?"
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """Where the API answers, and for whom."""
+
+    url: str
+    token: str
+    user: str
+
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None, token: str | None = None) -> Any:
+        """Status and decoded answer; a refusal is an answer too. Raises URLError where nobody answers."""
+        headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
+        given = self.token if token is None else token
+        if given:
+            headers["Authorization"] = f"Bearer {given}"
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.url.rstrip("/") + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+                return answer.status, _decoded(answer.read())
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, _decoded(refusal.read())
+
+
+def _decoded(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def expect(what: str, right: bool, seen: Any) -> None:
+    """A line for a step; ends the run where the step went wrong."""
+    print(f"{'ok  ' if right else 'FAIL'} {what}", flush=True)
+    if not right:
+        raise SystemExit(f"     {json.dumps(seen)[:600]}")
+
+
+def check_readiness(api: Api) -> None:
+    """The four public routes, without credentials."""
+    for path in ("/v1/health", "/v1/ready", "/v1/openapi.json", "/docs"):
+        status, body = api.call("GET", path, token="")
+        expect(f"GET {path}", status == 200, [status, body])
+
+
+def check_credentials(api: Api) -> None:
+    """A token that nobody issued opens nothing; a laptop without keys asks for none."""
+    status, body = api.call("GET", f"/v1/users/{api.user}/events", token="not-a-token")
+    local = api.url.startswith(("http://127.0.0.1", "http://localhost"))
+    expect("a token that nobody issued is refused", status in (401, 403) or (local and status == 200), [status, body])
+
+
+def check_ingest(api: Api) -> str:
+    """The id of a turn that is durable."""
+    expires = (datetime.now(UTC) + timedelta(minutes=10)).isoformat()
+    turn = {"role": "user", "content": TEXT, "expires_at": expires}
+    status, body = api.call("POST", "/v1/events", {"user_id": api.user, "conversation_id": "smoke", "events": [turn]})
+    expect("POST /v1/events", status == 201, [status, body])
+    return str(body["results"][0]["event_id"])
+
+
+def check_reads(api: Api, event_id: str) -> None:
+    """The turn in search and context, at once: before the index shows it."""
+    status, body = api.call("POST", "/v1/search", {"user_id": api.user, "query": QUESTION})
+    found = status == 200 and event_id in [one["id"] for one in body["results"]]
+    expect("POST /v1/search finds the turn just said", found, [status, body])
+    status, body = api.call("POST", "/v1/context", {"user_id": api.user, "input": QUESTION})
+    expect("POST /v1/context has it in the prompt", status == 200 and "flowerpot" in body["prompt"], [status, body])
+
+
+def check_projection(api: Api, event_id: str, patience_seconds: float) -> None:
+    """The turn's conversation is listed only once it is projected."""
+
+    def projected() -> bool:
+        status, body = api.call("GET", f"/v1/users/{api.user}/conversations")
+        return status == 200 and bool(body["conversations"])
+
+    waited = wait_until(projected, patience_seconds)
+    expect(f"the stream brought it to the projector ({waited:.1f} s)", projected(), {"event_id": event_id})
+
+
+def wait_until(condition: Callable[[], bool], patience_seconds: float) -> float:
+    """How long it took, or the patience."""
+    started = time.monotonic()
+    while not condition() and time.monotonic() - started < patience_seconds:
+        time.sleep(1)
+    return time.monotonic() - started
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Says whether a deployment works.")
+    parser.add_argument("url", help="the stack's output ApiUrl")
+    parser.add_argument("token", nargs="?", default="", help="a token of your issuer; none on a laptop")
+    parser.add_argument("--user", default=f"smoke-{uuid.uuid4().hex[:12]}", help="whose memory to write to")
+    parser.add_argument("--patience", type=float, default=60, help="seconds to wait for the projector")
+    given = parser.parse_args()
+    try:
+        run(Api(given.url, given.token, given.user), given.patience)
+    except OSError as error:
+        raise SystemExit(f"FAIL no answer from {given.url}: {error}") from None
+
+
+def run(api: Api, patience_seconds: float) -> None:
+    """All steps. Raises SystemExit at the first that is wrong, OSError where nobody answers."""
+    check_readiness(api)
+    check_credentials(api)
+    event_id = check_ingest(api)
+    check_reads(api, event_id)
+    check_projection(api, event_id, patience_seconds)
+    print("all well")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What the client raises: one tree, decided by the status of the answer, never by its words.
+
+* RecollectClientError
+  x ConnectionFailed    no answer came
+  x RecollectApiError   the answer is an error: its status and its problem document
+    - BadRequest 400, Unauthenticated 401, Forbidden 403, NotFound 404, Conflict 409, VersionMismatch 412,
+      Unprocessable 413, 422 and 428, Throttled 429, UpstreamFailed 502, Unavailable 503 and 504
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class RecollectClientError(Exception):
+    """Base of all that the client raises on purpose."""
+
+
+class ConnectionFailed(RecollectClientError):
+    """No answer: the server is not there, or did not answer in time. `__cause__` is httpx's error."""
+
+
+class RecollectApiError(RecollectClientError):
+    """The server answered with an error.
+
+    `status` is HTTP's; `problem` the body as it came (`type`, `title`, `detail`, `errors` with `loc`), empty where
+    there was none; `retry_after_seconds` what the server asks to wait, if it does.
+    """
+
+    def __init__(self, status: int, problem: Mapping[str, Any], retry_after_seconds: float | None = None) -> None:
+        detail = problem.get("detail") or problem.get("title") or problem.get("message") or "no problem document"
+        super().__init__(f"{status}: {detail}")
+        self.status = status
+        self.problem = dict(problem)
+        self.retry_after_seconds = retry_after_seconds
+
+    @property
+    def errors(self) -> list[Mapping[str, Any]]:
+        """What is wrong where: each has `loc` and `message`."""
+        listed = self.problem.get("errors")
+        return list(listed) if isinstance(listed, list) else []
+
+
+class BadRequest(RecollectApiError):
+    """400: what was sent is no JSON."""
+
+
+class Unauthenticated(RecollectApiError):
+    """401: no credentials, or unknown ones."""
+
+
+class Forbidden(RecollectApiError):
+    """403: the credentials do not reach that far."""
+
+
+class NotFound(RecollectApiError):
+    """404: no such object in this tenant and user."""
+
+
+class Conflict(RecollectApiError):
+    """409: the object's state forbids it, or the same idempotency key is in flight."""
+
+
+class VersionMismatch(RecollectApiError):
+    """412: the object has changed since it was read."""
+
+
+class Unprocessable(RecollectApiError):
+    """413, 422, 428: the input is wrong; `errors` says where."""
+
+
+class Throttled(RecollectApiError):
+    """429: asked to slow down, also after the retries."""
+
+
+class UpstreamFailed(RecollectApiError):
+    """502: a model or another outside service failed."""
+
+
+class Unavailable(RecollectApiError):
+    """503, 504: not ready, or out of time."""
+
+
+_BY_STATUS: Mapping[int, type[RecollectApiError]] = {
+    400: BadRequest,
+    401: Unauthenticated,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    412: VersionMismatch,
+    413: Unprocessable,
+    422: Unprocessable,
+    428: Unprocessable,
+    429: Throttled,
+    502: UpstreamFailed,
+    503: Unavailable,
+    504: Unavailable,
+}
+
+
+def error_of(status: int, problem: Mapping[str, Any], retry_after_seconds: float | None) -> RecollectApiError:
+    """The error that a status stands for."""
+    return _BY_STATUS.get(status, RecollectApiError)(status, problem, retry_after_seconds)

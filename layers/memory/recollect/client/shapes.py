@@ -1,0 +1,176 @@
+"""What goes in and comes out, as plain dicts with types. The server may add fields; none of these go away."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, NotRequired, Required, TypeAlias, TypedDict
+
+Instant: TypeAlias = datetime | str | int | float
+Json: TypeAlias = dict[str, Any]
+
+
+class NewEvent(TypedDict, total=False):
+    """One event to store; only `content` is required."""
+
+    content: Required[str]
+    role: Literal["user", "bot", "assistant"]
+    speaker: str
+    content_type: str
+    event_type: str
+    source: str
+    timestamp: Instant
+    importance: float
+    key: str
+    space_id: str
+    title: str
+    category: str
+    notes: str
+    views: int
+    is_private: bool
+    expires_at: Instant
+    embedding: Sequence[float]
+    metadata: Mapping[str, Any]
+
+
+class IngestResult(TypedDict):
+    """What became of one event."""
+
+    status: Literal["created", "duplicate", "refused", "invalid"]
+    event_id: NotRequired[str]
+    importance: NotRequired[float]
+    tags: NotRequired[list[str]]
+    content_type: NotRequired[str]
+    reason: NotRequired[str]
+    errors: NotRequired[list[Json]]
+
+
+class IngestAnswer(TypedDict):
+    """One result per event, in order."""
+
+    conversation_id: str
+    results: list[IngestResult]
+
+
+class Event(TypedDict):
+    """An event as stored."""
+
+    id: str
+    user_id: str
+    conversation_id: str
+    role: Literal["user", "bot"]
+    content: str
+    content_type: str
+    event_type: str
+    source: str
+    timestamp: str
+    recorded_at: str
+    importance: float
+    tags: list[str]
+    views: int
+    is_private: bool
+    metadata: Json
+    version: int
+    persona_id: NotRequired[str]
+    household_id: NotRequired[str]
+    speaker: NotRequired[str]
+    key: NotRequired[str]
+    space_id: NotRequired[str]
+    title: NotRequired[str]
+    category: NotRequired[str]
+    notes: NotRequired[str]
+    expires_at: NotRequired[str]
+    superseded_by: NotRequired[str]
+
+
+class SearchResult(TypedDict):
+    """One hit, best first."""
+
+    id: str
+    kind: Literal["event", "memory"]
+    content: str
+    score: float
+    timestamp: str
+    importance: float
+    source: str
+    source_event_ids: list[str]
+    scores: NotRequired[dict[str, float]]
+    why: NotRequired[Json]
+
+
+class SearchAnswer(TypedDict):
+    """Hits, and what happened on the way."""
+
+    results: list[SearchResult]
+    diagnostics: Json
+
+
+class ContextAnswer(TypedDict):
+    """What the next model call should get, and why."""
+
+    prompt: str
+    messages: list[Json]
+    items: list[Json]
+    goals: list[Json]
+    knowledge: Any
+    web_search: Json
+    fence: Json
+    tokens: int
+    diagnostics: Json
+    summary: NotRequired[Json | None]
+
+
+class Narrowing(TypedDict, total=False):
+    """Persona and household; on a read their absence is no filter."""
+
+    persona_id: str | None
+    household_id: str | None
+
+
+class AnalyzeOptions(TypedDict, total=False):
+    """What is known around a text."""
+
+    content_type: str | None
+    history: Sequence[str] | None
+    spaces: Sequence[str] | None
+    categories: Sequence[str] | None
+
+
+class EventOptions(Narrowing, total=False):
+    """A window of the timeline; `from_` and `to` inclusive; without any of them the last 30 days."""
+
+    conversation_id: str | None
+    event_type: str | None
+    from_: Instant | None
+    to: Instant | None
+    last_days: float | None
+    limit: int | None
+
+
+class _Asking(Narrowing, total=False):
+    active_space_id: str | None
+    as_of: Instant | None
+    recorded_as_of: Instant | None
+    include_superseded: bool | None
+    explain: bool | None
+
+
+class SearchOptions(_Asking, total=False):
+    """How to search (api.md, *Read*)."""
+
+    vector: Sequence[float] | None
+    top_k: int | None
+    mode: Literal["hybrid", "semantic", "lexical", "intent"] | None
+    min_similarity: float | None
+    time_window: Mapping[str, Any] | None
+    filters: Mapping[str, Any] | None
+    history: Sequence[str] | None
+
+
+class ContextOptions(_Asking, total=False):
+    """What the context is for (api.md, *Context*)."""
+
+    conversation_id: str | None
+    input_event_id: str | None
+    token_budget: int | None
+    limits: Mapping[str, int] | None
+    web_search: Literal["auto", "always", "never"] | None
+    store: str | None

@@ -1,0 +1,1 @@
+"""The command line: one command a file; data on standard output, everything else on standard error."""

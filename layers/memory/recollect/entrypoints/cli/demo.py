@@ -1,0 +1,104 @@
+"""`recollect demo`: five weeks of a conversation go in, the context of the next model call comes out, with reasons.
+
+Everything happens in a folder that is gone afterwards, at an instant that is always the same.
+"""
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+from rich.rule import Rule
+
+from recollect.app import App
+from recollect.domain.drafting import EventDraft
+from recollect.domain.event import Role
+from recollect.domain.instants import parse_instant
+from recollect.domain.scope import Scope
+from recollect.entrypoints.cli.console import counting_progress, data_console, say, write_line
+from recollect.entrypoints.cli.context import ask
+from recollect.entrypoints.cli.ingestion import Ingestion
+from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment, without_model
+from recollect.entrypoints.cli.receipt import show_prompt, show_receipt
+from recollect.entrypoints.worker import count_pending, drain
+from recollect.importing.drafts import PlacedDraft
+from recollect.importing.turns import Place
+from recollect.settings import Settings
+
+SCOPE = Scope("local", "mara")
+NOW = datetime(2025, 3, 13, 18, 30, tzinfo=UTC)
+_AT_ONCE = 8  # turns in a call: as in use, and so that the bar moves
+QUESTIONS = (
+    "Where do I live now, and where can I run there?",
+    "Noor comes to dinner on Saturday. What can I cook, with her tastes and my allergy in mind?",
+    "What did Dr. Okafor say about my knee, and when do I see her next?",
+)
+
+
+def demo() -> None:
+    """Shows the whole of it on a bundled conversation: ingest, three questions, each with its context and receipt."""
+    settings = _settings_here()
+    with (
+        tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder,
+        opened(replace(settings, home=Path(folder))) as app,
+    ):
+        _put_in(app)
+        for number, question in enumerate(QUESTIONS, start=1):
+            _ask(app, number, question)
+    say("Next: `recollect import FILE --user you` for your own chats, `recollect serve` for the HTTP API.")
+
+
+def _settings_here() -> Settings:
+    """The user's settings over the local engines; by words alone where there is no model."""
+    given = settings_of_environment()
+    settings = replace(given, engines="local", projector="on")
+    return settings if ensure_model(given) else without_model(settings)
+
+
+def _put_in(app: App) -> None:
+    turns = list(conversation())
+    first, last = (turns[end].draft.timestamp for end in (0, -1))
+    write_line(f"Mara and her companion, {len(turns)} turns from {first:%B %d} to {last:%B %d, %Y}.")
+    started = time.perf_counter()
+    with counting_progress() as bar:
+        stored = bar.add_task("storing", total=len(turns))
+        ingestion = Ingestion(app, SCOPE, clock=lambda: NOW, batch_turns=_AT_ONCE)
+        ingestion.run(turns, lambda _, count: bar.update(stored, completed=count))
+        indexed = bar.add_task("indexing", total=count_pending(app))
+        drained = drain(app, lambda count: bar.advance(indexed, count), clock=lambda: NOW)
+    for kind in drained.failures:
+        say(f"not everything could be indexed: {kind}")
+    say(f"{len(turns)} turns durable and indexed in {time.perf_counter() - started:.1f} s ({_encoder(app)})")
+
+
+def _encoder(app: App) -> str:
+    embedder = app.parts.embedder
+    return embedder.generation if embedder else "no embedding model: by words alone"
+
+
+def _ask(app: App, number: int, question: str) -> None:
+    console = data_console()
+    console.print()
+    console.print(Rule(f"Question {number}", align="left"))
+    answer = ask(app, SCOPE, question, NOW)
+    show_prompt(answer)
+    show_receipt(answer)
+
+
+def conversation() -> Iterator[PlacedDraft]:
+    """The bundled turns, in the order said."""
+    text = files("recollect.entrypoints.cli").joinpath("demo_conversation.jsonl").read_text("utf-8")
+    for number, line in enumerate(text.splitlines(), start=1):
+        turn = json.loads(line)
+        draft = EventDraft(
+            content=turn["text"],
+            role=Role(turn["role"]),
+            timestamp=parse_instant(turn["at"]),
+            key=turn.get("key"),
+            metadata={"source_id": f"turn-{number}"},
+        )
+        yield PlacedDraft(Place(f"line {number}", 0), turn["conversation"], draft)

@@ -1,0 +1,125 @@
+"""`recollect import`: a file of turns, or a chat export, into a user's memory. Safe to run twice, and to kill."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recollect.app import App
+from recollect.application.ingest_events import IngestStatus
+from recollect.domain.errors import InvalidInput
+from recollect.domain.instants import parse_instant
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import TAIL_EVENTS
+from recollect.entrypoints.cli.console import counting_progress, say, share_progress, write_line
+from recollect.entrypoints.cli.ingestion import ImportReport, Ingestion
+from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
+from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, User, scope_of
+from recollect.entrypoints.cli.seed_journal import journal_for
+from recollect.entrypoints.worker import count_pending, drain
+from recollect.importing.detection import ExportFormat
+from recollect.importing.drafts import WITHOUT_DATE, Dating, drafts_of
+from recollect.importing.reading import ExportFile, read_entries
+from recollect.importing.turns import Place
+
+
+@dataclass(frozen=True, slots=True)
+class _Import:
+    """What the command was asked for."""
+
+    file: ExportFile
+    scope: Scope
+    dating: Dating
+
+
+def import_file(
+    file: Annotated[Path, typer.Argument(help="JSON Lines of turns, or an export.")],
+    user: User,
+    format_: Annotated[
+        ExportFormat, typer.Option("--format", help="What the file is; auto looks.")
+    ] = ExportFormat.AUTO,
+    at: Annotated[
+        str | None, typer.Option(help="When turns without a time were said, such as 2024-05-01T09:00.")
+    ] = None,
+    conversation: Annotated[str | None, typer.Option(help="The conversation of turns that name none.")] = None,
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+) -> None:
+    """Imports FILE: turns as JSON Lines, ChatGPT's, Claude's or WhatsApp's export, or a list of messages.
+
+    Run it again at any time: what is stored already is a duplicate, and an import that was killed goes on.
+    """
+    scope = scope_of(user, persona, household, tenant)
+    wanted = _Import(ExportFile(path=_existing(file), format=format_, conversation_id=conversation), scope, _dating(at))
+    settings = settings_of_environment()
+    waits = settings.projector == "on"
+    if waits:
+        ensure_model(settings)
+    with opened(settings) as app:
+        report = _ingest(app, wanted)
+        _tell(report, wanted.dating, at)
+        projected = _project(app) if waits else _leave(app)
+    if report.faults or not projected:
+        raise typer.Exit(1)
+
+
+def _existing(file: Path) -> Path:
+    if not file.is_file():
+        raise InvalidInput(f"there is no file {file}")
+    return file
+
+
+def _dating(at: str | None) -> Dating:
+    try:
+        moment: datetime = WITHOUT_DATE if at is None else parse_instant(at)
+    except InvalidInput as error:
+        raise InvalidInput(f"--at: {error}") from None
+    return Dating(moment)
+
+
+def _ingest(app: App, wanted: _Import) -> ImportReport:
+    entries = drafts_of(wanted.dating(read_entries(wanted.file)))
+    journal = journal_for(app.settings.home, wanted.scope, wanted.file.path)
+    with share_progress() as bar:
+        task = bar.add_task("importing", total=wanted.file.path.stat().st_size, turns=0)
+
+        def progress(place: Place, turns: int) -> None:
+            bar.update(task, completed=place.offset_bytes, turns=turns)
+
+        report = Ingestion(app, wanted.scope, journal).run(entries, progress)
+        bar.update(task, completed=wanted.file.path.stat().st_size, turns=report.stored_or_known)
+    return report
+
+
+def _tell(report: ImportReport, dating: Dating, at: str | None) -> None:
+    counts = ", ".join(f"{report.statuses[status]} {status.value}" for status in IngestStatus)
+    write_line(counts)
+    if report.left_out:
+        say(f"{report.left_out} entries left out: system lines, tools, messages without words")
+    for fault in report.faults:
+        say(f"invalid: {fault}")
+    if report.statuses[IngestStatus.INVALID] > len(report.faults):
+        say(f"invalid: {report.statuses[IngestStatus.INVALID] - len(report.faults)} more")
+    if dating.undated and at is None:
+        say(f"{dating.undated} turns say no time: they stand at {WITHOUT_DATE:%Y-%m-%d}, before everything else")
+        say("where that is wrong, import them into a fresh user with --at TIME")
+
+
+def _project(app: App) -> bool:
+    """Waits until searches by meaning find what was imported; whether they all do."""
+    with counting_progress() as bar:
+        task = bar.add_task("indexing", total=count_pending(app))
+        drained = drain(app, lambda count: bar.advance(task, count))
+    if drained.failures:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in drained.failures.items())
+        say(f"error: not everything could be indexed: {kinds}; see `recollect doctor`, then import again")
+    return not drained.failures
+
+
+def _leave(app: App) -> bool:
+    waiting = count_pending(app)
+    say(f"{waiting} events are pending (RECOLLECT_PROJECTOR=off): search finds the newest {TAIL_EVENTS} of them")
+    return True

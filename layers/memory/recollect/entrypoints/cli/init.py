@@ -1,0 +1,15 @@
+"""`recollect init`: makes what is missing on the engines that are set, and the in-process model."""
+
+from recollect.entrypoints.cli.console import say
+from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
+
+
+def init() -> None:
+    """Creates table, index and bucket (or the local database) and the embedding model. Safe to run twice."""
+    settings = settings_of_environment()
+    if settings.embedder == "minilm":
+        built = build_model(settings)
+        say(f"embedding model: {'built in ' + built if built else 'there'}")
+    with opened(settings) as app:
+        made = app.parts.create()
+    say(f"created: {', '.join(made)}" if made else "engines: all there")

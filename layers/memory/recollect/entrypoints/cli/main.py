@@ -1,0 +1,60 @@
+"""`recollect`: the commands, and how their errors are told.
+
+Exit code 2 for input and settings that are wrong, 1 for what failed, 130 for Ctrl-C; one line, never a traceback.
+"""
+
+import errno
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from recollect.domain.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
+from recollect.entrypoints.cli.console import say
+from recollect.entrypoints.cli.context import context
+from recollect.entrypoints.cli.demo import demo
+from recollect.entrypoints.cli.doctor import doctor
+from recollect.entrypoints.cli.import_file import import_file
+from recollect.entrypoints.cli.init import init
+from recollect.entrypoints.cli.openapi import openapi
+from recollect.entrypoints.cli.search import search
+from recollect.entrypoints.cli.serve import serve
+from recollect.entrypoints.cli.timeline import timeline
+
+_OURS_TO_BLAME, _INPUT_TO_BLAME = 1, 2
+
+
+class Commands(TyperGroup):
+    """Turns what a command raises on purpose into one line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except RecollectError as error:
+            say(f"error: {error}")
+            wrong_input = isinstance(error, InvalidInput | ConfigurationError | NotFound)
+            raise typer.Exit(_INPUT_TO_BLAME if wrong_input else _OURS_TO_BLAME) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # typer ends quietly when nobody reads any more
+            say(f"error: {error.filename or 'the disk'}: {error.strerror}")
+            raise typer.Exit(_OURS_TO_BLAME) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="Long-term memory for conversational agents.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command()(demo)
+app.command()(serve)
+app.command("import")(import_file)
+app.command()(search)
+app.command()(context)
+app.command()(timeline)
+app.command()(init)
+app.command()(doctor)
+app.command()(openapi)

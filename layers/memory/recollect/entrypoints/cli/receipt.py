@@ -1,0 +1,50 @@
+"""A context and its receipt, as a person reads them."""
+
+from collections import Counter
+
+from rich.box import SIMPLE_HEAD
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from recollect.application.build_context import ContextAnswer
+from recollect.domain.selection import Selected
+from recollect.entrypoints.cli.console import data_console, one_line, printable
+
+_WIDTH_OF_REASONS = 95
+
+
+def show_prompt(answer: ContextAnswer) -> None:
+    """What the next model call gets, in a frame."""
+    title = f"the next model call gets ({answer.prompt.tokens} tokens)"
+    data_console().print(Panel(Text(printable(answer.prompt.text)), title=title, title_align="left", expand=True))
+
+
+def show_receipt(answer: ContextAnswer) -> None:
+    """Why each line is there, and how many others are not, by reason."""
+    console = data_console()
+    room = console.width - _WIDTH_OF_REASONS
+    table = Table(title="Why these lines, in the same order", box=SIMPLE_HEAD, pad_edge=False)
+    table.title_justify, table.title_style = "left", "bold"
+    for column in ("section", "when", "importance", "search", "why", *(("memory",) if room > 0 else ())):
+        table.add_column(column, justify="right" if column == "importance" else "left")
+    for selected in answer.prompt.memories:
+        table.add_row(
+            *_reasons(answer, selected), *((Text(one_line(selected.item.content, room)),) if room > 0 else ())
+        )
+    console.print(table)
+    console.print(Text(_left_out(answer), style="dim"))
+
+
+def _reasons(answer: ContextAnswer, selected: Selected) -> list[Text]:
+    item = selected.item
+    found = answer.found.get(item.source_event_ids[0])
+    place = f"#{found.place}, {found.ranked.score:.2f}" if found else "–"
+    when = f"{item.timestamp:%Y-%m-%d %H:%M}"
+    return [Text(cell) for cell in (selected.section.value, when, f"{item.importance:.2f}", place, selected.reason)]
+
+
+def _left_out(answer: ContextAnswer) -> str:
+    counts = Counter(one.section.value for one in answer.left_out)
+    parts = [f"{count} offered as {section}" for section, count in counts.items()]
+    return f"Left out: {', '.join(parts)}." if parts else "Nothing was left out."

@@ -1,0 +1,62 @@
+"""What commands print with `--json`: the shapes of the HTTP surface (api.md, *Shapes*), without what is absent."""
+
+from typing import Any
+
+from recollect.application.build_context import ContextAnswer
+from recollect.application.search_memory import SearchAnswer, SearchResult
+from recollect.domain.instants import iso
+from recollect.entrypoints.http.representations import event_json, why_json
+
+Shape = dict[str, Any]
+
+
+def search_shape(answer: SearchAnswer, explain: bool) -> Shape:
+    """Results and diagnostics of a search."""
+    found = answer.diagnostics
+    return {
+        "results": [_result(result, explain) for result in answer.results],
+        "diagnostics": _present(
+            matched_count=found.matched_count,
+            filtered_count=found.filtered_count,
+            returned_count=found.returned_count,
+            dropped={reason.value: count for reason, count in found.dropped.items()},
+            exact=found.exact,
+            fallback=found.fallback,
+            missing=list(found.missing) or None,
+            tail=found.tail,
+            tail_cut=found.tail_cut,
+        ),
+    }
+
+
+def context_shape(answer: ContextAnswer) -> Shape:
+    """The prompt and its receipt."""
+    return {
+        "prompt": answer.prompt.text,
+        "messages": [{"role": m.role.value, "content": m.content} for m in answer.messages.messages],
+        "items": [
+            _present(
+                id=selected.item.id,
+                content=selected.item.content,
+                timestamp=iso(selected.item.timestamp),
+                section=selected.section.value,
+                reason=selected.reason,
+                importance=selected.item.importance,
+                score=selected.item.score,
+                source_event_ids=list(selected.item.source_event_ids),
+            )
+            for selected in answer.prompt.memories
+        ],
+        "left_out": [{"id": o.id, "section": o.section.value, "reason": o.reason} for o in answer.left_out],
+        "tokens": answer.tokens,
+    }
+
+
+def _result(result: SearchResult, explain: bool) -> Shape:
+    event = event_json(result.event)
+    found = {"kind": "event", "score": round(result.ranked.score, 6), **event, "source_event_ids": [result.event.id]}
+    return {**found, "why": why_json(result.ranked, result.place)} if explain else found
+
+
+def _present(**fields: Any) -> Shape:
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,62 @@
+"""`recollect timeline`: everything a user said and was told, newest first, page after page."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from recollect.app import App
+from recollect.domain.event import Event, EventRef
+from recollect.domain.filters import TimeWindow
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import WindowQuery
+from recollect.entrypoints.cli.console import one_line, printable, say, write_json, write_line
+from recollect.entrypoints.cli.opening import opened
+from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Household, Persona, Tenant, User, scope_of
+from recollect.entrypoints.http.representations import event_json
+
+_PAGE = 200
+
+
+def timeline(
+    user: User,
+    conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+    as_json: AsJson = False,
+) -> None:
+    """Prints the whole timeline, newest first; with --json as JSON Lines."""
+    scope = scope_of(user, persona, household, tenant)
+    count = 0
+    with opened() as app:
+        for event in walk(app, scope, conversation):
+            count += 1
+            if as_json:
+                write_json(event_json(event), indent=None)
+            else:
+                write_line(_line(event))
+    say(f"{count} events")
+
+
+def walk(app: App, scope: Scope, conversation_id: str | None = None) -> Iterator[Event]:
+    """Every event of the scope, newest first, a page of 200 in memory."""
+    now, after = datetime.now(UTC), None
+    while True:
+        page = app.listing.window(scope, _query(now, conversation_id, after))
+        yield from page.events
+        after = page.more
+        if after is None:
+            return
+
+
+def _query(now: datetime, conversation_id: str | None, after: EventRef | None) -> WindowQuery:
+    return WindowQuery(now=now, window=TimeWindow(), limit=_PAGE, conversation_id=conversation_id, after=after)
+
+
+def _line(event: Event) -> Text:
+    line = Text(event.timestamp.strftime("%Y-%m-%d %H:%M  "), style="dim")
+    line.append(one_line(f"{event.speaker or event.role}: ", 70) + " ", style="bold")
+    return line.append(" ".join(printable(event.content).split()), style="not dim")

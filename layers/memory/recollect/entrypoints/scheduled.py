@@ -1,0 +1,55 @@
+"""The scheduled run of reconcile: as many pages as the time of the invocation allows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.application.project_events import ProjectionReport
+from recollect.application.reconcile import Reconcile
+from recollect.domain.errors import RecollectError
+
+TASK = "reconcile"
+
+# A page is 100 events: some seconds with everything well, more where calls run into their time-outs.
+RESERVE_SECONDS = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcileReport:
+    """What a run did, whether it saw every marker, and the age of the oldest that is left (None: not to be had)."""
+
+    projection: ProjectionReport
+    complete: bool
+    oldest_age_seconds: float | None
+
+
+def is_reconcile(event: Any) -> bool:
+    """Whether an event asks for a run: the schedule sends `{"task": "reconcile"}`."""
+    return isinstance(event, dict) and event.get("task") == TASK
+
+
+def run_reconcile(
+    reconcile: Reconcile, clock: Callable[[], datetime], remaining_seconds: Callable[[], float]
+) -> ReconcileReport:
+    """Projects what waits: a page at least, and no further one with less than 40 s left. Raises as `reconcile` does."""
+    total = ProjectionReport()
+    report, after = reconcile.page(clock(), None)
+    _add(total, report)
+    while after is not None and remaining_seconds() >= RESERVE_SECONDS:
+        report, after = reconcile.page(clock(), after)
+        _add(total, report)
+    return ReconcileReport(total, after is None, _oldest_age(reconcile, clock()))
+
+
+def _oldest_age(reconcile: Reconcile, now: datetime) -> float | None:
+    try:
+        return reconcile.oldest_age(now).total_seconds()
+    except RecollectError:
+        return None
+
+
+def _add(total: ProjectionReport, report: ProjectionReport) -> None:
+    total.projected += report.projected
+    total.gone += report.gone
+    total.failed |= report.failed

@@ -1,0 +1,251 @@
+"""Projection in the background: for `recollect serve` and for embedded use, and the drain that a command waits for.
+
+A thread works through the pending markers: those that an earlier process left, those that this process announces,
+and on a slow poll those of other processes. On the AWS engines the table's stream is read beside it, through the
+`project` handler itself, and the markers are only the net below it.
+"""
+
+import logging
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from recollect.app import App
+from recollect.application.project_events import ProjectionReport
+from recollect.domain.errors import RecollectError
+from recollect.domain.event import EventRef
+from recollect.domain.scope import Scope
+
+_LOG = logging.getLogger(__name__)
+
+Clock = Callable[[], datetime]
+
+
+def real_now() -> datetime:
+    """The time on the wall, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectorPolicy:
+    """How often markers are looked for without a call (`poll_seconds`), and how failures slow that down.
+
+    After a round without success the pause doubles from `first_pause_seconds` to `longest_pause_seconds`; an
+    announcement ends a pause, but at most once in `hurried_pause_seconds`. `stop` waits `stop_seconds` at most.
+    """
+
+    poll_seconds: float = 1.0
+    first_pause_seconds: float = 0.2
+    longest_pause_seconds: float = 30.0
+    hurried_pause_seconds: float = 1.0
+    stop_seconds: float = 5.0
+
+
+LOCAL_POLICY = ProjectorPolicy()
+BESIDE_THE_STREAM = ProjectorPolicy(poll_seconds=15.0)
+
+
+class Projector:
+    """A thread that projects what is pending; a context manager, or `start` and `stop`."""
+
+    def __init__(self, app: App, policy: ProjectorPolicy = LOCAL_POLICY, clock: Clock = real_now) -> None:
+        self._app = app
+        self._policy = policy
+        self._clock = clock
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Begins with what an earlier process left. Once for each projector."""
+        self._app.listeners.append(self._announced)
+        self._run_in_thread("recollect-projector", self._run)
+
+    def stop(self) -> bool:
+        """Ends after the page under way; False where that took longer than `stop_seconds`."""
+        self._stop.set()
+        self._wake.set()
+        if self._announced in self._app.listeners:
+            self._app.listeners.remove(self._announced)
+        deadline = time.monotonic() + self._policy.stop_seconds
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def _run_in_thread(self, name: str, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _announced(self, _scope: Scope, _refs: Sequence[EventRef]) -> None:
+        self._wake.set()
+
+    def _run(self) -> None:
+        failed_rounds = 0
+        while not self._stop.is_set():
+            self._wake.clear()
+            failed_rounds = 0 if self._round() else failed_rounds + 1
+            self._rest(failed_rounds)
+
+    def _round(self) -> bool:
+        """Tries every marker once; whether all went well, or at least some did."""
+        total = ProjectionReport()
+        try:
+            self._pages(total)
+        except RecollectError as error:
+            _LOG.warning("projection failed", extra={"error": type(error).__name__})
+            return False
+        except Exception as error:  # noqa: BLE001 - a defect must not end the thread; the events stay marked
+            # No message and no traceback: they may quote what somebody said.
+            _LOG.error("projection failed unexpectedly", extra={"error": type(error).__name__, "at": _place(error)})
+            return False
+        _log(total)
+        return not total.failed or total.projected + total.gone > 0
+
+    def _pages(self, total: ProjectionReport) -> None:
+        after: str | None = None
+        while not self._stop.is_set():
+            report, after = self._app.reconcile.page(self._clock(), after)
+            _add(total, report)
+            if after is None:
+                return
+
+    def _rest(self, failed_rounds: int) -> None:
+        policy = self._policy
+        if not failed_rounds:
+            self._wake.wait(policy.poll_seconds)
+            return
+        pause = min(policy.longest_pause_seconds, policy.first_pause_seconds * 2 ** min(failed_rounds - 1, 30))
+        hurried = min(pause, policy.hurried_pause_seconds)
+        if not self._stop.wait(hurried):
+            self._wake.wait(pause - hurried)
+
+
+class StreamProjector(Projector):
+    """Reads the table's stream as Lambda would, and works through the markers now and then."""
+
+    def __init__(self, app: App, run_pump: Callable[[threading.Event], None]) -> None:
+        super().__init__(app, BESIDE_THE_STREAM)
+        self._run_pump = run_pump
+
+    def start(self) -> None:
+        """Begins both threads; what is announced comes with the stream, so nothing wakes the slow one."""
+        self._run_in_thread("recollect-projector", self._run)
+        self._run_in_thread("recollect-stream", self._pump)
+
+    def _pump(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._run_pump(self._stop)
+            except Exception as error:  # noqa: BLE001 - as above; meanwhile the markers are worked through
+                _LOG.error("the stream's reader failed", extra={"error": type(error).__name__, "at": _place(error)})
+                self._stop.wait(self._policy.longest_pause_seconds)
+
+
+def background_projector(app: App) -> Projector:
+    """What `recollect serve` runs: on the AWS engines the stream and a slow reconcile, else reconcile alone."""
+    if app.settings.engines != "aws":
+        return Projector(app)
+    try:
+        return StreamProjector(app, stream_pump(app))
+    except (ImportError, RecollectError) as error:
+        _LOG.warning("the table's stream cannot be read: reconcile alone", extra={"error": type(error).__name__})
+        return Projector(app)
+
+
+def stream_pump(app: App) -> Callable[[threading.Event], None]:
+    """Feeds the table's stream to the `project` handler until told to stop. Raises NotReady without a stream."""
+    from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
+    from recollect.adapters.aws.stream_pump import PumpPolicy, StreamPump
+    from recollect.adapters.aws.table import Table
+    from recollect.entrypoints.stream import project_records
+
+    def handle(event: dict[str, Any]) -> dict[str, Any]:
+        report = project_records(event["Records"], app.project, real_now())
+        _log(report.projection)
+        return dict(report.answer)
+
+    arn = Table(dynamodb_client(), app.settings.table).stream_arn()
+    # What came before is found by its markers; the stream's whole day would be projected again at every start.
+    return StreamPump(streams_client(), arn, handle, PumpPolicy(from_start=False)).run
+
+
+@dataclass(slots=True)
+class Drained:
+    """What a drain did; `failures` counts, by kind of error, what stood in the way of the last round."""
+
+    projected: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+
+
+def count_pending(app: App) -> int:
+    """How many events wait to be projected, of every tenant."""
+    count, after = 0, None
+    while True:
+        page = app.parts.projections.pending(1000, after)
+        count, after = count + len(page.markers), page.more
+        if after is None:
+            return count
+
+
+def drain(app: App, progress: Callable[[int], None], clock: Clock = real_now, tries: int = 4) -> Drained:
+    """Projects until nothing is pending, or nothing moved in `tries` rounds; tells `progress` of each page.
+
+    Raises nothing where a part is away: then events are left, and `failures` says why.
+    """
+    done, stuck = Drained(), 0
+    while stuck < tries:
+        time.sleep(0.2 * 2**stuck if stuck else 0)
+        before = done.projected
+        _drain_round(app, progress, clock, done)
+        if not done.failures:
+            break
+        stuck = 0 if done.projected > before else stuck + 1
+    return done
+
+
+def _drain_round(app: App, progress: Callable[[int], None], clock: Clock, done: Drained) -> None:
+    """One pass over all markers."""
+    done.failures.clear()
+    after: str | None = None
+    while True:
+        try:
+            report, after = app.reconcile.page(clock(), after)
+        except RecollectError as error:
+            done.failures[type(error).__name__] += 1
+            return
+        done.projected += report.projected + report.gone
+        done.failures.update(report.failed.values())
+        progress(report.projected + report.gone)
+        if after is None:
+            return
+
+
+def _place(error: BaseException) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(frame.filename).name}:{frame.lineno}"
+
+
+def _add(total: ProjectionReport, report: ProjectionReport) -> None:
+    total.projected += report.projected
+    total.gone += report.gone
+    total.failed |= report.failed
+
+
+def _log(report: ProjectionReport) -> None:
+    if report.projected or report.gone or report.failed:
+        counts = {"projected": report.projected, "gone": report.gone, "failed": len(report.failed)}
+        _LOG.info("projected", extra=counts)

@@ -1,0 +1,136 @@
+"""An export as a stream of entries, whatever its format."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from recollect.domain.errors import InvalidInput
+from recollect.importing import chatgpt, claude, whatsapp
+from recollect.importing.detection import Container, ExportFormat, container_of
+from recollect.importing.json_lines import json_objects, numbered_lines
+from recollect.importing.records import Record, turn_of_record
+from recollect.importing.turns import BadEntry, Entries, Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFile:
+    """A file to import. `conversation_id` names the conversation of what names none; None: the file's name does."""
+
+    path: Path
+    format: ExportFormat = ExportFormat.AUTO
+    conversation_id: str | None = None
+
+    @property
+    def fallback_conversation(self) -> str:
+        """The conversation of entries that name none."""
+        return self.conversation_id or self.path.stem or "imported"
+
+
+def read_entries(file: ExportFile) -> Entries:
+    """All entries in the order of the file.
+
+    JSON Lines and text are streamed; one JSON document is read whole. Raises InvalidInput where the file is not
+    there, or is none of the formats.
+    """
+    try:
+        with file.path.open("rb") as stream:
+            container = container_of(stream, file.format)
+            stream.seek(0)
+            yield from _entries(file, container, stream)
+    except OSError as error:
+        raise InvalidInput(f"{file.path} cannot be read: {error.strerror}") from error
+
+
+def _entries(file: ExportFile, container: Container, stream: IO[bytes]) -> Entries:
+    if container is Container.TEXT:
+        return _chat(file, stream)
+    if container is Container.JSON_LINES:
+        return _lines(file, stream)
+    return _document(file, _loaded(stream), file.path.stat().st_size)
+
+
+def _chat(file: ExportFile, stream: IO[bytes]) -> Entries:
+    order = whatsapp.order_of(text for _, text in _text_lines(stream))
+    stream.seek(0)
+    first = next((text for _, text in _text_lines(stream) if whatsapp.is_message_line(text)), None)
+    if first is None:
+        raise InvalidInput("no line of the file begins with WhatsApp's date and time")
+    stream.seek(0)
+    conversation_id = file.conversation_id or whatsapp.conversation_of(first)
+    return whatsapp.turns_of_chat(_text_lines(stream), order, conversation_id)
+
+
+def _text_lines(stream: IO[bytes]) -> Iterator[tuple[Place, str]]:
+    for _, place, line in numbered_lines(stream):
+        yield place, (line or b"").decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _lines(file: ExportFile, stream: IO[bytes]) -> Entries:
+    for number, place, record in json_objects(stream):
+        if isinstance(record, BadEntry):
+            yield record
+        else:
+            yield from _of_record(file, record, place, number, f"{file.fallback_conversation}-{number}")
+
+
+def _document(file: ExportFile, document: object, size_bytes: int) -> Entries:
+    records = _records(document)
+    for number, record in enumerate(records, start=1):
+        place = Place(f"entry {number}", size_bytes * number // len(records))
+        if isinstance(record, dict):
+            yield from _of_record(file, record, place, number, file.fallback_conversation)
+        else:
+            yield BadEntry(place, "is no JSON object")
+
+
+def _loaded(stream: IO[bytes]) -> object:
+    try:
+        return json.loads(stream.read().decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InvalidInput("the file is not UTF-8") from None
+    except (ValueError, RecursionError):
+        raise InvalidInput("the file begins like JSON and is none") from None
+
+
+def _records(document: object) -> Sequence[object]:
+    return document if isinstance(document, list) else [document]
+
+
+def _of_record(file: ExportFile, record: Record, place: Place, number: int, own_conversation: str) -> Entries:
+    """A conversation of any of the exports, or a turn by itself; `own_conversation` is for a list of messages."""
+    if chatgpt.is_conversation(record) and file.format in (ExportFormat.AUTO, ExportFormat.CHATGPT):
+        yield from chatgpt.turns_of_conversation(record, place, number)
+    elif claude.is_conversation(record) and file.format in (ExportFormat.AUTO, ExportFormat.CLAUDE):
+        yield from claude.turns_of_conversation(record, place, number)
+    elif isinstance(record.get("conversations"), list):
+        yield from _conversations(file, record, place, own_conversation)
+    elif file.format in (ExportFormat.CHATGPT, ExportFormat.CLAUDE):
+        yield BadEntry(place, f"is no conversation of an export of {file.format}")
+    elif isinstance(record.get("messages"), list):
+        yield from _messages(record, place, own_conversation)
+    else:
+        yield turn_of_record(record, place, number, file.fallback_conversation)
+
+
+def _conversations(file: ExportFile, record: Record, place: Place, own_conversation: str) -> Entries:
+    conversations: Any = record["conversations"]
+    for number, conversation in enumerate(conversations, start=1):
+        where = Place(f"{place.label}, conversation {number}", place.offset_bytes)
+        if isinstance(conversation, dict):
+            yield from _of_record(file, conversation, where, number, f"{own_conversation}-{number}")
+        else:
+            yield BadEntry(where, "is no JSON object")
+
+
+def _messages(record: Record, place: Place, own_conversation: str) -> Entries:
+    messages: Any = record["messages"]
+    given = record.get("conversation_id") or record.get("id")
+    conversation_id = given if isinstance(given, str) else own_conversation
+    for number, message in enumerate(messages, start=1):
+        where = Place(f"{place.label}, message {number}", place.offset_bytes)
+        if isinstance(message, dict):
+            yield turn_of_record(message, where, number, conversation_id)
+        else:
+            yield BadEntry(where, "is no JSON object")

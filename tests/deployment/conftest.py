@@ -1,0 +1,123 @@
+"""The built functions, each in a clean interpreter, over the real engines."""
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import boto3
+import pytest
+from opensearchpy import OpenSearch
+
+from conftest import NEEDS_BUILT, Engines
+from deployment.built import (
+    BUILD,
+    Deployment,
+    RunningFunction,
+    build,
+    install_runtime_client,
+    lay_out_opt,
+    python,
+    staleness,
+    variables,
+)
+from deployment.gateway import Gateway
+from deployment.template import FUNCTIONS, layers
+from recollect.bootstrap.aws_parts import AwsParts
+from recollect.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Opt:
+    """What each function finds under /opt."""
+
+    folders: Mapping[str, Path]
+
+
+@pytest.fixture(scope="session")
+def built() -> Path:
+    """The build of what is checked out. Where it is not there, it is made if the run requires it, else left out."""
+    if staleness() is not None:
+        if os.environ.get("RECOLLECT_REQUIRE_BUILT") != "1":
+            pytest.skip(NEEDS_BUILT)
+        build()
+    stale = staleness()
+    if stale is not None:
+        pytest.fail(f"sam build ended well, but {stale}", pytrace=False)
+    return BUILD
+
+
+@pytest.fixture(scope="session")
+def opt(built: Path) -> Iterator[Opt]:
+    """The layers as Lambda lays them out; functions of the same layers share a folder."""
+    # Beside the build, so that files are linked, not copied.
+    place = built.parent / f"opt-{uuid.uuid4().hex[:8]}"
+    folders: dict[tuple[str, ...], Path] = {}
+    try:
+        for name in FUNCTIONS:
+            if tuple(layers(name)) not in folders:
+                folders[tuple(layers(name))] = lay_out_opt(name, place / name)
+        yield Opt({name: folders[tuple(layers(name))] for name in FUNCTIONS})
+    finally:
+        shutil.rmtree(place)
+
+
+@pytest.fixture(scope="session")
+def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
+    """Table, index and bucket of this run alone; removed after it."""
+    run = uuid.uuid4().hex[:8]
+    names = {
+        "AWS::StackName": f"built-{run}",
+        "Table": f"built-{run}",
+        "SnapshotBucket": f"built-{run}",
+        "Bus": f"built-{run}",
+        "IndexPrefix": f"built{run}",
+    }
+    parts = AwsParts(_settings(built, engines, names))
+    parts.create()
+    upstream = {"dynamodb": engines.dynamodb_url, "opensearch": engines.opensearch_url, "s3": engines.s3_url}
+    credentials = {name: os.environ[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")}
+    yield Deployment(names, upstream, credentials | {"AWS_DEFAULT_REGION": engines.region})
+    boto3.client("dynamodb").delete_table(TableName=names["Table"])
+    boto3.client("s3").delete_bucket(Bucket=names["SnapshotBucket"])
+    OpenSearch([engines.opensearch_url]).indices.delete(index=f"{names['IndexPrefix']}-*")
+
+
+def _settings(built: Path, engines: Engines, names: Mapping[str, str]) -> Settings:
+    (model,) = (built / "EmbedderLayer/recollect-models").iterdir()
+    return Settings.from_environment(
+        {
+            "RECOLLECT_ENGINES": "aws",
+            "RECOLLECT_TABLE": names["Table"],
+            "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
+            "RECOLLECT_INDEX_PREFIX": names["IndexPrefix"],
+            "RECOLLECT_SNAPSHOT_BUCKET": names["SnapshotBucket"],
+            "RECOLLECT_MODEL_FOLDER": str(model),
+            "RECOLLECT_CALL_TIMEOUT_SECONDS": "30",
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def functions(
+    deployment: Deployment, opt: Opt, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, RunningFunction]]:
+    """Every function, started once, with a gateway of its own."""
+    interpreter, logs = python(), tmp_path_factory.mktemp("logs")
+    runtime = install_runtime_client(interpreter)
+    running: dict[str, RunningFunction] = {}
+    gateways = {name: Gateway(deployment.upstream) for name in FUNCTIONS}
+    try:
+        for name, gateway in gateways.items():
+            gateway.__enter__()
+            folder = opt.folders[name]
+            running[name] = RunningFunction(name, gateway, logs / f"{name}.log")
+            running[name].start(interpreter, folder, runtime, variables(name, deployment, gateway, folder))
+        yield running
+    finally:
+        for one in running.values():
+            one.stop()
+        for gateway in gateways.values():
+            gateway.__exit__()

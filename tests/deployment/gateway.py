@@ -1,0 +1,151 @@
+"""Stands between a function and the engines: forwards, notes what a role would have to allow, takes services away."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+_TRANSACTION_ACTIONS = {
+    "Put": "PutItem",
+    "ConditionCheck": "ConditionCheckItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+}
+_HOP = {"connection", "keep-alive", "transfer-encoding"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Need:
+    """An action on a resource: `table`, `table/index/NAME`, `domain/PATH`, `bucket` or `bus`."""
+
+    action: str
+    resource: str
+
+
+@dataclass(slots=True)
+class Gateway:
+    """One port for all services of one function; a context manager. `away` names services that answer 503."""
+
+    upstream: dict[str, str]
+    needs: set[Need] = field(default_factory=set)
+    published: list[dict[str, Any]] = field(default_factory=list)
+    away: set[str] = field(default_factory=set)
+    _server: ThreadingHTTPServer | None = None
+
+    @property
+    def url(self) -> str:
+        """What the function takes for every endpoint."""
+        assert self._server is not None
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> "Gateway":
+        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
+        self._server.daemon_threads = True
+        Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        assert self._server is not None
+        self._server.shutdown()
+        self._server.server_close()
+
+    def take(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        """The answer to a request."""
+        service, target = _service_of(headers), headers.get("X-Amz-Target", "").rpartition(".")[2]
+        if service in self.away:
+            return 503, [("Content-Type", "application/json")], b"{}"
+        self.needs |= set(_needs(service, method, path, target, body))
+        if service == "events":
+            return self._publish(json.loads(body)["Entries"])
+        return _forward(self.upstream[service], method, path, headers, body)
+
+    def _publish(self, entries: list[dict[str, Any]]) -> tuple[int, list[tuple[str, str]], bytes]:
+        self.published += entries
+        answer = {"FailedEntryCount": 0, "Entries": [{"EventId": str(n)} for n in range(len(entries))]}
+        return 200, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(answer).encode()
+
+
+class _Server(ThreadingHTTPServer):
+    """A client that hangs up, because its time is over, is no fault here."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def _service_of(headers: Any) -> str:
+    target = headers.get("X-Amz-Target", "")
+    if target.startswith("DynamoDB_"):
+        return "dynamodb"
+    if target.startswith("AWSEvents."):
+        return "events"
+    return "s3" if "/s3/aws4_request" in headers.get("Authorization", "") else "opensearch"
+
+
+def _needs(service: str, method: str, path: str, target: str, body: bytes) -> Iterator[Need]:
+    if service == "dynamodb":
+        request = json.loads(body)
+        index = f"table/index/{request['IndexName']}" if "IndexName" in request else "table"
+        for action in _table_actions(target, request):
+            yield Need(f"dynamodb:{action}", index)
+    elif service == "opensearch":
+        yield Need(f"es:ESHttp{method.capitalize()}", f"domain{unquote(urlsplit(path).path)}")
+    elif service == "s3":
+        yield Need("s3:ListBucket" if method == "HEAD" else f"s3:{method}", "bucket")
+    else:
+        yield Need(f"events:{target}", "bus")
+
+
+def _table_actions(target: str, request: dict[str, Any]) -> set[str]:
+    if target != "TransactWriteItems":
+        return {target}
+    return {_TRANSACTION_ACTIONS[kind] for item in request["TransactItems"] for kind in item}
+
+
+def _forward(
+    upstream: str, method: str, path: str, headers: Any, body: bytes
+) -> tuple[int, list[tuple[str, str]], bytes]:
+    parts = urlsplit(upstream)
+    assert parts.hostname is not None
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=30)
+    try:
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers.items():
+            if name.lower() not in _HOP:
+                connection.putheader(name, value)
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        return answer.status, [h for h in answer.getheaders() if h[0].lower() not in _HOP], answer.read()
+    finally:
+        connection.close()
+
+
+def _handler_of(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def _take(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            status, headers, answer = gateway.take(self.command, self.path, self.headers, body)
+            self.send_response_only(status)
+            for name, value in headers:
+                if name.lower() != "content-length" or self.command == "HEAD":
+                    self.send_header(name, value)
+            if self.command != "HEAD":
+                self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(answer)
+
+        do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = _take
+
+        def log_message(self, *_: Any) -> None:
+            """Quiet."""
+
+    return Handler

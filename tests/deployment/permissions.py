@@ -1,0 +1,32 @@
+"""Whether a function's role allows what the function asked of the services."""
+
+from fnmatch import fnmatchcase
+from typing import Any
+
+from deployment.gateway import Need
+from deployment.template import listed, statements
+
+_PLACES = {"Table": "table", "Bus": "bus", "SnapshotBucket": "bucket"}
+
+
+def refusals(name: str, needs: set[Need], index_prefix: str) -> set[Need]:
+    """What the role of a function does not allow."""
+    allowed = [
+        (action, _pattern(resource, index_prefix))
+        for statement in statements(name)
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+    ]
+    return {
+        need
+        for need in needs
+        if not any(need.action == action and fnmatchcase(need.resource, pattern) for action, pattern in allowed)
+    }
+
+
+def _pattern(resource: Any, index_prefix: str) -> str:
+    """A statement's resource in the words of `Need`."""
+    if "Fn::GetAtt" in resource:
+        return _PLACES.get(resource["Fn::GetAtt"][0], "")
+    text = str(resource["Fn::Sub"]).replace("${Table.Arn}", "table").replace("${IndexPrefix}", index_prefix)
+    return "domain" + text.partition(":domain/${DomainName}")[2] if ":domain/" in text else text

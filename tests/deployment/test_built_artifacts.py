@@ -1,0 +1,146 @@
+"""The built functions answer every sample event, and together carry an event from ingest to search."""
+
+import copy
+import json
+import uuid
+from typing import Any
+
+import pytest
+
+from deployment.built import Deployment, RunningFunction
+from deployment.permissions import refusals
+from deployment.template import FUNCTIONS, sample_events
+from recollect.adapters.aws import keys
+from recollect.domain.event import EventRef
+from recollect.domain.instants import from_iso
+from recollect.domain.scope import Scope
+
+pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
+
+Functions = dict[str, RunningFunction]
+
+STATUS = {"http-events": 201, "http-get-event": 404}
+HTTP_EVENTS = [(name, source) for name in FUNCTIONS for source in sample_events(name) if source.startswith("http-")]
+
+
+@pytest.mark.parametrize(("name", "source"), HTTP_EVENTS)
+def test_a_sample_request_is_answered(functions: Functions, name: str, source: str) -> None:
+    answer = functions[name].invoke(sample_events(name)[source])
+    wanted = {STATUS.get(source, 200)} | ({200} if source == "http-events" else set())
+    assert answer["statusCode"] in wanted, answer
+
+
+@pytest.mark.parametrize("source", [source for source in sample_events("project") if source.startswith("stream-")])
+def test_a_sample_batch_of_the_stream_is_taken(functions: Functions, source: str) -> None:
+    assert functions["project"].invoke(sample_events("project")[source]) == {"batchItemFailures": []}
+
+
+def test_a_scheduled_run_counts_what_it_did(functions: Functions) -> None:
+    answer = functions["project"].invoke(sample_events("project")["schedule-reconcile"])
+    assert set(answer) == {"projected", "gone", "failed"}
+
+
+def test_an_event_of_another_kind_is_an_error_of_the_function(functions: Functions) -> None:
+    assert functions["project"].outcome({"task": "unknown"}).error is not None
+
+
+@pytest.mark.spec("P-25")
+def test_an_event_goes_from_ingest_by_the_stream_to_search_and_context(functions: Functions) -> None:
+    user = f"anna-{uuid.uuid4().hex[:8]}"
+    event_id = ingested(functions, user)
+    assert projected(functions, user, event_id) == {"batchItemFailures": []}
+    assert functions["project"].gateway.published[-1]["DetailType"] == "memory:episodic:saved"
+    assert event_id in {one["id"] for one in found(functions, user)["results"]}
+    context = said(functions["context"].invoke(request("context", "http-context", user)))
+    assert "Lyon" in context["prompt"]
+
+
+def test_a_record_that_comes_twice_changes_nothing(functions: Functions) -> None:
+    user = f"anna-{uuid.uuid4().hex[:8]}"
+    event_id = ingested(functions, user)
+    assert projected(functions, user, event_id, times=3) == {"batchItemFailures": []}
+    assert projected(functions, user, event_id, kind="stream-modify") == {"batchItemFailures": []}
+    assert [one["id"] for one in found(functions, user)["results"]].count(event_id) == 1
+
+
+def test_what_the_stream_never_brought_is_projected_by_the_schedule(functions: Functions) -> None:
+    user = f"anna-{uuid.uuid4().hex[:8]}"
+    event_id = ingested(functions, user)
+    answer = functions["project"].invoke(sample_events("project")["schedule-reconcile"])
+    assert answer["projected"] >= 1
+    assert answer["failed"] == 0
+    assert event_id in {one["id"] for one in found(functions, user)["results"]}
+    assert '"OldestPendingAge"' in functions["project"].log
+
+
+def test_without_the_search_engine_records_come_again_and_reads_go_on(functions: Functions) -> None:
+    user = f"anna-{uuid.uuid4().hex[:8]}"
+    for one in functions.values():
+        one.gateway.away.add("opensearch")
+    try:
+        event_id = ingested(functions, user)
+        assert projected(functions, user, event_id)["batchItemFailures"] != []
+        assert event_id in {one["id"] for one in found(functions, user)["results"]}
+    finally:
+        for one in functions.values():
+            one.gateway.away.clear()
+    assert projected(functions, user, event_id) == {"batchItemFailures": []}
+    assert event_id in {one["id"] for one in found(functions, user)["results"]}
+
+
+def test_a_record_that_cannot_be_read_is_counted_and_not_tried_again(functions: Functions) -> None:
+    broken = copy.deepcopy(sample_events("project")["stream-insert"])
+    broken["Records"][0]["dynamodb"]["Keys"] = {"pk": {"S": "U#only-a-tenant"}, "sk": {"S": "E#no-instant"}}
+    assert functions["project"].invoke(broken) == {"batchItemFailures": []}
+    assert "change records that cannot be read" in functions["project"].log
+
+
+def test_logs_hold_no_text_and_no_token(functions: Functions) -> None:
+    ingested(functions, "anna")
+    for one in functions.values():
+        assert "Lyon" not in one.log
+        assert "header.claims.signature" not in one.log
+
+
+def test_roles_allow_all_that_was_asked_of_the_services(functions: Functions, deployment: Deployment) -> None:
+    """Runs last in this file: by then every event has been through."""
+    refused = {
+        name: sorted(refusals(name, functions[name].gateway.needs, deployment.names["IndexPrefix"]))
+        for name in FUNCTIONS
+    }
+    assert refused == {name: [] for name in FUNCTIONS}
+    assert all(functions[name].gateway.needs for name in FUNCTIONS)
+
+
+def request(name: str, source: str, user: str) -> dict[str, Any]:
+    """A sample request of another user."""
+    event = copy.deepcopy(sample_events(name)[source])
+    event["headers"].pop("idempotency-key", None)
+    event["body"] = json.dumps(json.loads(event["body"]) | {"user_id": user})
+    return event
+
+
+def said(answer: dict[str, Any]) -> dict[str, Any]:
+    """The body of a good answer."""
+    assert answer["statusCode"] in (200, 201), answer
+    body: dict[str, Any] = json.loads(answer["body"])
+    return body
+
+
+def ingested(functions: Functions, user: str) -> str:
+    """The id of the event about Lyon, once it is durable."""
+    results = said(functions["ingest"].invoke(request("ingest", "http-events", user)))["results"]
+    return str(results[0]["event_id"])
+
+
+def found(functions: Functions, user: str) -> dict[str, Any]:
+    """What the sample search finds for a user."""
+    return said(functions["retrieval"].invoke(request("retrieval", "http-search", user)))
+
+
+def projected(functions: Functions, user: str, event_id: str, kind: str = "stream-insert", times: int = 1) -> Any:
+    """The answer to change records of the event about Lyon."""
+    record = copy.deepcopy(sample_events("project")[kind]["Records"][0])
+    ref = EventRef(event_id, from_iso("2024-05-06T09:00:00Z"))
+    record["dynamodb"]["Keys"] = keys.event_key(Scope("acme", user), ref).attributes
+    return functions["project"].invoke({"Records": [record] * times})

@@ -1,0 +1,209 @@
+"""The handler of `project`: which records are sent again, which are not, and what is measured."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from deployment.template import sample_events
+from recollect.app import App
+from recollect.application.project_events import ProjectionReport
+from recollect.application.reconcile import Reconcile
+from recollect.domain.errors import InvalidInput, Throttled
+from recollect.domain.ids import id_milliseconds
+from recollect.domain.timeline import PendingEvent
+from recollect.entrypoints.aws_wiring_project import project_handler
+from recollect.entrypoints.scheduled import RESERVE_SECONDS, is_reconcile, run_reconcile
+from recollect.entrypoints.stream import project_records
+
+NOW = datetime(2024, 5, 6, 9, 1, tzinfo=UTC)
+INSERTS: list[dict[str, Any]] = sample_events("project")["stream-insert"]["Records"]
+SECOND: str = INSERTS[1]["dynamodb"]["SequenceNumber"]
+
+
+@dataclass
+class Projector:
+    """Notes what it is asked to project, and fails as it is told."""
+
+    failing: dict[str, str] = field(default_factory=dict)
+    asked: list[PendingEvent] = field(default_factory=list)
+
+    def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
+        self.asked += pending
+        failed = {one.ref.id: self.failing[one.ref.id] for one in pending if one.ref.id in self.failing}
+        return ProjectionReport(len(pending) - len(failed), 0, failed)
+
+
+def event_id(record: dict[str, Any]) -> str:
+    """The event that a sample record names."""
+    return str(record["dynamodb"]["Keys"]["sk"]["S"].split("#")[2])
+
+
+def test_a_good_batch_is_asked_for_no_more() -> None:
+    projector = Projector()
+    report = project_records(INSERTS, projector, NOW)
+    assert report.answer == {"batchItemFailures": []}
+    assert [one.scope.user_id for one in projector.asked] == ["anna", "anna"]
+
+
+def test_a_failed_event_is_sent_again_with_every_record_that_names_it() -> None:
+    again = INSERTS[1] | {"dynamodb": INSERTS[1]["dynamodb"] | {"SequenceNumber": "7"}}
+    projector = Projector({event_id(INSERTS[1]): "Throttled"})
+    report = project_records([*INSERTS, again], projector, NOW)
+    assert report.answer == {"batchItemFailures": [{"itemIdentifier": "7"}, {"itemIdentifier": SECOND}]}
+
+
+def test_the_lowest_number_comes_first_whatever_its_length() -> None:
+    records = [
+        record | {"dynamodb": record["dynamodb"] | {"SequenceNumber": number}}
+        for record, number in zip(INSERTS, ("1000", "999"), strict=True)
+    ]
+    failing = Projector({event_id(record): "Unavailable" for record in records})
+    assert project_records(records, failing, NOW).retry == ["999", "1000"]
+
+
+def test_an_event_is_projected_once_however_often_it_is_named() -> None:
+    projector = Projector()
+    project_records(sample_events("project")["stream-duplicate"]["Records"], projector, NOW)
+    assert len(projector.asked) == 1
+
+
+@pytest.mark.parametrize("sort_key", ["D#identity", "V#018f", "K#a#1#b", "C#x", "R#y"])
+def test_other_items_are_passed_over(sort_key: str) -> None:
+    projector = Projector()
+    report = project_records([keyed("U#acme#anna", sort_key)], projector, NOW)
+    assert (projector.asked, report.malformed, report.answer) == ([], [], {"batchItemFailures": []})
+
+
+def keyed(partition: str, sort_key: str) -> dict[str, Any]:
+    """A sample record of another item."""
+    keys = {"pk": {"S": partition}, "sk": {"S": sort_key}}
+    return INSERTS[0] | {"dynamodb": INSERTS[0]["dynamodb"] | {"Keys": keys}}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"dynamodb": None},
+        {"dynamodb": {"Keys": {}}},
+        {"dynamodb": {"Keys": {"pk": {"S": "U#a#b"}, "sk": {"B": "x"}}}},
+        keyed("U#acme", "E#3923974800000000#018f4cf3-a400-7000-8000-000000000001"),
+        keyed("U#acme#anna", "E#soon#018f4cf3-a400-7000-8000-000000000001"),
+        keyed("U#acme#anna", "E#3923974800000000#not-one-of-our-ids"),
+        keyed("U#acme#anna", "E#3923974800000000"),
+        "not a record",
+        None,
+    ],
+)
+def test_a_record_that_cannot_be_read_is_counted_and_holds_up_nothing(record: Any) -> None:
+    projector = Projector()
+    report = project_records([record, INSERTS[1]], projector, NOW)
+    assert (len(report.malformed), len(projector.asked)) == (1, 1)
+    assert report.answer == {"batchItemFailures": []}
+
+
+def test_the_age_is_that_of_the_oldest_event() -> None:
+    now = datetime.fromtimestamp(id_milliseconds(event_id(INSERTS[0])) / 1000, UTC) + timedelta(seconds=90)
+    assert project_records(INSERTS, Projector(), now).oldest_age_seconds == pytest.approx(90, abs=1)
+    assert project_records([], Projector(), now).oldest_age_seconds == 0
+
+
+@dataclass
+class Pages:
+    """A Reconcile of so many pages."""
+
+    pages: int
+    seen: int = 0
+    age: timedelta | Exception = timedelta(seconds=3)
+
+    def page(self, now: datetime, after: str | None) -> tuple[ProjectionReport, str | None]:
+        self.seen += 1
+        return ProjectionReport(projected=100), str(self.seen) if self.seen < self.pages else None
+
+    def oldest_age(self, real_now: datetime) -> timedelta:
+        if isinstance(self.age, Exception):
+            raise self.age
+        return self.age
+
+
+def reconciling(pages: Pages) -> Reconcile:
+    """As the entrypoint wants it."""
+    return cast(Reconcile, pages)
+
+
+def test_a_run_works_through_all_pages_while_there_is_time() -> None:
+    report = run_reconcile(reconciling(Pages(3)), lambda: NOW, lambda: RESERVE_SECONDS)
+    assert (report.projection.projected, report.complete, report.oldest_age_seconds) == (300, True, 3.0)
+
+
+def test_a_run_stops_before_its_time_is_over_but_always_does_a_page() -> None:
+    left = iter([RESERVE_SECONDS + 1, RESERVE_SECONDS - 1])
+    pages = Pages(10)
+    report = run_reconcile(reconciling(pages), lambda: NOW, lambda: next(left))
+    assert (pages.seen, report.complete) == (2, False)
+    assert run_reconcile(reconciling(Pages(10)), lambda: NOW, lambda: 0.0).projection.projected == 100
+
+
+def test_an_age_that_the_table_does_not_say_is_none() -> None:
+    pages = Pages(1, age=Throttled("busy"))
+    assert run_reconcile(reconciling(pages), lambda: NOW, lambda: 60.0).oldest_age_seconds is None
+
+
+@pytest.mark.parametrize("event", [None, [], "reconcile", {}, {"task": "other"}])
+def test_only_the_schedule_asks_for_a_run(event: Any) -> None:
+    assert not is_reconcile(event)
+
+
+class Context(SimpleNamespace):
+    """What Lambda tells a handler."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            function_name="project",
+            memory_limit_in_mb=1769,
+            invoked_function_arn="arn:aws:lambda:us-east-1:123456789012:function:project",
+            aws_request_id="1",
+        )
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 100_000
+
+
+def handled(event: Any, projector: Projector, capsys: pytest.CaptureFixture[str], **parts: Any) -> Any:
+    """The answer to an event, and the lines that it left on standard output, as JSON."""
+    app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), project=projector, **parts)
+    answer = project_handler(cast(App, app))(event, cast(Any, Context()))
+    return answer, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_batch_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    projector = Projector({event_id(INSERTS[1]): "Throttled"})
+    answer, lines = handled({"Records": [*INSERTS, {}]}, projector, capsys)
+    (metrics,) = (line for line in lines if "_aws" in line)
+    assert answer == {"batchItemFailures": [{"itemIdentifier": SECOND}]}
+    assert {name: metrics[name] for name in ("Records", "Projected", "Failed", "Malformed")} == {
+        "Records": [3.0],
+        "Projected": [1.0],
+        "Failed": [1.0],
+        "Malformed": [1.0],
+    }
+    assert metrics["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "Recollect"
+
+
+def test_a_scheduled_run_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    answer, lines = handled({"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2))
+    (metrics,) = (line for line in lines if "_aws" in line)
+    assert answer == {"projected": 200, "gone": 0, "failed": 0}
+    assert (metrics["OldestPendingAge"], metrics["Reconciled"]) == ([3.0], [200.0])
+
+
+@pytest.mark.filterwarnings("ignore:No application metrics to publish")
+@pytest.mark.parametrize("event", [{}, {"task": "other"}, {"Records": None}, []])
+def test_anything_else_is_an_error(event: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InvalidInput):
+        handled(event, Projector(), capsys)
