@@ -1,6 +1,7 @@
 """Context: the right lines, each once, in order, inside the budget; and it stores nothing."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.timeline import WindowQuery
 
 
-def contents(memory: Memory, text: str, **changes: object) -> list[str]:
+def contents(memory: Memory, text: str, **changes: Any) -> list[str]:
     return [selected.item.content for selected in memory.context(text, **changes).prompt.memories]
 
 

@@ -20,7 +20,7 @@ from recollect.entrypoints.http.aws import http_handler
 from recollect.settings import Settings
 
 
-class LambdaContext:
+class Context:
     """What the handlers read of the runtime's context."""
 
     function_name = "recollect-test"
@@ -30,6 +30,11 @@ class LambdaContext:
 
     def get_remaining_time_in_millis(self) -> int:
         return 30_000
+
+
+def lambda_context() -> Any:
+    """A context of the runtime's."""
+    return Context()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Deployment:
             event["queryStringParameters"] = dict(parse_qsl(query))
         if body is not None:
             event["body"] = json.dumps(body)
-        answer = self.handlers[function](event, LambdaContext())
+        answer = self.handlers[function](event, lambda_context())
         return Answer(answer["statusCode"], json.loads(answer["body"] or "null"))
 
 
@@ -101,6 +106,6 @@ def deployment(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Iterator[De
         "project": project,
     }
     arn = Table(dynamodb_client(), name).stream_arn()
-    pump = StreamPump(streams_client(), arn, lambda event: project(event, LambdaContext()))
+    pump = StreamPump(streams_client(), arn, lambda event: project(event, lambda_context()))
     yield Deployment(app, handlers, pump)
     app.parts.access.client.delete_table(TableName=name)  # type: ignore[attr-defined]

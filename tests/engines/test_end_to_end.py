@@ -1,8 +1,10 @@
 """HTTP → DynamoDB → its stream → the project handler → OpenSearch → search, on the real engines."""
 
+from typing import Any
+
 import pytest
 
-from engines.conftest import Deployment
+from engines.conftest import Deployment, lambda_context
 
 pytestmark = pytest.mark.engines
 
@@ -16,7 +18,7 @@ def events(*contents: str, day: int = 1, **more: object) -> dict[str, object]:
     return {"user_id": "anna", "conversation_id": "c1", "events": listed}
 
 
-def found(deployment: Deployment, query: str, tenant: str = "acme", **more: object) -> list[str]:
+def found(deployment: Deployment, query: str, tenant: str = "acme", **more: Any) -> list[str]:
     answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": query, **more}, tenant)
     assert answer.status == 200, answer.body
     return [result["content"] for result in answer.body["results"]]
@@ -26,7 +28,7 @@ def test_what_was_said_comes_back_before_and_after_the_stream(deployment: Deploy
     answer = deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
     assert answer.status == 201
     ids = [result["event_id"] for result in answer.body["results"]]
-    modes = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
+    modes: dict[str, dict[str, Any]] = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
     for state in ("tail", "indexed"):
         for mode, more in modes.items():
             assert found(deployment, "my sister paints", mode=mode, **more)[0] == TEXTS[1], (state, mode)
@@ -76,7 +78,7 @@ def test_tenants_never_meet(deployment: Deployment) -> None:
 def test_a_stream_that_never_comes_is_made_good_by_reconcile(deployment: Deployment) -> None:
     deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
     assert len(deployment.app.parts.projections.pending(10, None).markers) == 3
-    deployment.handlers["project"]({"task": "reconcile"}, _context())
+    deployment.handlers["project"]({"task": "reconcile"}, lambda_context())
     assert deployment.app.parts.projections.pending(10, None).markers == ()
     assert found(deployment, "bakery")[0] == TEXTS[2]
     assert deployment.pump.drain() >= 3
@@ -105,9 +107,3 @@ def test_with_the_projector_stopped_the_last_of_3000_is_found(deployment: Deploy
         assert answer.status == 201
     for mode, more in {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}.items():
         assert found(deployment, "entry w2999", mode=mode, **more)[0] == "entry w2999"
-
-
-def _context() -> object:
-    from engines.conftest import LambdaContext
-
-    return LambdaContext()

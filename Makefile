@@ -1,0 +1,49 @@
+# Everything a developer runs. `make demo` and `make test` need nothing but Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.PHONY: help demo test check docs engines engines-stop build bench clean
+
+help:
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,dev]'
+	@touch $(STAMP)
+
+demo: $(STAMP) ## a conversation goes in, the context of the next model call comes out
+	@$(BIN)/recollect demo
+
+test: $(STAMP) ## all tests; those that need engines or built artifacts say so when left out
+	$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
+
+check: $(STAMP) ## formatting, lint, types, imports, templates, generated documents
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy layers/memory/recollect functions tests
+	$(BIN)/mypy infra/engines/*.py
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/cfn-lint template.yaml
+	$(BIN)/python infra/generate.py --check
+
+docs: $(STAMP) ## writes the generated documents: OpenAPI, settings, layer requirements
+	$(BIN)/python infra/generate.py
+
+engines: ## starts OpenSearch, DynamoDB Local and an S3 server; prints what to export
+	@$(PYTHON) infra/engines/engines.py start
+
+engines-stop: ## ends them
+	@$(PYTHON) infra/engines/engines.py stop
+
+build: $(STAMP) ## builds functions and layers with SAM
+	infra/sam.sh build
+
+bench: $(STAMP) ## measures; figures go to docs/benchmarks.md
+	$(BIN)/python -m bench
+
+clean: ## removes what was built
+	rm -rf $(VENV) .aws-sam build

@@ -1,0 +1,40 @@
+"""A real server in a thread of this process, over an empty folder of data."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from recollect.bootstrap import open_app
+from recollect.entrypoints.http.server import build_asgi
+from recollect.entrypoints.worker import Projector
+from recollect.settings import Settings
+
+KEY = "key-a"
+
+
+@pytest.fixture(scope="session")
+def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where it answers; `KEY` is the key of the tenant `acme`, an administrator's."""
+    settings = Settings.from_environment(
+        {
+            "RECOLLECT_HOME": str(Path(tmp_path_factory.mktemp("home"))),
+            "RECOLLECT_EMBEDDER": "hashing",
+            "RECOLLECT_API_KEYS": f'{{"{KEY}": {{"tenant": "acme", "admin": true}}}}',
+        }
+    )
+    app = open_app(settings)
+    config = uvicorn.Config(build_asgi(app), port=0, log_config=None, access_log=False, lifespan="off", ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    with Projector(app):
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        server.should_exit = True
+        thread.join(10)
+    app.parts.close()

@@ -1,0 +1,188 @@
+"""Both clients against the real routes."""
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from client.conftest import KEY
+from recollect.client import (
+    AsyncRecollect,
+    ConnectionFailed,
+    NotFound,
+    Recollect,
+    RecollectApiError,
+    RetryPolicy,
+    Unauthenticated,
+    Unprocessable,
+)
+from recollect.client.shapes import NewEvent
+
+HARD_IDS = (
+    "ana",
+    "a/b",
+    "#",
+    "?q=1",
+    "50%",
+    "~ana",
+    "..ana",
+    "🙂",
+    "देवनागरी",
+    "\u202eabc\u200f",
+    " ",
+    "a+b",
+    "x" * 128,
+)
+SAID = datetime(2024, 5, 1, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(server_url: str) -> Iterator[Recollect]:
+    with Recollect(server_url, KEY) as client:
+        yield client
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user-{uuid4().hex}"
+
+
+def some_events(count: int) -> list[NewEvent]:
+    return [
+        {"content": f"remark number{n}", "timestamp": datetime(2024, 5, 1, 9, n % 60, tzinfo=UTC)} for n in range(count)
+    ]
+
+
+def test_what_is_added_is_found_and_read(memory: Recollect, user: str) -> None:
+    answer = memory.add_events(user, [{"content": "I live in Porto", "timestamp": SAID, "speaker": "Ana"}])
+    (result,) = answer["results"]
+    assert result["status"] == "created"
+    event = memory.event(user, result["event_id"])
+    assert (event["content"], event["speaker"], event["timestamp"]) == (
+        "I live in Porto",
+        "Ana",
+        "2024-05-01T09:00:00.000000Z",
+    )
+    found = memory.search(user, "Porto", mode="lexical", explain=True)["results"][0]
+    assert found["id"] == event["id"]
+    assert found["why"]
+    assert "I live in Porto" in memory.context(user, "Where do I live?", token_budget=500)["prompt"]
+
+
+def test_a_duplicate_and_a_key(memory: Recollect, user: str) -> None:
+    statuses = [memory.add_events(user, some_events(1))["results"][0]["status"] for _ in range(2)]
+    assert statuses == ["created", "duplicate"]
+    ids = [
+        memory.add_events(user, [{"content": "no time"}], idempotency_key=f"k-{user}")["results"][0]["event_id"]
+        for _ in range(2)
+    ]
+    assert ids[0] == ids[1]
+
+
+def test_lists_go_through_all_pages(memory: Recollect, user: str) -> None:
+    for conversation in range(7):
+        memory.add_events(user, some_events(20), conversation_id=f"c{conversation}")
+    events = list(memory.events(user, from_=datetime(2024, 1, 1, tzinfo=UTC), limit=15))
+    assert len({event["id"] for event in events}) == len(events) == 140
+    assert len(list(memory.events(user, from_="2024-01-01T00:00:00Z", conversation_id="c3"))) == 20
+    assert list(memory.events(user)) == []
+
+
+@pytest.mark.parametrize("user_id", HARD_IDS)
+def test_ids_of_every_class(memory: Recollect, user_id: str, user: str) -> None:
+    name = (user_id + user)[:128] if len(user_id) < 90 else user_id
+    made = memory.add_events(name, [{"content": f"said by {user}", "timestamp": SAID}])["results"][0]
+    assert memory.event(name, made["event_id"])["user_id"] == name
+    assert [event["user_id"] for event in memory.events(name, last_days=10_000)] == [name]
+
+
+def test_conversations_and_the_bus_follow(memory: Recollect, user: str) -> None:
+    for number in range(3):
+        memory.add_events(user, some_events(1), conversation_id=f"c{number}")
+    for _ in range(100):
+        listed = {conversation["id"] for conversation in memory.conversations(user, limit=2)}
+        if len(listed) == 3:
+            break
+        asyncio.run(asyncio.sleep(0.05))
+    assert listed == {"c0", "c1", "c2"}
+    assert memory.bus("memory:episodic:saved")["events"]
+
+
+def test_analyze_health_ready_and_openapi(memory: Recollect) -> None:
+    assert memory.analyze("I prefer tea")["importance"] > 0
+    assert memory.health()["status"] == "ok"
+    assert memory.ready()["ready"] is True
+    assert "/v1/events" in memory.openapi()["paths"]
+
+
+def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
+    paths = memory.openapi()["paths"]
+    operations = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+    assert operations - {"GET /docs"} == {
+        "POST /v1/events",
+        "POST /v1/analyze",
+        "GET /v1/users/{user_id}/events",
+        "GET /v1/users/{user_id}/events/{event_id}",
+        "GET /v1/users/{user_id}/conversations",
+        "POST /v1/search",
+        "POST /v1/context",
+        "GET /v1/health",
+        "GET /v1/ready",
+        "GET /v1/bus",
+        "GET /v1/openapi.json",
+    }
+
+
+def test_errors_are_told_apart_by_class(memory: Recollect, server_url: str, user: str) -> None:
+    with pytest.raises(NotFound):
+        memory.event(user, "none")
+    with pytest.raises(Unprocessable) as caught:
+        memory.add_events(user, [{"content": " "}])
+    assert caught.value.problem["results"][0]["status"] == "invalid"
+    with pytest.raises(Unprocessable) as caught:
+        memory.search(user, "x", top_k=1000)
+    assert caught.value.errors[0]["loc"] == ["body", "top_k"]
+    with Recollect(server_url, "wrong") as stranger, pytest.raises(Unauthenticated):
+        stranger.search(user, "x")
+    assert issubclass(NotFound, RecollectApiError)
+
+
+def test_no_server_is_told(user: str) -> None:
+    with (
+        Recollect("http://127.0.0.1:9", retries=RetryPolicy(tries=2, first_pause_seconds=0.01)) as nobody,
+        pytest.raises(ConnectionFailed),
+    ):
+        nobody.search(user, "x")
+
+
+def test_the_asynchronous_client_does_the_same(server_url: str, user: str) -> None:
+    async def story() -> None:
+        async with AsyncRecollect(server_url, KEY) as memory:
+            answer = await memory.add_events(user, some_events(60))
+            assert [result["status"] for result in answer["results"]] == ["created"] * 60
+            listed = [event["id"] async for event in memory.events(user, last_days=10_000, limit=25)]
+            assert len(set(listed)) == 60
+            assert (await memory.event(user, listed[0]))["id"] == listed[0]
+            assert (await memory.search(user, "number7", mode="lexical"))["results"][0]["content"] == "remark number7"
+            assert (await memory.context(user, "hello"))["prompt"].endswith("hello")
+            assert (await memory.analyze("hi"))["tags"]
+            assert (await memory.health())["status"] == "ok"
+            assert (await memory.ready())["ready"] is True
+            assert "events" in await memory.bus()
+            assert (await memory.openapi())["openapi"]
+            assert [c["id"] async for c in memory.conversations(user)] in ([], [answer["conversation_id"]])
+            with pytest.raises(NotFound):
+                await memory.event(user, "none")
+
+    asyncio.run(story())
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    def signatures(client: type) -> dict[str, list[str]]:
+        public = {name: value for name, value in vars(client).items() if not name.startswith("_")}
+        return {name: list(inspect.signature(value).parameters) for name, value in public.items()}
+
+    assert signatures(Recollect) == signatures(AsyncRecollect)

@@ -1,0 +1,213 @@
+"""When a call is made again, and with what."""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from recollect.client import (
+    AsyncRecollect,
+    BadRequest,
+    Conflict,
+    ConnectionFailed,
+    Recollect,
+    RecollectApiError,
+    RetryPolicy,
+    Throttled,
+    Unavailable,
+    UpstreamFailed,
+    VersionMismatch,
+)
+from recollect.client.calls import path_segment
+
+QUICK = RetryPolicy(tries=3, first_pause_seconds=0.001, longest_pause_seconds=2)
+
+
+class Server:
+    """Answers what it is told to, one after another, and remembers what it was asked."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self.answers = iter(answers)
+        self.requests: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        answer = next(self.answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def client(self, **options: Any) -> Recollect:
+        return Recollect("http://server/", transport=httpx.MockTransport(self), **{"retries": QUICK, **options})
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    pauses: list[float] = []
+    monkeypatch.setattr("recollect.client.synchronous.time.sleep", pauses.append)
+    return pauses
+
+
+def problem(status: int, **headers: str) -> httpx.Response:
+    body = {"type": "about:blank", "title": "Something", "status": status, "detail": "went wrong", "errors": []}
+    return httpx.Response(status, json=body, headers={"Content-Type": "application/problem+json", **headers})
+
+
+def good() -> httpx.Response:
+    return httpx.Response(200, json={"conversation_id": "c", "results": []})
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_what_may_pass_is_tried_again(status: int, slept: list[float]) -> None:
+    server = Server(problem(status), problem(status), good())
+    server.client().add_events("ana", [{"content": "hi"}])
+    assert len(server.requests) == 3
+    assert len(slept) == 2
+
+
+@pytest.mark.spec("P-20")
+def test_a_write_keeps_its_idempotency_key_and_body(slept: list[float]) -> None:
+    server = Server(httpx.ReadTimeout("late"), problem(503), good())
+    server.client().add_events("ana", [{"content": "hi"}])
+    assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
+    assert len({request.content for request in server.requests}) == 1
+    other = Server(good())
+    other.client().add_events("ana", [{"content": "hi"}])
+    assert other.requests[0].headers["Idempotency-Key"] != server.requests[0].headers["Idempotency-Key"]
+
+
+def test_a_key_of_the_callers_own_is_used() -> None:
+    server = Server(good())
+    server.client().add_events("ana", [{"content": "hi"}], idempotency_key="mine")
+    assert server.requests[0].headers["Idempotency-Key"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(400, BadRequest), (409, Conflict), (412, VersionMismatch), (418, RecollectApiError)]
+)
+def test_what_stays_is_not_tried_again(status: int, error: type[RecollectApiError]) -> None:
+    server = Server(problem(status))
+    with pytest.raises(error) as caught:
+        server.client().search("ana", "x")
+    assert (len(server.requests), caught.value.status, str(caught.value)) == (1, status, f"{status}: went wrong")
+
+
+def test_a_key_in_flight_is_waited_for(slept: list[float]) -> None:
+    server = Server(problem(409, **{"Retry-After": "1"}), good())
+    server.client().add_events("ana", [{"content": "hi"}])
+    assert slept == [1.0]
+
+
+def test_retry_after_stands_for_the_pause(slept: list[float]) -> None:
+    server = Server(problem(429, **{"Retry-After": "2"}), good())
+    server.client().add_events("ana", [{"content": "hi"}])
+    assert slept == [2.0]
+
+
+def test_retry_after_as_a_date(slept: list[float]) -> None:
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+    server = Server(problem(429, **{"Retry-After": later}), good())
+    server.client().add_events("ana", [{"content": "hi"}])
+    assert 0 < slept[0] <= 2
+
+
+def test_a_long_wait_is_the_callers_to_decide(slept: list[float]) -> None:
+    server = Server(problem(429, **{"Retry-After": "3600"}))
+    with pytest.raises(Throttled) as caught:
+        server.client().search("ana", "x")
+    assert (slept, caught.value.retry_after_seconds) == ([], 3600)
+
+
+@pytest.mark.parametrize(("status", "error"), [(429, Throttled), (502, UpstreamFailed), (503, Unavailable)])
+def test_tries_are_bounded(status: int, error: type[RecollectApiError], slept: list[float]) -> None:
+    server = Server(*(problem(status) for _ in range(10)))
+    with pytest.raises(error):
+        server.client().search("ana", "x")
+    assert len(server.requests) == 3
+
+
+def test_no_answer_is_tried_again_and_then_told(slept: list[float]) -> None:
+    server = Server(*(httpx.ConnectError("refused") for _ in range(10)))
+    with pytest.raises(ConnectionFailed) as caught:
+        server.client().search("ana", "x")
+    assert len(server.requests) == 3
+    assert isinstance(caught.value.__cause__, httpx.ConnectError)
+
+
+def test_pauses_grow_and_are_bounded() -> None:
+    policy = RetryPolicy(tries=20, first_pause_seconds=0.2, longest_pause_seconds=3)
+    pauses = [policy.pause_after_failure(attempt) or 0 for attempt in range(1, 20)]
+    assert all(0.1 * 2**n <= pause <= 0.2 * 2**n for n, pause in enumerate(pauses[:4]))
+    assert max(pauses) <= 3
+
+
+def test_not_being_ready_is_an_answer() -> None:
+    server = Server(httpx.Response(503, json={"ready": False, "parts": {}}))
+    assert server.client().ready() == {"ready": False, "parts": {}}
+
+
+def test_a_server_that_is_not_there_behind_a_proxy_is_no_readiness() -> None:
+    with pytest.raises(Unavailable):
+        Server(httpx.Response(503, text="<html>")).client().ready()
+
+
+@pytest.mark.parametrize("answer", [httpx.Response(200, text="<html>"), httpx.Response(200, json=[1])])
+def test_an_answer_that_is_no_object_is_an_error(answer: httpx.Response) -> None:
+    with pytest.raises(RecollectApiError):
+        Server(answer).client().health()
+
+
+def test_the_gateways_own_body_is_understood() -> None:
+    server = Server(httpx.Response(401, json={"message": "Unauthorized"}))
+    with pytest.raises(RecollectApiError, match="401: Unauthorized"):
+        server.client().search("ana", "x")
+
+
+def test_a_redirect_does_not_carry_the_key_away() -> None:
+    server = Server(httpx.Response(307, headers={"Location": "http://elsewhere/"}))
+    with pytest.raises(RecollectApiError):
+        server.client(api_key="secret").health()
+    assert len(server.requests) == 1
+
+
+def test_the_key_is_sent_and_times_are_written_out() -> None:
+    server = Server(good())
+    moment = datetime(2024, 5, 1, 9, tzinfo=UTC)
+    server.client(api_key="secret").search("ana", "x", time_window={"from": moment}, vector=(0.5, 1.0), as_of=None)
+    request = server.requests[0]
+    assert request.headers["Authorization"] == "Bearer secret"
+    assert json.loads(request.content) == {
+        "user_id": "ana",
+        "query": "x",
+        "time_window": {"from": "2024-05-01T09:00:00+00:00"},
+        "vector": [0.5, 1.0],
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "segment"),
+    [("a.b_c-9", "a.b_c-9"), ("a/b", "~YS9i"), ("~x", "~fng"), ("🙂", "~8J-Zgg"), ("%2F", "~JTJG"), (" ", "~IA")],
+)
+def test_ids_in_paths(value: str, segment: str) -> None:
+    assert path_segment(value) == segment
+
+
+def test_the_asynchronous_client_tries_again_too() -> None:
+    server = Server(problem(503), httpx.ConnectError("refused"), good())
+
+    async def story() -> None:
+        async with AsyncRecollect("http://server", retries=QUICK, transport=httpx.MockTransport(server)) as memory:
+            await memory.add_events("ana", [{"content": "hi"}])
+
+    asyncio.run(story())
+    assert len(server.requests) == 3
+
+
+def test_a_base_url_with_a_path_is_kept() -> None:
+    server = Server(httpx.Response(200, json={"status": "ok"}))
+    Recollect("https://host/stage/", transport=httpx.MockTransport(server)).health()
+    assert str(server.requests[0].url) == "https://host/stage/v1/health"

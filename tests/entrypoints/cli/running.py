@@ -1,0 +1,94 @@
+"""Running the command line: in this process, and as a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.domain.event import Event
+from recollect.domain.filters import SearchFilters, TimeWindow
+from recollect.domain.lexical import query_terms
+from recollect.domain.nomination import NominationRequest
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import WindowQuery
+from recollect.entrypoints.worker import real_now
+from recollect.settings import Settings
+
+COMMAND = (sys.executable, "-m", "recollect.entrypoints.cli")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A folder of data, and the environment that names it."""
+
+    folder: Path
+
+    def environment(self, **changes: str) -> dict[str, str]:
+        """The environment of a process that uses it."""
+        own = {"RECOLLECT_HOME": str(self.folder), "RECOLLECT_EMBEDDER": "hashing", **changes}
+        foreign = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+        return {**foreign, **own}
+
+    def start(self, *arguments: str, **changes: str) -> "subprocess.Popen[str]":
+        """Begins a command as a process."""
+        return subprocess.Popen(
+            [*COMMAND, *arguments],
+            env=self.environment(**changes),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, **changes: str) -> "subprocess.CompletedProcess[str]":
+        """Runs a command to its end."""
+        with self.start(*arguments, **changes) as process:
+            out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def app(self) -> App:
+        """The app over the same data."""
+        return open_app(Settings.from_environment(self.environment()))
+
+
+def events_of(app: App, scope: Scope) -> list[Event]:
+    """The whole timeline, newest first."""
+    page = app.listing.window(scope, WindowQuery(now=real_now(), window=TimeWindow(), limit=100_000))
+    assert page.more is None
+    return list(page.events)
+
+
+def indexed_documents(app: App, scope: Scope) -> int:
+    """How many documents of the user the index counts."""
+    request = NominationRequest(
+        filters=SearchFilters(now=real_now()), limit=10, terms=query_terms("anything"), count=True
+    )
+    tally = app.parts.index.nominate(scope, request).tally
+    assert tally is not None
+    return tally.considered
+
+
+def write_turns(file: Path, count: int, start: int = 0, **changes: Any) -> Path:
+    """A file of so many turns, ten to a session, sessions a day apart."""
+    with file.open("a", encoding="utf-8") as stream:
+        for number in range(start, start + count):
+            stream.write(json.dumps({**a_line(number), **changes}) + "\n")
+    return file
+
+
+def a_line(number: int) -> Mapping[str, Any]:
+    """One turn; every tenth begins a new session."""
+    day = number // 10
+    return {
+        "conversation": f"conv-{number // 500}",
+        "session": day,
+        "session_time": f"20{10 + day // 336:02d}-{1 + day // 28 % 12:02d}-{1 + day % 28:02d}T09:00:00",
+        "turn_id": f"D{day}:{number}",
+        "speaker": ("Ines", "Jonas")[number % 2],
+        "text": f"remark{number} about topic{number % 7}",
+    }

@@ -1,0 +1,151 @@
+"""`recollect search`, `context` and `timeline`: data on standard output, as text and as JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from entrypoints.cli.conftest import Run
+from entrypoints.cli.running import write_turns
+
+
+def a_turn(conversation: str, number: str, day: str, speaker: str, text: str) -> dict[str, str]:
+    return {
+        "conversation": conversation,
+        "session_time": f"{day}T09:00:00",
+        "turn_id": number,
+        "speaker": speaker,
+        "text": text,
+    }
+
+
+LINES = (
+    a_turn("c1", "1", "2024-05-01", "Ines", "I live in Porto"),
+    a_turn("c1", "2", "2024-05-01", "assistant", "Nice place"),
+    a_turn("c2", "3", "2024-06-01", "Ines", "I prefer tea\nover coffee"),
+)
+
+
+@pytest.fixture
+def memory(run: Run, tmp_path: Path) -> Run:
+    """The commands over three turns."""
+    file = tmp_path / "turns.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    assert run("import", file, "--user", "ana").exit_code == 0
+    return run
+
+
+def test_search_prints_the_best_first(memory: Run) -> None:
+    result = memory("search", "Where do I live, Porto?", "--user", "ana", "--explain")
+    assert result.exit_code == 0
+    assert "2024-05-01 09:00  Ines: I live in Porto" in result.stdout.splitlines()[0]
+    assert "bm25" in result.stdout.splitlines()[1]
+    assert result.stderr == ""
+
+
+def test_search_as_json_has_the_shape_of_the_http_surface(memory: Run) -> None:
+    answer = json.loads(memory("search", "Porto", "--user", "ana", "--top-k", "1", "--explain", "--json").stdout)
+    (found,) = answer["results"]
+    assert (found["kind"], found["content"], found["source_event_ids"]) == ("event", "I live in Porto", [found["id"]])
+    assert found["why"]["place"] == 1
+    assert answer["diagnostics"]["returned_count"] == 1
+
+
+def test_search_narrows_to_a_conversation(memory: Run) -> None:
+    answer = json.loads(memory("search", "tea Porto", "--user", "ana", "--conversation", "c2", "--json").stdout)
+    assert [found["content"] for found in answer["results"]] == ["I prefer tea\nover coffee"]
+
+
+def test_nothing_found_is_said_beside_the_data(memory: Run) -> None:
+    result = memory("search", "zebra", "--user", "ana", "--mode", "lexical")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "nothing found\n")
+
+
+def test_another_users_memory_is_empty(memory: Run) -> None:
+    assert json.loads(memory("search", "Porto", "--user", "bo", "--json").stdout)["results"] == []
+    assert memory("timeline", "--user", "bo").stdout == ""
+
+
+def test_without_a_model_search_says_so(memory: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+    result = memory("search", "Porto", "--user", "ana")
+    assert "I live in Porto" in result.stdout
+    assert "by words alone" in result.stderr
+
+
+def test_context_prints_the_prompt(memory: Run) -> None:
+    result = memory("context", "Where do I live?", "--user", "ana")
+    assert result.exit_code == 0
+    assert result.stdout.endswith("Current user input: Where do I live?\n")
+    assert "- You said (May 1): I live in Porto\n" in result.stdout
+    assert "- You said (Jun 1): I prefer tea over coffee\n" in result.stdout
+
+
+def test_context_explains_each_line(memory: Run) -> None:
+    result = memory("context", "Where do I live?", "--user", "ana", "--explain")
+    for word in ("section", "importance", "recent", "number 1 of the newest"):
+        assert word in result.stdout
+
+
+def test_context_as_json(memory: Run) -> None:
+    answer = json.loads(memory("context", "Where do I live?", "--user", "ana", "--json").stdout)
+    assert {item["content"] for item in answer["items"]} == {line["text"] for line in LINES}
+    assert all(item["reason"] and item["section"] for item in answer["items"])
+    assert answer["messages"][-1] == {"role": "user", "content": "Where do I live?"}
+
+
+def test_context_within_a_budget(memory: Run) -> None:
+    answer = json.loads(memory("context", "Where?", "--user", "ana", "--token-budget", "40", "--json").stdout)
+    assert answer["tokens"] <= 40
+    assert answer["left_out"]
+
+
+def test_timeline_is_all_of_it_newest_first(memory: Run) -> None:
+    result = memory("timeline", "--user", "ana")
+    assert [line.split("  ")[1] for line in result.stdout.splitlines()] == [
+        "Ines: I prefer tea over coffee",
+        "assistant: Nice place",
+        "Ines: I live in Porto",
+    ]
+    assert result.stderr == "3 events\n"
+
+
+def test_timeline_goes_on_beyond_a_page(run: Run, tmp_path: Path) -> None:
+    run("import", write_turns(tmp_path / "turns.jsonl", 450), "--user", "ana")
+    events = [json.loads(line) for line in run("timeline", "--user", "ana", "--json").stdout.splitlines()]
+    assert len({event["id"] for event in events}) == len(events) == 450
+    assert [event["timestamp"] for event in events] == sorted((event["timestamp"] for event in events), reverse=True)
+
+
+def test_timeline_of_one_conversation(memory: Run) -> None:
+    assert len(memory("timeline", "--user", "ana", "--conversation", "c1").stdout.splitlines()) == 2
+
+
+def test_what_somebody_said_commands_no_terminal(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "turns.jsonl"
+    file.write_text(json.dumps({"text": "red \x1b[31malert\x9b2J [bold]not markup[/bold] :smile:"}) + "\n")
+    run("import", file, "--user", "ana")
+    for arguments in (("timeline",), ("search", "alert"), ("context", "alert"), ("timeline", "--json")):
+        shown = run(*arguments, "--user", "ana").stdout
+        assert "alert" in shown
+        assert not {"\x1b", "\x9b"} & set(shown)
+        assert "[bold]not markup[/bold] :smile:" in shown
+    assert json.loads(run("timeline", "--user", "ana", "--json").stdout)["content"].endswith(":smile:")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", " ", "--user", "ana"),
+        ("context", "", "--user", "ana"),
+        ("search", "x", "--user", "x" * 129),
+        ("search", "x", "--user", "ana", "--top-k", "0"),
+        ("search", "x", "--user", "ana", "--mode", "magic"),
+        ("search", "x"),
+        ("context", "a very long question", "--user", "ana", "--token-budget", "1"),
+    ],
+)
+def test_wrong_input_has_exit_code_2(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.stderr

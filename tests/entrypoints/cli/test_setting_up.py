@@ -1,0 +1,196 @@
+"""`recollect init`, `doctor`, `serve`, `demo`, and errors of settings."""
+
+import json
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from entrypoints.cli.conftest import Run
+from entrypoints.cli.running import Home
+from recollect.domain.errors import NotReady
+from recollect.entrypoints.cli import opening
+from recollect.entrypoints.cli.demo import NOW, conversation
+
+
+def test_init_twice(run: Run, home: Home) -> None:
+    first = run("init")
+    assert (first.exit_code, first.stderr) == (0, "created: database\n")
+    assert (home.folder / "recollect.db").exists()
+    assert run("init").stderr == "engines: all there\n"
+
+
+def test_doctor_finds_all_well(run: Run) -> None:
+    result = run("doctor")
+    assert result.exit_code == 0, result.stdout
+    for name in ("python", "settings", "home", "timeline", "index", "embedder", "read", "write"):
+        assert f"ok    {name}:" in result.stdout
+
+
+def test_doctor_as_json(run: Run) -> None:
+    report = json.loads(run("doctor", "--json").stdout)
+    assert report["ok"] is True
+    assert {check["name"] for check in report["checks"]} >= {"settings", "home", "embedder"}
+
+
+def test_doctor_says_what_to_do_without_a_model(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "minilm")
+    monkeypatch.setenv("RECOLLECT_MODEL_FOLDER", str(tmp_path / "none"))
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "wrong embedder" in result.stdout
+    assert "recollect init" in result.stdout
+
+
+def test_doctor_tells_a_wrong_setting(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_ENGINES", "floppy")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "RECOLLECT_ENGINES" in result.stdout
+
+
+def test_doctor_tells_a_home_that_cannot_be(run: Run, home: Home) -> None:
+    home.folder.write_text("a file")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "RECOLLECT_HOME" in result.stdout
+    ended = run("timeline", "--user", "ana")
+    assert ended.exit_code == 1
+    assert ended.stderr == f"error: {home.folder}: File exists\n"
+
+
+def test_doctor_shows_no_key(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_API_KEYS", '{"sesame": {"tenant": "acme"}}')
+    result = run("doctor")
+    assert "sesame" not in result.stdout + result.stderr
+    assert "1 API keys" in result.stdout
+
+
+@pytest.mark.parametrize("command", [("timeline", "--user", "ana"), ("init",), ("serve",)])
+def test_a_wrong_setting_is_one_line_and_exit_code_2(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "magic")
+    result = run(*command)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: RECOLLECT_EMBEDDER: must be one of")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_openapi_is_printed(run: Run) -> None:
+    assert json.loads(run("openapi").stdout)["openapi"].startswith("3.")
+
+
+def test_without_arguments_the_commands_are_listed(run: Run) -> None:
+    assert "import" in run("--help").stdout
+
+
+def a_free_port() -> int:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return int(held.getsockname()[1])
+
+
+def wait_until_ready(url: str) -> None:
+    for _ in range(150):
+        try:
+            if httpx.get(f"{url}/v1/ready").status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    pytest.fail("the server did not become ready")
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+def test_serve_answers_projects_and_ends_cleanly(tmp_path: Path, ended_by: signal.Signals) -> None:
+    home, port = Home(tmp_path / "home"), a_free_port()
+    url = f"http://127.0.0.1:{port}"
+    with home.start("serve", "--port", str(port)) as server:
+        wait_until_ready(url)
+        event = {"content": "I live in Porto", "timestamp": "2024-05-01T09:00:00Z"}
+        answer = httpx.post(f"{url}/v1/events", json={"user_id": "ana", "events": [event]})
+        assert answer.status_code == 201
+        deadline = time.monotonic() + 10
+        while httpx.get(f"{url}/v1/ready").json()["parts"]["timeline"]["pending"] and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert httpx.get(f"{url}/v1/ready").json()["parts"]["timeline"]["pending"] == 0
+        started = time.monotonic()
+        server.send_signal(ended_by)
+        _, err = server.communicate(timeout=10)
+    assert server.returncode == 0, err
+    assert time.monotonic() - started < 6
+    assert all(json.loads(line) for line in err.splitlines())
+
+
+def test_serve_leaves_the_markers_without_the_projector(tmp_path: Path) -> None:
+    home, port = Home(tmp_path / "home"), a_free_port()
+    url = f"http://127.0.0.1:{port}"
+    with home.start("serve", "--port", str(port), RECOLLECT_PROJECTOR="off") as server:
+        wait_until_ready(url)
+        httpx.post(f"{url}/v1/events", json={"user_id": "ana", "events": [{"content": "hi"}]})
+        time.sleep(1.5)
+        assert httpx.get(f"{url}/v1/ready").json()["parts"]["timeline"]["pending"] == 1
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=10)
+
+
+def test_a_port_that_is_taken_is_exit_code_1(tmp_path: Path) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        held.listen()
+        ended = Home(tmp_path / "home").run("serve", "--port", str(held.getsockname()[1]))
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+
+
+def test_serve_for_others_needs_keys(run: Run) -> None:
+    result = run("serve", "--host", "0.0.0.0")
+    assert result.exit_code == 2
+    assert "RECOLLECT_API_KEYS" in result.stderr
+
+
+def test_demo_shows_contexts_and_receipts_and_leaves_nothing(run: Run, home: Home) -> None:
+    before = set(Path(os.environ.get("TMPDIR", "/tmp")).glob("recollect-demo-*"))
+    result = run("demo")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.count("the next model call gets") == 3
+    assert result.stdout.count("Why these lines") == 3
+    assert "76 turns" in result.stderr
+    assert not (home.folder / "recollect.db").exists()
+    assert set(Path(os.environ.get("TMPDIR", "/tmp")).glob("recollect-demo-*")) == before
+
+
+def test_demo_is_the_same_each_time(run: Run) -> None:
+    assert run("demo").stdout == run("demo").stdout
+
+
+def test_demo_without_a_model_says_so_and_goes_on(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fails(*_: object) -> None:
+        raise NotReady("no package index in reach")
+
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "minilm")
+    monkeypatch.setenv("RECOLLECT_MODEL_FOLDER", str(tmp_path / "none"))
+    monkeypatch.setattr("recollect.adapters.embedders.build.build_model", fails)
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "by words alone: no package index in reach" in result.stderr
+    assert result.stdout.count("Why these lines") == 3
+    assert opening.WORDS_ALONE in result.stderr
+
+
+def test_the_bundled_conversation_spans_weeks_and_ends_before_the_questions() -> None:
+    turns = [placed.draft for placed in conversation()]
+    times = [turn.timestamp for turn in turns if turn.timestamp]
+    assert 60 <= len(turns) <= 80
+    assert times == sorted(times)
+    assert 30 <= (times[-1] - times[0]).days <= 40
+    assert 0 < (NOW - times[-1]).total_seconds() < 24 * 3600
+    assert [turn.content[:20] for turn in turns if turn.key == "home_city"] == [
+        "Maybe 5 km twice a w",
+        "I live in Bristol no",
+    ]

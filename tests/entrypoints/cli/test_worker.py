@@ -1,0 +1,210 @@
+"""The projector beside a server, and the drain that a command waits for."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from entrypoints.cli.running import Home, indexed_documents
+from recollect.app import App
+from recollect.domain.drafting import EventDraft
+from recollect.domain.errors import Unavailable
+from recollect.domain.nomination import IndexDocument
+from recollect.domain.scope import Scope
+from recollect.entrypoints import worker
+from recollect.entrypoints.worker import (
+    Projector,
+    ProjectorPolicy,
+    StreamProjector,
+    background_projector,
+    count_pending,
+    drain,
+)
+
+ANA = Scope("local", "ana")
+QUICK = ProjectorPolicy(poll_seconds=60, first_pause_seconds=0.05, longest_pause_seconds=0.4, hurried_pause_seconds=0.1)
+NOW = datetime(2025, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def app(home: Home) -> Iterator[App]:
+    opened = home.app()
+    yield opened
+    opened.parts.close()
+
+
+def say(app: App, *texts: str) -> None:
+    seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
+    app.ingest(ANA, "c", [EventDraft(content=text) for text in texts], seed, NOW, app.rules("local"))
+
+
+def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return holds()
+
+
+class BrokenIndex:
+    """An index that is away for a while."""
+
+    def __init__(self, real: Any, failures: int) -> None:
+        self._real = real
+        self.failures = failures
+        self.calls = 0
+
+    def put(self, documents: Sequence[IndexDocument]) -> list[Any]:
+        self.calls += 1
+        if self.calls <= self.failures:
+            raise Unavailable("the index is away")
+        answered: list[Any] = self._real.put(documents)
+        return answered
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+def break_index(app: App, failures: int) -> BrokenIndex:
+    broken = BrokenIndex(app.parts.index, failures)
+    app.parts.__dict__["index"] = broken
+    return broken
+
+
+def test_it_begins_with_what_an_earlier_process_left(app: App) -> None:
+    say(app, "one", "two")
+    with Projector(app, QUICK):
+        assert soon(lambda: count_pending(app) == 0)
+    assert indexed_documents(app, ANA) == 2
+
+
+def test_an_announcement_wakes_it(app: App) -> None:
+    with Projector(app, QUICK):
+        time.sleep(0.2)
+        say(app, "one")
+        assert soon(lambda: count_pending(app) == 0, 2)
+
+
+def test_other_processes_events_are_found_by_polling(app: App, home: Home) -> None:
+    other = home.app()
+    with Projector(app, ProjectorPolicy(poll_seconds=0.1)):
+        time.sleep(0.2)
+        say(other, "one")
+        assert soon(lambda: count_pending(app) == 0, 2)
+    other.parts.close()
+
+
+def test_failures_slow_it_down_and_end_nothing(app: App) -> None:
+    broken = break_index(app, failures=5)
+    with Projector(app, QUICK):
+        say(app, "one")
+        assert soon(lambda: count_pending(app) == 0)
+    assert broken.calls == 6
+    assert indexed_documents(app, ANA) == 1
+
+
+def test_a_part_that_stays_away_is_not_hammered(app: App) -> None:
+    broken = break_index(app, failures=10_000)
+    with Projector(app, QUICK):
+        for number in range(60):
+            say(app, f"turn {number}")
+            time.sleep(0.01)
+        time.sleep(0.4)
+    assert 2 <= broken.calls <= 15
+    assert count_pending(app) == 60
+
+
+def test_a_defect_does_not_end_the_thread_and_tells_no_text(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    broken = break_index(app, failures=0)
+    real, tries = broken.put, iter([True, True])
+
+    def defective(documents: Sequence[IndexDocument]) -> list[Any]:
+        if next(tries, False):
+            raise ValueError("my secret")
+        return real(documents)
+
+    broken.put = defective  # type: ignore[method-assign]
+    with caplog.at_level(logging.INFO, "recollect"), Projector(app, QUICK):
+        say(app, "my secret")
+        assert soon(lambda: count_pending(app) == 0)
+    assert "ValueError" in str([record.__dict__ for record in caplog.records])
+    assert "my secret" not in str([record.__dict__ for record in caplog.records])
+
+
+def test_it_logs_counts(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "recollect"):
+        say(app, "one", "two")
+        with Projector(app, QUICK):
+            soon(lambda: count_pending(app) == 0)
+    assert any(getattr(record, "projected", 0) == 2 for record in caplog.records)
+
+
+def test_it_stops_after_the_page_under_way(app: App) -> None:
+    for _ in range(10):
+        say(app, *(f"turn {n}" for n in range(100)))
+    slow = break_index(app, failures=0)
+    real = slow.put
+
+    def put(documents: Sequence[IndexDocument]) -> list[Any]:
+        time.sleep(0.2)
+        return real(documents)
+
+    slow.put = put  # type: ignore[method-assign]
+    projector = Projector(app, QUICK)
+    projector.start()
+    time.sleep(0.1)
+    started = time.monotonic()
+    assert projector.stop()
+    assert time.monotonic() - started < 2
+    assert 0 < count_pending(app) < 1000
+    assert app.listeners == []
+
+
+def test_a_drain_ends_with_nothing_pending_and_tells_its_progress(app: App) -> None:
+    for _ in range(3):
+        say(app, *(f"turn {n}" for n in range(100)))
+    told: list[int] = []
+    drained = drain(app, told.append)
+    assert (drained.projected, not drained.failures, sum(told), len(told)) == (300, True, 300, 3)
+
+
+def test_a_drain_waits_out_a_short_absence(app: App) -> None:
+    say(app, "one")
+    break_index(app, failures=2)
+    assert not drain(app, lambda count: None).failures
+    assert count_pending(app) == 0
+
+
+def test_a_drain_gives_up_where_nothing_moves(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.entrypoints.worker.time.sleep", lambda seconds: None)
+    say(app, "one", "two")
+    break_index(app, failures=10_000)
+    assert drain(app, lambda count: None).failures == {"Unavailable": 2}
+    assert count_pending(app) == 2
+
+
+def test_beside_the_stream_both_threads_end(app: App) -> None:
+    pumped = threading.Event()
+
+    def pump(stop: threading.Event) -> None:
+        pumped.set()
+        stop.wait()
+
+    projector = StreamProjector(app, pump)
+    projector.start()
+    assert pumped.wait(2)
+    assert projector.stop()
+
+
+def test_without_the_stream_it_is_reconcile_alone(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_stream(_: App) -> None:
+        raise Unavailable("no stream")
+
+    monkeypatch.setattr(worker, "stream_pump", no_stream)
+    object.__setattr__(app.settings, "engines", "aws")
+    assert type(background_projector(app)) is Projector
