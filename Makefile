@@ -10,12 +10,16 @@ WORKERS ?= 2
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
 
-$(STAMP): pyproject.toml constraints.txt
+$(VENV)/.local: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,dev]'
-	@touch $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local]'
+	@touch $@
 
-demo: $(STAMP) ## a conversation goes in, the context of the next model call comes out
+$(STAMP): $(VENV)/.local
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,dev]'
+	@touch $@
+
+demo: $(VENV)/.local ## a conversation goes in, the context of the next model call comes out
 	@$(BIN)/recollect demo
 
 test: $(STAMP) ## all tests; those that need engines or built artifacts say so when left out

@@ -224,3 +224,13 @@ def test_each_result_says_who_nominated_it(memory: Memory) -> None:
     arms = {r.event.content: set(r.ranked.candidate.arms) for r in memory.search("dog").results}
     assert {Arm.LEXICAL, Arm.VECTOR} <= arms[TEXTS[0]]
     assert Arm.TAIL in arms["a dog again"]
+
+
+@pytest.mark.spec("A-28")
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("projected", [False, True])
+def test_a_similarity_can_be_asked_for_in_every_mode(memory: Memory, mode: Mode, projected: bool) -> None:
+    memory.add(*TEXTS)
+    if projected:
+        memory.project()
+    assert memory.found(TEXTS[0], mode=mode, min_similarity=0.95) == [TEXTS[0]]

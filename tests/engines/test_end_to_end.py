@@ -105,5 +105,6 @@ def test_with_the_projector_stopped_the_last_of_3000_is_found(deployment: Deploy
             "ingest", "POST", "/v1/events", {"user_id": "anna", "conversation_id": "c", "events": said}
         )
         assert answer.status == 201
-    for mode, more in {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}.items():
+    modes: dict[str, dict[str, Any]] = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
+    for mode, more in modes.items():
         assert found(deployment, "entry w2999", mode=mode, **more)[0] == "entry w2999"

@@ -103,7 +103,8 @@ class Recall:
         return OpenRecall(scope, request, query, nominations, tail, missing)
 
     def _encoded(self, request: RecallRequest, missing: list[str]) -> FloatArray | None:
-        if request.mode is Mode.LEXICAL or not request.text.strip():
+        wordy = request.mode is Mode.LEXICAL and request.min_similarity is None
+        if wordy or not request.text.strip():
             return None
         if self._embedder is None:
             missing.append("embedder")

@@ -6,7 +6,7 @@ from recollect.application.project_events import ProjectEvents, ProjectionReport
 from recollect.domain.ids import id_milliseconds
 from recollect.ports import Projections
 
-PAGE = 100
+PAGE = 300
 
 
 class Reconcile:

@@ -87,9 +87,9 @@ def rank(
     if query.mode is Mode.HYBRID:
         ranked = _mixed(candidates, query, similarity, lexical, policy)
     else:
-        single = similarity if query.mode is Mode.SEMANTIC else lexical
         name = "similarity" if query.mode is Mode.SEMANTIC else "bm25"
-        ranked = [_single(c, name, value) for c, value in zip(candidates, single, strict=True) if value is not None]
+        both = zip(candidates, similarity, lexical, strict=True)
+        ranked = [one for c, s, b in both if (one := _single(c, name, {"similarity": s, "bm25": b})) is not None]
     return sorted(ranked, key=_order, reverse=True)
 
 
@@ -107,8 +107,11 @@ def similarities(candidates: Sequence[Candidate], vector: FloatArray | None) -> 
     return found
 
 
-def _single(candidate: Candidate, name: str, value: float) -> Ranked:
-    return Ranked(candidate, value, MappingProxyType({name: value}), MappingProxyType({name: 1.0}))
+def _single(candidate: Candidate, name: str, raw: Mapping[str, float | None]) -> Ranked | None:
+    """Ranked by one signal alone; None where the candidate has no such signal. The others are there to be read."""
+    score = raw[name]
+    signals = {signal: value for signal, value in raw.items() if value is not None}
+    return None if score is None else Ranked(candidate, score, MappingProxyType(signals), MappingProxyType({name: 1.0}))
 
 
 def _mixed(

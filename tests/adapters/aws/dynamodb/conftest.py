@@ -5,6 +5,7 @@ import inspect
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -69,28 +70,41 @@ class TableCopying:
         return table
 
 
-def moto_tables() -> Iterator[ItemAccess]:
-    """One table that moto keeps in this process, as long as the iterator lives."""
-    with pytest.MonkeyPatch.context() as environment, mock_aws():
-        environment.setattr("moto.dynamodb.models.copy", TableCopying)
-        environment.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
-        environment.setenv("AWS_REGION", "us-east-1")
-        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        yield from a_table(OneCallAtATime(dynamodb_client()), Inline())
+@contextmanager
+def a_moto_client() -> Iterator[OneCallAtATime]:
+    """A client of a DynamoDB that moto keeps in this process; the environment is changed only while it is made."""
+    with pytest.MonkeyPatch.context() as patch, mock_aws():
+        patch.setattr("moto.dynamodb.models.copy", TableCopying)
+        with pytest.MonkeyPatch.context() as environment:
+            environment.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+            environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
+            client = OneCallAtATime(dynamodb_client())
+        yield client
+
+
+@pytest.fixture(scope="module")
+def moto_client() -> Iterator[OneCallAtATime]:
+    """One client for a module: making it takes longer than most tests."""
+    with a_moto_client() as client:
+        yield client
 
 
 @pytest.fixture
-def moto_access() -> Iterator[ItemAccess]:
-    """A table that moto keeps in this process, made anew for each test."""
-    yield from moto_tables()
+def moto_access(moto_client: OneCallAtATime) -> Iterator[ItemAccess]:
+    """A table on moto, made anew for each test."""
+    yield from a_table(moto_client, Inline())
+
+
+def local_service(engines: Engines, name: str) -> Any:
+    """A client of DynamoDB Local, which shows a table to the credentials that made it; so they are always these."""
+    session = boto3.Session(aws_access_key_id="tests", aws_secret_access_key="tests", region_name=engines.region)
+    return session.client(name, endpoint_url=engines.dynamodb_url, config=PATIENT.config)
 
 
 @pytest.fixture(scope="session")
 def local_client(engines: Engines) -> Any:
     """A client of DynamoDB Local."""
-    return boto3.Session().client(
-        "dynamodb", endpoint_url=engines.dynamodb_url, region_name=engines.region, config=PATIENT.config
-    )
+    return local_service(engines, "dynamodb")
 
 
 @pytest.fixture(scope="class")

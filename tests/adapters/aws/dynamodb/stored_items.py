@@ -132,11 +132,13 @@ def _decoded(value: dict[str, str]) -> dict[str, Any]:
 
 def main(path: Path) -> None:
     """Writes the file."""
-    from adapters.aws.dynamodb.conftest import moto_tables
+    from adapters.aws.dynamodb.conftest import a_moto_client, a_table
+    from recollect.adapters.local.concurrency import Inline
 
-    for access in moto_tables():
-        write_store(access)
-        path.write_text(encoded(access.client.scan(TableName=access.table)["Items"]), encoding="utf-8")  # type: ignore[attr-defined]
+    with a_moto_client() as client:
+        for access in a_table(client, Inline()):
+            write_store(access)
+            path.write_text(encoded(client.scan(TableName=access.table)["Items"]), encoding="utf-8")
 
 
 if __name__ == "__main__":

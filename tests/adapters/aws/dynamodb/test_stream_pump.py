@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-import boto3
 import pytest
 
+from adapters.aws.dynamodb.conftest import local_service
 from adapters.aws.dynamodb.scripted import a_client_error
 from conftest import Engines
 from recollect.adapters.aws import keys
@@ -243,7 +243,7 @@ def streaming(local_client: Any) -> Iterator[ItemAccess]:
 @pytest.mark.engines
 @pytest.mark.spec("P-25")
 def test_every_stored_event_comes_through_the_real_stream(streaming: ItemAccess, engines: Engines) -> None:
-    client = boto3.Session().client("dynamodbstreams", endpoint_url=engines.dynamodb_url, region_name=engines.region)
+    client = local_service(engines, "dynamodbstreams")
     arn = Table(streaming.client, streaming.table).stream_arn()
     scope = a_scope(user_id="a#b~/🙂")
     events = some_events(scope, 12)

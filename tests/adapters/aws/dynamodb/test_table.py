@@ -5,22 +5,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from moto import mock_aws
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error
-from recollect.adapters.aws.dynamodb_client import dynamodb_client
 from recollect.adapters.aws.table import Table, table_definition
 from recollect.domain.errors import NotReady
 
 MISSING = a_client_error("ResourceNotFoundException")
-
-
-@pytest.fixture
-def moto_client() -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as environment, mock_aws():
-        environment.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
-        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        yield dynamodb_client()
 
 
 @pytest.fixture(params=["moto", pytest.param("local", marks=pytest.mark.engines)])

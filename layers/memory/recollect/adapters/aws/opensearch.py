@@ -48,12 +48,21 @@ class OpenSearchIndex:
         return self._connection.open()
 
     def put(self, documents: Sequence[IndexDocument]) -> list[IndexFailure]:
-        """See `SearchIndex`. Raises Unavailable, with some written; the same call again completes it."""
+        """See `SearchIndex`. Raises Unavailable, with some written; the same call again completes it.
+
+        What fits one request waits for the engine's own refresh; more than that asks for one at the end, so that a
+        long drain does not wait a refresh interval for each request.
+        """
+        batches = list(_batches(documents))
         failures: list[IndexFailure] = []
-        for batch in _batches(documents):
-            items = self._bulk([line for document in batch for line in _write_lines(document)])
+        for batch in batches:
+            lines = [line for document in batch for line in _write_lines(document)]
+            items = self._bulk(lines, "wait_for" if len(batches) == 1 else "false")
             ids = [document.ref.id for document in batch]
             failures += [f for f in map(_failure, ids, items) if f is not None]
+        if len(batches) > 1:
+            with translated_errors():
+                self._client.indices.refresh(index=self._plan.alias)
         return failures
 
     def remove(self, scope: Scope, event_ids: Sequence[str]) -> list[IndexFailure]:
@@ -91,10 +100,10 @@ class OpenSearchIndex:
         pairs = zip(event_ids, answer["docs"], strict=True)
         return {event_id: found["_version"] for event_id, found in pairs if found["found"]}
 
-    def _bulk(self, lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """One outcome for each operation, in order, once searches show them all."""
+    def _bulk(self, lines: Sequence[Mapping[str, Any]], refresh: str = "wait_for") -> list[Mapping[str, Any]]:
+        """One outcome for each operation, in order; with `wait_for` once searches show them all."""
         params = {
-            "refresh": "wait_for",
+            "refresh": refresh,
             "require_alias": "true",
             "filter_path": "items.*.status,items.*.error.type",
         }
