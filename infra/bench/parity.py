@@ -39,6 +39,8 @@ def served(environment: Mapping[str, str], turns: Path) -> Iterator[Recollect]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    # All is indexed; a reader of the local table's stream would only slow its reads down.
+    full["RECOLLECT_PROJECTOR"] = "off"
     server = subprocess.Popen([RECOLLECT, "serve", "--port", str(port)], env=full, stderr=subprocess.DEVNULL)
     try:
         client = Recollect(f"http://127.0.0.1:{port}", timeout_seconds=60)
