@@ -47,7 +47,7 @@ build: $(STAMP) ## builds functions and layers with SAM
 	infra/sam.sh build
 
 bench: $(STAMP) ## measures; figures go to docs/benchmarks.md
-	$(BIN)/python -m bench
+	$(BIN)/python infra/bench/run.py --write
 
 clean: ## removes what was built
 	rm -rf $(VENV) .aws-sam build

@@ -1,0 +1,145 @@
+"""Calls, waves, units and dollars of a turn, a search and a context, for a user with 1,000 turns."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from aws_calls import Counter, counted
+from bench_clock import Times
+from bench_data import DataSet
+from bench_engines import dynamodb_of, engines_app, search_client_of, store_without_transactions
+from bench_ours import TENANT, passage_of
+from bench_prices import ListPrices, Shape, priced
+from bench_vectors import BenchEmbedder, KeptVectors
+from scale import APART, FIRST, WRITERS, Loader, ask_context, ask_search, repeated
+
+from recollect.app import App
+from recollect.application.run_once import Answer, run_once
+from recollect.domain.drafting import EventDraft
+from recollect.domain.embedding import TextKind
+from recollect.domain.event import EventRef
+from recollect.domain.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import PendingEvent
+
+USER = "counted"
+CONVERSATION = "counted-conversation"
+TURNS = 1000
+ROUNDS = 12
+# Memory of the functions in template.yaml: 512 MB to ingest, 1,769 MB (one processor) where the model runs.
+INGEST_GB, MODEL_GB = 512 / 1024, 1769 / 1024
+
+
+class Subject:
+    """The user whose work is counted, and a text of exactly 1 KB that is new each time."""
+
+    def __init__(self, app: App, data: DataSet) -> None:
+        self.app = app
+        self.scope = Scope(TENANT, USER)
+        self._words = " ".join(turn.text for turn in data.turns[:60])
+        self._said_at = FIRST + 2 * TURNS * APART
+
+    def draft(self, important: bool = False) -> EventDraft:
+        """A turn of 1,024 bytes; `important` gives it 0.9, so that it enters the index of important ones."""
+        self._said_at += timedelta(minutes=1)
+        text = f"{secrets.token_hex(4)} {self._words}".encode()[:1024].decode("utf-8", "ignore")
+        importance = 0.9 if important else 0.4
+        return EventDraft(content=text, speaker="Caroline", timestamp=self._said_at, importance=importance)
+
+    def ingest(self, drafts: list[EventDraft]) -> list[EventRef]:
+        """Stores turns of one conversation; answers what `project` is told of them."""
+        seed = self.app.ids.seed(time.time_ns() // 1_000_000, len(drafts) + 1)
+        rules = self.app.rules(TENANT)
+        answer = self.app.ingest(self.scope, CONVERSATION, drafts, seed, datetime.now(UTC), rules)
+        return [result.event.ref for result in answer.results if result.event is not None]
+
+    def project(self, refs: list[EventRef]) -> None:
+        """As the stream's reader calls it."""
+        report = self.app.project([PendingEvent(self.scope, ref) for ref in refs], datetime.now(UTC))
+        if report.failed:
+            raise RuntimeError(f"not projected: {report.failed}")
+
+    def ingest_with_key(self, draft: EventDraft) -> None:
+        """As a request with an Idempotency-Key is served."""
+        now = datetime.now(UTC)
+        seed = self.app.ids.seed(time.time_ns() // 1_000_000, 2)
+        claim = IdempotencyClaim(
+            secrets.token_hex(32), secrets.token_hex(32), seed, now, now + timedelta(seconds=10), now + KEPT_FOR
+        )
+        run_once(self.app.parts.idempotency, claim, lambda _: Answer(201, {"ids": [self.ingest([draft])[0].id]}))
+
+
+def aws_costs(data: DataSet, embedder: BenchEmbedder, kept: KeptVectors, model: Path) -> dict[str, Any]:
+    """Durations first, then, with every call held up, what is counted."""
+    kept.prepare([passage_of(turn) for turn in data.turns], TextKind.PASSAGE)
+    with engines_app(embedder, model) as app:
+        Loader(app, kept, store_without_transactions(app)).load(USER, list(repeated(data, TURNS)), WRITERS)
+        subject = Subject(app, data)
+        durations = _durations(subject, data, embedder)
+        figures = _counts(subject, data)
+    return figures | {"durations": durations, "dollars": priced(_shapes(figures, durations), ListPrices())}
+
+
+def _durations(subject: Subject, data: DataSet, embedder: BenchEmbedder) -> dict[str, Any]:
+    """Medians against these engines, which stand for Lambda's until they are measured there."""
+    times = {name: Times() for name in ("ingest", "project", "search", "context")}
+    subject.project(subject.ingest([subject.draft()]))
+    for question in data.questions[:ROUNDS]:
+        refs = times["ingest"].measure(embedder, lambda: subject.ingest([subject.draft()]))
+        times["project"].measure(embedder, lambda r=refs: subject.project(r))  # type: ignore[misc]
+        for name, ask in (("search", ask_search), ("context", ask_context)):
+            times[name].measure(embedder, lambda a=ask, q=question: a(subject.app, USER, 2 * TURNS, q))  # type: ignore[misc]
+    return {name: one.figures() for name, one in times.items()}
+
+
+def _counts(subject: Subject, data: DataSet) -> dict[str, Any]:
+    counter = Counter(dynamodb_of(subject.app), search_client_of(subject.app))
+    question = data.questions[0]
+    turns: dict[str, Callable[[], EventDraft]] = {
+        "turn": subject.draft,
+        "important turn": lambda: subject.draft(important=True),
+    }
+    figures: dict[str, Any] = {"content_bytes": 1024}
+    for name, draft in turns.items():
+        refs: list[EventRef] = []
+        figures[f"ingest, {name}"] = counted(counter, lambda d=draft, r=refs: r.extend(subject.ingest([d()])))  # type: ignore[misc]
+        figures[f"project, {name}"] = counted(counter, lambda r=refs: subject.project(r))  # type: ignore[misc]
+    hundred = subject.ingest([subject.draft() for _ in range(100)])
+    figures["project, of 100 turns"] = counted(counter, lambda: subject.project(hundred), turns=100)
+    figures["search"] = counted(counter, lambda: ask_search(subject.app, USER, 2 * TURNS, question))
+    figures["context"] = counted(counter, lambda: ask_context(subject.app, USER, 2 * TURNS, question))
+    figures["ingest, with key"] = counted(counter, lambda: subject.ingest_with_key(subject.draft()))
+    figures["context, one turn in the tail"] = counted(
+        counter, lambda: ask_context(subject.app, USER, 2 * TURNS, question)
+    )
+    subject.app.reconcile(datetime.now(UTC))
+    figures["reconcile, nothing pending"] = counted(counter, lambda: subject.app.reconcile(datetime.now(UTC)))
+    return figures
+
+
+def _shapes(figures: dict[str, Any], durations: dict[str, Any]) -> dict[str, Shape]:
+    """A turn is ingested by one request and projected in a stream batch of its own, the dearest case."""
+    seconds = {name: one["whole"]["p50_ms"] / 1000 for name, one in durations.items()}
+    ingest, project = figures["ingest, turn"], figures["project, turn"]
+    turn = Shape(
+        write_units=ingest["wcu"] + project["wcu"],
+        read_units=ingest["rcu"] + project["rcu"],
+        lambda_requests=2,
+        lambda_gb_seconds=seconds["ingest"] * INGEST_GB + seconds["project"] * MODEL_GB,
+        http_api_requests=1,
+        bus_events=1,
+    )
+    return {"turn": turn} | {
+        name: Shape(
+            read_units=figures[name]["rcu"],
+            lambda_requests=1,
+            lambda_gb_seconds=seconds[name] * MODEL_GB,
+            http_api_requests=1,
+        )
+        for name in ("search", "context")
+    }

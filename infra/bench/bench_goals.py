@@ -1,0 +1,55 @@
+"""The goals, and what was seen: a missed one says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bench_tables import LANGGRAPH, MEM0, OURS, table, turn_units
+
+Figures = Mapping[str, Any]
+THIRD = 1 / 3
+IMPORT_GOAL = 1.4
+WITHOUT_MODEL = ("ingest",)
+
+
+def goals_table(made: Mapping[str, Figures]) -> str:
+    """Goal, seen, met or missed; of what was measured."""
+    rows = [(goal, seen, "met" if met else "**missed**") for goal, seen, met in _goals(made)]
+    return table(["goal", "seen", ""], rows)
+
+
+def _goals(made: Mapping[str, Figures]) -> Iterator[tuple[str, str, bool]]:
+    if "quality" in made:
+        yield from _against_rivals(made["quality"])
+    for name, store, limit in (("local-scale", "on the laptop", 3.0), ("aws-scale", "on the AWS engines", 1.5)):
+        if name in made:
+            ratios = made[name]["context"]["ratio"]
+            seen = f"{ratios['whole']:.2f} (without encoding {ratios['rest']:.2f})"
+            yield f"context p50 at 10^5 events over 10^3, {store}: ≤ {limit:g}", seen, ratios["whole"] <= limit
+    if "aws-costs" in made:
+        yield from _on_aws(made["aws-costs"])
+    if "import-time" in made:
+        for function in WITHOUT_MODEL:
+            ratio = made["import-time"][function]["ratio"]
+            yield f"import of `{function}` over a bare function: ≤ {IMPORT_GOAL}", f"{ratio:.2f}", ratio <= IMPORT_GOAL
+
+
+def _against_rivals(quality: Figures) -> Iterator[tuple[str, str, bool]]:
+    for name, figures in quality.items():
+        at_ten = {system: one["recall"]["all"]["10"] for system, one in figures["systems"].items()}
+        rivals = max(at_ten[LANGGRAPH], at_ten[MEM0])
+        seen = f"{at_ten[OURS]:.3f} against {at_ten[LANGGRAPH]:.3f} and {at_ten[MEM0]:.3f}"
+        yield f"recall@10 above LangGraph's store and mem0, {name}", seen, at_ten[OURS] > rivals
+    for name, figures in quality.items():
+        for kind in ("add", "search"):
+            ratios = figures["over_mem0"][kind]
+            seen = f"{ratios['whole']:.2f} (without encoding {ratios['rest']:.2f})"
+            yield f"{kind}, p50 over mem0's: ≤ 1/3, {name}", seen, ratios["whole"] <= THIRD
+
+
+def _on_aws(costs: Figures) -> Iterator[tuple[str, str, bool]]:
+    waves = len(costs["context"]["waves"])
+    yield "waves of calls of a context, after encoding: ≤ 2", str(waves), waves <= 2
+    units = turn_units(costs)
+    yield "WCU of a 1 KB turn, index and projection included: ≤ 16", f"{units:g}", units <= 16

@@ -1,0 +1,58 @@
+"""From calls and units to dollars: a formula with list prices as inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+CHECKED_ON = "2026-11-22"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPrices:
+    """US dollars, us-east-1, without free tier; as public pages quote AWS's price list (docs/benchmarks.md, *Cost*)."""
+
+    write_units_million: float = 0.625
+    read_units_million: float = 0.125
+    lambda_requests_million: float = 0.20
+    lambda_gb_second: float = 0.0000133334
+    http_api_requests_million: float = 1.00
+    bus_events_million: float = 1.00
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What one unit of work takes of each."""
+
+    write_units: float = 0.0
+    read_units: float = 0.0
+    lambda_requests: float = 0.0
+    lambda_gb_seconds: float = 0.0
+    http_api_requests: float = 0.0
+    bus_events: float = 0.0
+
+    def dollars_per_thousand(self, prices: ListPrices) -> dict[str, float]:
+        """By service, and in all."""
+        parts = {
+            "DynamoDB writes": self.write_units * prices.write_units_million,
+            "DynamoDB reads": self.read_units * prices.read_units_million,
+            "Lambda requests": self.lambda_requests * prices.lambda_requests_million,
+            "Lambda duration": self.lambda_gb_seconds * prices.lambda_gb_second * 1e6,
+            "HTTP API": self.http_api_requests * prices.http_api_requests_million,
+            "EventBridge": self.bus_events * prices.bus_events_million,
+        }
+        thousand = {name: dollars / 1000 for name, dollars in parts.items()}
+        return thousand | {"in all": sum(thousand.values())}
+
+
+def priced(shapes: Mapping[str, Shape], prices: ListPrices) -> dict[str, Any]:
+    """Inputs and dollars per thousand by kind of work."""
+    return {
+        "checked_on": CHECKED_ON,
+        "prices": asdict(prices),
+        "work": {
+            name: {"takes": asdict(shape), "dollars_per_thousand": shape.dollars_per_thousand(prices)}
+            for name, shape in shapes.items()
+        },
+    }

@@ -1,0 +1,110 @@
+"""The rivals, used as their documentation says, with our embedder. Runs in the bench's own environment only.
+
+mem0 keeps texts as they are (`infer=False`: no language model), in an embedded Qdrant on disk, with its BM25 (which it
+has where `fastembed` is installed; that package fetches a list of stop words from the network, so the usual English
+one is given to it from a file here). Its telemetry is off. LangGraph's InMemoryStore keeps nothing on disk. None of the
+rivals is where types are checked, hence the ignored imports.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from bench_data import Question, Turn
+from bench_vectors import BenchEmbedder
+
+from recollect.domain.embedding import TextKind
+
+_STOP_WORDS = Path(__file__).with_name("english_stop_words.txt")
+
+
+class LangGraphMemory:
+    """LangGraph's InMemoryStore with an index over the text; one namespace a conversation."""
+
+    name = "LangGraph InMemoryStore"
+
+    def __init__(self, embedder: BenchEmbedder) -> None:
+        from langgraph.store.memory import InMemoryStore  # type: ignore[import-not-found]
+
+        def embed(texts: list[str]) -> list[list[float]]:
+            return [embedder.vector(text, TextKind.PASSAGE) for text in texts]
+
+        self._store: Any = InMemoryStore(index={"dims": embedder.dimension, "embed": embed, "fields": ["text"]})
+
+    def add(self, turn: Turn) -> None:
+        """Puts one turn."""
+        self._store.put((turn.conversation,), turn.turn_id, {"text": turn.dated_text})
+
+    def search(self, question: Question, k: int) -> list[str]:
+        """The turn ids of the first k."""
+        found = self._store.search((question.conversation,), query=question.text, limit=k)
+        return [item.key for item in found]
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class Mem0Memory:
+    """mem0, one user a conversation."""
+
+    name = "mem0"
+
+    def __init__(self, embedder: BenchEmbedder, folder: Path) -> None:
+        os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder), "OPENAI_API_KEY": "never-used"}
+        from mem0 import Memory  # type: ignore[import-not-found]
+
+        _give_embedder(embedder)
+        _give_stop_words()
+        config = {
+            "vector_store": {
+                "provider": "qdrant",
+                "config": {
+                    "path": str(folder / "qdrant"),
+                    "embedding_model_dims": embedder.dimension,
+                    "on_disk": True,
+                },
+            },
+            "history_db_path": str(folder / "history.db"),
+        }
+        self._memory: Any = Memory.from_config(config)
+
+    def add(self, turn: Turn) -> None:
+        """Adds one message as it is."""
+        role = "assistant" if turn.speaker == "assistant" else "user"
+        message = {"role": role, "content": turn.dated_text}
+        self._memory.add([message], user_id=turn.conversation, metadata={"turn_id": turn.turn_id}, infer=False)
+
+    def search(self, question: Question, k: int) -> list[str]:
+        """The turn ids of the first k."""
+        found = self._memory.search(question.text, top_k=k, filters={"user_id": question.conversation})
+        return [item["metadata"]["turn_id"] for item in found["results"]]
+
+    def close(self) -> None:
+        """Closes its files."""
+        self._memory.vector_store.client.close()
+        self._memory.close()
+
+
+def _give_embedder(embedder: BenchEmbedder) -> None:
+    from mem0.embeddings.base import EmbeddingBase  # type: ignore[import-not-found]
+    from mem0.utils.factory import EmbedderFactory  # type: ignore[import-not-found]
+
+    class Given(EmbeddingBase):  # type: ignore[misc] # mem0 is not in the environment that types are checked in
+        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+            return embedder.vector(text, TextKind.QUERY if memory_action == "search" else TextKind.PASSAGE)
+
+    EmbedderFactory.create = staticmethod(lambda *_: Given())
+
+
+def _give_stop_words() -> None:
+    import fastembed  # type: ignore[import-not-found]
+
+    words = set(_STOP_WORDS.read_text("utf-8").split())
+
+    class Offline(fastembed.SparseTextEmbedding):  # type: ignore[misc]
+        def __init__(self, model_name: str) -> None:
+            super().__init__(model_name, specific_model_path=str(_STOP_WORDS.parent), stopwords=words)
+
+    fastembed.SparseTextEmbedding = Offline
