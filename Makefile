@@ -29,7 +29,8 @@ check: $(STAMP) ## formatting, lint, types, imports, templates, generated docume
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy layers/memory/recollect functions tests
-	$(BIN)/mypy infra/engines/*.py
+	$(BIN)/mypy infra/engines/*.py infra/*.py
+	$(BIN)/mypy infra/bench/*.py
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/cfn-lint template.yaml
 	$(BIN)/python infra/generate.py --check

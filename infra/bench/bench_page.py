@@ -134,16 +134,18 @@ def _imports(made: Mapping[str, Figures]) -> str:
 _AFTER_GOALS = """*Whole* is what a caller waits for. All systems encode with the same model on the same processor,
 which is much of an add; *the rest* is what the systems themselves take."""
 
-_RIVALS = """LangGraph's `InMemoryStore` (nothing on disk) and mem0 (`infer=False`, embedded Qdrant on disk, its BM25
-on, telemetry off; without spaCy, which is optional there), pinned in `infra/bench/rivals.txt` and installed into an
-environment of their own. All three have our embedder, MiniLM int8, in one process. Each conversation is a user (a
+_RIVALS = """LangGraph's `InMemoryStore` (nothing on disk) and mem0 (`infer=False`, embedded Qdrant on disk, its BM25,
+telemetry off; without spaCy, which is optional there), pinned in `infra/bench/rivals.txt` and installed into an
+environment of their own. All have our embedder, MiniLM int8, in one process. Each conversation is a user (a
 namespace) of its own; a question goes to its conversation. The rivals get speaker and day in the text, in the form
 that gave them the highest recall of six that were tried (`Anna (8 May 2023): …`); Recollect gets them in its fields.
-fastembed, which does mem0's BM25, wants to fetch a list of stop words; it is given the usual English one from a file.
+mem0 has its BM25 where fastembed is installed beside it, which `pip install mem0ai` alone does not do: both are shown,
+since without it mem0 finds less on LoCoMo and more on BEAM, and the goal is to be above the better one. fastembed wants
+to fetch a list of stop words; it is given the usual English one from a file.
 Evidence recall@k is the share of a question's gold turns among the first k; @5 and @10 are of a search for ten, @25
 and @50 of one for fifty."""
 
-_SPEED = """Times of one call, the three systems in turns (A B C, B C A, …). *Add* is one turn, in a batch of 1, with
+_SPEED = """Times of one call, the systems in turns (A B C, B C A, …). *Add* is one turn, in a batch of 1, with
 `synchronous=FULL`, until it is acknowledged **and** drained (its vector is searchable): the last 300 turns, all others
 being there already. *Search* is for ten. Ratios are of p50. LangGraph's store writes nothing to disk."""
 

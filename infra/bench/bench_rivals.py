@@ -17,6 +17,7 @@ from bench_vectors import BenchEmbedder
 
 from recollect.domain.embedding import TextKind
 
+MEM0, MEM0_PLAIN = "mem0", "mem0 without BM25"
 _STOP_WORDS = Path(__file__).with_name("english_stop_words.txt")
 
 
@@ -47,11 +48,10 @@ class LangGraphMemory:
 
 
 class Mem0Memory:
-    """mem0, one user a conversation."""
+    """mem0, one user a conversation; with its BM25, or as `pip install mem0ai` alone leaves it, without."""
 
-    name = "mem0"
-
-    def __init__(self, embedder: BenchEmbedder, folder: Path) -> None:
+    def __init__(self, embedder: BenchEmbedder, folder: Path, *, bm25: bool) -> None:
+        self.name = MEM0 if bm25 else MEM0_PLAIN
         os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder), "OPENAI_API_KEY": "never-used"}
         from mem0 import Memory  # type: ignore[import-not-found]
 
@@ -69,6 +69,15 @@ class Mem0Memory:
             "history_db_path": str(folder / "history.db"),
         }
         self._memory: Any = Memory.from_config(config)
+        self._set_bm25(bm25)
+
+    def _set_bm25(self, wanted: bool) -> None:
+        """mem0 goes on without its BM25 where that does not load, and says so in a log only: here that is an error."""
+        store = self._memory.vector_store
+        if not wanted:
+            store._bm25_encoder = False  # what mem0 itself notes where fastembed is not installed
+        if (store._get_bm25_encoder() is not None) is not wanted:
+            raise RuntimeError("mem0 has not the BM25 that is to be measured")
 
     def add(self, turn: Turn) -> None:
         """Adds one message as it is."""
@@ -99,11 +108,16 @@ def _give_embedder(embedder: BenchEmbedder) -> None:
 
 
 def _give_stop_words() -> None:
+    """Once a process: a second time would wrap what the first one made."""
     import fastembed  # type: ignore[import-not-found]
 
+    if hasattr(fastembed.SparseTextEmbedding, "given_stop_words"):
+        return
     words = set(_STOP_WORDS.read_text("utf-8").split())
 
     class Offline(fastembed.SparseTextEmbedding):  # type: ignore[misc]
+        given_stop_words = True
+
         def __init__(self, model_name: str) -> None:
             super().__init__(model_name, specific_model_path=str(_STOP_WORDS.parent), stopwords=words)
 

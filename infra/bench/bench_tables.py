@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Figures = Mapping[str, Any]
-OURS, LANGGRAPH, MEM0 = "Recollect", "LangGraph InMemoryStore", "mem0"
+OURS, MEM0 = "Recollect", "mem0"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -34,10 +34,11 @@ def recall_tables(quality: Figures) -> str:
             by_k.append([name, system, *(points(cuts[k]) for k in ("5", "10", "25", "50"))])
         systems = figures["systems"]
         for category in (c for c in systems[OURS]["recall"] if c != "all"):
-            cells = [points(systems[system]["recall"][category]["10"]) for system in (OURS, LANGGRAPH, MEM0)]
+            cells = [points(found["recall"][category]["10"]) for found in systems.values()]
             by_category.append([name, category.replace("_", " "), *cells])
+    names = list(next(iter(quality.values()))["systems"])
     first = table(["data", "system", "@5", "@10", "@25", "@50"], by_k)
-    return f"{first}\n\nRecall@10 by category:\n\n{table(['data', 'category', OURS, LANGGRAPH, MEM0], by_category)}"
+    return f"{first}\n\nRecall@10 by category:\n\n{table(['data', 'category', *names], by_category)}"
 
 
 def speed_table(quality: Figures) -> str:

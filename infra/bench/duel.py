@@ -1,4 +1,4 @@
-"""Quality and speed against LangGraph's InMemoryStore and mem0, all three in one process and in turns (A B C, B C A …).
+"""Quality and speed against LangGraph's InMemoryStore and mem0, all in one process and in turns (A B C, B C A …).
 
 Runs in the bench's own environment (`rivals_env.py`), where the rivals are; every system has the same embedder.
 """
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from bench_clock import Times, ratio
 from bench_data import DataSet, Question, Turn, load
 from bench_ours import OurMemory, local_variables, open_watched, passage_of
-from bench_rivals import LangGraphMemory, Mem0Memory
+from bench_rivals import MEM0, MEM0_PLAIN, LangGraphMemory, Mem0Memory
 from bench_scores import quantiles, recall_table
 from bench_vectors import BenchEmbedder, KeptVectors
 
@@ -33,7 +33,7 @@ CUTS = {5: SHORT, 10: SHORT, 25: LONG, 50: LONG}
 
 
 class Memory(Protocol):
-    """What the three have in common here."""
+    """What the systems have in common here."""
 
     name: str
 
@@ -92,11 +92,13 @@ def _prepare(data: DataSet, kept: KeptVectors) -> None:
 
 def _open(folder: Path, model: Path, embedder: BenchEmbedder) -> list[Memory]:
     ours = OurMemory(open_watched(local_variables(folder / "ours", model), embedder))
-    return [ours, LangGraphMemory(embedder), Mem0Memory(embedder, folder / "mem0")]
+    with_bm25 = Mem0Memory(embedder, folder / "mem0", bm25=True)
+    plain = Mem0Memory(embedder, folder / "mem0-plain", bm25=False)
+    return [ours, LangGraphMemory(embedder), with_bm25, plain]
 
 
 def _timed_turns(data: DataSet, count: int) -> list[Turn]:
-    """The last turns of each conversation, which users of all three would add last too."""
+    """The last turns of each conversation, which users of all of them would add last too."""
     conversations = list(dict.fromkeys(turn.conversation for turn in data.turns))
     share = count // len(conversations)
     return [turn for name in conversations for turn in [t for t in data.turns if t.conversation == name][-share:]]
@@ -177,8 +179,9 @@ def _figures(
             "search": searches[memory.name].figures(),
         }
     systems = figures["systems"]
-    figures["over_mem0"] = {
-        kind: ratio(systems[OurMemory.name][kind], systems[Mem0Memory.name][kind]) for kind in ("add", "search")
+    figures["over"] = {
+        rival: {kind: ratio(systems[OurMemory.name][kind], systems[rival][kind]) for kind in ("add", "search")}
+        for rival in (MEM0, MEM0_PLAIN)
     }
     return figures
 

@@ -65,7 +65,7 @@ def _wait(client: Recollect) -> None:
 def first_ten(client: Recollect, question: Mapping[str, Any]) -> list[str]:
     """The ids of the turns that search puts first."""
     answer = client.search(USER, question["question"], top_k=10, filters={"conversation_id": question["conversation"]})
-    return [result["metadata"]["source_id"] for result in answer["results"]]
+    return [str(result["metadata"]["source_id"]) for result in answer["results"]]
 
 
 def lines(client: Recollect, question: Mapping[str, Any]) -> list[str]:

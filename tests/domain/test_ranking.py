@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from domain.samples import NOON
 from recollect.domain.event import EventRef
 from recollect.domain.lexical import TermStatistics
-from recollect.domain.nomination import Arm
 from recollect.domain.ranking import (
     Candidate,
     Mode,
     Query,
     RankingPolicy,
-    above_floor,
+    by_maximum,
     named_speaker,
     rank,
     said_by_user,
@@ -97,11 +96,8 @@ def test_shares_add_up_to_the_score() -> None:
         assert sum(one.shares.values()) == pytest.approx(one.score)
 
 
-def test_the_scale_does_not_depend_on_what_the_words_nominated() -> None:
-    best, last = candidate("a", arms={Arm.VECTOR: 1}), candidate("b", arms={Arm.VECTOR: 2})
-    wordy, blind = candidate("c", arms={Arm.LEXICAL: 1}), candidate("d")
-    assert above_floor([best, last], [0.9, 0.5]) == [1.0, 0.0]
-    assert above_floor([best, last, wordy, blind], [0.9, 0.5, 0.1, None]) == [1.0, 0.0, 0.0, 0.0]
-    assert above_floor([wordy, blind], [0.4, None]) == [1.0, 0.0]
-    assert above_floor([best, wordy], [0.6, 0.4]) == [1.0, 0.0]
-    assert above_floor([], []) == []
+def test_the_scale_does_not_depend_on_the_weakest_nomination() -> None:
+    assert by_maximum([0.8, 0.4, 0.0]) == [1.0, 0.5, 0.0]
+    assert by_maximum([0.8, 0.4]) == [1.0, 0.5]
+    assert by_maximum([0.0, 0.0]) == [0.0, 0.0]
+    assert by_maximum([]) == []

@@ -91,7 +91,14 @@ class SearchResult(TypedDict):
     timestamp: str
     importance: float
     source: str
+    role: str
+    conversation_id: str
+    event_type: str
+    tags: list[str]
+    metadata: Json
     source_event_ids: list[str]
+    speaker: NotRequired[str]
+    key: NotRequired[str]
     scores: NotRequired[dict[str, float]]
     why: NotRequired[Json]
 

@@ -23,7 +23,7 @@ LEXICAL, VECTOR, CORPUS, FREQUENCIES, TALLY = "lexical", "vector", "corpus", "fr
 LEXICAL_MARGIN = 1.5
 
 # How many candidates the graph search keeps at least: with 100 it missed one of the exact top 10 for 2 questions in
-# 100 at 10,000 records and for 22 at 100,000 with many equal ones; with 400 for none, as fast (docs/benchmarks.md).
+# 100 at 10,000 records and for 22 at 100,000 with many equal ones; with 400 for none, as fast (docs/adr/0003).
 GRAPH_BREADTH = 400
 _COSINE_TOLERANCE = 5e-7
 
