@@ -94,8 +94,18 @@ def install_runtime_client(interpreter: str) -> Path:
         part = folder.with_suffix(f".{os.getpid()}")
         options = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore", "--only-binary=:all:"]
         subprocess.run([interpreter, "-m", "pip", "install", *options, "--target", str(part), wanted], check=True)
-        part.rename(folder)
+        _put_in_place(part, folder)
     return folder
+
+
+def _put_in_place(part: Path, folder: Path) -> None:
+    """Renames; another process of the same run may have been first, and made the same."""
+    try:
+        part.rename(folder)
+    except OSError:
+        if not folder.exists():
+            raise
+        shutil.rmtree(part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,15 +53,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _wait(process: "subprocess.Popen[bytes]", address: str) -> None:
-    client = Recollect(f"http://{address}")
-    for _ in range(200):
-        assert process.poll() is None, "the server ended"
-        try:
-            client.ready()
-        except Exception:  # noqa: BLE001 - not up yet, in whatever way
-            time.sleep(0.1)
-        else:
-            return
+    with Recollect(f"http://{address}") as client:
+        for _ in range(200):
+            assert process.poll() is None, "the server ended"
+            try:
+                client.ready()
+            except Exception:  # noqa: BLE001 - not up yet, in whatever way
+                time.sleep(0.1)
+            else:
+                return
     pytest.fail("the server did not become ready")
 
 

@@ -1,9 +1,9 @@
 """`recollect init`, `doctor`, `serve`, `demo`, and errors of settings."""
 
 import json
-import os
 import signal
 import socket
+import tempfile
 import time
 from pathlib import Path
 
@@ -154,15 +154,17 @@ def test_serve_for_others_needs_keys(run: Run) -> None:
     assert "RECOLLECT_API_KEYS" in result.stderr
 
 
-def test_demo_shows_contexts_and_receipts_and_leaves_nothing(run: Run, home: Home) -> None:
-    before = set(Path(os.environ.get("TMPDIR", "/tmp")).glob("recollect-demo-*"))
+def test_demo_shows_contexts_and_receipts_and_leaves_nothing(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     result = run("demo")
     assert result.exit_code == 0, result.stderr
     assert result.stdout.count("the next model call gets") == 3
     assert result.stdout.count("Why these lines") == 3
     assert "76 turns" in result.stderr
     assert not (home.folder / "recollect.db").exists()
-    assert set(Path(os.environ.get("TMPDIR", "/tmp")).glob("recollect-demo-*")) == before
+    assert list(tmp_path.glob("recollect-demo-*")) == []
 
 
 def test_demo_is_the_same_each_time(run: Run) -> None:

@@ -64,9 +64,13 @@ def test_many_documents_are_written_in_requests_of_a_bearable_size(
 ) -> None:
     scope = a_scope()
     batches = [DOCUMENTS_A_REQUEST, DOCUMENTS_A_REQUEST, 1]
-    scripted.answers = told(*({"errors": False, "items": [{"index": {"status": 201}}] * size} for size in batches))
+    written = ({"errors": False, "items": [{"index": {"status": 201}}] * size} for size in batches)
+    scripted.answers = told(*written, {"_shards": {"failed": 0}})
     index.put([a_document(scope, event, a_vector()) for event in some_events(scope, sum(batches))])
-    assert [len(asked.body.splitlines()) for asked in scripted.asked] == [2 * size for size in batches]
+    *bulks, refresh = scripted.asked
+    assert [len(asked.body.splitlines()) for asked in bulks] == [2 * size for size in batches]
+    assert all("refresh=false" in asked.path for asked in bulks)
+    assert "_refresh" in refresh.path
 
 
 def test_a_removal_that_is_overtaken_tries_again_and_then_says_so(
