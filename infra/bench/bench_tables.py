@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Figures = Mapping[str, Any]
-OURS, MEM0 = "Recollect", "mem0"
+OURS, LANGGRAPH, MEM0 = "Recollect", "LangGraph InMemoryStore", "mem0"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
