@@ -106,7 +106,8 @@ Recall@10 of the search, with each signal of the default mix off (`RankingPolicy
 {ablation_table(made["ablation"])}
 
 A difference under .025 is noise on these sets. The weights are one setting for all data; they, and
-the form of the passage, were chosen with these dev sets in view, so recall on conversations nobody has seen may be lower."""
+the form of the passage, were chosen with these dev sets in view, so recall on conversations nobody
+has seen may be lower."""
 
 
 def _scale(made: Mapping[str, Figures]) -> str:
