@@ -156,7 +156,7 @@ def dollars_table(figures: Figures) -> str:
     rows = [
         [service, *(f"{one['dollars_per_thousand'][service]:.4f}" for one in work.values())] for service in services
     ]
-    return table(["per 1,000, US$", *(f"{name}s" for name in work)], rows)
+    return table(["US$ per 1,000", *work], rows)
 
 
 def inputs_table(figures: Figures) -> str:
