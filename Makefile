@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help demo test check docs engines engines-stop build bench clean
+.PHONY: help demo test check docs engines engines-stop build mutants bench clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -31,6 +31,7 @@ check: $(STAMP) ## formatting, lint, types, imports, templates, generated docume
 	$(BIN)/mypy layers/memory/recollect functions tests
 	$(BIN)/mypy infra/engines/*.py infra/*.py
 	$(BIN)/mypy infra/bench/*.py
+	$(BIN)/mypy infra/mutants/*.py
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/cfn-lint template.yaml
 	$(BIN)/python infra/generate.py --check
@@ -46,6 +47,9 @@ engines-stop: ## ends them
 
 build: $(STAMP) ## builds functions and layers with SAM
 	infra/sam.sh build
+
+mutants: $(STAMP) ## breaks the rules of the domain one by one; docs/mutants.md lists what no test notices (an hour)
+	$(BIN)/python infra/mutants/run.py
 
 bench: $(STAMP) ## measures; figures go to docs/benchmarks.md
 	$(BIN)/python infra/bench/run.py --write

@@ -1,14 +1,20 @@
 """Writes the generated documents, or with --check says which of them are stale.
 
-Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the layer's pinned
-requirements (from pyproject.toml and constraints.txt).
+Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
+(from recollect.domain.rule_groups), the layer's pinned requirements (from pyproject.toml and constraints.txt).
 """
 
+import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
+from spec_page import specification_page
+
+from recollect.domain.rules_reading import kind_of
 from recollect.settings import variables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,9 +45,44 @@ def openapi_page() -> str:
     return document_json()
 
 
+def rules_page() -> str:
+    """docs/rules.md: its own words, and the table of all rules under its last heading."""
+    words, heading, _ = (ROOT / "docs/rules.md").read_text(encoding="utf-8").partition("## All rules\n")
+    table = "".join(f"| `{path}` | {default} | {bounds} | {meaning} |\n" for path, default, bounds, meaning in _rules())
+    return f"{words}{heading}\n| rule | default | may be | meaning |\n|---|---|---|---|\n{table}"
+
+
+def _rules() -> Iterator[tuple[str, str, str, str]]:
+    """Path, default, bounds and meaning of each rule."""
+    from recollect.domain.rule_groups import CATEGORIES, RetentionRule
+    from recollect.domain.rules import Rules
+
+    groups = {group.name: getattr(Rules(), group.name) for group in fields(Rules) if group.init}
+    for name, group in groups.items():
+        if is_dataclass(group):
+            yield from _rules_of(name, type(group))
+        elif name == "tags":
+            yield name, _json(group), CATEGORIES.bounds, "Category: the keywords that give it"
+        else:
+            yield from _rules_of(f"{name}[]", RetentionRule)
+
+
+def _rules_of(group: str, kind: type[Any]) -> Iterator[tuple[str, str, str, str]]:
+    for rule in fields(kind):
+        default = rule.default_factory() if rule.default_factory is not MISSING else rule.default
+        shown = "" if default is MISSING else _json(default)
+        yield f"{group}.{rule.name}", shown, kind_of(rule).bounds, rule.metadata["meaning"]
+
+
+def _json(value: object) -> str:
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
 DOCUMENTS: dict[str, Callable[[], str]] = {
     "docs/settings.md": settings_page,
     "docs/openapi.json": openapi_page,
+    "docs/specification.md": specification_page,
+    "docs/rules.md": rules_page,
 }
 
 

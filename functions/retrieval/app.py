@@ -1,6 +1,6 @@
-"""retrieval: reads the timeline, searches, and says how the deployment is."""
+"""retrieval: reads the timeline, searches, deletes, and says how the deployment is."""
 
 from recollect.entrypoints.aws_wiring import open_warm_app
 from recollect.entrypoints.http.aws import http_handler
 
-handler = http_handler("retrieval", "operations", app=open_warm_app())
+handler = http_handler("retrieval", "operations", "forgetting", app=open_warm_app())

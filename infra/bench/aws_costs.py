@@ -19,6 +19,7 @@ from bench_vectors import BenchEmbedder, KeptVectors
 from scale import APART, FIRST, WRITERS, Loader, ask_context, ask_search, repeated
 
 from recollect.app import App
+from recollect.application.keep_rules import GivenRules, settled
 from recollect.application.run_once import Answer, run_once
 from recollect.domain.drafting import EventDraft
 from recollect.domain.embedding import TextKind
@@ -51,10 +52,10 @@ class Subject:
         importance = 0.9 if important else 0.4
         return EventDraft(content=text, speaker="Caroline", timestamp=self._said_at, importance=importance)
 
-    def ingest(self, drafts: list[EventDraft]) -> list[EventRef]:
+    def ingest(self, drafts: list[EventDraft], given: GivenRules | None = None) -> list[EventRef]:
         """Stores turns of one conversation; answers what `project` is told of them."""
         seed = self.app.ids.seed(time.time_ns() // 1_000_000, len(drafts) + 1)
-        rules = self.app.rules(TENANT)
+        rules = settled(given or self.app.begin_rules(TENANT))
         answer = self.app.ingest(self.scope, CONVERSATION, drafts, seed, datetime.now(UTC), rules)
         return [result.event.ref for result in answer.results if result.event is not None]
 
@@ -71,7 +72,8 @@ class Subject:
         claim = IdempotencyClaim(
             secrets.token_hex(32), secrets.token_hex(32), seed, now, now + timedelta(seconds=10), now + KEPT_FOR
         )
-        run_once(self.app.parts.idempotency, claim, lambda _: Answer(201, {"ids": [self.ingest([draft])[0].id]}))
+        rules = self.app.begin_rules(TENANT)  # beside the claim
+        run_once(self.app.parts.idempotency, claim, lambda _: Answer(201, {"ids": [self.ingest([draft], rules)[0].id]}))
 
 
 def aws_costs(data: DataSet, embedder: BenchEmbedder, kept: KeptVectors, model: Path) -> dict[str, Any]:

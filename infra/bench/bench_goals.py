@@ -27,6 +27,10 @@ def _goals(made: Mapping[str, Figures]) -> Iterator[tuple[str, str, bool]]:
             ratios = made[name]["context"]["ratio"]
             seen = f"{ratios['whole']:.2f} (without encoding {ratios['rest']:.2f})"
             yield f"context p50 at 10^5 events over 10^3, {store}: ≤ {limit:g}", seen, ratios["whole"] <= limit
+    if "context" in made:
+        yield from _of_contexts(made["context"])
+    if "summaries" in made:
+        yield from _of_summaries(made["summaries"])
     if "aws-costs" in made:
         yield from _on_aws(made["aws-costs"])
     if "import-time" in made:
@@ -46,6 +50,29 @@ def _against_rivals(quality: Figures) -> Iterator[tuple[str, str, bool]]:
             for rival, over in figures["over"].items():
                 seen = f"{over[kind]['whole']:.2f} (without encoding {over[kind]['rest']:.2f})"
                 yield f"{kind}, p50 over that of {rival}: ≤ 1/3, {name}", seen, over[kind]["whole"] <= THIRD
+
+
+def _of_contexts(contexts: Figures) -> Iterator[tuple[str, str, bool]]:
+    for name, figures in contexts.items():
+        last, ours = figures["evidence"]["last 20 messages"], figures["evidence"]["prompt"]
+        seen = f"{ours['any']:.3f} at {ours['tokens']:.0f} against {last['any']:.3f} at {last['tokens']:.0f} tokens"
+        met = ours["any"] > last["any"] and ours["tokens"] <= last["tokens"]
+        yield (
+            f"gold turn in the prompt more often than in the last 20 messages, at most their tokens, {name}",
+            seen,
+            met,
+        )
+    for name, figures in contexts.items():
+        share = figures["times"]["share"]["whole"]
+        yield f"assembling a prompt, share of the context call: < 10 %, {name}", f"{100 * share:.1f} %", share < 0.1
+
+
+def _of_summaries(summaries: Figures) -> Iterator[tuple[str, str, bool]]:
+    for name, figures in summaries.items():
+        others = dict(figures["shares"])
+        ours = others.pop("summary")
+        seen = f"{ours:.3f} against " + ", ".join(f"{value:.3f} ({text})" for text, value in others.items())
+        yield f"share of gold turns' words in a summary without a model, {name}", seen, ours > max(others.values())
 
 
 def _on_aws(costs: Figures) -> Iterator[tuple[str, str, bool]]:

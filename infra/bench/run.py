@@ -29,9 +29,12 @@ from bench_data import DataSet, load
 from bench_engines import running_engines
 from bench_page import page
 from bench_vectors import BenchEmbedder, KeptVectors
+from context_bench import context_bench
 from passages import passages
 from rivals_env import rivals_python
 from scale_runs import QUICK_SIZES, SIZES, aws_scale, local_scale
+from summaries_bench import summaries
+from tool_calls_bench import tool_calls
 
 from recollect.adapters.embedders.build import build_model
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
@@ -102,6 +105,14 @@ class Bench:
         """Recall with each signal of the ranking off."""
         return {name: ablation(self.set(name), self.watched(), self.kept, self.model) for name in SETS}
 
+    def context(self) -> Any:
+        """Assembly as a share of a context call; gold turns and tokens against the last 20 messages."""
+        return {name: context_bench(self.set(name), self.watched(), self.kept, self.model) for name in SETS}
+
+    def summaries(self) -> Any:
+        """What a summary without a model holds, against first and random sentences."""
+        return {name: summaries(self.set(name)) for name in SETS}
+
     def local_scale(self) -> Any:
         """Context and search at 100,000 events of one user over 1,000, on SQLite."""
         return local_scale(self.set(SETS[0]), self.watched(), self.kept, self.model, self.sizes)
@@ -120,6 +131,10 @@ class Bench:
         command = [sys.executable, str(HERE / "import_time.py"), "--json", *rounds]
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
+    def tool_calls(self) -> Any:
+        """The parser of tool calls over a bare `json.loads`, and what a doubling costs."""
+        return tool_calls(2 if self.quick else 15)
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """Events of the small user and of the large one."""
@@ -130,10 +145,13 @@ BENCHES: dict[str, Callable[[Bench], Any]] = {
     "quality": Bench.quality,
     "passages": Bench.passages,
     "ablation": Bench.ablation,
+    "context": Bench.context,
+    "summaries": Bench.summaries,
     "local-scale": Bench.local_scale,
     "aws-scale": Bench.aws_scale,
     "aws-costs": Bench.aws_costs,
     "import-time": Bench.import_time,
+    "tool-calls": Bench.tool_calls,
 }
 NEED_ENGINES = frozenset({"aws-scale", "aws-costs"})
 

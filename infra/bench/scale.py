@@ -140,10 +140,11 @@ def _asked_at(size: int) -> datetime:
 def ask_search(app: App, user: str, size: int, question: Question) -> object:
     filters = SearchFilters(now=_asked_at(size))
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=10)
-    return app.search(Scope(TENANT, user), request)
+    rules = app.begin_rules(TENANT)  # as the route does, for the receipt
+    return app.search(Scope(TENANT, user), request), rules.result().version
 
 
 def ask_context(app: App, user: str, size: int, question: Question) -> object:
     asked = ContextQuestion(text=question.text, filters=SearchFilters(now=_asked_at(size)))
     request = ContextRequest(question=asked, fence=fence_for("0123456789abcdef"), token_budget=4000)
-    return app.context(Scope(TENANT, user), request, app.rules(TENANT))
+    return app.context(Scope(TENANT, user), request, app.begin_rules(TENANT))

@@ -1,9 +1,11 @@
-"""A deployment in one minute: readiness, credentials, a turn in, the turn out again by search and in a context.
+"""A deployment in one minute: what is said is found, summarized, answered from, and gone once it is deleted.
 
     python3 infra/smoke/smoke.py API_URL TOKEN [--user USER] [--patience SECONDS]
 
 Works against a deployed API and against `recollect serve`. What it writes belongs to a user of its own (or to USER,
-where the deployment binds tokens to users) and expires after ten minutes. Ends with 1 at the first thing that is wrong.
+where the deployment binds tokens to users) and is deleted at the end; what a run that stops half-way leaves of it
+expires after ten minutes, but for a turn. Ends with 1 at the first thing that is wrong. A turn and a summary ask the
+deployment's model, where it has one.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-TIMEOUT_SECONDS = 20
+TIMEOUT_SECONDS = 35
 TEXT = "The smoke test keeps its spare key under the third flowerpot."
 QUESTION = "Where is the spare key?"
 
@@ -102,6 +104,33 @@ def check_projection(api: Api, event_id: str, patience_seconds: float) -> None:
     expect(f"the stream brought it to the projector ({waited:.1f} s)", projected(), {"event_id": event_id})
 
 
+def check_turn(api: Api) -> list[str]:
+    """The ids of what a turn stored: input and answer."""
+    body = {"user_id": api.user, "conversation_id": "smoke", "input": QUESTION}
+    status, answer = api.call("POST", "/v1/turns", body)
+    expect("POST /v1/turns answers", status == 200 and bool(answer["response"]), [status, answer])
+    return [answer["input_event_id"], answer["response_event_id"]]
+
+
+def check_summary(api: Api) -> None:
+    """A summary before it is due, and in the list."""
+    status, body = api.call("POST", f"/v1/users/{api.user}/summaries?force=true")
+    expect("POST summaries makes one", status == 201, [status, body])
+    status, listed = api.call("GET", f"/v1/users/{api.user}/summaries")
+    ids = [one["id"] for one in listed["summaries"]] if status == 200 else []
+    expect("GET summaries lists it", body["summary"]["id"] in ids, [status, listed])
+
+
+def check_deletion(api: Api, event_ids: list[str]) -> None:
+    """All that was said goes, and is found no more."""
+    for event_id in event_ids:
+        status, body = api.call("DELETE", f"/v1/users/{api.user}/events/{event_id}")
+        expect("DELETE an event", status == 204, [status, body])
+    status, body = api.call("POST", "/v1/search", {"user_id": api.user, "query": QUESTION})
+    left = status == 200 and {one["id"] for one in body["results"]} & set(event_ids)
+    expect("POST /v1/search finds nothing of it", left == set(), [status, body])
+
+
 def wait_until(condition: Callable[[], bool], patience_seconds: float) -> float:
     """How long it took, or the patience."""
     started = time.monotonic()
@@ -131,6 +160,9 @@ def run(api: Api, patience_seconds: float) -> None:
     event_id = check_ingest(api)
     check_reads(api, event_id)
     check_projection(api, event_id, patience_seconds)
+    said = check_turn(api)
+    check_summary(api)
+    check_deletion(api, [event_id, *said])
     print("all well")
 
 

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from recollect.app import App
+from recollect.app import App, Parts
 from recollect.application.build_context import ContextAnswer, ContextRequest
 from recollect.application.context_sources import ContextQuestion
 from recollect.application.ingest_events import IngestAnswer
@@ -67,7 +67,7 @@ class Memory:
 
     def context(self, text: str, scope: Scope = ANNA, **changes: Any) -> ContextAnswer:
         """Builds a context; `changes` are fields of the request, of the question, or of the filters."""
-        asked = {n: changes.pop(n) for n in ("conversation_id", "input_event_id") if n in changes}
+        asked = {n: changes.pop(n) for n in ("conversation_id", "input_event_id", "store") if n in changes}
         own = {n: changes.pop(n) for n in ("limits", "token_budget", "web_search") if n in changes}
         question = ContextQuestion(text=text, filters=SearchFilters(now=self.now, **changes), **asked)
         request = ContextRequest(question=question, fence=fence_for("f" * 32), **own)
@@ -113,3 +113,13 @@ class _With:
 
     def __getattr__(self, name: str) -> Any:
         return self._replacement if name == self._name else getattr(self._parts, name)
+
+
+def with_parts(memory: Memory, **parts: object) -> Memory:
+    """The same memory with other parts in these places; its use cases are made anew."""
+    replaced: object = memory.app.parts
+    for name, part in parts.items():
+        replaced = _With(replaced, name, part)
+    app = App(memory.app.settings, cast(Parts, replaced))
+    app.ids = memory.app.ids
+    return Memory(app, memory.now, memory.ids)

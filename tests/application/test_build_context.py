@@ -10,7 +10,6 @@ from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import InvalidInput
 from recollect.domain.event import Role
 from recollect.domain.filters import TimeWindow
-from recollect.domain.rules import ContextRules
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import WindowQuery
 
@@ -137,7 +136,7 @@ def test_a_budget_holds_for_prompt_and_messages(memory: Memory) -> None:
 
 def test_limits_of_a_request_take_the_place_of_the_rules(memory: Memory) -> None:
     memory.add(*(f"note {n}" for n in range(20)))
-    limits = ContextRules(total=3, recent=3, recent_fill=3, semantic=0, important=0)
+    limits = {"total": 3, "recent": 3, "recent_fill": 3, "semantic": 0, "important": 0}
     assert contents(memory, "x", conversation_id="c1", limits=limits) == ["note 17", "note 18", "note 19"]
 
 

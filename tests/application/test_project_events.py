@@ -1,12 +1,16 @@
 """Project: what is derived from events, once whatever happens on the way."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
 
 from application.setting import ANNA, NOON, Memory, away
+from recollect.application.project_events import ProjectEvents
 from recollect.domain.bus import EPISODIC_SAVED
 from recollect.domain.drafting import EventDraft
+from recollect.domain.errors import Unavailable
 from recollect.domain.event import EventRef
 from recollect.domain.filters import TimeWindow
 from recollect.domain.scope import Scope
@@ -52,7 +56,7 @@ def test_a_record_of_an_event_that_never_was_removes_and_goes_on(memory: Memory)
     [
         ("index", "put"), ("publisher", "publish"), ("embedder", "encode"), ("projections", "save"),
         ("projections", "settle"), ("projections", "enter_conversation"), ("projections", "vectors"),
-        ("timeline", "read"),
+        ("projections", "together"), ("timeline", "read"),
     ],
 )  # fmt: skip
 def test_whatever_fails_is_reported_stays_pending_and_is_made_good(memory: Memory, part: str, method: str) -> None:
@@ -81,12 +85,31 @@ def test_one_users_failure_is_nobody_elses(memory: Memory) -> None:
                     return broken.app.parts.timeline.read(scope, refs)
             return real(scope, refs)
 
-    from recollect.application.project_events import ProjectEvents
-
     parts = memory.app.parts
     project = ProjectEvents(OnlyBen(), parts.projections, parts.index, parts.embedder, parts.publisher)  # type: ignore[arg-type]
     report = project(parts.projections.pending(10, None).markers, memory.now)
     assert (report.projected, list(report.failed)) == (1, [memory.ids[0]])
+
+
+def test_what_fails_at_the_commit_is_reported_as_not_projected(memory: Memory) -> None:
+    class Full:
+        def __getattr__(self, name: str) -> object:
+            return getattr(memory.app.parts.projections, name)
+
+        @contextmanager
+        def together(self) -> Iterator[None]:
+            with memory.app.parts.projections.together():
+                yield
+                raise Unavailable("the disk is full")
+
+    memory.add("mine")
+    memory.add("theirs", scope=Scope("acme", "ben"))
+    parts = memory.app.parts
+    project = ProjectEvents(parts.timeline, Full(), parts.index, parts.embedder, parts.publisher)  # type: ignore[arg-type]
+    report = project(parts.projections.pending(10, None).markers, memory.now)
+    assert (report.projected, report.failed) == (0, dict.fromkeys(memory.ids, "Unavailable"))
+    assert parts.publisher.published("acme", None, None) == []
+    assert memory.project() == 2
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (1, 0, 2)])

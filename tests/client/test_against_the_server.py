@@ -18,6 +18,7 @@ from recollect.client import (
     RetryPolicy,
     Unauthenticated,
     Unprocessable,
+    VersionMismatch,
 )
 from recollect.client.shapes import NewEvent
 
@@ -82,6 +83,19 @@ def test_a_duplicate_and_a_key(memory: Recollect, user: str) -> None:
     assert ids[0] == ids[1]
 
 
+def test_what_is_deleted_is_gone_and_stays_gone(memory: Recollect, user: str) -> None:
+    said: list[NewEvent] = [{"content": "my desk is number 12", "timestamp": SAID, "key": "desk"}]
+    first = memory.add_events(user, [*said, {"content": "a remark", "timestamp": SAID}])["results"]
+    with pytest.raises(VersionMismatch):
+        memory.delete_event(user, first[1]["event_id"], version=99)
+    memory.delete_event(user, first[1]["event_id"])
+    memory.delete_key(user, "desk")
+    assert list(memory.events(user, last_days=10_000)) == []
+    assert memory.add_events(user, said)["results"][0]["status"] == "refused"
+    with pytest.raises(NotFound):
+        memory.delete_event(user, first[1]["event_id"])
+
+
 def test_lists_go_through_all_pages(memory: Recollect, user: str) -> None:
     for conversation in range(7):
         memory.add_events(user, some_events(20), conversation_id=f"c{conversation}")
@@ -118,6 +132,36 @@ def test_analyze_health_ready_and_openapi(memory: Recollect) -> None:
     assert "/v1/events" in memory.openapi()["paths"]
 
 
+def test_rules_are_read_and_replaced(memory: Recollect) -> None:
+    before = memory.rules()["version"]
+    changed = memory.put_rules({"context": {"total": 4, "decay_half_life_days": None}}, version=before)
+    assert changed["own"] == {"context": {"total": 4, "decay_half_life_days": None}}
+    assert memory.rules() == changed
+    with pytest.raises(VersionMismatch):
+        memory.put_rules({}, version=before)
+    with pytest.raises(Unprocessable):
+        memory.put_rules({"context": {"total": -1}})
+    assert memory.put_rules({})["version"] == before
+
+
+def test_tool_calls_are_read_and_made_once(memory: Recollect, user: str) -> None:
+    text = '[[ABP_TOOL:save_memory]]{"content": "Anna lives in Lyon"}[[END_ABP_TOOL]]'
+    assert [call["tool"] for call in memory.tool_calls(text)["calls"]] == ["save_memory"]
+    first, again = (memory.tool_calls(text, user_id=user, execute=True, idempotency_key=user) for _ in range(2))
+    assert first == again
+    assert [event["id"] for event in memory.events(user)] == [first["results"][0]["result"]["id"]]
+
+
+def test_a_turn_is_answered_and_remembered(memory: Recollect, user: str) -> None:
+    memory.add_events(user, [{"content": "My violin teacher is Ms Okafor", "timestamp": SAID}])
+    first, again = (memory.turn(user, "Who is my violin teacher?", idempotency_key=f"t-{user}") for _ in range(2))
+    assert first["response"] == again["response"]
+    assert "Ms Okafor" in str(first["response"])
+    assert first["context"]["prompt"].endswith("Who is my violin teacher?")
+    said = [(event["role"], event["id"]) for event in memory.events(user)][:2]
+    assert said == [("bot", first["response_event_id"]), ("user", first["input_event_id"])]
+
+
 def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
     paths = memory.openapi()["paths"]
     operations = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
@@ -126,12 +170,30 @@ def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
         "POST /v1/analyze",
         "GET /v1/users/{user_id}/events",
         "GET /v1/users/{user_id}/events/{event_id}",
+        "DELETE /v1/users/{user_id}/events/{event_id}",
+        "DELETE /v1/users/{user_id}/keys/{key}",
         "GET /v1/users/{user_id}/conversations",
         "POST /v1/search",
         "POST /v1/context",
+        "POST /v1/turns",
         "GET /v1/health",
         "GET /v1/ready",
         "GET /v1/bus",
+        "GET /v1/rules",
+        "PUT /v1/rules",
+        "PUT /v1/knowledge/{namespace}/{key}",
+        "GET /v1/knowledge/{namespace}/{key}",
+        "DELETE /v1/knowledge/{namespace}/{key}",
+        "GET /v1/knowledge/{namespace}",
+        "GET /v1/knowledge",
+        "POST /v1/knowledge/resolve",
+        "POST /v1/knowledge/learn",
+        "POST /v1/tool-calls",
+        "GET /v1/users/{user_id}/summaries",
+        "POST /v1/users/{user_id}/summaries",
+        "GET /v1/users/{user_id}/goals",
+        "PATCH /v1/users/{user_id}/goals/{goal_id}",
+        "POST /v1/users/{user_id}/goals/{goal_id}/check-ins",
         "GET /v1/openapi.json",
     }
 
@@ -176,6 +238,7 @@ def test_the_asynchronous_client_does_the_same(server_url: str, user: str) -> No
             assert [c["id"] async for c in memory.conversations(user)] in ([], [answer["conversation_id"]])
             with pytest.raises(NotFound):
                 await memory.event(user, "none")
+            assert (await memory.turn(user, "hello", conversation_id="c"))["conversation_id"] == "c"
 
     asyncio.run(story())
 

@@ -211,3 +211,14 @@ def test_a_base_url_with_a_path_is_kept() -> None:
     server = Server(httpx.Response(200, json={"status": "ok"}))
     Recollect("https://host/stage/", transport=httpx.MockTransport(server)).health()
     assert str(server.requests[0].url) == "https://host/stage/v1/health"
+
+
+def test_a_turn_may_take_longer_and_is_tried_again_under_its_key(slept: list[float]) -> None:
+    server = Server(problem(502), good())
+    with server.client(timeout_seconds=3.0) as client:
+        client.turn("anna", "hello", timeout_seconds=77.0)
+        assert {request.extensions["timeout"]["read"] for request in server.requests} == {77.0}
+        assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
+        server.answers = iter([good()])
+        client.search("anna", "x")
+    assert server.requests[-1].extensions["timeout"]["read"] == 3.0

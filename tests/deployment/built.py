@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -21,6 +22,7 @@ LAYER_SOURCES = {
     "MemoryLayer": "layers/memory",
     "DependenciesLayer": "layers/dependencies",
     "EmbedderLayer": "layers/embedder",
+    "McpLayer": "layers/mcp",
 }
 
 # -I and -S leave the standard library alone on the path; then what Lambda puts there, in its order.
@@ -112,9 +114,17 @@ def _put_in_place(part: Path, folder: Path) -> None:
 class Deployment:
     """Names that the template's references stand for in a test, and where the engines are."""
 
-    names: dict[str, str]
+    names: Mapping[str, str]
     upstream: dict[str, str]
     credentials: dict[str, str]
+
+
+def started(name: str, deployment: Deployment, gateway: Gateway, opt: Path, log: Path) -> "RunningFunction":
+    """A function whose process has begun, as Lambda would begin it."""
+    interpreter = python()
+    running = RunningFunction(name, gateway, log)
+    running.start(interpreter, opt, install_runtime_client(interpreter), variables(name, deployment, gateway, opt))
+    return running
 
 
 def variables(name: str, deployment: Deployment, gateway: Gateway, opt: Path) -> dict[str, str]:
@@ -125,7 +135,10 @@ def variables(name: str, deployment: Deployment, gateway: Gateway, opt: Path) ->
     models = [path for path in opt.glob("recollect-models/*") if path.is_dir()]
     # On Lambda the folder is found under /opt, which a test cannot write.
     resolved |= {"RECOLLECT_MODEL_FOLDER": str(models[0])} if models else {}
-    endpoints = {f"AWS_ENDPOINT_URL_{service}": gateway.url for service in ("DYNAMODB", "S3", "EVENTBRIDGE")}
+    endpoints = {
+        f"AWS_ENDPOINT_URL_{service}": gateway.url
+        for service in ("DYNAMODB", "S3", "EVENTBRIDGE", "SSM", "BEDROCK_RUNTIME")
+    }
     return {**resolved, **endpoints, **deployment.credentials, **_of_lambda(name)}
 
 

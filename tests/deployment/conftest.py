@@ -17,13 +17,12 @@ from deployment.built import (
     Deployment,
     RunningFunction,
     build,
-    install_runtime_client,
     lay_out_opt,
-    python,
     staleness,
-    variables,
+    started,
 )
 from deployment.gateway import Gateway
+from deployment.permissions import BEDROCK_MODEL_ARN, RULES_PARAMETER
 from deployment.template import FUNCTIONS, layers
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.settings import Settings
@@ -74,6 +73,8 @@ def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
         "SnapshotBucket": f"built-{run}",
         "Bus": f"built-{run}",
         "IndexPrefix": f"built{run}",
+        "RulesParameter": RULES_PARAMETER,
+        "BedrockModelArns": BEDROCK_MODEL_ARN,
     }
     parts = AwsParts(_settings(built, engines, names))
     parts.create()
@@ -105,16 +106,13 @@ def functions(
     deployment: Deployment, opt: Opt, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, RunningFunction]]:
     """Every function, started once, with a gateway of its own."""
-    interpreter, logs = python(), tmp_path_factory.mktemp("logs")
-    runtime = install_runtime_client(interpreter)
+    logs = tmp_path_factory.mktemp("logs")
     running: dict[str, RunningFunction] = {}
     gateways = {name: Gateway(deployment.upstream) for name in FUNCTIONS}
     try:
         for name, gateway in gateways.items():
             gateway.__enter__()
-            folder = opt.folders[name]
-            running[name] = RunningFunction(name, gateway, logs / f"{name}.log")
-            running[name].start(interpreter, folder, runtime, variables(name, deployment, gateway, folder))
+            running[name] = started(name, deployment, gateway, opt.folders[name], logs / f"{name}.log")
         yield running
     finally:
         for one in running.values():

@@ -21,7 +21,7 @@ _HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Need:
-    """An action on a resource: `table`, `table/index/NAME`, `domain/PATH`, `bucket` or `bus`."""
+    """An action on `table`, `table/index/NAME`, `domain/PATH`, `bucket`, `bus`, `parameter/NAME`, or an ARN."""
 
     action: str
     resource: str
@@ -29,12 +29,18 @@ class Need:
 
 @dataclass(slots=True)
 class Gateway:
-    """One port for all services of one function; a context manager. `away` names services that answer 503."""
+    """One port for all services of one function; a context manager. `away` names services that answer 503.
+
+    `parameter` is what SSM holds, `said` what a model on Bedrock answers; what it was sent is in `asked`.
+    """
 
     upstream: dict[str, str]
     needs: set[Need] = field(default_factory=set)
     published: list[dict[str, Any]] = field(default_factory=list)
+    asked: list[dict[str, Any]] = field(default_factory=list)
     away: set[str] = field(default_factory=set)
+    parameter: str = '{"tags": {"boats": ["canoe"]}}'
+    said: str = ""
     _server: ThreadingHTTPServer | None = None
 
     @property
@@ -62,12 +68,24 @@ class Gateway:
         self.needs |= set(_needs(service, method, path, target, body))
         if service == "events":
             return self._publish(json.loads(body)["Entries"])
+        if service == "ssm":
+            return _json({"Parameter": {"Name": json.loads(body)["Name"], "Value": self.parameter}})
+        if service == "bedrock":
+            return self._converse(json.loads(body))
         return _forward(self.upstream[service], method, path, headers, body)
 
     def _publish(self, entries: list[dict[str, Any]]) -> tuple[int, list[tuple[str, str]], bytes]:
         self.published += entries
-        answer = {"FailedEntryCount": 0, "Entries": [{"EventId": str(n)} for n in range(len(entries))]}
-        return 200, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(answer).encode()
+        return _json({"FailedEntryCount": 0, "Entries": [{"EventId": str(n)} for n in range(len(entries))]})
+
+    def _converse(self, request: dict[str, Any]) -> tuple[int, list[tuple[str, str]], bytes]:
+        self.asked.append(request)
+        message = {"role": "assistant", "content": [{"text": self.said}]}
+        return _json({"output": {"message": message}, "stopReason": "end_turn"})
+
+
+def _json(answer: dict[str, Any]) -> tuple[int, list[tuple[str, str]], bytes]:
+    return 200, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(answer).encode()
 
 
 class _Server(ThreadingHTTPServer):
@@ -84,6 +102,10 @@ def _service_of(headers: Any) -> str:
         return "dynamodb"
     if target.startswith("AWSEvents."):
         return "events"
+    if target.startswith("AmazonSSM."):
+        return "ssm"
+    if "/bedrock/aws4_request" in headers.get("Authorization", ""):
+        return "bedrock"
     return "s3" if "/s3/aws4_request" in headers.get("Authorization", "") else "opensearch"
 
 
@@ -95,6 +117,10 @@ def _needs(service: str, method: str, path: str, target: str, body: bytes) -> It
             yield Need(f"dynamodb:{action}", index)
     elif service == "opensearch":
         yield Need(f"es:ESHttp{method.capitalize()}", f"domain{unquote(urlsplit(path).path)}")
+    elif service == "ssm":
+        yield Need(f"ssm:{target}", "parameter" + json.loads(body)["Name"])
+    elif service == "bedrock":
+        yield Need("bedrock:InvokeModel", unquote(urlsplit(path).path.split("/")[2]))
     elif service == "s3":
         yield Need("s3:ListBucket" if method == "HEAD" else f"s3:{method}", "bucket")
     else:

@@ -6,6 +6,8 @@ from typing import Any
 from deployment.gateway import Need
 from deployment.template import listed, statements
 
+RULES_PARAMETER = "/recollect/rules"
+BEDROCK_MODEL_ARN = "arn:aws:bedrock:us-east-1::foundation-model/some.model-1"
 _PLACES = {"Table": "table", "Bus": "bus", "SnapshotBucket": "bucket"}
 
 
@@ -28,5 +30,10 @@ def _pattern(resource: Any, index_prefix: str) -> str:
     """A statement's resource in the words of `Need`."""
     if "Fn::GetAtt" in resource:
         return _PLACES.get(resource["Fn::GetAtt"][0], "")
+    if "Ref" in resource:
+        return BEDROCK_MODEL_ARN if resource["Ref"] == "BedrockModelArns" else ""
     text = str(resource["Fn::Sub"]).replace("${Table.Arn}", "table").replace("${IndexPrefix}", index_prefix)
+    text = text.replace("${RulesParameter}", RULES_PARAMETER)
+    if ":parameter/" in text:
+        return text[text.index("parameter/") :]
     return "domain" + text.partition(":domain/${DomainName}")[2] if ":domain/" in text else text

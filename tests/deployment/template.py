@@ -9,7 +9,9 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-FUNCTIONS = ("ingest", "retrieval", "context", "project")
+FUNCTIONS = ("ingest", "retrieval", "context", "converse", "knowledge", "mcp", "summarize", "project")
+EMBEDDING = ("retrieval", "context", "converse", "knowledge", "mcp", "project")
+ASKING = ("converse", "summarize")
 PUBLIC_ROUTES = {"GET /v1/health", "GET /v1/ready", "GET /v1/openapi.json", "GET /docs"}
 
 
@@ -69,6 +71,11 @@ def routes(name: str) -> dict[str, dict[str, Any]]:
     """The HTTP events of a function by route, such as `POST /v1/events`."""
     events = [one["Properties"] for one in function(name)["Events"].values() if one["Type"] == "HttpApi"]
     return {f"{event['Method']} {event['Path']}": event for event in events}
+
+
+def schedules(name: str) -> list[dict[str, Any]]:
+    """The schedules that invoke a function."""
+    return [one["Properties"] for one in function(name)["Events"].values() if one["Type"] == "ScheduleV2"]
 
 
 def statements(name: str) -> list[dict[str, Any]]:

@@ -4,45 +4,43 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import fields
+from itertools import permutations
 
 import pytest
 
-from deployment.gateway import Need
-from deployment.permissions import refusals
 from deployment.template import (
+    ASKING,
+    EMBEDDING,
     FUNCTIONS,
-    PUBLIC_ROUTES,
     ROOT,
     environment,
     function,
     layers,
-    listed,
     properties,
     resources,
-    routes,
     sample_events,
-    statements,
+    schedules,
     template,
     walk,
 )
 from recollect.adapters.aws.stream_records import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
-from recollect.entrypoints import aws_wiring_project
-from recollect.entrypoints.http.routes import GROUPS, routes_of
-from recollect.settings import variables
+from recollect.application.run_summaries import RESERVE_SECONDS
+from recollect.domain.tool_calls.call import Statistics
+from recollect.entrypoints import aws_wiring_project, aws_wiring_summarize
+from recollect.entrypoints.http.access_log import METRICS_NAMESPACE
+from recollect.settings import Settings, variables
 
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
     "RECOLLECT_API_KEYS": "the API's authorizer reads tokens instead",
     "RECOLLECT_TEST_CLOCK": "never where users are",
+    "RECOLLECT_RULES": "a parameter holds the rules, which is changed without a deployment",
+    "RECOLLECT_MCP_USER": "the token or a header says whose memory it is",
     "RECOLLECT_PROJECTOR": "the stream is the projector's switch",
     "RECOLLECT_MODEL_FOLDER": "the layer has a place of its own",
     "RECOLLECT_EMBEDDING_PRECISION": "the layer holds the int8 model",
-}
-GROUPS_OF = {"ingest": ("ingest",), "retrieval": ("retrieval", "operations"), "context": ("context",)}
-WILDCARDS = {
-    "${Table.Arn}/stream/*": "a stream's name ends with the time of its making",
-    "${IndexPrefix}-*": "an index's name ends with the embedder's generation",
 }
 
 
@@ -90,94 +88,6 @@ def test_the_search_domain_speaks_tls_and_encrypts() -> None:
     assert domain["AdvancedOptions"]["rest.action.multi.allow_explicit_index"] == "false"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_no_role_has_a_wildcard_without_a_reason(name: str) -> None:
-    for statement in statements(name):
-        assert "*" not in "".join(listed(statement["Action"]))
-        resource = "".join(text for text in walk(statement["Resource"]) if isinstance(text, str))
-        for reasoned in WILDCARDS:
-            resource = resource.replace(reasoned, "")
-        assert "*" not in resource, statement
-
-
-@pytest.mark.parametrize(
-    ("name", "action", "resource"),
-    [
-        ("ingest", "dynamodb:DeleteItem", "table"),
-        ("ingest", "dynamodb:Query", "table"),
-        ("ingest", "es:ESHttpPost", "domain/recollect-minilm/_msearch"),
-        ("retrieval", "dynamodb:PutItem", "table"),
-        ("retrieval", "es:ESHttpPost", "domain/recollect-minilm/_bulk"),
-        ("retrieval", "es:ESHttpPost", "domain/other-minilm/_msearch"),
-        ("context", "dynamodb:Query", "table/index/other"),
-        ("context", "es:ESHttpDelete", "domain/recollect-minilm"),
-        ("project", "dynamodb:DeleteTable", "table"),
-        ("project", "s3:ListBucket", "bucket"),
-    ],
-)
-def test_a_role_refuses_what_its_function_has_no_use_for(name: str, action: str, resource: str) -> None:
-    assert refusals(name, {Need(action, resource)}, "recollect") == {Need(action, resource)}
-
-
-def test_no_role_is_made_by_sam_which_would_grant_whole_services() -> None:
-    assert all(one["Properties"]["Role"]["Fn::GetAtt"] for one in resources("AWS::Serverless::Function").values())
-    assert all("Policies" not in one["Properties"] for one in resources("AWS::Serverless::Function").values())
-
-
-@pytest.mark.parametrize("name", ["retrieval", "context", "project"])
-def test_the_domain_lets_in_what_the_role_allows(name: str) -> None:
-    role = f"{name.capitalize()}Role"
-    granted = [
-        (statement["Action"], resource)
-        for statement in properties("SearchDomain")["AccessPolicies"]["Statement"]
-        if {"Fn::GetAtt": [role, "Arn"]} in listed(statement["Principal"]["AWS"])
-        for resource in listed(statement["Resource"])
-    ]
-    wanted = [
-        (statement["Action"], resource)
-        for statement in statements(name)
-        if "es:" in str(statement["Action"])
-        for resource in listed(statement["Resource"])
-    ]
-    assert granted == wanted
-
-
-def test_ingest_cannot_reach_the_search_engine_or_delete() -> None:
-    actions = {action for statement in statements("ingest") for action in listed(statement["Action"])}
-    assert not {
-        action for action in actions if action.startswith("es:") or "Delete" in action or "BatchWrite" in action
-    }
-
-
-@pytest.mark.parametrize(("name", "groups"), GROUPS_OF.items())
-def test_the_api_has_the_routes_that_the_function_serves(name: str, groups: tuple[str, ...]) -> None:
-    assert set(routes(name)) == {route.template for route in routes_of(groups)}
-    assert all(f'"{group}"' in (ROOT / "functions" / name / "app.py").read_text("utf-8") for group in groups)
-
-
-def test_each_route_is_served_by_one_function() -> None:
-    assert sorted(group for groups in GROUPS_OF.values() for group in groups) == sorted(GROUPS)
-
-
-def test_routes_without_credentials_are_those_of_the_code() -> None:
-    assert {route.template for route in routes_of(GROUPS) if not route.needs_credentials} == PUBLIC_ROUTES
-
-
-def test_only_the_four_public_routes_need_no_token() -> None:
-    api = properties("Api")["Auth"]
-    assert set(api["Authorizers"]) == {api["DefaultAuthorizer"]}
-    assert set(api["Authorizers"]["Tokens"]["JwtConfiguration"]) == {"issuer", "audience"}
-    public = {route for name in FUNCTIONS for route, event in routes(name).items() if "Auth" in event}
-    assert public == PUBLIC_ROUTES
-    assert all(routes("retrieval")[route]["Auth"] == {"Authorizer": "NONE"} for route in public)
-
-
-def test_every_route_is_throttled() -> None:
-    throttles = properties("Api")["DefaultRouteSettings"]
-    assert throttles["ThrottlingRateLimit"] == {"Ref": "RateLimit"}
-    assert throttles["ThrottlingBurstLimit"] == {"Ref": "BurstLimit"}
-
-
 def test_the_stream_brings_events_only_and_gives_up_in_bounds() -> None:
     stream = function("project")["Events"]["Stream"]["Properties"]
     (pattern,) = stream["FilterCriteria"]["Filters"]
@@ -190,12 +100,13 @@ def test_the_stream_brings_events_only_and_gives_up_in_bounds() -> None:
 
 
 def test_every_asynchronous_edge_ends_in_a_watched_queue() -> None:
-    project, queues = function("project"), set(resources("AWS::SQS::Queue"))
+    queues, scheduled = set(resources("AWS::SQS::Queue")), [name for name in FUNCTIONS if schedules(name)]
     edges = [
-        project["Events"]["Stream"]["Properties"]["DestinationConfig"]["OnFailure"]["Destination"],
-        project["EventInvokeConfig"]["DestinationConfig"]["OnFailure"]["Destination"],
-        project["Events"]["Reconcile"]["Properties"]["DeadLetterConfig"]["Arn"],
+        function("project")["Events"]["Stream"]["Properties"]["DestinationConfig"]["OnFailure"]["Destination"],
+        *(one["DeadLetterConfig"]["Arn"] for name in scheduled for one in schedules(name)),
+        *(function(name)["EventInvokeConfig"]["DestinationConfig"]["OnFailure"]["Destination"] for name in scheduled),
     ]
+    assert scheduled == ["summarize", "project"]
     assert {edge["Fn::GetAtt"][0] for edge in edges} == queues
     assert all(properties(queue)["SqsManagedSseEnabled"] is True for queue in queues)
     assert queues == {names[0] for names in alarmed("QueueName")}
@@ -222,13 +133,16 @@ def test_alarms_tell_the_topic_where_there_is_one() -> None:
 
 
 def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
-    source = (ROOT / "layers/memory/recollect/entrypoints/aws_wiring_project.py").read_text("utf-8")
+    namespace = aws_wiring_project.NAMESPACE
+    assert namespace == aws_wiring_summarize.NAMESPACE == METRICS_NAMESPACE
+    sources = [ROOT / f"layers/memory/recollect/entrypoints/aws_wiring_{name}.py" for name in ("project", "summarize")]
+    written = set(re.findall(r'"(\w+)"', "".join(source.read_text("utf-8") for source in sources)))
+    written |= {one.name for one in fields(Statistics)}
     alarms = [one["Properties"] for one in resources("AWS::CloudWatch::Alarm").values()]
-    own = {one["MetricName"] for one in alarms if one.get("Namespace") == aws_wiring_project.NAMESPACE}
+    own = {one["MetricName"] for one in alarms if one.get("Namespace") == namespace}
     body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
-    own |= set(re.findall(rf'\["{aws_wiring_project.NAMESPACE}", "(\w+)"', body))
-    assert aws_wiring_project.OLDEST_PENDING in own
-    assert all(f'"{metric}"' in source for metric in own)
+    own |= set(re.findall(rf'\["{namespace}", "(\w+)"', body))
+    assert {aws_wiring_project.OLDEST_PENDING, "SummariesFailed"} <= own <= written
     assert json.loads(body)["widgets"]
 
 
@@ -249,14 +163,49 @@ def test_a_call_gives_up_before_its_function_does(name: str) -> None:
     assert 2 * call < function(name)["Timeout"]
 
 
-def test_answers_come_before_the_api_gives_up() -> None:
-    assert all(function(name)["Timeout"] < 30 for name in FUNCTIONS if routes(name))
+def test_a_scheduled_run_is_over_before_the_next_begins() -> None:
+    for name in ("summarize", "project"):
+        (schedule,) = schedules(name)
+        minutes = int(re.fullmatch(r"rate\((\d+) minutes\)", schedule["ScheduleExpression"])[1])  # type: ignore[index]
+        assert function(name)["Timeout"] <= 60 * minutes
+        assert schedule["RetryPolicy"]["MaximumEventAgeInSeconds"] < 60 * minutes
+        assert function(name)["EventInvokeConfig"]["MaximumRetryAttempts"] == 0
+
+
+def test_a_scheduled_run_of_summaries_has_time_before_its_reserve() -> None:
+    assert function("summarize")["Timeout"] >= 4 * RESERVE_SECONDS
+
+
+def test_a_model_gives_up_before_its_function_does() -> None:
+    for name in ASKING:
+        assert float(environment(name)["RECOLLECT_MODEL_TIMEOUT_SECONDS"]) < function(name)["Timeout"]
 
 
 def test_what_does_not_embed_carries_no_model() -> None:
-    assert layers("ingest") == ["MemoryLayer", "DependenciesLayer"]
-    for name in ("retrieval", "context", "project"):
-        assert layers(name) == ["MemoryLayer", "DependenciesLayer", "EmbedderLayer"]
+    for name in FUNCTIONS:
+        more = (["EmbedderLayer"] if name in EMBEDDING else []) + (["McpLayer"] if name == "mcp" else [])
+        assert layers(name) == ["MemoryLayer", "DependenciesLayer", *more]
+        assert ("RECOLLECT_EMBEDDER" in environment(name)) == (name in EMBEDDING)
+
+
+def test_the_model_may_be_any_list_that_the_settings_take() -> None:
+    names = ("extractive", "openai", "bedrock")
+    lists = [",".join(chosen) for count in (1, 2, 3) for chosen in permutations(names, count)]
+    assert sorted(template()["Parameters"]["Model"]["AllowedValues"]) == sorted(lists)
+    needed = {"OPENAI_BASE_URL": "http://127.0.0.1/v1", "OPENAI_MODEL": "a", "BEDROCK_MODEL": "b"}
+    variables = {f"RECOLLECT_{name}": value for name, value in needed.items()}
+    for one in lists:
+        assert Settings.from_environment({**variables, "RECOLLECT_MODEL": one}).model == tuple(one.split(","))
+
+
+@pytest.mark.parametrize(
+    ("provider", "rule"), [("openai", "OpenaiAnswersByModel"), ("bedrock", "BedrockAnswersByModel")]
+)
+def test_a_deployment_without_what_its_model_needs_is_refused(provider: str, rule: str) -> None:
+    chosen, parameter = template()["Rules"][rule]["RuleCondition"]["Fn::Contains"]
+    allowed = template()["Parameters"]["Model"]["AllowedValues"]
+    assert parameter == {"Ref": "Model"}
+    assert set(chosen) == {one for one in allowed if provider in one.split(",")}
 
 
 def test_functions_run_on_one_python_and_the_chosen_architecture() -> None:
@@ -276,20 +225,19 @@ def test_a_function_is_wiring_only(name: str) -> None:
     assert [path.name for path in source.parent.iterdir() if path.suffix != ""] == ["app.py"]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_each_route_has_a_sample_event(name: str) -> None:
-    samples = {event["routeKey"] for event in sample_events(name).values() if "routeKey" in event}
-    assert samples == set(routes(name))
-
-
 def test_the_stream_and_the_schedule_have_sample_events() -> None:
     samples = sample_events("project")
     assert {"stream-insert", "stream-modify", "stream-remove", "stream-duplicate"} <= set(samples)
-    scheduled = function("project")["Events"]["Reconcile"]["Properties"]["Input"]
-    assert samples["schedule-reconcile"] == json.loads(scheduled)
+    for name, task in (("project", "reconcile"), ("summarize", "summarize")):
+        (schedule,) = schedules(name)
+        assert sample_events(name)[f"schedule-{task}"] == json.loads(schedule["Input"])
+        assert schedule["RoleArn"] == {"Fn::GetAtt": ["ScheduleRole", "Arn"]}
+    (policy,) = properties("ScheduleRole")["Policies"]
+    invoked = policy["PolicyDocument"]["Statement"][0]["Resource"]
+    assert invoked == [{"Fn::GetAtt": [f"{name}Function", "Arn"]} for name in ("Project", "Summarize")]
 
 
-def test_the_pins_of_the_layer_are_those_of_pyproject() -> None:
+def test_the_pins_of_the_layers_are_those_of_pyproject() -> None:
     command = [sys.executable, str(ROOT / "infra/dependencies.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.budget import Cut, Part, fit_messages, fit_prompt, message_cuts
+from recollect.domain.budget import Cut, Part, check_input, fit_messages, fit_prompt, message_cuts
 from recollect.domain.errors import InvalidInput
 from recollect.domain.messages import ContextParts, fence_for
 from recollect.domain.rendering import render_prompt
@@ -163,3 +163,14 @@ def test_never_over_the_budget(given_parts: ContextParts, budget: int) -> None:
     else:
         with pytest.raises(InvalidInput):
             fit_messages(given_parts, FENCE, NOW, budget)
+
+
+def test_an_input_must_fit_the_budget_by_itself_before_anything_is_read() -> None:
+    line = "Current user input: What now?"
+    check_input("What now?", None)
+    check_input("What now?", len(line), len)
+    check_input("What now?", count_tokens(line))
+    for budget, count in ((len(line) - 1, len), (count_tokens(line) - 1, count_tokens)):
+        with pytest.raises(InvalidInput) as refused:
+            check_input("What now?", budget, count)
+        assert refused.value.loc == ("body", "token_budget")

@@ -1,5 +1,6 @@
 """What makes two events the same, and two values."""
 
+import hashlib
 from datetime import timedelta
 from typing import Any
 
@@ -7,8 +8,12 @@ import pytest
 
 from domain.samples import ANNA, NOON, event
 from recollect.domain.event import EventType, Role
-from recollect.domain.identity import event_identity, value_fingerprint
+from recollect.domain.identity import body_hash, event_identity, possible_identities, value_fingerprint
 from recollect.domain.scope import Scope
+
+PINNED_IDENTITIES = ["b62d7fae047a", "d3133dcec96b", "d2a448685114"]
+PINNED_OF_SOURCE_ID = "a5611ed75cf0"
+PINNED_FINGERPRINT = "53fe6bd413ab"
 
 
 def identity(conversation: str | None = "c1", given_timestamp: bool = True, **changes: Any) -> str:
@@ -40,6 +45,14 @@ def test_the_id_and_what_is_derived_tell_nothing_apart() -> None:
     assert identity(id="018f0000-0000-7000-8000-000000000002", importance=0.1, tags=("x",), key="k") == identity()
 
 
+@pytest.mark.spec("P-22")
+@pytest.mark.parametrize("given_timestamp", [False, True])
+@pytest.mark.parametrize("conversation", [None, "c1"])
+def test_a_stored_event_has_one_of_its_possible_identities(conversation: str | None, given_timestamp: bool) -> None:
+    stored = event(conversation_id="c1", superseded_by="other", version=3)
+    assert identity(conversation, given_timestamp, conversation_id="c1") in possible_identities(ANNA, stored)
+
+
 @pytest.mark.spec("A-43")
 def test_a_source_id_stands_for_the_content() -> None:
     numbered = {"source_id": "D1:3"}
@@ -62,6 +75,14 @@ def test_users_are_told_apart() -> None:
 )
 def test_a_value_is_the_same_however_it_is_written(written: str) -> None:
     assert value_fingerprint(written) == value_fingerprint("I live in Paris")
+
+
+def test_identities_are_stored_and_must_not_change_with_a_release() -> None:
+    stored = event(id="e1", conversation_id="c1")
+    assert [one[:12] for one in possible_identities(ANNA, stored)] == PINNED_IDENTITIES
+    assert identity(metadata={"source_id": "D1:3"})[:12] == PINNED_OF_SOURCE_ID
+    assert value_fingerprint("I live in Paris")[:12] == PINNED_FINGERPRINT
+    assert body_hash(b"{}") == hashlib.sha256(b"{}").hexdigest()
 
 
 def test_another_value_is_another() -> None:

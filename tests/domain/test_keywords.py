@@ -11,6 +11,7 @@ from recollect.domain.keywords import extract_keywords, is_stop_word, query_word
 from recollect.domain.stop_words import BY_LANGUAGE, ENGLISH_STOP_WORDS, STOP_WORDS
 
 
+@pytest.mark.spec("P-6")
 @pytest.mark.spec("R-17", "R-14", "R-15", "R-16")
 @pytest.mark.parametrize(
     ("query", "keywords"),

@@ -11,6 +11,7 @@ from recollect.domain.phrases import fold, found, whole_word_positions
 # Outer characters of words: what of a keyword may adjoin what.
 
 
+@pytest.mark.spec("P-3")
 @pytest.mark.parametrize(
     ("text", "keyword", "inside", "whole"),
     [

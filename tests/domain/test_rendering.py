@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.rendering import INPUT_PREFIX, one_line, render_prompt
+from recollect.domain.goals import CheckIn, CheckInStatus, TrackedGoal
+from recollect.domain.rendering import INPUT_PREFIX, goal_line, one_line, render_prompt
 from recollect.domain.selection import ContextItem
 
 NOW = datetime(2024, 5, 15, tzinfo=UTC)
@@ -23,6 +24,21 @@ def item(content: str, content_type: str = "userinput", age: timedelta = timedel
         content_type=content_type,
         source_event_ids=("e1",),
     )
+
+
+@pytest.mark.parametrize(
+    ("frequency", "days", "line"),
+    [
+        (None, 0, "Run\tfar"),
+        ("weekly", 0, "Run\tfar (check-in weekly)"),
+        (None, 2, "Run\tfar (2024-05-01 missed; 2024-05-02 missed)"),
+        ("every week", 5, "Run\tfar (check-in every week; 2024-05-03 missed; 2024-05-04 missed; 2024-05-05 missed)"),
+    ],
+)
+def test_a_goal_is_one_line_with_its_last_three_check_ins(frequency: str | None, days: int, line: str) -> None:
+    history = tuple(CheckIn(f"2024-05-{day:02}", CheckInStatus.MISSED) for day in range(1, days + 1))
+    assert goal_line(TrackedGoal("Run\tfar", check_in_frequency=frequency, history=history)) == line
+    assert goal_line(TrackedGoal("Run\nfar")) == "Run far"
 
 
 @pytest.mark.spec("K-26", "K-27", "K-28", "K-30", "K-31", "K-32", "K-33", "K-35", "K-36", "K-37")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.rules import ContextRules
-from recollect.domain.selection import ContextItem, LeftOut, Section, Selection, select
+from recollect.domain.selection import ContextItem, LeftOut, Section, Selection, by_importance, reach_of, select
 
 NOW = datetime(2024, 5, 15, tzinfo=UTC)
 LIMITS = ContextRules()
@@ -272,7 +272,7 @@ RULES = st.builds(
 )
 
 
-@pytest.mark.spec("K-22", "K-25", "K-69")
+@pytest.mark.spec("K-22", "K-23", "K-25", "K-67", "K-69")
 @settings(max_examples=300, deadline=None)
 @given(SOURCES, SOURCES, SOURCES, RULES, st.frozensets(st.sampled_from(["n01", "n02"])))
 def test_never_too_many_none_twice_and_by_time(
@@ -315,3 +315,24 @@ def test_sections_recent_and_semantic_do_not_depend_on_importance(
 ) -> None:
     without_weight = [replace(i, importance=0.0) for i in recent], [replace(i, importance=0.0) for i in semantic]
     assert ids(chosen(recent, semantic)) == ids(chosen(*without_weight))
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=1, max_size=60),
+    st.integers(0, 12),
+    st.integers(0, 8),
+    st.integers(0, 12),
+    st.integers(0, 8),
+    st.sampled_from([None, 1.0]),
+)
+def test_what_lies_beyond_the_reach_changes_no_choice(
+    weights: list[float], total: int, recent: int, recent_fill: int, weighty: int, half_life: float | None
+) -> None:
+    limits = ContextRules(
+        total=total, recent=recent, recent_fill=recent_fill, important=weighty, decay_half_life_days=half_life
+    )
+    items = [item(f"r{n:03}", age_hours=n, importance=weight) for n, weight in enumerate(weights)]
+    reach, in_order = reach_of(limits), by_importance(items, half_life, NOW)
+    whole = select(items, items[5:9], items, limits, NOW)
+    within = select(items[: reach.recent], items[5:9], in_order[: reach.important], limits, NOW)
+    assert within.chosen == whole.chosen

@@ -1,5 +1,6 @@
 """Slots: the newest event of a key is its value, in whatever order events arrive."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from domain.samples import NOON, event
 from recollect.domain.event import EventRef
-from recollect.domain.slots import SlotEntry, current_at, newest_of_slots, slot_of, successor, superseded_in
+from recollect.domain.slots import SlotEntry, current_at, entry_of, newest_of_slots, slot_of, successor, superseded_in
 
 ENTRIES = st.lists(
     st.builds(
@@ -28,6 +29,12 @@ ENTRIES = st.lists(
 def test_without_a_key_there_is_no_slot() -> None:
     assert slot_of(event()) is None
     assert slot_of(event(key="city", persona_id="coach")) == ("coach", "", "city")
+    assert slot_of(event(key="city", household_id="home")) == ("", "home", "city")
+
+
+def test_an_events_entry_is_its_place_and_when_it_was_recorded() -> None:
+    late = event(id="e7", recorded_at=NOON + timedelta(hours=1))
+    assert entry_of(late) == SlotEntry(EventRef("e7", NOON), NOON + timedelta(hours=1))
 
 
 @given(ENTRIES)
@@ -52,6 +59,34 @@ def test_what_was_recorded_later_was_not_known() -> None:
     late = SlotEntry(EventRef("2", NOON + timedelta(minutes=1)), NOON + timedelta(days=1))
     assert current_at([old, late], None, NOON) == old
     assert current_at([old, late], None, None) == late
+
+
+@pytest.mark.spec("P-22")
+def test_a_removed_value_leaves_its_slot_empty_for_all_that_is_not_newer() -> None:
+    rome, lyon = entry("1", 0), entry("2", 2)
+    emptied = replace(lyon, emptied=True)
+    assert successor(rome, [rome, emptied]) == emptied
+    for late in (entry("3", 1), entry("4", 2)):
+        assert successor(late, [rome, emptied, late]) == emptied
+        assert current_at([rome, emptied, late], None, None) == emptied
+    newer = entry("5", 3)
+    assert successor(newer, [rome, emptied, newer]) is None
+    assert current_at([rome, emptied, newer], None, None) == newer
+
+
+@pytest.mark.spec("P-22")
+def test_a_removed_older_value_keeps_its_place_and_no_more() -> None:
+    rome, lyon, bonn = entry("1", 0), entry("2", 2), entry("3", 2)
+    history = [rome, replace(lyon, emptied=False), bonn]
+    assert successor(bonn, history) is None
+    assert successor(rome, history) == history[1]
+    assert current_at(history, None, None) == bonn
+
+
+def entry(event_id: str, minutes: int) -> SlotEntry:
+    """A value, recorded when it was said."""
+    moment = NOON + timedelta(minutes=minutes)
+    return SlotEntry(EventRef(event_id, moment), moment)
 
 
 @pytest.mark.spec("P-19")

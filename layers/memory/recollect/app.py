@@ -5,9 +5,12 @@ Each is imported and made when first used, so that a function that only ingests 
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from recollect.domain.errors import RecollectError
 from recollect.domain.ids import IdSource
 from recollect.domain.rules import Rules
 
@@ -16,15 +19,37 @@ if TYPE_CHECKING:
 
     from recollect.application.build_context import BuildContext
     from recollect.application.check_readiness import CheckReadiness, PartState
+    from recollect.application.forget_events import ForgetEvents
     from recollect.application.ingest_events import IngestEvents
+    from recollect.application.keep_goals import KeepGoals
+    from recollect.application.keep_knowledge import KeepKnowledge
+    from recollect.application.keep_rules import KeepRules
+    from recollect.application.keep_summaries_up import KeepSummariesUp
     from recollect.application.list_events import ListEvents
     from recollect.application.project_events import ProjectEvents
+    from recollect.application.read_summaries import ReadSummaries
     from recollect.application.recall import Recall
     from recollect.application.reconcile import Reconcile
+    from recollect.application.redact_summaries import RedactSummaries
+    from recollect.application.run_summaries import RunSummaries
     from recollect.application.search_memory import SearchMemory
+    from recollect.application.summarize import Summarize
+    from recollect.application.take_turn import TakeTurn
     from recollect.domain.event import EventRef
     from recollect.domain.scope import Scope
-    from recollect.ports import Concurrency, Embedder, IdempotencyStore, Projections, Publisher, SearchIndex, Timeline
+    from recollect.ports import (
+        Concurrency,
+        Embedder,
+        IdempotencyStore,
+        Items,
+        Model,
+        Pending,
+        Projections,
+        Publisher,
+        SearchIndex,
+        Timeline,
+        WebSearch,
+    )
     from recollect.settings import Settings
 
 Announce: TypeAlias = "Callable[[Scope, Sequence[EventRef]], None]"
@@ -46,6 +71,12 @@ class Parts(Protocol):
     @property
     def idempotency(self) -> IdempotencyStore: ...
     @property
+    def items(self) -> Items: ...
+    @property
+    def model(self) -> Model: ...
+    @property
+    def web_search(self) -> WebSearch | None: ...
+    @property
     def concurrency(self) -> Concurrency: ...
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
@@ -61,19 +92,28 @@ class Parts(Protocol):
 class App:
     """The use cases, over the parts of one deployment."""
 
-    def __init__(self, settings: Settings, parts: Parts) -> None:
+    def __init__(self, settings: Settings, parts: Parts, rules: Rules | None = None) -> None:
         self.settings = settings
         self.parts = parts
+        self._deployment_rules = rules or Rules()
         self.ids = IdSource()
         self.listeners: list[Announce] = []
 
-    def rules(self, tenant: str) -> Rules:  # noqa: ARG002 - tenants' own rules come with the rules registry
-        """The rules of a tenant."""
-        return self._default_rules
+    def rules(self, tenant: str) -> Rules:
+        """The rules of a tenant, as they are now."""
+        return self.keep_rules.resolved(tenant)
+
+    def begin_rules(self, tenant: str) -> Pending[Rules]:
+        """Begins reading them, beside whatever else the caller begins."""
+        keep_rules = self.keep_rules
+        return self.parts.concurrency.submit(lambda: keep_rules.resolved(tenant))
 
     @cached_property
-    def _default_rules(self) -> Rules:
-        return Rules()
+    def keep_rules(self) -> KeepRules:
+        """`GET|PUT /v1/rules`."""
+        from recollect.application.keep_rules import KeepRules
+
+        return KeepRules(self.parts.items, self._deployment_rules)
 
     @cached_property
     def ingest(self) -> IngestEvents:
@@ -109,9 +149,78 @@ class App:
     def context(self) -> BuildContext:
         """`POST /v1/context`."""
         from recollect.application.build_context import BuildContext
+        from recollect.application.context_background import ReadBackground
         from recollect.application.context_sources import ContextSources
 
-        return BuildContext(ContextSources(self.parts.timeline, self.recall, self.parts.concurrency))
+        parts = self.parts
+        behind = ReadBackground(self.read_summaries, self.goals, self.knowledge, parts.concurrency)
+        sources = ContextSources(parts.timeline, self.recall, behind, parts.concurrency)
+        return BuildContext(sources, parts.web_search)
+
+    @cached_property
+    def knowledge(self) -> KeepKnowledge:
+        """`/v1/knowledge`."""
+        from recollect.application.keep_knowledge import KeepKnowledge
+
+        return KeepKnowledge(self.parts.items)
+
+    @cached_property
+    def turn(self) -> TakeTurn:
+        """`POST /v1/turns`."""
+        from recollect.application.take_turn import TakeTurn
+
+        return TakeTurn(self.ingest, self.context, self.parts.timeline, lambda: self.parts.model)
+
+    @cached_property
+    def forget(self) -> ForgetEvents:
+        """`DELETE /v1/users/{user_id}/events/{event_id}` and its neighbour."""
+        from recollect.application.forget_events import ForgetEvents
+
+        parts = self.parts
+        return ForgetEvents(parts.timeline, parts.projections, self._forgotten)
+
+    @cached_property
+    def summarize(self) -> Summarize:
+        """`POST /v1/users/{user_id}/summaries`."""
+        from recollect.application.summarize import Summarize
+
+        return Summarize(self.parts.timeline, self.parts.items, self.parts.model)
+
+    @cached_property
+    def run_summaries(self) -> RunSummaries:
+        """The scheduled run over everybody."""
+        from recollect.application.run_summaries import RunSummaries
+
+        return RunSummaries(self.parts.items, self.summarize, self.rules, self.ids)
+
+    @cached_property
+    def read_summaries(self) -> ReadSummaries:
+        """`GET /v1/users/{user_id}/summaries`."""
+        from recollect.application.read_summaries import ReadSummaries
+
+        return ReadSummaries(self.parts.items)
+
+    @cached_property
+    def goals(self) -> KeepGoals:
+        """`/v1/users/{user_id}/goals`."""
+        from recollect.application.keep_goals import KeepGoals
+
+        return KeepGoals(self.parts.items, self.ids)
+
+    @cached_property
+    def redact_summaries(self) -> RedactSummaries:
+        """What a deletion takes out of summaries and goals."""
+        from recollect.application.redact_summaries import RedactSummaries
+
+        return RedactSummaries(self.parts.items)
+
+    @cached_property
+    def keep_summaries_up(self) -> KeepSummariesUp:
+        """The part of `project` that summaries need."""
+        from recollect.application.keep_summaries_up import KeepSummariesUp
+        from recollect.application.note_messages import NoteMessages
+
+        return KeepSummariesUp(NoteMessages(self.parts.items, self.rules), self.redact_summaries)
 
     @cached_property
     def project(self) -> ProjectEvents:
@@ -119,7 +228,9 @@ class App:
         from recollect.application.project_events import ProjectEvents
 
         parts = self.parts
-        return ProjectEvents(parts.timeline, parts.projections, parts.index, parts.embedder, parts.publisher)
+        return ProjectEvents(
+            parts.timeline, parts.projections, parts.index, parts.embedder, parts.publisher, self.keep_summaries_up
+        )
 
     @cached_property
     def reconcile(self) -> Reconcile:
@@ -134,6 +245,12 @@ class App:
         from recollect.application.check_readiness import CheckReadiness
 
         return CheckReadiness(self.parts.checks())
+
+    def _forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Summaries lose what is gone at once; where that fails, `project` makes it good by the marker."""
+        with suppress(RecollectError):
+            self.redact_summaries(scope, refs, datetime.now(UTC))
+        self._announce(scope, refs)
 
     def _announce(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         for listener in self.listeners:

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from recollect.domain.bus import BusEvent
     from recollect.domain.embedding import Encoding, TextKind
     from recollect.domain.event import Event, EventRef
     from recollect.domain.idempotency import ClaimOutcome, IdempotencyClaim
+    from recollect.domain.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
+    from recollect.domain.model_call import ModelAnswer, ModelRequest
     from recollect.domain.nomination import IndexDocument, NominationRequest, Nominations
     from recollect.domain.scope import Scope
     from recollect.domain.slots import SlotEntry
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
         EventWrite,
         PendingPage,
         Projection,
+        Removal,
         Tail,
         WindowPage,
         WindowQuery,
@@ -75,11 +79,29 @@ class Timeline(Protocol):
         """The user's conversations that have been projected, the last begun first."""
 
     def slot_history(self, scope: Scope, slot: tuple[str, str, str]) -> list[SlotEntry]:
-        """All values a slot (persona, household, key) has had, among projected events."""
+        """All values a slot (persona, household, key) has had, among projected events, and those removed since."""
+
+    def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
+        """The events of a slot that are there, newest first: pending, superseded, private and expired ones too."""
+
+    def remove(self, scope: Scope, event: Event, removal: Removal) -> bool:
+        """Takes the event away for good; False where it is gone already. All of what follows at once, or nothing.
+
+        Its identity becomes a tombstone, its entry in the slot's history stays as a removed one, and a marker says
+        that what was derived must go; `removal.also` are marked as pending, to be projected again.
+        Raises VersionMismatch where the event changed since it was read.
+        """
 
 
 class Projections(Protocol):
     """What `project` writes beside the events, and the markers that say what it still has to do."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Around writes that may become durable at once: these, the index's and the bus's, where one store holds all.
+
+        Elsewhere each write stands by itself. A call that raises inside takes back itself alone; only what can be
+        derived again is written inside, and nothing slow is done there. Entering and leaving raise as writes do.
+        """
 
     def pending(self, limit: int, after: str | None) -> PendingPage:
         """Markers of every tenant, oldest arrival first: what reconciliation works through."""
@@ -91,7 +113,7 @@ class Projections(Protocol):
         """The kept projections, by event id."""
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
-        """Enters a keyed event in its slot's history."""
+        """Enters a keyed event in its slot's history, unless it is there or was removed from it."""
 
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one (None: it is current); answers it with its new version.
@@ -103,7 +125,13 @@ class Projections(Protocol):
         """Lists the conversation; the first entry stands."""
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes the pending markers: the index shows these events now. Unknown ones are no error."""
+        """Removes the pending markers: the index shows these events now. Unknown ones are no error.
+
+        The marker of a removal stays: it may have been set since the event was read.
+        """
+
+    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Removes what was kept of events that are gone, and then their markers; unknown ones are no error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +174,7 @@ class Embedder(Protocol):
         """Length of a vector."""
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
-        """One encoding per text, in order. Raises NotReady, Throttled or UpstreamFailed."""
+        """One encoding per text, in order. Raises NotReady, Throttled, Unavailable, OutOfTime or UpstreamFailed."""
 
 
 class Publisher(Protocol):
@@ -193,6 +221,48 @@ class SnapshotStore(Protocol):
 
     def delete(self, tenant: str, name: str) -> None:
         """Removes the object; an unknown one is no error."""
+
+
+class Items(Protocol):
+    """JSON documents at a path, exact and versioned. The owner is a user, or the tenant (`domain.items.of_tenant`).
+
+    Reads are consistent. An item over 350 KB of JSON is refused with InvalidInput.
+    """
+
+    def get(self, owner: Scope, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
+        """The items that exist, in one batch."""
+
+    def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
+        """All or none, at most 25; each as it stands then, None where it was deleted.
+
+        Raises VersionMismatch where one is not at its expected version; deleting what is not there is no error.
+        """
+
+    def page(
+        self, owner: Scope, path: ItemPath, limit: int, after: str | None, *, descending: bool = False
+    ) -> ItemPage:
+        """The items whose labels begin with the path's, by labels, then by key."""
+
+    def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
+        """Items of every tenant whose time has come; what was written last may be missing for some seconds."""
+
+
+class Model(Protocol):
+    """A language model, or what stands in for one."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, such as `openai:llama3.2` or `extractive`."""
+
+    def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Answers within `request.seconds`. Raises Throttled, Unavailable, OutOfTime or UpstreamFailed."""
+
+
+class WebSearch(Protocol):
+    """Current information from elsewhere: the text leaves the machine."""
+
+    def search(self, query: str, seconds: float) -> tuple[str, ...]:
+        """Texts, the best first; none is no error. Raises Unavailable, OutOfTime or UpstreamFailed."""
 
 
 class Pending(Protocol[T_co]):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from recollect.domain.errors import ConfigurationError
 
@@ -32,6 +33,22 @@ def _one_of(*names: str) -> Callable[[str], str]:
     return parse
 
 
+def _in_order(*names: str) -> Callable[[str], tuple[str, ...]]:
+    def parse(text: str) -> tuple[str, ...]:
+        given = tuple(name.strip() for name in text.split(","))
+        if not set(given) <= set(names) or len(set(given)) < len(given):
+            raise ValueError(f"must be one or more of {', '.join(names)}, each once, with commas between")
+        return given
+
+    return parse
+
+
+def _header_value(text: str) -> str:
+    if not (text.isascii() and text.isprintable()):
+        raise ValueError("must be of printable ASCII characters")
+    return text
+
+
 def _flag(text: str) -> bool:
     if text not in ("0", "1"):
         raise ValueError("must be 0 or 1")
@@ -53,13 +70,18 @@ def _seconds(text: str) -> float:
 
 
 def _url(text: str) -> str:
-    if text and not text.startswith(("http://", "https://")):
-        raise ValueError("must begin with http:// or https://")
+    parts = urlsplit(text)
+    if text and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ValueError("must be an address that begins with http:// or https://")
     return text.rstrip("/")
 
 
 def _folder(text: str) -> Path:
     return Path(text).expanduser()
+
+
+def _optional_file(text: str) -> Path | None:
+    return Path(text).expanduser() if text else None
 
 
 def _api_keys(text: str) -> Mapping[str, Principal]:
@@ -87,6 +109,12 @@ class Settings:
     home: Path = _variable("RECOLLECT_HOME", "~/.local/share/recollect", "Folder of all data on a laptop.", _folder)
     engines: str = _variable(
         "RECOLLECT_ENGINES", "local", "`local` (SQLite) or `aws` (DynamoDB, OpenSearch, S3).", _one_of("local", "aws")
+    )
+    rules: Path | None = _variable(
+        "RECOLLECT_RULES", "", "JSON file of rules, merged over the defaults ([rules.md](rules.md)).", _optional_file
+    )
+    rules_parameter: str = _variable(
+        "RECOLLECT_RULES_PARAMETER", "", "SSM parameter with the same JSON; only one of the two may be set.", str
     )
     api_keys: Mapping[str, Principal] = _variable(
         "RECOLLECT_API_KEYS",
@@ -133,8 +161,33 @@ class Settings:
     openai_base_url: str = _variable(
         "RECOLLECT_OPENAI_BASE_URL", "", "An OpenAI-compatible server, up to and with `/v1`.", _url
     )
-    openai_api_key: str = _variable("RECOLLECT_OPENAI_API_KEY", "", "Its key, where it wants one.", str)
+    openai_api_key: str = _variable("RECOLLECT_OPENAI_API_KEY", "", "Its key, where it wants one.", _header_value)
     openai_embedding_model: str = _variable("RECOLLECT_OPENAI_EMBEDDING_MODEL", "", "Its embedding model.", str)
+    model: tuple[str, ...] = _variable(
+        "RECOLLECT_MODEL",
+        "extractive",
+        "Who answers and summarizes: `extractive` (quotes, no model), `openai`, `bedrock`, or several in the order in "
+        "which they are tried, such as `openai,extractive` ([models.md](models.md)).",
+        _in_order("extractive", "openai", "bedrock"),
+    )
+    model_timeout_seconds: float = _variable(
+        "RECOLLECT_MODEL_TIMEOUT_SECONDS", "30", "How long one attempt with a language model may take.", _seconds
+    )
+    openai_model: str = _variable(
+        "RECOLLECT_OPENAI_MODEL", "", "Language model of the OpenAI-compatible server, such as `llama3.2`.", str
+    )
+    bedrock_model: str = _variable(
+        "RECOLLECT_BEDROCK_MODEL", "", "Language model on Bedrock: id of a model or inference profile, or an ARN.", str
+    )
+    web_search: str = _variable(
+        "RECOLLECT_WEB_SEARCH",
+        "off",
+        "`off`, or `duckduckgo`: inputs that ask for current information leave the machine.",
+        _one_of("off", "duckduckgo"),
+    )
+    web_search_url: str = _variable(
+        "RECOLLECT_WEB_SEARCH_URL", "https://api.duckduckgo.com", "Asked instead of DuckDuckGo's own address.", _url
+    )
     table: str = _variable("RECOLLECT_TABLE", "recollect", "DynamoDB table.", str)
     opensearch_url: str = _variable(
         "RECOLLECT_OPENSEARCH_URL",
@@ -157,6 +210,12 @@ class Settings:
     call_timeout_seconds: float = _variable(
         "RECOLLECT_CALL_TIMEOUT_SECONDS", "2", "How long a call to DynamoDB, OpenSearch or S3 may take.", _seconds
     )
+    mcp_user: str = _variable(
+        "RECOLLECT_MCP_USER",
+        "",
+        "User of `recollect mcp`, and on a laptop of `/mcp` without the header `X-Recollect-User`.",
+        str,
+    )
     log_level: str = _variable(
         "RECOLLECT_LOG_LEVEL",
         "INFO",
@@ -169,13 +228,27 @@ class Settings:
         """Reads and checks all of them. Raises ConfigurationError, which names the variable."""
         values = {item.name: _read(item.metadata, environment) for item in fields(cls)}
         settings = cls(**values)
+        if settings.rules is not None and settings.rules_parameter:
+            raise ConfigurationError("RECOLLECT_RULES_PARAMETER", "cannot be set beside RECOLLECT_RULES")
         if settings.engines == "aws" and not settings.opensearch_url:
             raise ConfigurationError("RECOLLECT_OPENSEARCH_URL", "is needed with RECOLLECT_ENGINES=aws")
         if settings.embedder == "openai" and not settings.openai_base_url:
             raise ConfigurationError("RECOLLECT_OPENAI_BASE_URL", "is needed with RECOLLECT_EMBEDDER=openai")
         if settings.embedder == "onnx" and not settings.model_folder:
             raise ConfigurationError("RECOLLECT_MODEL_FOLDER", "is needed with RECOLLECT_EMBEDDER=onnx")
+        settings._check_models()
         return settings
+
+    def _check_models(self) -> None:
+        """Raises ConfigurationError where a provider lacks what it needs."""
+        needed = (
+            ("openai", "RECOLLECT_OPENAI_BASE_URL", self.openai_base_url),
+            ("openai", "RECOLLECT_OPENAI_MODEL", self.openai_model),
+            ("bedrock", "RECOLLECT_BEDROCK_MODEL", self.bedrock_model),
+        )
+        for provider, variable, value in needed:
+            if provider in self.model and not value:
+                raise ConfigurationError(variable, f"is needed with {provider} in RECOLLECT_MODEL")
 
 
 def _read(metadata: Mapping[str, Any], environment: Mapping[str, str]) -> Any:

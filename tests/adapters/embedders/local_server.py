@@ -11,12 +11,17 @@ from typing import Any
 
 @dataclass(slots=True)
 class Reply:
-    """One answer of the server."""
+    """One answer of the server; status 0 hangs up without any. `announced` bytes are promised, whatever comes.
+
+    After `after_seconds` it comes as a whole, or a byte every `trickle_seconds`.
+    """
 
     body: Any
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     after_seconds: float = 0.0
+    announced: int | None = None
+    trickle_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -50,7 +55,12 @@ def running_server() -> Iterator[Server]:
 def _handler_of(state: Server) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+        def do_GET(self) -> None:
+            self._answer(None)
+
+        def _answer(self, body: Any) -> None:
             state.asked.append((self.path, dict(self.headers), body))
             reply = state.next_reply()
             state.closing.wait(reply.after_seconds)
@@ -58,12 +68,18 @@ def _handler_of(state: Server) -> type[BaseHTTPRequestHandler]:
                 self._send(reply, reply.body(body) if callable(reply.body) else reply.body)
 
         def _send(self, reply: Reply, body: Any) -> None:
+            if reply.status == 0:
+                return
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(reply.status)
-            for name, value in {**reply.headers, "Content-Length": str(len(data))}.items():
+            announced = len(data) if reply.announced is None else reply.announced
+            for name, value in {**reply.headers, "Content-Length": str(announced)}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(data)
+            step = 1 if reply.trickle_seconds else max(1, len(data))
+            for start in range(0, len(data), step):
+                self.wfile.write(data[start : start + step])
+                state.closing.wait(reply.trickle_seconds)
 
         def log_message(self, *arguments: object) -> None:
             """Quiet."""

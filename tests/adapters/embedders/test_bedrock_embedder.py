@@ -11,7 +11,7 @@ from botocore.config import Config
 from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.embedders.bedrock_embedder import BedrockEmbedder
 from recollect.domain.embedding import TextKind
-from recollect.domain.errors import ConfigurationError, Throttled, UpstreamFailed
+from recollect.domain.errors import ConfigurationError, OutOfTime, Throttled, Unavailable, UpstreamFailed
 
 
 def client(url: str) -> Any:
@@ -67,13 +67,11 @@ def test_slow_down(server: Server, reply: Reply) -> None:
     [
         failure("AccessDeniedException", 403),
         failure("ValidationException", 400),
-        failure("InternalServerException", 500),
         Reply(b"<html>"),
         Reply({"embedding": []}),
         Reply({"embedding": [1.0] * 255}),
         Reply({"embedding": [0.0] * 256}),
         Reply({"embedding": [1e300] * 256}),
-        Reply(of_length, after_seconds=3),
     ],
 )
 def test_what_is_no_usable_answer(server: Server, reply: Reply) -> None:
@@ -82,8 +80,18 @@ def test_what_is_no_usable_answer(server: Server, reply: Reply) -> None:
         BedrockEmbedder(client(server.url), 256).encode(["a"], TextKind.QUERY)
 
 
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [(failure("InternalServerException", 500), Unavailable), (Reply(of_length, after_seconds=3), OutOfTime)],
+)
+def test_trouble_that_may_pass(server: Server, reply: Reply, kind: type[Exception]) -> None:
+    server.replies = [reply]
+    with pytest.raises(kind):
+        BedrockEmbedder(client(server.url), 256).encode(["a"], TextKind.QUERY)
+
+
 def test_nobody_there() -> None:
-    with pytest.raises(UpstreamFailed):
+    with pytest.raises(Unavailable):
         BedrockEmbedder(client("http://127.0.0.1:1"), 256).encode(["a"], TextKind.QUERY)
 
 

@@ -11,7 +11,7 @@ import pytest
 from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.embedders.openai_embedder import OpenAiEmbedder, OpenAiEndpoint
 from recollect.domain.embedding import TextKind
-from recollect.domain.errors import Throttled, UpstreamFailed
+from recollect.domain.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
 
 
 def embedder(server: Server, **settings: Any) -> OpenAiEmbedder:
@@ -80,7 +80,6 @@ def test_slow_down_without_a_time(server: Server, headers: dict[str, str]) -> No
     [
         Reply({"error": {"message": "Slow down!"}}, 400),
         Reply({}, 401),
-        Reply({}, 500),
         Reply({}, 302, {"Location": "/elsewhere"}),
         Reply(b"<html>"),
         Reply({}),
@@ -100,15 +99,21 @@ def test_what_is_no_usable_answer(server: Server, reply: Reply) -> None:
         embedder(server).encode(["a"], TextKind.QUERY)
 
 
+def test_a_server_in_trouble(server: Server) -> None:
+    server.replies = [Reply({}, 500)]
+    with pytest.raises(Unavailable, match="500"):
+        embedder(server).encode(["a"], TextKind.QUERY)
+
+
 def test_it_does_not_wait_for_ever(server: Server) -> None:
     server.replies = [Reply({}, after_seconds=5)]
-    with pytest.raises(UpstreamFailed, match="Timeout"):
+    with pytest.raises(OutOfTime):
         embedder(server, timeout_seconds=0.2).encode(["a"], TextKind.QUERY)
 
 
 def test_nobody_there(server: Server) -> None:
     nowhere = OpenAiEmbedder(OpenAiEndpoint("http://127.0.0.1:1", "m", 3))
-    with pytest.raises(UpstreamFailed, match="ConnectError"):
+    with pytest.raises(Unavailable, match="NewConnectionError"):
         nowhere.encode(["a"], TextKind.QUERY)
 
 

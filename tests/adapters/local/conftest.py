@@ -7,6 +7,7 @@ import pytest
 
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
+from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.search_index import SqliteSearchIndex
@@ -50,6 +51,11 @@ def publisher(database: Database) -> SqlitePublisher:
 @pytest.fixture
 def store(database: Database) -> SqliteIdempotencyStore:
     return SqliteIdempotencyStore(database)
+
+
+@pytest.fixture
+def items(database: Database) -> SqliteItems:
+    return SqliteItems(database)
 
 
 @pytest.fixture

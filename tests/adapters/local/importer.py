@@ -52,12 +52,13 @@ def project(database: Database) -> None:
     while markers := projections.pending(50, None).markers:
         events = list(timeline.read(SCOPE, [marker.ref for marker in markers]).values())
         vectors = [a_random_vector(int(event.content.split("number")[1].split()[0])) for event in events]
-        projections.save(SCOPE, [Projection(e.ref, v, GENERATION) for e, v in zip(events, vectors, strict=True)])
-        for event in events:
-            projections.fill_slot(SCOPE, event)
-            projections.enter_conversation(SCOPE, event.conversation_id, event.recorded_at)
-        index.put([a_document(SCOPE, e, v) for e, v in zip(events, vectors, strict=True)])
-        projections.settle(SCOPE, [event.ref for event in events])
+        with projections.together():
+            projections.save(SCOPE, [Projection(e.ref, v, GENERATION) for e, v in zip(events, vectors, strict=True)])
+            for event in events:
+                projections.fill_slot(SCOPE, event)
+                projections.enter_conversation(SCOPE, event.conversation_id, event.recorded_at)
+            index.put([a_document(SCOPE, e, v) for e, v in zip(events, vectors, strict=True)])
+            projections.settle(SCOPE, [event.ref for event in events])
 
 
 def main(path: str, count: int, batch: int) -> None:

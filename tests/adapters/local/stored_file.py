@@ -16,6 +16,7 @@ from recollect.bootstrap import open_app
 from recollect.domain.drafting import EventDraft
 from recollect.domain.event import Role
 from recollect.domain.ids import IdSeed
+from recollect.domain.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite
 from recollect.domain.scope import Scope
 from recollect.settings import Settings
 
@@ -27,6 +28,8 @@ PROJECTED = (
     EventDraft(content="Noted.", role=Role.BOT, speaker="coach", timestamp=NOON + timedelta(seconds=1)),
     EventDraft(content="a secret", is_private=True, timestamp=NOON + timedelta(seconds=2)),
 )
+DELETED = EventDraft(content="I live on the Moon", key="planet", timestamp=NOON + timedelta(seconds=4))
+ITEM = ItemKey(ItemPath("notes", ("a label 🙂",)), "key")
 PENDING = (EventDraft(content="My sister paints sunrises", timestamp=NOON + timedelta(seconds=3)),)
 
 
@@ -36,10 +39,15 @@ def open_folder(home: Path) -> App:
 
 
 def fill(app: App) -> None:
-    """Four events that are projected, and one that waits."""
+    """Four events that are projected, one that waits, one that was deleted; an item that is due."""
     app.ingest(ANNA, "c1", PROJECTED, IdSeed(1_740_830_400_000 << 12, 7), NOON, app.rules("acme"))
     app.reconcile(NOON)
+    seed = IdSeed(1_740_830_402_000 << 12, 7)
+    app.ingest(ANNA, "c1", [DELETED], seed, NOON, app.rules("acme"))
+    app.reconcile(NOON)
+    app.forget(ANNA, event_id=seed.nth(0), now=NOON)
     app.ingest(ANNA, "c1", PENDING, IdSeed(1_740_830_401_000 << 12, 7), NOON, app.rules("acme"))
+    app.parts.items.write(ANNA.user, [ItemWrite(ITEM, {"text": "é🙂"}, ABSENT, Due("jobs", NOON))], NOON)
 
 
 def main(target: Path) -> None:

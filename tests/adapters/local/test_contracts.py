@@ -4,8 +4,10 @@ import pytest
 
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.contracts.idempotency import IdempotencyStoreContract
+from recollect.contracts.items import ItemsContract
 from recollect.contracts.projections import ProjectionsContract
 from recollect.contracts.publisher import PublisherContract
+from recollect.contracts.removal import RemovalContract
 from recollect.contracts.search_index import SearchIndexContract
 from recollect.contracts.timeline import TimelineContract
 
@@ -29,4 +31,12 @@ class TestIdempotencyStore(IdempotencyStoreContract):
 
 
 class TestPublisher(PublisherContract):
+    pass
+
+
+class TestItems(ItemsContract):
+    pass
+
+
+class TestRemoval(RemovalContract):
     pass

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.adapters.local import database as database_module
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.schema import FORMAT_VERSION
 from recollect.adapters.local.timeline import SqliteTimeline
@@ -49,14 +50,11 @@ def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path: Path) -> None:
 
 
 def test_without_fts5_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Bare(sqlite3.Connection):
+    class Bare(database_module._Connection):
         def execute(self, sql: str, *parameters: object) -> sqlite3.Cursor:
             return super().execute(sql.replace("'fts5'", "'no such module'"), *parameters)  # type: ignore[arg-type]
 
-    def connect(*given: object, **options: object) -> sqlite3.Connection:
-        return Bare(*given, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sqlite3, "connect", connect)
+    monkeypatch.setattr(database_module, "_Connection", Bare)
     with pytest.raises(NotReady, match="FTS5"):
         Database(tmp_path / FILE_NAME)
 
@@ -75,8 +73,9 @@ def test_the_file_is_in_wal_mode_and_evidence_waits_for_the_disk(database: Datab
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
         assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
-    with database.writing(durable=False) as connection:
-        assert connection.execute("PRAGMA synchronous").fetchone() == (1,)
+    for durable in (False, True, True, False, False, True):
+        with database.writing(durable=durable) as connection:
+            assert connection.execute("PRAGMA synchronous").fetchone() == (2 if durable else 1,)
 
 
 def test_another_process_that_writes_too_long_is_throttling(tmp_path: Path) -> None:
@@ -131,6 +130,84 @@ def test_what_fails_inside_a_transaction_leaves_nothing(database: Database) -> N
         fail_half_way()
     with database.reading() as connection:
         assert connection.execute("SELECT count(*) FROM scopes").fetchone() == (0,)
+
+
+ENTER = "INSERT INTO scopes (tenant, user_id) VALUES ('t', ?)"
+
+
+def users(database: Database) -> list[str]:
+    with database.reading() as connection:
+        return [user for (user,) in connection.execute("SELECT user_id FROM scopes ORDER BY user_id")]
+
+
+def enter(database: Database, user: str) -> None:
+    with database.writing(durable=False) as connection:
+        connection.execute(ENTER, (user,))
+
+
+def test_what_is_written_together_is_one_transaction(tmp_path: Path, database: Database) -> None:
+    other = Database(tmp_path / FILE_NAME)
+    with database.together():
+        enter(database, "a")
+        with database.together():
+            enter(database, "b")
+        assert (users(database), users(other)) == (["a", "b"], [])
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(users, database).result() == []
+    assert users(other) == ["a", "b"]
+    other.close()
+
+
+def test_a_part_that_fails_takes_back_itself_alone(database: Database) -> None:
+    def fail() -> None:
+        with database.writing(durable=False) as connection:
+            connection.execute(ENTER, ("b",))
+            raise KeyError
+
+    with database.together():
+        enter(database, "a")
+        with pytest.raises(KeyError):
+            fail()
+        enter(database, "c")
+    assert users(database) == ["a", "c"]
+
+
+def test_what_fails_outside_its_parts_takes_back_all(database: Database) -> None:
+    def fail() -> None:
+        with database.together():
+            enter(database, "a")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert users(database) == []
+    enter(database, "b")
+    assert users(database) == ["b"]
+
+
+def test_after_sqlite_ended_the_whole_no_part_is_written(database: Database) -> None:
+    """As a full disk does: SQLite rolls back by itself, and what comes later must not stand without what was before."""
+
+    def end() -> None:
+        with database.writing(durable=False) as connection:
+            connection.execute("ROLLBACK")
+
+    def write() -> None:
+        with database.together():
+            enter(database, "a")
+            with pytest.raises(sqlite3.OperationalError):
+                end()
+            with pytest.raises(Unavailable):
+                enter(database, "b")
+
+    with pytest.raises(Unavailable):
+        write()
+    assert users(database) == []
+
+
+def test_what_must_be_on_the_disk_joins_no_others(database: Database) -> None:
+    with pytest.raises(RuntimeError), database.together(), database.writing(durable=True):
+        pass
 
 
 def test_a_defect_of_ours_is_not_disguised(database: Database) -> None:

@@ -149,3 +149,28 @@ def test_wrong_input_has_exit_code_2(run: Run, arguments: tuple[str, ...]) -> No
     result = run(*arguments)
     assert result.exit_code == 2
     assert "Traceback" not in result.stderr
+
+
+def test_context_shows_what_stands_in_the_messages_alone(memory: Run) -> None:
+    assert memory("summarize", "--user", "ana", "--force").exit_code == 0
+    told = memory("context", "Where do I live?", "--user", "ana")
+    assert told.stdout.endswith("Current user input: Where do I live?\n")
+    assert "the messages begin with the summary until" in told.stderr
+    answer = json.loads(memory("context", "Where do I live?", "--user", "ana", "--json").stdout)
+    assert answer["summary"]["summary"]
+    assert (answer["goals"], answer["knowledge"], answer["missing"]) == ([], [], [])
+
+
+@pytest.mark.spec("K-84", "K-97")
+def test_a_timeline_in_camel_case_can_be_imported_by_another_user(memory: Run, tmp_path: Path) -> None:
+    lines = memory("timeline", "--user", "ana", "--json", "--camel-case").stdout
+    path = tmp_path / "memories.jsonl"
+    path.write_text(lines, encoding="utf-8")
+    assert memory("import", str(path), "--user", "copy").exit_code == 0
+    names = ("content", "timestamp", "conversation_id", "role", "speaker")
+
+    def shown(user: str) -> list[tuple[str, ...]]:
+        events = map(json.loads, memory("timeline", "--user", user, "--json").stdout.splitlines())
+        return sorted(tuple(event.get(name) for name in names) for event in events)
+
+    assert shown("copy") == shown("ana") != []

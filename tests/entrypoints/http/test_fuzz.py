@@ -28,7 +28,7 @@ JSON = st.recursive(
 POSTS = {route.path: route.body for route in routes_of(GROUPS) if route.body is not None}
 FIELDS = sorted({name for body in POSTS.values() if body for name in body.fields} | set(EVENT.fields))
 KNOWN = st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6)
-GOOD = {"user_id": "anna", "query": "tea", "input": "tea", "text": "tea"}
+GOOD = {"user_id": "anna", "query": "tea", "input": "tea", "text": "tea", "store": "tea"}
 
 
 def allowed(path: str, values: dict[str, Any]) -> dict[str, Any]:

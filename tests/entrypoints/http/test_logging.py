@@ -33,6 +33,7 @@ def test_a_line_per_request(cloud: Cloud, laptop: Laptop) -> None:
 
 
 @pytest.mark.spec("H-26")
+@pytest.mark.spec("P-18")
 def test_no_line_has_a_word_of_anybodys(app: App, caller: Caller) -> None:
     texts = ("content", "content_type", "speaker", "key", "space_id", "title", "category", "notes")
     event: dict[str, Any] = {name: f"{SECRET} {name}" for name in texts}

@@ -10,6 +10,7 @@ GROUPS = {
     "ingest": {"numpy", "sqlite3", "recollect.domain.ranking", "recollect.application.recall"},
     "retrieval": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "context": {"sqlite3", "recollect.entrypoints.http.openapi"},
+    "turns": {"sqlite3", "recollect.entrypoints.http.openapi"},
 }
 SHOW = """
 import sys

@@ -1,40 +1,39 @@
 """Context: what the next model call should see (K-15 to K-37, P-1, P-2, P-5, P-23). It stores nothing."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.application.context_sources import ContextQuestion, ContextSources, Gathered
-from recollect.domain.budget import FittedMessages, FittedPrompt, fit_messages, fit_prompt
+from recollect.application.keep_rules import GivenRules, settled
+from recollect.application.look_up import LookedUp, LookUp
+from recollect.domain.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
 from recollect.domain.event import Event
+from recollect.domain.goals import Goal
+from recollect.domain.knowledge import KnowledgeEntry
 from recollect.domain.messages import ContextParts, Fence
 from recollect.domain.ranking import Ranked
-from recollect.domain.rules import ContextRules, Rules
+from recollect.domain.rendering import goal_line
+from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
-from recollect.domain.selection import ContextItem, LeftOut, select
-from recollect.domain.web_search import needs_web_search, web_search_keywords
+from recollect.domain.selection import ContextItem, LeftOut, Selected, by_importance, reach_of, select
+from recollect.domain.summary import Summary
+from recollect.ports import WebSearch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRequest:
-    """A question, the limits of this request where they differ from the rules, and the token budget.
+    """A question, the limits of this request where they differ from the rules (as in `ContextRules`), the budget.
 
-    `web_search` is auto, always or never; `fence` carries this request's nonce.
+    `web_search` is auto, always or never; `fence` carries this request's nonce; `tools` tells a model how to call them.
     """
 
     question: ContextQuestion
     fence: Fence
-    limits: ContextRules | None = None
+    limits: Mapping[str, int] | None = None
     token_budget: int | None = None
     web_search: str = "auto"
-
-
-@dataclass(frozen=True, slots=True)
-class WebSearchDecision:
-    """What the rule decided, and why nothing was searched all the same."""
-
-    triggered: bool
-    keywords: tuple[str, ...]
-    skipped: str | None
+    tools: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,51 +46,114 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ContextAnswer:
-    """Prompt and messages, each inside the budget, and the receipt of what stands in them and what does not."""
+    """Prompt and messages, each inside the budget, and the receipt of what stands in them and what does not.
+
+    `seconds`: how long it took, reads and web search included.
+    """
 
     prompt: FittedPrompt
     messages: FittedMessages
     left_out: tuple[LeftOut, ...]
     found: Mapping[str, Found]
     gathered: Gathered
-    web_search: WebSearchDecision
+    web_search: LookedUp
     rules_version: str
+    seconds: float = 0.0
 
     @property
     def tokens(self) -> int:
         """The larger of the two counts."""
         return max(self.prompt.tokens, self.messages.tokens)
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The parts that did not answer, so that the context had to do without them."""
+        web = ("web_search",) if self.web_search.failed else ()
+        return (*self.gathered.recalled.missing, *self.gathered.background.missing, *web)
+
+    @property
+    def summary(self) -> Summary | None:
+        """The summary that stands in the messages."""
+        return self.gathered.background.summary if self.messages.parts.summary else None
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """The goals that stand in the messages: the last ones give way first."""
+        return self.gathered.background.goals[: len(self.messages.parts.goals)]
+
+    @property
+    def knowledge(self) -> tuple[KnowledgeEntry, ...]:
+        """The entries behind the knowledge that stands in the messages."""
+        section = self.gathered.background.knowledge
+        return section.entries if section and self.messages.parts.knowledge else ()
+
 
 class BuildContext:
-    """The use case behind `POST /v1/context`."""
+    """The use case behind `POST /v1/context`. Without `web_search` the web is not searched, and the answer says so."""
 
-    def __init__(self, sources: ContextSources) -> None:
+    def __init__(self, sources: ContextSources, web_search: WebSearch | None) -> None:
         self._sources = sources
+        self._web_search = web_search
 
-    def __call__(self, scope: Scope, request: ContextRequest, rules: Rules) -> ContextAnswer:
-        """Selects, renders, fits. Raises InvalidInput where the input alone exceeds the budget."""
-        question = request.question
-        effective = replace(rules, context=request.limits) if request.limits else rules
-        gathered = self._sources(scope, question, effective)
-        own = frozenset([gathered.input_event.id]) if gathered.input_event else frozenset()
-        found = _found(gathered)
-        selection = select(
-            _items(gathered.recent),
-            [_item(gathered.recalled.events[event_id], one.ranked.score) for event_id, one in found.items()],
-            _items(gathered.important),
-            effective.context,
-            question.now,
-            own,
-        )
-        parts = ContextParts(
-            user_input=question.text, memories=selection.chosen, raw_window=tuple(_items(gathered.raw_window))
-        )
-        prompt = fit_prompt(parts, question.now, request.token_budget)
-        messages = fit_messages(parts, request.fence, question.now, request.token_budget)
-        left_out = (*selection.left_out, *prompt.left_out)
-        decision = _web_search(question.text, request.web_search, rules)
-        return ContextAnswer(prompt, messages, left_out, found, gathered, decision, rules.version)
+    def __call__(self, scope: Scope, request: ContextRequest, given_rules: GivenRules) -> ContextAnswer:
+        """Selects, renders, fits. Raises InvalidInput where the input alone exceeds the budget.
+
+        The rules may still be under way: they are waited for when the first wave of reads has begun. Then the web is
+        searched, where they ask for it, beside the rest of the reads.
+        """
+        began = time.perf_counter()
+        check_input(request.question.text, request.token_budget)
+        looking = LookUp(self._web_search, request.question.text, request.web_search)
+
+        def rules_read() -> Rules:
+            rules = settled(given_rules)
+            looking.begin(rules)
+            return _effective(rules, request)
+
+        gathered = self._sources(scope, request.question, rules_read)
+        answer = assemble(gathered, looking.result(), request, settled(given_rules))
+        return replace(answer, seconds=time.perf_counter() - began)
+
+
+def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, rules: Rules) -> ContextAnswer:
+    """Chooses from what was read, renders it and fits it into the budget; reads nothing."""
+    question, limits = request.question, _effective(rules, request).context
+    found, reach = _found(gathered), reach_of(limits)
+    weighty = by_importance(gathered.important, limits.decay_half_life_days, question.now)
+    selection = select(
+        _items(gathered.recent[: reach.recent]),
+        [_item(gathered.recalled.events[event_id], one.ranked.score) for event_id, one in found.items()],
+        _items(weighty[: reach.important]),
+        limits,
+        question.now,
+        frozenset([gathered.input_event.id]) if gathered.input_event else frozenset(),
+    )
+    parts = _parts(request, gathered, selection.chosen, web_search.results)
+    prompt = fit_prompt(parts, question.now, request.token_budget)
+    messages = fit_messages(parts, request.fence, question.now, request.token_budget)
+    left_out = (*selection.left_out, *prompt.left_out)
+    return ContextAnswer(prompt, messages, left_out, found, gathered, web_search, rules.version)
+
+
+def _parts(
+    request: ContextRequest, gathered: Gathered, memories: tuple[Selected, ...], web_results: tuple[str, ...]
+) -> ContextParts:
+    behind = gathered.background
+    return ContextParts(
+        user_input=request.question.text,
+        memories=memories,
+        raw_window=tuple(_items(gathered.raw_window)),
+        summary=behind.summary.text if behind.summary else None,
+        goals=tuple(goal_line(goal.tracked) for goal in behind.goals),
+        knowledge=behind.knowledge.text if behind.knowledge else None,
+        web_results=web_results,
+        tools=request.tools,
+    )
+
+
+def _effective(given: GivenRules, request: ContextRequest) -> Rules:
+    rules = settled(given)
+    return replace(rules, context=replace(rules.context, **request.limits)) if request.limits else rules
 
 
 def _found(gathered: Gathered) -> dict[str, Found]:
@@ -115,9 +177,3 @@ def _item(event: Event, score: float | None = None) -> ContextItem:
         source_event_ids=(event.id,),
         score=score,
     )
-
-
-def _web_search(text: str, wish: str, rules: Rules) -> WebSearchDecision:
-    """The rule's decision; no search provider stands behind it yet, so it is always skipped."""
-    triggered = wish == "always" or (wish == "auto" and needs_web_search(text, rules))
-    return WebSearchDecision(triggered, web_search_keywords(text, rules), "off" if triggered else None)

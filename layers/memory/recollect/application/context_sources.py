@@ -1,30 +1,37 @@
 """The sources of a context, gathered in two waves: recent, semantic, important, and the raw window."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from recollect.application.context_background import Background, ReadBackground
 from recollect.application.recall import Recall, Recalled, RecallRequest
 from recollect.domain.event import Event, EventRef, Role
 from recollect.domain.filters import SearchFilters, TimeWindow, drop_reason
 from recollect.domain.ranking import Mode
-from recollect.domain.rules import Rules
+from recollect.domain.rules import MOST_PLACES, Rules
 from recollect.domain.scope import Scope
 from recollect.domain.slots import newest_of_slots, superseded_in
 from recollect.domain.timeline import TAIL_EVENTS, WindowQuery
 from recollect.ports import Concurrency, Timeline
 
 _SLACK = 15
+_MOST_SPOKEN = MOST_PLACES + _SLACK
+_MOST_WEIGHTY = MOST_PLACES + _SLACK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextQuestion:
-    """What a context is asked for: the input, its conversation, the instant it is asked at."""
+    """What a context is asked for: the input, its conversation, the instant it is asked at.
+
+    `store` names whose vocabulary and rules are meant; without one no knowledge is read.
+    """
 
     text: str
     filters: SearchFilters
     conversation_id: str | None = None
     input_event_id: str | None = None
+    store: str | None = None
 
     @property
     def now(self) -> datetime:
@@ -44,30 +51,41 @@ class Gathered:
     important: tuple[Event, ...]
     raw_window: tuple[Event, ...]
     input_event: Event | None
+    background: Background
 
 
 class ContextSources:
     """Begins every read of the first wave together, and reads back everything in the second."""
 
-    def __init__(self, timeline: Timeline, recall: Recall, concurrency: Concurrency) -> None:
+    def __init__(
+        self, timeline: Timeline, recall: Recall, background: ReadBackground, concurrency: Concurrency
+    ) -> None:
         self._timeline = timeline
         self._recall = recall
+        self._background = background
         self._concurrency = concurrency
 
-    def __call__(self, scope: Scope, question: ContextQuestion, rules: Rules) -> Gathered:
-        """K-20 chooses among events of importance 0.6 and more and the newest 100, in every adapter."""
+    def __call__(self, scope: Scope, question: ContextQuestion, read_rules: Callable[[], Rules]) -> Gathered:
+        """K-20 chooses among events of importance 0.6 and more and the newest 100, in every adapter.
+
+        `read_rules` may still be waiting for the tenant's own: the first wave does not depend on them.
+        """
+        opened = self._recall.begin(scope, _recall_request(question))
+        newest = self._concurrency.submit(lambda: self._newest(scope, question))
+        weighty = self._concurrency.submit(lambda: self._timeline.important(scope, _MOST_WEIGHTY))
+        spoken = self._concurrency.submit(lambda: self._spoken(scope, question, _MOST_SPOKEN))
+        behind = self._background.begin(scope, question.store, question.filters)
+        rules = read_rules()
         limits = rules.context
         recent_count = max(limits.recent_fill, rules.summary.raw_window) + _SLACK
-        opened = self._recall.begin(scope, _recall_request(question, limits.semantic + recent_count))
-        newest = self._concurrency.submit(lambda: self._newest(scope, question))
-        weighty = self._concurrency.submit(lambda: self._timeline.important(scope, limits.important + 3 * _SLACK))
-        spoken = self._concurrency.submit(lambda: self._spoken(scope, question, recent_count))
+        opened.request = replace(opened.request, wanted=limits.semantic + recent_count)
         known = {event.id: event for event in newest.result()}
-        also = [*weighty.result(), *spoken.result()]
+        also = [*weighty.result()[: limits.important + 3 * _SLACK], *spoken.result()[:recent_count]]
         recalled = self._recall.conclude(opened, also, known)
         everything = {**recalled.events, **{event.id: event for event in recalled.tail_events}}
         chosen = [*known, *(event.id for event in recalled.tail_events)]
-        return _sorted_out(scope, question, rules, recalled, everything, [*chosen, *(ref.id for ref in also)])
+        read = _Read(recalled, everything, [*chosen, *(ref.id for ref in also)], behind.result())
+        return _sorted_out(scope, question, rules, read)
 
     def _newest(self, scope: Scope, question: ContextQuestion) -> list[Event]:
         if question.filters.as_of is None:
@@ -82,44 +100,51 @@ class ContextSources:
         return self._timeline.of_conversation(scope, question.conversation_id, limit)
 
 
-def _recall_request(question: ContextQuestion, wanted: int) -> RecallRequest:
-    return RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=question.filters, wanted=wanted)
+def _recall_request(question: ContextQuestion) -> RecallRequest:
+    """How many are wanted the rules say, later; the index nominates more than any rules want."""
+    return RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=question.filters, wanted=0)
 
 
-def _sorted_out(
-    scope: Scope,
-    question: ContextQuestion,
-    rules: Rules,
-    recalled: Recalled,
-    everything: Mapping[str, Event],
-    ids: Iterable[str],
-) -> Gathered:
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """All that both waves brought: events by id, and the ids of those that any source offers."""
+
+    recalled: Recalled
+    everything: Mapping[str, Event]
+    ids: Iterable[str]
+    background: Background
+
+
+def _sorted_out(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read) -> Gathered:
     """Drops what may not be shown, takes the input's own event out, and puts the rest in order."""
-    found = {event_id: everything[event_id] for event_id in ids if event_id in everything}
-    current = newest_of_slots(recalled.tail_events)
-    visible = [e for e in found.values() if _visible(scope, e, question.filters)]
+    found = {event_id: read.everything[event_id] for event_id in read.ids if event_id in read.everything}
+    current = newest_of_slots(read.recalled.tail_events)
+    lenient = _of_what_is_visible(question.filters)
+    visible = [e for e in found.values() if drop_reason(scope, e, lenient) is None]
     shown = [e for e in visible if question.filters.include_superseded or not _superseded(e, current, question)]
     own = _own_event(question, visible)
     spoken = [e for e in shown if question.conversation_id in (None, e.conversation_id)]
-    raw = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
+    spoken_raw = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
+    raw = [e for e in spoken_raw if not read.background.covers(scope, e)]
     return Gathered(
         recent=tuple(e for e in _newest_first(spoken) if e is not own),
-        recalled=recalled,
+        recalled=read.recalled,
         important=tuple(e for e in shown if e is not own),
         raw_window=tuple(reversed(_newest_first(raw)[: rules.summary.raw_window])),
         input_event=own,
+        background=read.background,
     )
 
 
-def _visible(scope: Scope, event: Event, filters: SearchFilters) -> bool:
-    lenient = SearchFilters(
+def _of_what_is_visible(filters: SearchFilters) -> SearchFilters:
+    """What the raw window admits too: older values of a slot."""
+    return SearchFilters(
         now=filters.now,
         window=filters.window,
         as_of=filters.as_of,
         recorded_as_of=filters.recorded_as_of,
         include_superseded=True,
     )
-    return drop_reason(scope, event, lenient) is None
 
 
 def _superseded(event: Event, current: dict[tuple[str, str, str], Event], question: ContextQuestion) -> bool:

@@ -3,7 +3,7 @@
 from recollect.domain.errors import VersionMismatch
 from recollect.domain.event import Event, EventRef
 from recollect.domain.scope import Scope
-from recollect.domain.slots import SlotEntry, slot_of, successor
+from recollect.domain.slots import SlotEntry, entry_of, slot_of, successor
 from recollect.ports import Projections, Timeline
 
 _TRIES = 5
@@ -24,7 +24,7 @@ class FillSlots:
         self._projections.fill_slot(scope, event)
         history = self._timeline.slot_history(scope, slot)
         older = [entry for entry in history if entry.order < (event.timestamp, event.id)]
-        affected = [SlotEntry(event.ref, event.recorded_at), *sorted(older, key=lambda e: e.order)[-1:]]
+        affected = [entry_of(event), *sorted(older, key=lambda e: e.order)[-1:]]
         settled = [self._settled(scope, entry.ref, successor(entry, history)) for entry in affected]
         return [event for event in settled if event is not None]
 

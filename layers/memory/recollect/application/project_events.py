@@ -1,7 +1,8 @@
 """Project: derives vectors, slots, conversations, index documents and bus events from events that are durable.
 
 A change record is a hint (P-25): the event is read as it is now, and what that says is written. Everything here
-may run twice, late and out of order; the pending marker goes last, when searches show the event.
+may run twice, late and out of order; the pending marker goes last, when searches show the event. Vectors are made
+first: what follows is writes alone, which one store may commit together.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,6 +37,7 @@ class _Batch:
     refs: dict[str, EventRef]
     events: dict[str, Event] = field(default_factory=dict)
     vectors: dict[str, FloatArray] = field(default_factory=dict)
+    unsaved: list[EventRef] = field(default_factory=list)
     reindexed: dict[str, Event] = field(default_factory=dict)
 
     @property
@@ -53,6 +55,7 @@ class ProjectEvents:
         index: SearchIndex,
         embedder: Embedder | None,
         publisher: Publisher,
+        keep_up: Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None] | None = None,
     ) -> None:
         self._timeline = timeline
         self._projections = projections
@@ -60,15 +63,27 @@ class ProjectEvents:
         self._embedder = embedder
         self._publisher = publisher
         self._fill_slots = FillSlots(timeline, projections)
+        self._keep_up = keep_up
 
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
         """Projects what it can; a failure of a part leaves that part's markers for the next try."""
         report = ProjectionReport()
-        batches = [batch for batch in _by_user(pending) if self._attempt(batch, report, self._derive)]
-        self._write_index([batch for batch in batches if batch.refs], now, report)
-        for batch in batches:
-            self._attempt(batch, report, lambda b: self._finish(b, now, report))
+        batches = [batch for batch in _by_user(pending) if self._attempt(batch, report, self._prepare)]
+        failed = dict(report.failed)
+        try:
+            with self._projections.together():
+                self._write(batches, now, report)
+        except RecollectError as error:
+            lost = {event_id: type(error).__name__ for marker in pending if (event_id := marker.ref.id) not in failed}
+            return ProjectionReport(failed=failed | lost)
         return report
+
+    def _write(self, batches: Sequence[_Batch], now: datetime, report: ProjectionReport) -> None:
+        """What is derived, the index, the bus, and last the markers."""
+        derived = [batch for batch in batches if self._attempt(batch, report, lambda b: self._derive(b, now))]
+        self._write_index([batch for batch in derived if batch.refs], now, report)
+        for batch in derived:
+            self._attempt(batch, report, lambda b: self._finish(b, now, report))
 
     def _attempt(self, batch: _Batch, report: ProjectionReport, step: Callable[[_Batch], None]) -> bool:
         """Runs a step of one user's batch; what it raises is that batch's failure and nobody else's."""
@@ -80,30 +95,35 @@ class ProjectEvents:
             return False
         return True
 
-    def _derive(self, batch: _Batch) -> None:
+    def _prepare(self, batch: _Batch) -> None:
+        """Reads the events as they are now, and gets their vectors: slow, so before anything is written."""
         batch.events = self._timeline.read(batch.scope, list(batch.refs.values()))
-        self._embed(batch)
+        kept = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
+        batch.vectors = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == self._model}
+        made = self._made([e for e in batch.events.values() if e.id not in batch.vectors and not e.is_private])
+        batch.vectors |= made
+        batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in kept]
+
+    def _derive(self, batch: _Batch, now: datetime) -> None:
+        if batch.unsaved:
+            made = [Projection(ref, batch.vectors.get(ref.id), self._model) for ref in batch.unsaved]
+            self._projections.save(batch.scope, made)
         for event in [event for event in batch.events.values() if event.key is not None]:
             changed = self._fill_slots(batch.scope, event)
             batch.events |= {e.id: e for e in changed if e.id in batch.events}
             batch.reindexed |= {e.id: e for e in changed if e.id not in batch.refs}
-        others = self._projections.vectors(batch.scope, list(batch.reindexed))
-        batch.vectors |= {event_id: p.vector for event_id, p in others.items() if p.vector is not None}
+        if batch.reindexed:
+            others = self._projections.vectors(batch.scope, list(batch.reindexed))
+            batch.vectors |= {event_id: p.vector for event_id, p in others.items() if p.vector is not None}
         for conversation_id, started_at in _conversations(batch.events.values()).items():
             self._projections.enter_conversation(batch.scope, conversation_id, started_at)
+        if self._keep_up is not None:
+            gone = [batch.refs[event_id] for event_id in batch.gone]
+            self._keep_up(batch.scope, list(batch.events.values()), gone, now)
 
-    def _embed(self, batch: _Batch) -> None:
-        """Vectors that are kept already, then the callers' own, then the model's for the rest."""
-        generation = self._embedder.generation if self._embedder else None
-        kept = self._projections.vectors(batch.scope, list(batch.events))
-        for event_id, projection in kept.items():
-            if projection.vector is not None and projection.generation == generation:
-                batch.vectors[event_id] = projection.vector
-        wanted = [e for e in batch.events.values() if e.id not in batch.vectors and not e.is_private]
-        made = self._made(wanted)
-        batch.vectors |= made
-        missing = [e for e in batch.events.values() if e.id in made or e.id not in kept]
-        self._projections.save(batch.scope, [Projection(e.ref, batch.vectors.get(e.id), generation) for e in missing])
+    @property
+    def _model(self) -> str | None:
+        return self._embedder.generation if self._embedder else None
 
     def _made(self, events: Sequence[Event]) -> dict[str, FloatArray]:
         made = {e.id: unpack_vector(e.embedding) for e in events if e.embedding is not None}
@@ -137,9 +157,30 @@ class ProjectEvents:
         published = [episodic_saved(event, now) for event in done if not event.expired(now)]
         refused = set(self._publisher.publish(batch.scope.tenant, published)) if published else set()
         report.failed |= dict.fromkeys(refused, "PublishFailed")
-        self._projections.settle(batch.scope, [ref for ref in batch.refs.values() if ref.id not in refused])
-        report.projected += len(done) - len(refused)
-        report.gone += sum(1 for event_id in batch.gone if event_id in batch.refs)
+        removed = self._removed_meanwhile(batch) if batch.refs else {}
+        kept = [e for e in done if e.id not in removed and e.id not in refused]
+        gone = self._without_documents(batch, removed, report)
+        self._projections.settle(batch.scope, [event.ref for event in kept])
+        if gone:
+            self._projections.forget(batch.scope, list(gone.values()))
+        report.projected += len(kept)
+        report.gone += len(gone.keys() & batch.refs.keys())
+
+    def _removed_meanwhile(self, batch: _Batch) -> dict[str, EventRef]:
+        """Those that were there when they were read; looked for after all writes, and before a marker goes."""
+        written = {event.id: event.ref for event in (*batch.events.values(), *batch.reindexed.values())}
+        there = self._timeline.read(batch.scope, list(written.values())) if written else {}
+        return {event_id: ref for event_id, ref in written.items() if event_id not in there}
+
+    def _without_documents(
+        self, batch: _Batch, removed: dict[str, EventRef], report: ProjectionReport
+    ) -> dict[str, EventRef]:
+        """All that are gone, less those whose documents the index would not remove: their markers stay."""
+        failures = self._index.remove(batch.scope, list(removed)) if removed else []
+        failed = {failure.event_id: failure.reason for failure in failures}
+        report.failed |= failed
+        gone = {event_id: batch.refs[event_id] for event_id in batch.gone} | removed
+        return {event_id: ref for event_id, ref in gone.items() if event_id not in failed}
 
 
 def _by_user(pending: Sequence[PendingEvent]) -> list[_Batch]:

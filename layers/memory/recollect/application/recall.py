@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.application.candidates import candidate_of_event, candidate_of_hit, statistics_of
+from recollect.application.tail_slots import TailSlots
 from recollect.application.tail_vectors import TailVectors
 from recollect.domain.embedding import FloatArray, TextKind
 from recollect.domain.errors import Unavailable, UpstreamFailed
@@ -84,6 +85,7 @@ class Recall:
         self._concurrency = concurrency
         self._policy = policy
         self._tail_vectors = TailVectors(embedder)
+        self._tail_slots = TailSlots(timeline, concurrency)
 
     def begin(self, scope: Scope, request: RecallRequest) -> OpenRecall:
         """Encodes the query and begins the first wave."""
@@ -123,12 +125,17 @@ class Recall:
         nominations = self._nominations(opened)
         events: dict[str, Event] = dict(known or {})
         candidates = self._first_candidates(opened, nominations, events)
-        first = self._best(opened, list(candidates.values()), nominations, opened.request.wanted + _RESERVE)
+        ranking = self._ranked(opened, list(candidates.values()), nominations)
+        first = ranking[: opened.request.wanted + _RESERVE]
         wanted = [*(r.candidate.ref for r in first), *tail.refs, *also]
         self._read(opened.scope, wanted, events)
-        tail_events = tuple(events[ref.id] for ref in tail.refs if ref.id in events)
-        candidates |= self._tail_candidates(opened, tail_events, candidates)
-        return self._settle(opened, candidates, events, tail_events, tail.cut, nominations)
+        tail_events = self._tail_slots(opened.scope, [events[ref.id] for ref in tail.refs if ref.id in events])
+        events |= {event.id: event for event in tail_events}
+        waiting = self._tail_candidates(opened, tail_events, candidates)
+        if waiting:
+            candidates |= waiting
+            ranking = self._ranked(opened, list(candidates.values()), nominations)
+        return self._settle(opened, candidates, ranking, events, tail_events, tail.cut, nominations)
 
     def _nominations(self, opened: OpenRecall) -> Nominations | None:
         try:
@@ -185,29 +192,29 @@ class Recall:
         if unread:
             events |= self._timeline.read(scope, list(unread.values()))
 
-    def _best(
-        self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None, limit: int
+    def _ranked(
+        self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
     ) -> list[Ranked]:
         statistics = _statistics(opened, candidates, nominations)
         ranked = rank(candidates, _effective(opened), statistics, self._policy)
-        return [one for one in ranked if _reaches(one, opened)][:limit]
+        return [one for one in ranked if _reaches(one, opened)]
 
     def _settle(
         self,
         opened: OpenRecall,
         candidates: dict[str, Candidate],
+        ranking: list[Ranked],
         events: dict[str, Event],
         tail_events: tuple[Event, ...],
         tail_cut: bool,
         nominations: Nominations | None,
     ) -> Recalled:
-        """Ranks, drops what the records forbid, reads what moved up into their places: a bounded number of rounds."""
+        """Drops what the records forbid, ranks the rest, reads what moved up: a bounded number of rounds."""
         dropped: dict[str, DropReason] = {}
         current = newest_of_slots(tail_events)
         ranked: list[Ranked] = []
         for _ in range(_MAX_ROUNDS):
-            alive = [c for event_id, c in candidates.items() if event_id not in dropped]
-            ranked = self._best(opened, alive, nominations, opened.request.wanted)
+            ranked = ranking[: opened.request.wanted]
             self._read(opened.scope, [r.candidate.ref for r in ranked], events)
             ids = [r.candidate.ref.id for r in ranked]
             new = {i: reason for i in ids if (reason := self._forbidden(opened, events.get(i), current)) is not None}
@@ -215,6 +222,8 @@ class Recall:
             ranked = [one for one in ranked if one.candidate.ref.id not in new]
             if not new:
                 break
+            alive = [c for event_id, c in candidates.items() if event_id not in dropped]
+            ranking = self._ranked(opened, alive, nominations)
         missing, fallback = tuple(opened.missing), _fallback(opened, nominations)
         return Recalled(tuple(ranked), events, dropped, nominations, tail_events, tail_cut, missing, fallback)
 

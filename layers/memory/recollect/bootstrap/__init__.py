@@ -3,6 +3,7 @@
 import os
 
 from recollect.app import App, Parts
+from recollect.bootstrap.deployment_rules import deployment_rules
 from recollect.settings import Settings
 
 __all__ = ["App", "Parts", "open_app"]
@@ -11,7 +12,7 @@ __all__ = ["App", "Parts", "open_app"]
 def open_app(settings: Settings | None = None) -> App:
     """The app that the settings name; without settings those of the environment. Raises ConfigurationError."""
     chosen = settings or Settings.from_environment(os.environ)
-    return App(chosen, _parts(chosen))
+    return App(chosen, _parts(chosen), deployment_rules(chosen))
 
 
 def _parts(settings: Settings) -> Parts:

@@ -6,8 +6,20 @@ from typing import TYPE_CHECKING
 
 from recollect.application.check_readiness import PartState
 from recollect.bootstrap.embedding import Embedding
+from recollect.bootstrap.models import Modelling
 from recollect.domain.timeline import TAIL_EVENTS
-from recollect.ports import Concurrency, Embedder, IdempotencyStore, Projections, Publisher, SearchIndex, Timeline
+from recollect.ports import (
+    Concurrency,
+    Embedder,
+    IdempotencyStore,
+    Items,
+    Model,
+    Projections,
+    Publisher,
+    SearchIndex,
+    Timeline,
+    WebSearch,
+)
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,10 +34,19 @@ class AwsParts:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._embedding = Embedding(settings)
+        self._modelling = Modelling(settings)
 
     @property
     def embedder(self) -> Embedder | None:
         return self._embedding.embedder
+
+    @property
+    def model(self) -> Model:
+        return self._modelling.model
+
+    @property
+    def web_search(self) -> WebSearch | None:
+        return self._modelling.web_search
 
     @cached_property
     def access(self) -> "ItemAccess":
@@ -83,6 +104,12 @@ class AwsParts:
         return DynamoDBIdempotency(self.access)
 
     @cached_property
+    def items(self) -> Items:
+        from recollect.adapters.aws.items import DynamoDBItems
+
+        return DynamoDBItems(self.access)
+
+    @cached_property
     def concurrency(self) -> Concurrency:
         from recollect.adapters.aws.concurrency import Threads
 
@@ -105,11 +132,12 @@ class AwsParts:
         return Bucket(self._settings.snapshot_bucket, self._settings.call_timeout_seconds)
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
-        """Timeline, index, embedder, and the bucket where one is set."""
+        """Timeline, index, embedder, model, and the bucket where one is set."""
         checks: dict[str, Callable[[], PartState]] = {
             "timeline": self._table_state,
             "index": lambda: PartState(True, self.index.check()),
             "embedder": self._embedding.check,
+            "model": self._modelling.check,
         }
         if self._settings.snapshot_bucket:
             checks["snapshots"] = lambda: PartState(True, self._bucket.check())

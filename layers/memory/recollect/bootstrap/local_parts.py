@@ -6,13 +6,26 @@ from functools import cached_property
 from recollect.adapters.local.concurrency import Inline
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
+from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.application.check_readiness import PartState
 from recollect.bootstrap.embedding import Embedding
+from recollect.bootstrap.models import Modelling
 from recollect.domain.timeline import TAIL_EVENTS
-from recollect.ports import Concurrency, Embedder, IdempotencyStore, Projections, Publisher, SearchIndex, Timeline
+from recollect.ports import (
+    Concurrency,
+    Embedder,
+    IdempotencyStore,
+    Items,
+    Model,
+    Projections,
+    Publisher,
+    SearchIndex,
+    Timeline,
+    WebSearch,
+)
 from recollect.settings import Settings
 
 
@@ -22,10 +35,19 @@ class LocalParts:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._embedding = Embedding(settings)
+        self._modelling = Modelling(settings)
 
     @property
     def embedder(self) -> Embedder | None:
         return self._embedding.embedder
+
+    @property
+    def model(self) -> Model:
+        return self._modelling.model
+
+    @property
+    def web_search(self) -> WebSearch | None:
+        return self._modelling.web_search
 
     @cached_property
     def _database(self) -> Database:
@@ -58,15 +80,20 @@ class LocalParts:
         return SqliteIdempotencyStore(self._database)
 
     @cached_property
+    def items(self) -> Items:
+        return SqliteItems(self._database)
+
+    @cached_property
     def concurrency(self) -> Concurrency:
         return Inline()
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
-        """Timeline, index, embedder."""
+        """Timeline, index, embedder, model."""
         return {
             "timeline": self._timeline_state,
             "index": lambda: PartState(True, self.index.check()),
             "embedder": self._embedding.check,
+            "model": self._modelling.check,
         }
 
     def _timeline_state(self) -> PartState:

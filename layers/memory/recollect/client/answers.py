@@ -11,9 +11,13 @@ import httpx
 from recollect.client.calls import Call
 from recollect.client.errors import RecollectApiError, error_of
 
+_NO_CONTENT = 204
+
 
 def document(call: Call, response: httpx.Response) -> dict[str, Any]:
-    """The JSON of a good answer. Raises RecollectApiError for every other."""
+    """The JSON of a good answer, empty where it has none. Raises RecollectApiError for every other."""
+    if response.status_code == _NO_CONTENT:
+        return {}
     body = _body(response)
     if response.status_code < 300 or (call.not_ready_is_an_answer and _says_not_ready(response, body)):
         if body is None:

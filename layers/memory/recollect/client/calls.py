@@ -4,7 +4,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date
 from typing import Any, Unpack
 from uuid import uuid4
 
@@ -15,6 +15,8 @@ from recollect.client.shapes import (
     Narrowing,
     NewEvent,
     SearchOptions,
+    ToolCallOptions,
+    TurnOptions,
 )
 
 _PLAIN_ID = re.compile("[A-Za-z0-9._-]+")
@@ -22,7 +24,10 @@ _PLAIN_ID = re.compile("[A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request. `body` None sends none; `not_ready_is_an_answer`: a 503 with a JSON body is what was asked for."""
+    """One request. `body` None sends none; `not_ready_is_an_answer`: a 503 with a JSON body is what was asked for.
+
+    `timeout_seconds` None: the client's.
+    """
 
     method: str
     path: str
@@ -30,6 +35,7 @@ class Call:
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     not_ready_is_an_answer: bool = False
+    timeout_seconds: float | None = None
 
     def after(self, cursor: str) -> "Call":
         """The next page of a list."""
@@ -76,6 +82,17 @@ def event(user_id: str, event_id: str, **options: Unpack[Narrowing]) -> Call:
     return Call(method="GET", path=path, query=_query(options))
 
 
+def delete_event(user_id: str, event_id: str, version: int | None, narrowing: Narrowing) -> Call:
+    """`DELETE /v1/users/{user_id}/events/{event_id}`."""
+    return replace(event(user_id, event_id, **narrowing), method="DELETE", headers=_if_match(version))
+
+
+def delete_key(user_id: str, key: str, narrowing: Narrowing) -> Call:
+    """`DELETE /v1/users/{user_id}/keys/{key}`."""
+    path = f"/v1/users/{path_segment(user_id)}/keys/{path_segment(key)}"
+    return Call(method="DELETE", path=path, query=_query(narrowing))
+
+
 def conversations(user_id: str, limit: int | None) -> Call:
     """`GET /v1/users/{user_id}/conversations`, the first page."""
     return Call(method="GET", path=f"/v1/users/{path_segment(user_id)}/conversations", query=_query({"limit": limit}))
@@ -91,11 +108,114 @@ def context(user_id: str, text: str, **options: Unpack[ContextOptions]) -> Call:
     return Call(method="POST", path="/v1/context", body=_present({"user_id": user_id, "input": text, **options}))
 
 
+def turn(
+    user_id: str, text: str, idempotency_key: str | None, timeout_seconds: float, **options: Unpack[TurnOptions]
+) -> Call:
+    """`POST /v1/turns`, with a key of its own, so that a try again goes on where the first one stopped."""
+    return Call(
+        method="POST",
+        path="/v1/turns",
+        body=_present({"user_id": user_id, "input": text, **options}),
+        headers={"Idempotency-Key": idempotency_key or uuid4().hex},
+        timeout_seconds=timeout_seconds,
+    )
+
+
+def tool_calls(text: str, idempotency_key: str | None, **options: Unpack[ToolCallOptions]) -> Call:
+    """`POST /v1/tool-calls`, with a key of its own, so that it can be tried again."""
+    headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+    return Call(method="POST", path="/v1/tool-calls", body=_present({"text": text, **options}), headers=headers)
+
+
 def bus(event_type: str | None, after: str | None) -> Call:
     """`GET /v1/bus`."""
     return Call(method="GET", path="/v1/bus", query=_query({"type": event_type, "after": after}))
 
 
+def put_rules(document: Mapping[str, Any], version: str | None) -> Call:
+    """`PUT /v1/rules`; `null` in the document is a value of its own, and stays."""
+    headers = {} if version is None else {"If-Match": f'"{version}"'}
+    return Call(method="PUT", path="/v1/rules", body=dict(document), headers=headers)
+
+
+def knowledge(namespace: str | None, limit: int | None) -> Call:
+    """`GET /v1/knowledge`, or of one namespace, the first page."""
+    path = "/v1/knowledge" if namespace is None else f"/v1/knowledge/{path_segment(namespace)}"
+    return Call(method="GET", path=path, query=_query({"limit": limit}))
+
+
+def knowledge_prompt(store: str | None) -> Call:
+    """`GET /v1/knowledge?format=prompt`."""
+    return Call(method="GET", path="/v1/knowledge", query=_query({"format": "prompt", "store": store}))
+
+
+def knowledge_entry(namespace: str, key: str) -> Call:
+    """`GET /v1/knowledge/{namespace}/{key}`."""
+    return Call(method="GET", path=f"/v1/knowledge/{path_segment(namespace)}/{path_segment(key)}")
+
+
+def put_knowledge(namespace: str, key: str, value: Any, version: int | None) -> Call:
+    """`PUT /v1/knowledge/{namespace}/{key}`."""
+    entry = knowledge_entry(namespace, key)
+    return replace(entry, method="PUT", body={"value": _plain(value)}, headers=_if_match(version))
+
+
+def delete_knowledge(namespace: str, key: str, version: int | None) -> Call:
+    """`DELETE /v1/knowledge/{namespace}/{key}`."""
+    return replace(knowledge_entry(namespace, key), method="DELETE", headers=_if_match(version))
+
+
+def resolve(text: str, store: str, filter_text: str | None, comments: str | None) -> Call:
+    """`POST /v1/knowledge/resolve`."""
+    body = _present({"text": text, "store": store, "filter": filter_text, "comments": comments})
+    return Call(method="POST", path="/v1/knowledge/resolve", body=body)
+
+
+def learn(text: str, store: str | None, dry_run: bool, idempotency_key: str | None) -> Call:
+    """`POST /v1/knowledge/learn`, with a key of its own, so that it can be tried again."""
+    body = _present({"text": text, "store": store, "dry_run": dry_run})
+    headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+    return Call(method="POST", path="/v1/knowledge/learn", body=body, headers=headers)
+
+
+def summaries(user_id: str, persona_id: str | None, limit: int | None) -> Call:
+    """`GET /v1/users/{user_id}/summaries`, the first page."""
+    path = f"/v1/users/{path_segment(user_id)}/summaries"
+    return Call(method="GET", path=path, query=_query({"persona_id": persona_id, "limit": limit}))
+
+
+def summarize(user_id: str, persona_id: str | None, force: bool, idempotency_key: str | None) -> Call:
+    """`POST /v1/users/{user_id}/summaries`, with a key of its own, so that it can be tried again."""
+    query = _query({"persona_id": persona_id, "force": "true" if force else None})
+    headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+    return Call(method="POST", path=f"/v1/users/{path_segment(user_id)}/summaries", query=query, headers=headers)
+
+
+def goals(user_id: str, persona_id: str | None) -> Call:
+    """`GET /v1/users/{user_id}/goals`."""
+    path = f"/v1/users/{path_segment(user_id)}/goals"
+    return Call(method="GET", path=path, query=_query({"persona_id": persona_id}))
+
+
+def patch_goal(user_id: str, goal_id: str, changes: Mapping[str, Any], version: int | None) -> Call:
+    """`PATCH /v1/users/{user_id}/goals/{goal_id}`; without a version whatever it is."""
+    path = f"/v1/users/{path_segment(user_id)}/goals/{path_segment(goal_id)}"
+    headers = {"If-Match": "*"} if version is None else _if_match(version)
+    return Call(method="PATCH", path=path, body=_present(changes), headers=headers)
+
+
+def check_in(user_id: str, goal_id: str, day: Any, status: str, idempotency_key: str | None) -> Call:
+    """`POST /v1/users/{user_id}/goals/{goal_id}/check-ins`, with a key of its own."""
+    path = f"/v1/users/{path_segment(user_id)}/goals/{path_segment(goal_id)}/check-ins"
+    headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+    return Call(method="POST", path=path, body=_present({"date": day, "status": status}), headers=headers)
+
+
+def _if_match(version: int | None) -> dict[str, str]:
+    return {} if version is None else {"If-Match": f'"{version}"'}
+
+
+RULES = Call(method="GET", path="/v1/rules")
 HEALTH = Call(method="GET", path="/v1/health")
 READY = Call(method="GET", path="/v1/ready", not_ready_is_an_answer=True)
 OPENAPI = Call(method="GET", path="/v1/openapi.json")
@@ -111,7 +231,7 @@ def _query(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _plain(value: Any) -> Any:
     """The value as JSON has it: times in ISO 8601, arrays of numbers as lists."""
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}

@@ -125,6 +125,20 @@ class ContextAnswer(TypedDict):
     summary: NotRequired[Json | None]
 
 
+class TurnAnswer(TypedDict):
+    """What was answered; a replayed turn has no `context`, and `response` None where it was deleted since."""
+
+    conversation_id: str
+    response: str | None
+    input_event_id: str
+    response_event_id: str | None
+    tool_calls: list[Json]
+    model: NotRequired[str]
+    context: NotRequired[ContextAnswer]
+    quoted_calls: NotRequired[int]
+    refused: NotRequired[list[str]]
+
+
 class Narrowing(TypedDict, total=False):
     """Persona and household; on a read their absence is no filter."""
 
@@ -160,6 +174,16 @@ class _Asking(Narrowing, total=False):
     explain: bool | None
 
 
+class ToolCallOptions(Narrowing, total=False):
+    """Whose memory the tools work on (`user_id`, needed with `execute`), and how the text is read."""
+
+    user_id: str | None
+    conversation_id: str | None
+    dual: bool | None
+    strict: bool | None
+    execute: bool | None
+
+
 class SearchOptions(_Asking, total=False):
     """How to search (api.md, *Read*)."""
 
@@ -181,3 +205,14 @@ class ContextOptions(_Asking, total=False):
     limits: Mapping[str, int] | None
     web_search: Literal["auto", "always", "never"] | None
     store: str | None
+
+
+class TurnOptions(Narrowing, total=False):
+    """What a turn's context is for, as in ContextOptions; a write without persona is the default persona's."""
+
+    conversation_id: str | None
+    token_budget: int | None
+    limits: Mapping[str, int] | None
+    web_search: Literal["auto", "always", "never"] | None
+    store: str | None
+    explain: bool | None

@@ -1,7 +1,8 @@
 """The client that waits."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any, Self, Unpack, cast
 
 import httpx
@@ -24,6 +25,9 @@ from recollect.client.shapes import (
     NewEvent,
     SearchAnswer,
     SearchOptions,
+    ToolCallOptions,
+    TurnAnswer,
+    TurnOptions,
 )
 
 
@@ -81,6 +85,16 @@ class Recollect:
         """One event. Raises NotFound."""
         return cast(Event, self._answer(calls.event(user_id, event_id, **options)))
 
+    def delete_event(
+        self, user_id: str, event_id: str, *, version: int | None = None, **narrowing: Unpack[Narrowing]
+    ) -> None:
+        """Deletes an event and what was derived from it. Raises NotFound, or VersionMismatch for another version."""
+        self._answer(calls.delete_event(user_id, event_id, version, narrowing))
+
+    def delete_key(self, user_id: str, key: str, **narrowing: Unpack[Narrowing]) -> None:
+        """Deletes a slot with its whole history; no older value comes back. Raises NotFound."""
+        self._answer(calls.delete_key(user_id, key, narrowing))
+
     def conversations(self, user_id: str, *, limit: int | None = None) -> Iterator[Json]:
         """The conversations, the last begun first, through all pages; `limit` is a page's."""
         return self._items(calls.conversations(user_id, limit), "conversations")
@@ -93,6 +107,26 @@ class Recollect:
         """What the next model call should get for this input."""
         return cast(ContextAnswer, self._answer(calls.context(user_id, text, **options)))
 
+    def turn(
+        self,
+        user_id: str,
+        text: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout_seconds: float = 60.0,
+        **options: Unpack[TurnOptions],
+    ) -> TurnAnswer:
+        """One turn: the input is stored, answered by the model from memory, and the answer stored too.
+
+        Raises UpstreamFailed where the model failed; the input is stored all the same.
+        """
+        call = calls.turn(user_id, text, idempotency_key, timeout_seconds, **options)
+        return cast(TurnAnswer, self._answer(call))
+
+    def tool_calls(self, text: str, *, idempotency_key: str | None = None, **options: Unpack[ToolCallOptions]) -> Json:
+        """The tool calls in a model's text and the text without them; with `execute` also what came of each."""
+        return self._answer(calls.tool_calls(text, idempotency_key, **options))
+
     def health(self) -> Json:
         """Whether the process answers."""
         return self._answer(calls.HEALTH)
@@ -104,6 +138,68 @@ class Recollect:
     def bus(self, event_type: str | None = None, after: str | None = None) -> Json:
         """What was published last, oldest first; for administrators."""
         return self._answer(calls.bus(event_type, after))
+
+    def rules(self) -> Json:
+        """The tenant's rules, resolved, with their version; for administrators."""
+        return self._answer(calls.RULES)
+
+    def put_rules(self, document: Mapping[str, Any], *, version: str | None = None) -> Json:
+        """Replaces the tenant's own rules; `{}` removes them. Raises VersionMismatch where `version` is not theirs."""
+        return self._answer(calls.put_rules(document, version))
+
+    def knowledge(self, namespace: str | None = None, *, limit: int | None = None) -> Iterator[Json]:
+        """What was taught, by namespace and key, through all pages; `limit` is a page's."""
+        return self._items(calls.knowledge(namespace, limit), "entries")
+
+    def knowledge_entry(self, namespace: str, key: str) -> Json:
+        """One entry. Raises NotFound."""
+        return self._answer(calls.knowledge_entry(namespace, key))
+
+    def put_knowledge(self, namespace: str, key: str, value: Any, *, version: int | None = None) -> Json:
+        """Makes or replaces an entry. Raises VersionMismatch where `version` is not its version."""
+        return self._answer(calls.put_knowledge(namespace, key, value, version))
+
+    def delete_knowledge(self, namespace: str, key: str, *, version: int | None = None) -> None:
+        """Deletes an entry. Raises NotFound, and VersionMismatch where `version` is not its version."""
+        self._answer(calls.delete_knowledge(namespace, key, version))
+
+    def knowledge_prompt(self, store: str | None = None) -> str:
+        """What a prompt says of the store, of every store where none is named; may be empty."""
+        return str((self._answer(calls.knowledge_prompt(store)))["prompt"])
+
+    def resolve(self, text: str, store: str, *, filter: str | None = None, comments: str | None = None) -> Json:
+        """The query with learnt terms replaced and the conditions of learnt rules in its filter."""
+        return self._answer(calls.resolve(text, store, filter, comments))
+
+    def learn(
+        self, text: str, store: str | None = None, *, dry_run: bool = False, idempotency_key: str | None = None
+    ) -> Json:
+        """Learns what the text says a word means; the answer has no `tool_call` where it says nothing of the kind."""
+        return self._answer(calls.learn(text, store, dry_run, idempotency_key))
+
+    def summaries(self, user_id: str, *, persona_id: str | None = None, limit: int | None = None) -> Iterator[Json]:
+        """Summaries, newest first, through all pages; without a persona those of all. `limit` is a page's."""
+        return self._items(calls.summaries(user_id, persona_id, limit), "summaries")
+
+    def summarize(
+        self, user_id: str, *, force: bool = False, persona_id: str | None = None, idempotency_key: str | None = None
+    ) -> Json:
+        """Makes a summary where one is due, or forced. Raises UpstreamFailed where the model fails."""
+        return self._answer(calls.summarize(user_id, persona_id, force, idempotency_key))
+
+    def goals(self, user_id: str, *, persona_id: str | None = None) -> list[Json]:
+        """The goals that the user follows, or has followed."""
+        return list((self._answer(calls.goals(user_id, persona_id)))["goals"])
+
+    def patch_goal(self, user_id: str, goal_id: str, changes: Mapping[str, Any], *, version: int | None = None) -> Json:
+        """Changes any of goal, status, check_in_frequency. Raises VersionMismatch where `version` is not its own."""
+        return self._answer(calls.patch_goal(user_id, goal_id, changes, version))
+
+    def check_in(
+        self, user_id: str, goal_id: str, day: date | str, status: str, *, idempotency_key: str | None = None
+    ) -> Json:
+        """Notes that an occasion was `completed` or `missed`; answers the goal. Raises NotFound."""
+        return self._answer(calls.check_in(user_id, goal_id, day, status, idempotency_key))
 
     def openapi(self) -> Json:
         """The document that describes the surface."""
@@ -129,7 +225,12 @@ class Recollect:
         """The answer, and how long to wait before the next try; no answer always comes with a wait."""
         try:
             response = self._http.request(
-                call.method, call.path, params=call.query, json=call.body, headers=call.headers
+                call.method,
+                call.path,
+                params=call.query,
+                json=call.body,
+                headers=call.headers,
+                timeout=self._http.timeout if call.timeout_seconds is None else call.timeout_seconds,
             )
         except httpx.TransportError as error:
             pause = self._retries.pause_after_failure(attempt)

@@ -49,6 +49,26 @@ def entry_of(event: Event) -> SlotEntry:
 class ProjectionsContract:
     """Markers, vectors, slots, supersession, conversations."""
 
+    def test_of_what_is_written_together_a_failed_call_is_missing_alone(
+        self, timeline: Timeline, projections: Projections
+    ) -> None:
+        scope = a_scope()
+        event = an_event(scope, key="city")
+        timeline.append(scope, [a_write(scope, event)])
+        with projections.together():
+            projections.save(scope, [Projection(event.ref, a_vector(1), "test.1")])
+            with pytest.raises(VersionMismatch):
+                projections.supersede(scope, replace(event, version=event.version + 1), event.ref)
+            projections.fill_slot(scope, event)
+            assert set(projections.vectors(scope, [event.id])) == {event.id}
+            projections.settle(scope, [event.ref])
+        assert set(projections.vectors(scope, [event.id])) == {event.id}
+        slot = slot_of(event)
+        assert slot is not None
+        assert timeline.slot_history(scope, slot) == [entry_of(event)]
+        assert timeline.read(scope, [event.ref]) == {event.id: event}
+        assert pending_of(projections, scope) == []
+
     @pytest.mark.parametrize("limit", [1, 3, 100])
     def test_markers_are_found_oldest_first_until_they_are_settled(
         self, timeline: Timeline, projections: Projections, limit: int

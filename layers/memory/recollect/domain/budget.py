@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from recollect.domain.errors import InvalidInput
 from recollect.domain.messages import ContextParts, Fence, Message, outside_raw_window, render_messages
-from recollect.domain.rendering import render_prompt
+from recollect.domain.rendering import INPUT_PREFIX, render_prompt
 from recollect.domain.selection import ContextItem, LeftOut, Section, Selected
 from recollect.domain.tokens import count_tokens
 
@@ -93,15 +93,20 @@ def fit_messages(
     return FittedMessages(render_messages(kept, fence, now), kept, tuple(cuts[:number]), size_after(number))
 
 
+def check_input(user_input: str, token_budget: int | None, count: Counter = count_tokens) -> None:
+    """Raises InvalidInput where the input's own line exceeds the budget, before anything is read or stored for it."""
+    _fewest_cuts(0, lambda _: count(INPUT_PREFIX + user_input), token_budget)
+
+
 def message_cuts(parts: ContextParts) -> list[Cut]:
     """All that can give way in messages, in the order in which it does."""
     return [
         *_memory_cuts(parts.memories, parts.raw_window),
         *_from_the_end(Part.GOALS, parts.goals),
-        Cut(Part.KNOWLEDGE),
-        Cut(Part.SUMMARY),
+        *([Cut(Part.KNOWLEDGE)] if parts.knowledge else []),
+        *([Cut(Part.SUMMARY)] if parts.summary else []),
         *_from_the_end(Part.WEB_RESULTS, parts.web_results),
-        Cut(Part.INSTRUCTIONS),
+        *([Cut(Part.INSTRUCTIONS)] if parts.instructions else []),
     ]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from recollect.domain.errors import InvalidInput
 from recollect.domain.event import ContentType, Event, EventType, Json, Role, Source, no_metadata
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
@@ -13,7 +14,12 @@ from recollect.domain.tagging import extract_tags
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
-    """A valid event as the caller gave it; None is "not given"."""
+    """A valid event as the caller gave it; None is "not given".
+
+    `tags` are no caller's to give: a response has those of the input that it answers (K-75).
+
+    Raises InvalidInput for blank content (K-73) and for an importance outside [0, 1], which is not clamped (K-72).
+    """
 
     content: str
     role: Role = Role.USER
@@ -23,6 +29,7 @@ class EventDraft:
     source: Source | None = None
     timestamp: datetime | None = None
     importance: float | None = None
+    tags: tuple[str, ...] | None = None
     key: str | None = None
     space_id: str | None = None
     title: str | None = None
@@ -33,6 +40,12 @@ class EventDraft:
     expires_at: datetime | None = None
     embedding: bytes | None = None
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+
+    def __post_init__(self) -> None:
+        if not self.content.strip():
+            raise InvalidInput("must not be blank", ("content",))
+        if self.importance is not None and not 0.0 <= self.importance <= 1.0:
+            raise InvalidInput("must lie within 0 and 1", ("importance",))
 
 
 def draft_event(
@@ -56,7 +69,7 @@ def draft_event(
         timestamp=draft.timestamp or now,
         recorded_at=now,
         importance=importance,
-        tags=extract_tags(draft.content, rules),
+        tags=extract_tags(draft.content, rules) if draft.tags is None else draft.tags,
         key=draft.key,
         space_id=draft.space_id,
         title=draft.title,

@@ -17,6 +17,7 @@ Foreign errors (boto3, OpenSearch, SQLite, HTTP) are translated once, in the ada
     - Throttled         asked to slow down
     - OutOfTime         the time of this call is used up
   x UpstreamFailed      a model or another outside service answered wrongly
+    - TurnUnanswered    a turn's input is stored, and there is no answer to it
   x StoredDataError     what is stored cannot be read: corrupt, or of a newer format
   x ConfigurationError  a setting is wrong; names the variable
 """
@@ -86,6 +87,22 @@ class OutOfTime(Unavailable):
 
 class UpstreamFailed(RecollectError):
     """A model or another outside service failed, or answered something that cannot be used."""
+
+
+class TurnUnanswered(UpstreamFailed):
+    """A turn's input is stored, and there is no answer to it: `cause` says why (K-77). A retry goes on from there."""
+
+    def __init__(
+        self,
+        message: str,
+        cause: RecollectError | None = None,
+        conversation_id: str | None = None,
+        input_event_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.cause = cause
+        self.conversation_id = conversation_id
+        self.input_event_id = input_event_id
 
 
 class StoredDataError(RecollectError):

@@ -103,7 +103,7 @@ def _fits(event: Event, filters: SearchFilters) -> bool:
     return (
         all(asked is None or asked == has for asked, has in wanted)
         and set(filters.tags) <= set(event.tags)
-        and set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata))
+        and (not filters.metadata or set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata)))
     )
 
 

@@ -36,6 +36,12 @@ def event_identity(scope: Scope, event: Event, given_conversation: str | None, g
     )
 
 
+def possible_identities(scope: Scope, event: Event) -> list[str]:
+    """The dedupe keys that a stored event can have: its request may have named conversation and time, or not."""
+    named = [event_identity(scope, event, conversation, True) for conversation in (event.conversation_id, None)]
+    return [*named, event_identity(scope, event, None, False)]
+
+
 def value_fingerprint(content: str) -> str:
     """The same for one value however it is written: case, width, invisible characters, spaces (P-22)."""
     folded = unicodedata.normalize("NFKC", content).casefold()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.domain.event import ContentType
+from recollect.domain.goals import TrackedGoal
 from recollect.domain.relative_time import time_ago
 from recollect.domain.scoring import content_type_of
 from recollect.domain.selection import ContextItem
@@ -13,10 +14,12 @@ WEB_PREFIX = "Here's current web search information relevant to your question:"
 MEMORY_PREFIX = "Here's some relevant context from our previous conversations:"
 INPUT_PREFIX = "Current user input: "
 
+_LAST_CHECK_INS = 3
 _LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _OWN_LINES = re.compile(
     r"\W*(?:current user input|here.s current web search information|here.s some relevant context"
-    r"|you said \(|i responded \()",
+    r"|you said \(|i responded \(|(?:system|developer|assistant|user|human)(?: prompt| message)?\s*[:\]>]"
+    r"|(?:end_)?(?:abp_tool|tool_request)\b|recalled-|im_(?:start|end)\b)",
     re.IGNORECASE,
 )
 
@@ -45,8 +48,18 @@ def memory_line(item: ContextItem, now: datetime) -> str:
     return f"- {prefix} ({time_ago(item.timestamp, now)}): {one_line(item.content)}"
 
 
+def goal_line(goal: TrackedGoal) -> str:
+    """A goal with how often it is checked, and its last check-ins: `Run (check-in weekly; 2024-05-01 missed)`."""
+    checked = [f"check-in {goal.check_in_frequency}"] if goal.check_in_frequency else []
+    checked += [f"{one.date} {one.status.value}" for one in goal.history[-_LAST_CHECK_INS:]]
+    return one_line(f"{goal.goal} ({'; '.join(checked)})" if checked else goal.goal)
+
+
 def web_lines(results: Sequence[str]) -> list[str]:
-    """One line a result, as it is; one that looks like a line of our own is made a list item, blank ones go."""
+    """One line a result, as it is, without blank ones.
+
+    One that looks like a line of our own, somebody's part in a talk, a tool call or a fence is made a list item.
+    """
     lines = [one_line(result).strip() for result in results]
     return [f"- {line}" if _OWN_LINES.match(line) else line for line in lines if line]
 

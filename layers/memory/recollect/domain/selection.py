@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import islice
+from typing import Protocol, TypeVar
 
 from recollect.domain.rules import ContextRules
 
@@ -87,6 +88,19 @@ class _Offer:
         return f"search rank {self.rank}{score}"
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far into a source a selection can look at most: what lies beyond can neither be chosen nor displace."""
+
+    recent: int
+    important: int
+
+
+def reach_of(limits: ContextRules) -> Reach:
+    """The newest that may be taken, or the most important that have no place yet, with as many more as have one."""
+    return Reach(max(limits.recent, limits.recent_fill) + limits.total, limits.important + 2 * limits.total)
+
+
 def select(
     recent: Sequence[ContextItem],
     semantic: Sequence[ContextItem],
@@ -119,20 +133,34 @@ def select(
     return places.selection([*newest, *hits, *weighty])
 
 
-def by_importance(items: Iterable[ContextItem], decay_half_life_days: float | None, now: datetime) -> list[ContextItem]:
+class Weighed(Protocol):
+    """What has a place in the order of importance: an event, or an item made from it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def importance(self) -> float: ...
+    @property
+    def timestamp(self) -> datetime: ...
+
+
+W = TypeVar("W", bound=Weighed)
+
+
+def by_importance(items: Iterable[W], decay_half_life_days: float | None, now: datetime) -> list[W]:
     """The most important first, of equals the newer, then the higher id (K-20).
 
     With a half-life (days, > 0) the weight of an item halves with each; that changes this order and nothing
     else (P-4). A time to come does not raise a weight.
     """
 
-    def order(item: ContextItem) -> tuple[float, datetime, str]:
+    def order(item: W) -> tuple[float, datetime, str]:
         return _decayed(item, decay_half_life_days, now), item.timestamp, item.id
 
     return sorted(items, key=order, reverse=True)
 
 
-def _decayed(item: ContextItem, half_life_days: float | None, now: datetime) -> float:
+def _decayed(item: Weighed, half_life_days: float | None, now: datetime) -> float:
     if not half_life_days:
         return item.importance
     age_days = max((now - item.timestamp) / _DAY, 0.0)

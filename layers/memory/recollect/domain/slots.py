@@ -1,4 +1,8 @@
-"""Slots: the newest event of a key in a scope is the key's value, whatever order events arrive in (P-19)."""
+"""Slots: the newest event of a key in a scope is the key's value, whatever order events arrive in (P-19).
+
+A removed value leaves its entry in the slot's history: no older value comes back by itself, and an event that arrives
+later fills the slot only with a newer timestamp (P-22).
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,18 +10,25 @@ from datetime import datetime
 
 from recollect.domain.event import Event, EventRef
 
+_BEHIND_ALL_IDS = "\U0010ffff"
+
 
 @dataclass(frozen=True, slots=True)
 class SlotEntry:
-    """One value a slot has had: the event, and when it was recorded."""
+    """One value a slot has had: the event, and when it was recorded.
+
+    `emptied` is None while the event is there. Once it was removed, the entry holds its place: True where it was the
+    slot's value, so that whatever arrives later with its timestamp stands behind it; else False.
+    """
 
     ref: EventRef
     recorded_at: datetime
+    emptied: bool | None = None
 
     @property
     def order(self) -> tuple[datetime, str]:
         """Newest timestamp wins; of equals the one that arrived later."""
-        return self.ref.timestamp, self.ref.id
+        return self.ref.timestamp, _BEHIND_ALL_IDS if self.emptied else self.ref.id
 
 
 def slot_of(event: Event) -> tuple[str, str, str] | None:
@@ -25,8 +36,13 @@ def slot_of(event: Event) -> tuple[str, str, str] | None:
     return None if event.key is None else (event.persona_id or "", event.household_id or "", event.key)
 
 
+def entry_of(event: Event) -> SlotEntry:
+    """The event as a value of its slot."""
+    return SlotEntry(event.ref, event.recorded_at)
+
+
 def successor(entry: SlotEntry, history: Iterable[SlotEntry]) -> SlotEntry | None:
-    """The next newer value of the same slot; None where the entry is the current one."""
+    """The next newer value of the same slot, a removed one too; None where the entry is the current one."""
     newer = [other for other in history if other.order > entry.order]
     return min(newer, key=lambda other: other.order) if newer else None
 
@@ -34,7 +50,10 @@ def successor(entry: SlotEntry, history: Iterable[SlotEntry]) -> SlotEntry | Non
 def current_at(
     history: Sequence[SlotEntry], as_of: datetime | None, recorded_as_of: datetime | None
 ) -> SlotEntry | None:
-    """The slot's value at an instant of event time, from what was recorded by another (api.md, *Time*)."""
+    """The slot's newest entry at an instant of event time, from what was recorded by another (api.md, *Time*).
+
+    A removed one means that the slot is empty.
+    """
     known = [
         entry
         for entry in history

@@ -8,6 +8,5 @@ from recollect.domain.rules import Rules
 
 def extract_tags(content: str, rules: Rules) -> tuple[str, ...]:
     """The categories any of whose keywords occurs in the content, each once, in the order of the rules (K-50)."""
-    categories = rules.tags.categories
-    hits = frozenset(found(content, chain.from_iterable(categories.values()), rules.matching.word_boundary))
-    return tuple(category for category, keywords in categories.items() if not hits.isdisjoint(keywords))
+    hits = frozenset(found(content, chain.from_iterable(rules.tags.values()), rules.matching.word_boundary))
+    return tuple(category for category, keywords in rules.tags.items() if not hits.isdisjoint(keywords))

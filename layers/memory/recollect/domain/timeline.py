@@ -122,3 +122,15 @@ class Projection:
     ref: EventRef
     vector: FloatArray | None
     generation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """How an event is taken away.
+
+    `empties_slot`: the event was the value of its slot, which then holds none; `also` are to be projected again,
+    because the removal changes what was derived from them.
+    """
+
+    empties_slot: bool = False
+    also: tuple[EventRef, ...] = ()

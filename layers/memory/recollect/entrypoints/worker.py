@@ -21,6 +21,7 @@ from recollect.application.project_events import ProjectionReport
 from recollect.domain.errors import RecollectError
 from recollect.domain.event import EventRef
 from recollect.domain.scope import Scope
+from recollect.entrypoints.summary_rounds import SummaryRounds
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,11 +37,13 @@ def real_now() -> datetime:
 class ProjectorPolicy:
     """How often markers are looked for without a call (`poll_seconds`), and how failures slow that down.
 
+    Summaries that are due are looked for every `summary_seconds`.
     After a round without success the pause doubles from `first_pause_seconds` to `longest_pause_seconds`; an
     announcement ends a pause, but at most once in `hurried_pause_seconds`. `stop` waits `stop_seconds` at most.
     """
 
     poll_seconds: float = 1.0
+    summary_seconds: float = 3.0
     first_pause_seconds: float = 0.2
     longest_pause_seconds: float = 30.0
     hurried_pause_seconds: float = 1.0
@@ -48,7 +51,7 @@ class ProjectorPolicy:
 
 
 LOCAL_POLICY = ProjectorPolicy()
-BESIDE_THE_STREAM = ProjectorPolicy(poll_seconds=15.0)
+BESIDE_THE_STREAM = ProjectorPolicy(poll_seconds=15.0, summary_seconds=15.0)
 
 
 class Projector:
@@ -66,6 +69,7 @@ class Projector:
         """Begins with what an earlier process left. Once for each projector."""
         self._app.listeners.append(self._announced)
         self._run_in_thread("recollect-projector", self._run)
+        self._run_in_thread("recollect-summaries", self._summaries().run)
 
     def stop(self) -> bool:
         """Ends after the page under way; False where that took longer than `stop_seconds`."""
@@ -84,6 +88,9 @@ class Projector:
 
     def __exit__(self, *error: object) -> None:
         self.stop()
+
+    def _summaries(self) -> SummaryRounds:
+        return SummaryRounds(self._app, self._clock, self._stop, self._policy.summary_seconds)
 
     def _run_in_thread(self, name: str, target: Callable[[], None]) -> None:
         thread = threading.Thread(target=target, name=name, daemon=True)
@@ -145,6 +152,7 @@ class StreamProjector(Projector):
         """Begins both threads; what is announced comes with the stream, so nothing wakes the slow one."""
         self._run_in_thread("recollect-projector", self._run)
         self._run_in_thread("recollect-stream", self._pump)
+        self._run_in_thread("recollect-summaries", self._summaries().run)
 
     def _pump(self) -> None:
         while not self._stop.is_set():

@@ -14,8 +14,8 @@ Record = Mapping[str, object]
 
 _TEXT = ("text", "content", "message", "body")
 _SPEAKER = ("speaker", "name", "author", "sender", "from")
-_TIME = ("session_time", "timestamp", "created_at", "create_time", "time", "date", "datetime")
-_CONVERSATION = ("conversation", "conversation_id", "thread_id", "session_id", "chat_id")
+_TIME = ("session_time", "timestamp", "created_at", "createdAt", "create_time", "time", "date", "datetime")
+_CONVERSATION = ("conversation", "conversation_id", "conversationId", "thread_id", "session_id", "chat_id")
 _ID = ("turn_id", "source_id", "message_id", "id", "uuid")
 
 

@@ -21,6 +21,7 @@ from recollect.adapters.aws.concurrency import Threads
 from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
 from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher
 from recollect.adapters.aws.table import table_definition
@@ -149,6 +150,11 @@ def store(access: ItemAccess) -> DynamoDBIdempotency:
 @pytest.fixture
 def publisher(access: ItemAccess) -> AwsPublisher:
     return AwsPublisher(BusLog(access))
+
+
+@pytest.fixture
+def items(access: ItemAccess) -> DynamoDBItems:
+    return DynamoDBItems(access)
 
 
 @pytest.fixture

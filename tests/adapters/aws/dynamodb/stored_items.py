@@ -17,6 +17,7 @@ from recollect.adapters.aws.bus_log import BusLog
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
 from recollect.adapters.aws.item_access import ItemAccess
 from recollect.adapters.aws.item_format import Item
+from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher
 from recollect.adapters.aws.timeline import DynamoDBTimeline
@@ -25,8 +26,9 @@ from recollect.domain.embedding import pack_vector, unpack_vector
 from recollect.domain.event import ContentType, Event, EventType, Role, Source
 from recollect.domain.idempotency import IdempotencyClaim
 from recollect.domain.ids import IdSeed
+from recollect.domain.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.domain.scope import Scope
-from recollect.domain.timeline import EventWrite, Projection
+from recollect.domain.timeline import EventWrite, Projection, Removal
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 SCOPE = Scope("acme#1", "user~/🙂")
@@ -89,6 +91,15 @@ SHORT = Event(
     importance=0.3,
 )
 SUPERSEDED = replace(FULL, superseded_by=NEWER.id, superseded_at=NEWER.timestamp, version=2)
+REMOVED = replace(SHORT, id=SEED.nth(3), user_id="removed", key="home")
+REMOVED_SCOPE = Scope(SCOPE.tenant, "removed")
+REMOVED_WRITE = EventWrite(REMOVED, "9" * 64, "e" * 64)
+LONG = "\U00020000" * 128
+KEPT = (
+    (SCOPE, ItemKey(ItemPath("notes", ("a#~ 🙂", "second")), "key #1")),
+    (SCOPE, ItemKey(ItemPath("notes", (LONG,)), LONG)),
+    (of_tenant(SCOPE.tenant), ItemKey(ItemPath("rules"), "own")),
+)
 WRITES = tuple(EventWrite(event, f"{n}" * 64, "f" * 64) for n, event in enumerate((FULL, NEWER, SHORT)))
 
 
@@ -108,6 +119,16 @@ def write_store(access: ItemAccess) -> None:
     for claim in CLAIMS:
         store.claim(claim)
     store.complete(CLAIMS[1], 201, ANSWER)
+    _write_second_format(access)
+
+
+def _write_second_format(access: ItemAccess) -> None:
+    """Items, due and not; an event that was removed, and whose derivations wait to be."""
+    for number, (owner, key) in enumerate(KEPT):
+        due = Due("jobs", NOON + timedelta(hours=number)) if number else None
+        DynamoDBItems(access).write(owner, [ItemWrite(key, {"number": number, "text": "é🙂"}, ABSENT, due)], NOON)
+    DynamoDBTimeline(access).append(REMOVED_SCOPE, [REMOVED_WRITE])
+    DynamoDBTimeline(access).remove(REMOVED_SCOPE, REMOVED, Removal(empties_slot=True))
 
 
 def encoded(items: list[Item]) -> str:

@@ -1,8 +1,10 @@
 """The promises of the ports, on moto and on DynamoDB Local."""
 
 from recollect.contracts.idempotency import IdempotencyStoreContract
+from recollect.contracts.items import ItemsContract
 from recollect.contracts.projections import ProjectionsContract
 from recollect.contracts.publisher import PublisherContract
+from recollect.contracts.removal import RemovalContract
 from recollect.contracts.timeline import TimelineContract
 
 
@@ -19,4 +21,12 @@ class TestIdempotency(IdempotencyStoreContract):
 
 
 class TestPublisher(PublisherContract):
+    pass
+
+
+class TestItems(ItemsContract):
+    pass
+
+
+class TestRemoval(RemovalContract):
     pass

@@ -4,7 +4,7 @@ import pytest
 
 from recollect.adapters.aws import keys, pending_markers
 from recollect.adapters.aws.item_access import ItemAccess
-from recollect.adapters.aws.item_format import marker_item
+from recollect.adapters.aws.item_format import pending_item
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.contracts.examples import a_scope, some_events
 from recollect.domain.errors import InvalidInput
@@ -14,7 +14,7 @@ from recollect.domain.timeline import PendingEvent
 
 
 def mark(access: ItemAccess, scope: Scope, events: list[Event]) -> list[PendingEvent]:
-    access.put_many(marker_item(scope, event) for event in events)
+    access.put_many(pending_item(scope, event.ref) for event in events)
     return [PendingEvent(scope, event.ref) for event in events]
 
 

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.errors import THROTTLED, code_of, from_client_error, translated
 from recollect.adapters.aws.item_access import SERVICE, ItemAccess
-from recollect.adapters.aws.item_format import Item, dedupe_item, event_item, item_bytes, marker_item
+from recollect.adapters.aws.item_format import Item, dedupe_item, event_item, item_bytes, pending_item
 from recollect.domain.errors import Conflict, InvalidInput, Throttled, UpstreamFailed
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import AppendOutcome, AppendStatus, EventWrite
@@ -62,7 +62,7 @@ class _Transaction:
             "TransactItems": [
                 _put(table, event),
                 _put(table, dedupe_item(scope, write)),
-                {"Put": {"TableName": table, "Item": marker_item(scope, write.event)}},
+                {"Put": {"TableName": table, "Item": pending_item(scope, write.event.ref)}},
                 _absence(table, keys.rejection_key(scope, write.fingerprint)),
             ],
         }

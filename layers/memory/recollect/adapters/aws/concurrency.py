@@ -18,7 +18,7 @@ class Threads:
     it fills itself could wait for ever.
     """
 
-    def __init__(self, workers: int = 8) -> None:
+    def __init__(self, workers: int = 12) -> None:
         self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="recollect")
         self._inside = threading.local()
 

@@ -31,12 +31,13 @@ class Walk:
     newest_first: bool = False
     index: str | None = None
     partition_name: str = "pk"
+    sort_name: str = "sk"
 
     def request(self, table: str, limit: int) -> dict[str, Any]:
         """The query for at most `limit` of them."""
         condition, values = f"{self.partition_name} = :partition", {":partition": {"S": self.partition}}
         if self.range is not None:
-            condition += " AND sk BETWEEN :low AND :high"
+            condition += f" AND {self.sort_name} BETWEEN :low AND :high"
             values |= {":low": {"S": self.range.low}, ":high": {"S": self.range.high}}
         request = {
             "TableName": table,

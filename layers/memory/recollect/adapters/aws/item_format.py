@@ -8,8 +8,10 @@
 | marker      | `u` the user's partition, `t` the event's instant                                                |
 | projection  | `x` vector (float16), `g` its generation, `o` order by time; for the indexes also                |
 |             | `c` conversation, `i` order by importance (only from 0.6 up), `p` persona, `h` household         |
-| slot entry  | `t` the instant of recording                                                                     |
+| slot entry  | `t` the instant of recording; where the event was removed `r`, whether it was the value           |
 | conversation| `n` conversation id, `t` the instant when it began                                               |
+| kept item   | `z` the document (packed JSON), `v` version, `t` the instant of writing; `n` the labels (JSON),  |
+|             | where the key has a hash for one; for the index `due` also `q` queue and shard, `w` order by time |
 | idempotency | `b` hash of the body, `s` seed, `l` lapses at, `f` forgotten at, `a` status, `z` answer, `ttl`   |
 | bus log     | `u` the user's partition and `t` the event's instant, or `z` the packed detail; `ttl`            |
 
@@ -18,6 +20,7 @@ projection, not on the event: so they cost one unit each and not the two or more
 or the important ones may lack the tail anyway.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,7 +32,9 @@ from recollect.adapters.aws.keys import Key
 from recollect.adapters.aws.packing import pack_json, unpack_json
 from recollect.domain.embedding import pack_vector, unpack_vector
 from recollect.domain.event import Event, EventRef
-from recollect.domain.instants import from_microseconds, microseconds
+from recollect.domain.instants import from_microseconds, microseconds, sortable
+from recollect.domain.items import Due, DueItem, ItemKey, ItemPath
+from recollect.domain.items import Item as KeptItem
 from recollect.domain.record import from_record, to_record
 from recollect.domain.scope import Scope
 from recollect.domain.slots import SlotEntry
@@ -109,13 +114,18 @@ def dedupe_item(scope: Scope, write: EventWrite) -> Item:
     }
 
 
-def marker_item(scope: Scope, event: Event) -> Item:
+def pending_item(scope: Scope, ref: EventRef) -> Item:
     """What tells that an event is yet to be projected."""
     return {
-        **keys.pending_key(scope, event.id).attributes,
+        **keys.pending_key(scope, ref.id).attributes,
         "u": text(keys.user_partition(scope)),
-        "t": instant(event.timestamp),
+        "t": instant(ref.timestamp),
     }
+
+
+def removal_marker_item(scope: Scope, event: Event) -> Item:
+    """What tells that an event was removed, and what was derived from it not yet."""
+    return pending_item(scope, event.ref) | keys.removal_key(scope, event.id).attributes
 
 
 def marked_ref(item: Mapping[str, Value]) -> EventRef:
@@ -168,14 +178,54 @@ def admitted(scope: Scope, item: Mapping[str, Value]) -> bool:
     return item["pk"]["S"] == keys.user_partition(scope) and scope.admits(persona, household)
 
 
-def slot_item(scope: Scope, slot: tuple[str, str, str], event: Event) -> Item:
+def slot_item(scope: Scope, slot: tuple[str, str, str], event: Event, emptied: bool | None = None) -> Item:
     """An entry of a slot's history."""
-    return {**keys.slot_key(scope, slot, event.ref).attributes, "t": instant(event.recorded_at)}
+    item = {**keys.slot_key(scope, slot, event.ref).attributes, "t": instant(event.recorded_at)}
+    return item if emptied is None else item | {"r": {"BOOL": emptied}}
 
 
 def slot_entry_in(item: Mapping[str, Value]) -> SlotEntry:
     """The entry of an item."""
-    return SlotEntry(keys.slot_entry_of(item["sk"]["S"]), moment_in(item, "t"))
+    emptied = item["r"]["BOOL"] if "r" in item else None
+    return SlotEntry(keys.slot_entry_of(item["sk"]["S"]), moment_in(item, "t"), emptied)
+
+
+def kept_item_attributes(place: Key, kept: KeptItem) -> Item:
+    """An item of the port `Items`."""
+    item: Item = {
+        **place.attributes,
+        "z": binary(pack_json(kept.value)),
+        "v": number(kept.version),
+        "t": instant(kept.updated_at),
+    }
+    if keys.has_hashed_label(kept.key.path):
+        item["n"] = text(json.dumps([kept.key.path.collection, *kept.key.path.labels], ensure_ascii=False))
+    if kept.due is not None:
+        item |= {"q": text(keys.due_shard(kept.due.queue, place)), "w": text(sortable(kept.due.at))}
+    return item
+
+
+def kept_item(item: Mapping[str, Value]) -> KeptItem:
+    """Reads what `kept_item_attributes` wrote. Raises StoredDataError."""
+    due = Due(keys.queue_of(item["q"]["S"]), _due_at(item)) if "q" in item else None
+    value = unpack_json(item["z"]["B"])
+    return KeptItem(_kept_key(item), value, int(item["v"]["N"]), moment_in(item, "t"), due)
+
+
+def kept_due_item(item: Mapping[str, Value]) -> DueItem:
+    """An entry of the index `due`."""
+    return DueItem(keys.user_of(item["pk"]["S"]), _kept_key(item), _due_at(item))
+
+
+def _due_at(item: Mapping[str, Value]) -> datetime:
+    return from_microseconds(int(item["w"]["S"]))
+
+
+def _kept_key(item: Mapping[str, Value]) -> ItemKey:
+    if "n" not in item:
+        return keys.item_of(item["sk"]["S"])
+    collection, *labels = json.loads(item["n"]["S"])
+    return ItemKey(ItemPath(collection, tuple(labels)), keys.name_of_item(item["sk"]["S"]))
 
 
 def _value_bytes(value: Value) -> int:

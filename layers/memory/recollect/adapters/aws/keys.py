@@ -8,30 +8,37 @@
 |                             | `V#{id}`                       | projection: vector, index entries, id -> instant  |
 |                             | `K#{hash of slot}#{instant}#{id}` | a value that a slot has had                    |
 |                             | `C#{hash of conversation}`     | conversation                                      |
+|                             | `M#{collection}#l{label}#…#k{key}` | item; the tenant's own are the empty user's   |
 | `P#{shard of the user}`     | `{hash of the user}#{id}`      | pending marker                                    |
+|                             | `{hash of the user}#{id}#`     | marker of a removal                               |
 | `I#{hash of the key}`       | `I`                            | idempotency record                                |
 | `B#{tenant}#{shard}`        | `{instant}#{id}#{type}`        | entry of the bus log                              |
 
 Instants are the 16 digits of `domain.instants.sortable`; ids are UUIDv7, so that they sort by arrival. In an id that
 a client chose, `~` is written `~0` and `#` is written `~1`: nothing escapes its partition and no two ids meet. Where
 more than one such id would stand in a sort key, a hash of the list stands for them, since a sort key holds 1,024
-bytes and an id up to 512.
+bytes and an id up to 512. An item's key stands as it is, last, so that items of one path sort as their keys do; its
+labels are escaped, and one of more than 110 bytes is `~2` and its hash, so that four of them fit before the longest
+key. `k` sorts before `l`: what is in a path comes before what is below it.
 """
 
 import base64
 import hashlib
 import json
 import struct
+from datetime import datetime
 from typing import NamedTuple
 
 from recollect.domain.errors import InvalidInput, StoredDataError
 from recollect.domain.event import EventRef
 from recollect.domain.filters import TimeWindow
 from recollect.domain.instants import from_microseconds, sortable
+from recollect.domain.items import ItemKey, ItemPath
 from recollect.domain.scope import Scope
 
 PENDING_SHARDS = 32
 BUS_SHARDS = 8
+DUE_SHARDS = 8
 MAX_PARTITION_BYTES = 2048
 MAX_SORT_BYTES = 1024
 
@@ -40,6 +47,8 @@ _ORDERED_ID_CHARACTERS = 18  # milliseconds and counter of a UUIDv7: all of it t
 _INSTANT_CHARACTERS = 16
 _IMPORTANCE_CHARACTERS = 16
 _AFTER_SEPARATOR = "$"  # the character after `#`
+_LABEL_BYTES = 110
+_HASHED = "~2"  # what `escape` never writes
 
 
 class Key(NamedTuple):
@@ -163,9 +172,15 @@ def pending_key(scope: Scope, event_id: str) -> Key:
     return _key(partition, prefix + escape(event_id))
 
 
+def removal_key(scope: Scope, event_id: str) -> Key:
+    """Where the marker of an event's removal is: beside the pending marker, whose removal must not take it along."""
+    partition, prefix = _pending_place(scope)
+    return _key(partition, f"{prefix}{escape(event_id)}#")
+
+
 def pending_id(sort_key: str) -> str:
-    """The event of a pending marker's sort key."""
-    return unescape(sort_key.split("#", 1)[1])
+    """The event of a pending marker's sort key, or of a removal's."""
+    return unescape(sort_key.split("#")[1])
 
 
 def idempotency_key(key_hash: str) -> Key:
@@ -214,6 +229,55 @@ def indexed_ref(sort_key: str, order: str) -> EventRef:
     return EventRef(projected_id(sort_key), from_microseconds(int(order[:_INSTANT_CHARACTERS])))
 
 
+def item_key(owner: Scope, key: ItemKey) -> Key:
+    """Where an item is."""
+    return _key(user_partition(owner), f"{_path_prefix(key.path)}k{key.key}")
+
+
+def item_range(path: ItemPath) -> SortRange:
+    """The sort keys of the items in a path, and below it."""
+    return _beginning_with(_path_prefix(path))
+
+
+def item_of(sort_key: str) -> ItemKey:
+    """The item whose sort key it is; without hashed labels, which no key tells. Raises StoredDataError."""
+    path, found, name = sort_key.partition("#k")
+    kind, *labels = path.split("#")
+    if kind != "M" or not found or not labels or any(label.startswith(f"l{_HASHED}") for label in labels):
+        raise StoredDataError("a key that names no item")
+    return ItemKey(ItemPath(labels[0], tuple(unescape(label[1:]) for label in labels[1:])), name)
+
+
+def name_of_item(sort_key: str) -> str:
+    """The key within its path of the item whose sort key it is."""
+    return sort_key.partition("#k")[2]
+
+
+def has_hashed_label(path: ItemPath) -> bool:
+    """Whether the labels must be kept beside the key, which does not tell them."""
+    return any(_label(label).startswith(_HASHED) for label in path.labels)
+
+
+def due_partition(queue: str, shard: int) -> str:
+    """One of the partitions of the index `due` that share a queue."""
+    return f"{queue}#{shard}"
+
+
+def due_shard(queue: str, key: Key) -> str:
+    """The partition of the index `due` in which an item waits."""
+    return due_partition(queue, _shard(f"{key.pk} {key.sk}", DUE_SHARDS))
+
+
+def queue_of(partition: str) -> str:
+    """The queue of a partition of the index `due`."""
+    return partition.rsplit("#", 1)[0]
+
+
+def due_range(moment: datetime) -> SortRange:
+    """The order in the index `due` of all that is due at the moment, the moment included."""
+    return SortRange("0", sortable(moment))
+
+
 def _key(partition: str, sort_key: str) -> Key:
     if len(partition.encode()) > MAX_PARTITION_BYTES or len(sort_key.encode()) > MAX_SORT_BYTES:
         raise InvalidInput("an id is too long: at most 128 characters")
@@ -226,6 +290,15 @@ def _beginning_with(prefix: str) -> SortRange:
 
 def _slot_prefix(slot: tuple[str, str, str]) -> str:
     return f"K#{_hash(*slot)}#"
+
+
+def _path_prefix(path: ItemPath) -> str:
+    return "".join((f"M#{path.collection}#", *(f"l{_label(label)}#" for label in path.labels)))
+
+
+def _label(label: str) -> str:
+    escaped = escape(label)
+    return escaped if len(escaped.encode()) <= _LABEL_BYTES else f"{_HASHED}{_hash(label)}"
 
 
 def _pending_place(scope: Scope) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """What `project` keeps beside the events, on DynamoDB."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -31,6 +32,10 @@ class DynamoDBProjections:
 
     access: ItemAccess
 
+    def together(self) -> AbstractContextManager[None]:
+        """Groups nothing: each write stands by itself, in the order in which it is made."""
+        return nullcontext()
+
     def pending(self, limit: int, after: str | None) -> PendingPage:
         """Markers of every tenant, oldest arrival first; user by user where there are thousands of them."""
         return pending_markers.page(self.access, limit, after)
@@ -49,10 +54,10 @@ class DynamoDBProjections:
         return {one.ref.id: one for one in projections}
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
-        """Enters a keyed event in its slot's history; one without a key fills none."""
+        """Enters a keyed event in its slot's history, unless it was removed; one without a key fills none."""
         slot = slot_of(event)
         if slot is not None:
-            self.access.put_many([slot_item(scope, slot, event)])
+            self._put_where_absent(slot_item(scope, slot, event))
 
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one; answers it with its new version. Raises VersionMismatch."""
@@ -75,6 +80,12 @@ class DynamoDBProjections:
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Removes the pending markers."""
         self.access.delete_many(keys.pending_key(scope, ref.id) for ref in refs)
+
+    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Removes what was kept of events that are gone, and then both of their markers (P-22)."""
+        self.access.delete_many(keys.projection_key(scope, ref.id) for ref in refs)
+        marked = (keys.pending_key, keys.removal_key)
+        self.access.delete_many(key(scope, ref.id) for ref in refs for key in marked)
 
     def _replace(self, scope: Scope, event: Event, changed: Event) -> None:
         new = record_attributes(changed)

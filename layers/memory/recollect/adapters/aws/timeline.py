@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from recollect.adapters.aws import appending, keys
+from recollect.adapters.aws import appending, keys, removing
 from recollect.adapters.aws.item_access import ItemAccess, Walk
 from recollect.adapters.aws.item_format import (
     Item,
@@ -20,7 +20,7 @@ from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.instants import sortable
 from recollect.domain.scope import Scope
-from recollect.domain.slots import SlotEntry
+from recollect.domain.slots import SlotEntry, slot_of
 from recollect.domain.timeline import (
     COUNTED_RECORDS,
     TAIL_EVENTS,
@@ -28,6 +28,7 @@ from recollect.domain.timeline import (
     Conversation,
     ConversationPage,
     EventWrite,
+    Removal,
     Tail,
     WindowPage,
     WindowQuery,
@@ -109,6 +110,17 @@ class DynamoDBTimeline:
         """All values a slot has had, oldest first."""
         walk = Walk(keys.user_partition(scope), keys.slot_range(slot))
         return [slot_entry_in(item) for item in self.access.walk(walk)]
+
+    def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
+        """The events of a slot that are there, newest first: of its history, and of all that are pending."""
+        listed = [entry.ref for entry in self.slot_history(scope, slot) if entry.emptied is None]
+        pending = [marked_ref(item) for item in self.access.walk(Walk(*keys.pending_of_user(scope)))]
+        found = self.read(scope, [*listed, *pending]).values()
+        return sorted((e for e in found if slot_of(e) == slot), key=lambda e: (e.timestamp, e.id), reverse=True)
+
+    def remove(self, scope: Scope, event: Event, removal: Removal) -> bool:
+        """Takes the event away in one transaction (P-22)."""
+        return removing.remove(self.access, scope, event, removal)
 
     def _events(self, scope: Scope, sort_keys: keys.SortRange, first: int) -> Iterator[Item]:
         return self.access.walk(Walk(keys.user_partition(scope), sort_keys, newest_first=True), first)

@@ -5,16 +5,15 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Protocol
 
-from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, Field, ValidationError
 
+from recollect.adapters.bedrock_errors import translated
 from recollect.adapters.embedders.remote_models import encoding_of, generation_name, sendable
 from recollect.domain.embedding import Encoding, TextKind
-from recollect.domain.errors import ConfigurationError, Throttled, UpstreamFailed
+from recollect.domain.errors import ConfigurationError, UpstreamFailed
 
 TITAN_V2 = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (256, 512, 1024)
-_SLOW_DOWN = frozenset({"ThrottlingException", "ServiceUnavailableException", "ModelNotReadyException"})
 _CALLS_AT_ONCE = 4
 # Titan takes 8,192 tokens; scripts with two tokens for a character nearly fill them with this.
 _LONGEST_CHARACTERS = 4_000
@@ -54,7 +53,7 @@ class BedrockEmbedder:
         *,
         with_tokens: bool = False,  # noqa: ARG002 (the model shows no tokens)
     ) -> list[Encoding]:
-        """One encoding a text, in order, queries and passages alike. Raises Throttled and UpstreamFailed."""
+        """One encoding a text, in order, whatever its kind. Raises Throttled, Unavailable and UpstreamFailed."""
         if len(texts) < 2:
             return [self._encode(text) for text in texts]
         with ThreadPoolExecutor(min(_CALLS_AT_ONCE, len(texts)), "titan") as pool:
@@ -65,27 +64,16 @@ class BedrockEmbedder:
         return encoding_of(self._invoke(json.dumps(asked)).embedding, self._dimension)
 
     def _invoke(self, body: str) -> "_Answer":
-        try:
+        with translated():
             answer = self._client.invoke_model(
                 modelId=self._model_id, body=body, contentType="application/json", accept="application/json"
             )
-            return _Answer.model_validate_json(answer["body"].read())
-        except ClientError as error:
-            raise _refusal(error) from error
-        except BotoCoreError as error:
-            raise UpstreamFailed(f"Bedrock cannot be reached ({type(error).__name__})") from error
-        except ValidationError as error:
-            raise UpstreamFailed("the embedding model on Bedrock answered something else than an embedding") from error
+            data = answer["body"].read()
+        try:
+            return _Answer.model_validate_json(data)
+        except ValidationError:
+            raise UpstreamFailed("the embedding model on Bedrock answered something else than an embedding") from None
 
 
 class _Answer(BaseModel):
     embedding: Annotated[list[float], Field(min_length=1)]
-
-
-def _refusal(error: ClientError) -> Throttled | UpstreamFailed:
-    code = error.response.get("Error", {}).get("Code", "unknown")
-    if code in _SLOW_DOWN:
-        headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-        seconds = headers.get("retry-after", "")
-        return Throttled(f"Bedrock asks to slow down ({code})", float(seconds) if seconds.isdigit() else None)
-    return UpstreamFailed(f"Bedrock refused ({code})")

@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Annotated
 
-import httpx
 from pydantic import BaseModel, Field, ValidationError
 
 from recollect.adapters.embedders.remote_models import encoding_of, generation_name, sendable
+from recollect.adapters.http_connection import HttpConnection
+from recollect.adapters.openai_service import openai_service
 from recollect.domain.embedding import Encoding, TextKind
-from recollect.domain.errors import Throttled, UpstreamFailed
-
-_SLOW_DOWN = (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE)
+from recollect.domain.errors import UpstreamFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +34,9 @@ class OpenAiEndpoint:
 class OpenAiEmbedder:
     """Encodes over HTTP, queries and passages alike, without token vectors. Safe to share between threads."""
 
-    def __init__(self, endpoint: OpenAiEndpoint, client: httpx.Client | None = None) -> None:
-        """`client` brings its own time-out and headers; without it one is made of the endpoint's settings."""
+    def __init__(self, endpoint: OpenAiEndpoint) -> None:
         self._endpoint = endpoint
-        self._client = client or _client(endpoint)
+        self._connection = HttpConnection(openai_service("the embedding model", endpoint.base_url, endpoint.api_key))
 
     @property
     def generation(self) -> str:
@@ -57,7 +53,7 @@ class OpenAiEmbedder:
         *,
         with_tokens: bool = False,  # noqa: ARG002 (the model shows no tokens)
     ) -> list[Encoding]:
-        """One encoding a text, in order. Raises Throttled (429, 503) and UpstreamFailed (all else)."""
+        """One encoding a text, in order. Raises Throttled, Unavailable, OutOfTime and UpstreamFailed."""
         step = self._endpoint.texts_per_request
         batches = [texts[start : start + step] for start in range(0, len(texts), step)]
         return [encoding for batch in batches for encoding in self._encode(batch)]
@@ -71,16 +67,11 @@ class OpenAiEmbedder:
         return [encoding_of(by_index[index], self.dimension) for index in range(len(inputs))]
 
     def _post(self, body: dict[str, object]) -> "_Answer":
+        content = self._connection.post("/embeddings", body, self._endpoint.timeout_seconds).content
         try:
-            response = self._client.post(f"{self._endpoint.base_url.rstrip('/')}/embeddings", json=body)
-            response.raise_for_status()
-            return _Answer.model_validate_json(response.content)
-        except httpx.HTTPStatusError as error:
-            raise _refusal(error.response) from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise UpstreamFailed(f"the embedding model cannot be reached ({type(error).__name__})") from error
-        except ValidationError as error:
-            raise UpstreamFailed("the embedding model answered something else than embeddings") from error
+            return _Answer.model_validate_json(content)
+        except ValidationError:
+            raise UpstreamFailed("the embedding model answered something else than embeddings") from None
 
 
 class _Item(BaseModel):
@@ -90,28 +81,3 @@ class _Item(BaseModel):
 
 class _Answer(BaseModel):
     data: list[_Item]
-
-
-def _client(endpoint: OpenAiEndpoint) -> httpx.Client:
-    headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
-    return httpx.Client(timeout=endpoint.timeout_seconds, headers=headers)
-
-
-def _refusal(response: httpx.Response) -> Throttled | UpstreamFailed:
-    if response.status_code in _SLOW_DOWN:
-        return Throttled("the embedding model asks to slow down", _seconds(response.headers.get("Retry-After")))
-    return UpstreamFailed(f"the embedding model answered status {response.status_code}")
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    if retry_after is None:
-        return None
-    try:
-        return max(0.0, float(retry_after)) if retry_after.strip().isdigit() else _until(retry_after)
-    except ValueError:
-        return None
-
-
-def _until(http_date: str) -> float:
-    moment = parsedate_to_datetime(http_date)
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

@@ -28,31 +28,52 @@ _AWAY: Final = frozenset(
 )
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that knows whether its commits wait for the disk."""
+
+    waits_for_disk: bool | None = None
+
+    def wait_for_disk(self, wait: bool) -> None:
+        """Whether commits do from now on; outside a transaction."""
+        if self.waits_for_disk is not wait:
+            # A PRAGMA may act when it is prepared (SQLite's documentation), and `execute` keeps prepared statements.
+            self.executescript(f"PRAGMA synchronous = {'FULL' if wait else 'NORMAL'}")
+            self.waits_for_disk = wait
+
+
+class _Group(threading.local):
+    """The transaction of `together` that the current thread is in."""
+
+    connection: _Connection | None = None
+
+
 class Database:
     """One SQLite file for evidence, index, idempotency records and bus; safe for threads and several processes.
 
-    Two kinds of connection. What makes evidence durable commits with `synchronous=FULL`: it is on the disk when the
+    Two kinds of commit. What makes evidence durable commits with `synchronous=FULL`: it is on the disk when the
     caller is answered. What can be derived again commits with NORMAL, without waiting for the disk: a loss of power
-    may take it, never the marker by which it is derived again, for the marker's removal was committed after it.
+    may take it, never the marker by which it is derived again, for the marker's removal was committed with it or
+    after it. One connection does both, the last one used first, so that its pages are in its cache.
     Raises StoredDataError for a file of a newer release or another program, NotReady without FTS5.
     """
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path
         self._busy_seconds = busy_seconds
-        self._idle: dict[bool, list[sqlite3.Connection]] = {True: [], False: []}
+        self._idle: list[_Connection] = []
+        self._group = _Group()
         self._pool = threading.Lock()
         self._writer = threading.Lock()
         self._closed = False
-        with _translated():
+        with _Translated():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            connection = self._open(durable=True)
+            connection = self._open()
             try:
                 _prepare(connection, self._busy_seconds)
             except BaseException:
                 connection.close()
                 raise
-            self._idle[True].append(connection)
+            self._idle.append(connection)
 
     @property
     def path(self) -> Path:
@@ -62,7 +83,11 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One state of the file for all statements inside. Raises Throttled, Unavailable or StoredDataError."""
-        with self._connection(durable=False) as connection:
+        if self._group.connection is not None:
+            with _Translated():
+                yield self._group.connection
+            return
+        with self._connection() as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -72,65 +97,104 @@ class Database:
 
     @contextmanager
     def writing(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing. Raises Throttled where another writer holds the file too long."""
-        with self._turn(), self._connection(durable) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+        """One transaction: all of it or nothing. Raises Throttled where another writer holds the file too long.
+
+        Within `together` it is a part of that transaction; what is durable cannot be, and is a RuntimeError there.
+        """
+        group = self._group.connection
+        if group is None:
+            with self._transaction(durable) as connection:
                 yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+            return
+        if durable:
+            raise RuntimeError("what must be on the disk cannot join writes that wait for no disk")
+        with _Translated(), _part(group):
+            yield group
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the current thread is within `together`."""
+        return self._group.connection is not None
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What this thread writes inside is one transaction that waits for no disk: all of it or nothing.
+
+        A part that raises takes back itself alone, and reads see what was written before them. Raises what `writing`
+        raises, and Unavailable where a part's failure made SQLite end the whole (a full disk).
+        """
+        if self._group.connection is not None:
+            yield
+            return
+        with self._transaction(durable=False) as connection:
+            self._group.connection = connection
+            try:
+                yield
+            finally:
+                self._group.connection = None
+            _refuse_ended(connection)
 
     def close(self) -> None:
         """Closes the file; whatever is asked of it later raises NotReady."""
         with self._pool:
             self._closed = True
-            idle = [connection for kind in self._idle.values() for connection in kind]
-            self._idle = {True: [], False: []}
+            idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _transaction(self, durable: bool) -> Iterator[_Connection]:
         """This process's writers queue here: SQLite itself would let them poll, with sleeps that grow."""
         if not self._writer.acquire(timeout=self._busy_seconds):
             raise Throttled("the database is busy writing", _RETRY_AFTER_SECONDS)
         try:
-            yield
+            with self._connection() as connection:
+                connection.wait_for_disk(durable)
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
         finally:
             self._writer.release()
 
     @contextmanager
-    def _connection(self, durable: bool) -> Iterator[sqlite3.Connection]:
-        with _translated():
-            connection = self._taken(durable)
+    def _connection(self) -> Iterator[_Connection]:
+        with _Translated():
+            connection = self._taken()
             try:
                 yield connection
             finally:
-                self._give_back(connection, durable)
+                self._give_back(connection)
 
-    def _taken(self, durable: bool) -> sqlite3.Connection:
+    def _taken(self) -> _Connection:
         with self._pool:
             if self._closed:
                 raise NotReady("the database is closed")
-            if self._idle[durable]:
-                return self._idle[durable].pop()
-        return self._open(durable)
+            if self._idle:
+                return self._idle.pop()
+        return self._open()
 
-    def _give_back(self, connection: sqlite3.Connection, durable: bool) -> None:
+    def _give_back(self, connection: _Connection) -> None:
         with self._pool:
             if not self._closed:
-                self._idle[durable].append(connection)
+                self._idle.append(connection)
                 return
         connection.close()
 
-    def _open(self, durable: bool) -> sqlite3.Connection:
+    def _open(self) -> _Connection:
         connection = sqlite3.connect(
-            self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
+            self._path,
+            timeout=self._busy_seconds,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+            factory=_Connection,
         )
-        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        connection.wait_for_disk(True)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIBIBYTES}")
         connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
@@ -138,16 +202,41 @@ class Database:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _part(connection: sqlite3.Connection) -> Iterator[None]:
+    """A part of a transaction that can be taken back by itself."""
+    _refuse_ended(connection)
+    connection.execute("SAVEPOINT part")
     try:
         yield
-    except sqlite3.Error as error:
-        translated = _in_our_terms(error)
-        if translated is None:
-            raise
-        raise translated from error
-    except OSError as error:
-        raise Unavailable(f"the database's folder cannot be used: {type(error).__name__}") from error
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK TO part")
+            connection.execute("RELEASE part")
+        raise
+    connection.execute("RELEASE part")
+
+
+def _refuse_ended(connection: sqlite3.Connection) -> None:
+    """Else a savepoint would begin a transaction of its own, and a marker could go without what it stands for."""
+    if not connection.in_transaction:
+        raise Unavailable("the transaction was ended by a failure inside it")
+
+
+class _Translated:
+    """SQLite's and the file system's errors leave the block in our terms."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            translated = _in_our_terms(error)
+            if translated is not None:
+                raise translated from error
+        elif isinstance(error, OSError):
+            raise Unavailable(f"the database's folder cannot be used: {type(error).__name__}") from error
 
 
 def _in_our_terms(error: sqlite3.Error) -> RecollectError | None:

@@ -44,6 +44,19 @@ class LexicalArm:
         self._prefix = term_prefix(user.number)
         self._columns = columns
         self._statistics = statistics
+        self._found: dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+
+    @property
+    def unread(self) -> list[str]:
+        """The terms that are in some document and whose lists `leading` left unread."""
+        return [term for term in self._rarest_first() if term not in self._found]
+
+    def counts(self, places: NDArray[np.int64]) -> Iterator[tuple[str, NDArray[np.int64]]]:
+        """For each term that was read, how often it is in the document at each of these admitted positions."""
+        for term, (having, counts) in self._found.items():
+            if len(having):
+                nearest = np.minimum(np.searchsorted(having, places), len(having) - 1)
+                yield term, np.where(having[nearest] == places, counts[nearest], 0)
 
     def leading(self, among: Mask, limit: int) -> dict[int, float]:
         """The best of these positions, with their scores over the terms that were read."""
@@ -82,6 +95,7 @@ class LexicalArm:
         counts = counts[here]
         admitted = mask[places]
         places, counts = places[admitted], counts[admitted]
+        self._found[term] = places, counts
         weight = inverse_document_frequency(self._statistics, term)
         scores[places] += weight * counts * (K1 + 1) / (counts + self._penalty(places))
 

@@ -1,6 +1,7 @@
 """What projection keeps beside the events. All of it can be derived again: its commits wait for no disk."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
@@ -18,6 +19,11 @@ from recollect.domain.timeline import PendingEvent, PendingPage, Projection
 _AT_ONCE = 500
 _VECTORS = "SELECT event_id, timestamp, generation, vector FROM projections WHERE scope = ? AND event_id IN ({})"
 
+_PENDING = """SELECT e.id, e.timestamp, s.tenant, s.user_id, o.row FROM outbox o JOIN events e ON e.row = o.row
+    JOIN scopes s ON s.id = o.scope WHERE o.row > ? ORDER BY o.row LIMIT ?"""
+_REMOVED = """SELECT r.event_id, r.timestamp, s.tenant, s.user_id, r.row FROM removed r
+    JOIN scopes s ON s.id = r.scope WHERE r.row > ? ORDER BY r.row LIMIT ?"""
+
 
 class SqliteProjections:
     """Implements the port `Projections`; raises Throttled, Unavailable and StoredDataError."""
@@ -25,14 +31,16 @@ class SqliteProjections:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def together(self) -> AbstractContextManager[None]:
+        """One commit for what this thread writes inside, to the index and the bus of this file too."""
+        return self._database.together()
+
     def pending(self, limit: int, after: str | None) -> PendingPage:
-        """Markers of every tenant, oldest arrival first."""
+        """Markers of every tenant, oldest arrival first; those of removals stand where their events stood."""
+        after_row = int(after or 0)
         with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT e.id, e.timestamp, s.tenant, s.user_id, o.row FROM outbox o JOIN events e ON e.row = o.row"
-                " JOIN scopes s ON s.id = o.scope WHERE o.row > ? ORDER BY o.row LIMIT ?",
-                (int(after or 0), limit + 1),
-            ).fetchall()
+            found = [row for query in (_PENDING, _REMOVED) for row in connection.execute(query, (after_row, limit + 1))]
+        rows = sorted(found, key=lambda row: int(row[4]))[: limit + 1]
         markers = tuple(PendingEvent(Scope(row[2], row[3]), ref_of(row)) for row in rows[:limit])
         return PendingPage(markers, str(rows[limit - 1][4]) if len(rows) > limit else None)
 
@@ -70,13 +78,13 @@ class SqliteProjections:
         return found
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
-        """Enters a keyed event in its slot's history (P-19); one without a key has none."""
+        """Enters a keyed event in its slot's history (P-19), unless it is there or was removed; without a key, none."""
         slot = slot_of(event)
         if slot is None:
             return
         with self._database.writing(durable=False) as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO slot_entries"
+                "INSERT OR IGNORE INTO slot_entries"
                 " (scope, persona, household, key, timestamp, event_id, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     enter_user(connection, scope).number,
@@ -119,3 +127,11 @@ class SqliteProjections:
                 "DELETE FROM outbox WHERE row = (SELECT row FROM events WHERE scope = ? AND id = ?)",
                 [(user, ref.id) for ref in refs],
             )
+
+    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Removes what was kept of events that are gone, with the markers of their removal (P-22)."""
+        with self._database.writing(durable=False) as connection:
+            gone = [(user_number(connection, scope), ref.id) for ref in refs]
+            connection.executemany("DELETE FROM projections WHERE scope = ? AND event_id = ?", gone)
+            connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", gone)
+            connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", [(scope.tenant, r.id) for r in refs])

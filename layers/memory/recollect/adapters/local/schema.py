@@ -157,5 +157,37 @@ _REQUESTS_AND_BUS = (
     "CREATE INDEX bus_by_tenant ON bus (tenant, place)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = ((*_EVIDENCE, *_KEPT_BY_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS),)
+_ITEMS = (
+    # `labels`: the path's labels as a JSON list that is left open, so that what continues a path begins with it.
+    """CREATE TABLE items (
+        row INTEGER PRIMARY KEY,
+        scope INTEGER NOT NULL REFERENCES scopes (id),
+        collection TEXT NOT NULL,
+        labels TEXT NOT NULL,
+        key TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        queue TEXT,
+        due_at INTEGER,
+        value TEXT NOT NULL,
+        UNIQUE (scope, collection, labels, key))""",
+    "CREATE INDEX items_by_due ON items (queue, due_at, row) WHERE queue IS NOT NULL",
+)
+
+_DELETION = (
+    # NULL while the event is there; 1 where it was removed as the slot's value, else 0.
+    "ALTER TABLE slot_entries ADD COLUMN emptied INTEGER",
+    # What the outbox is to an event: a removal that is yet to reach what was derived. `row` was the event's.
+    """CREATE TABLE removed (
+        row INTEGER PRIMARY KEY,
+        scope INTEGER NOT NULL REFERENCES scopes (id),
+        event_id TEXT NOT NULL,
+        timestamp INTEGER NOT NULL,
+        UNIQUE (scope, event_id))""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (*_EVIDENCE, *_KEPT_BY_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS),
+    (*_ITEMS, *_DELETION),
+)
 FORMAT_VERSION = len(MIGRATIONS)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from recollect.adapters.local.append import Append
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.event_rows import events_by_id, events_by_row, narrowing, ref_of
+from recollect.adapters.local.removal import remove_event
 from recollect.adapters.local.users import enter_user, user_number
 from recollect.adapters.local.window import window_page
 from recollect.domain.event import Event, EventRef
@@ -18,6 +19,7 @@ from recollect.domain.timeline import (
     Conversation,
     ConversationPage,
     EventWrite,
+    Removal,
     Tail,
     WindowPage,
     WindowQuery,
@@ -114,11 +116,30 @@ class SqliteTimeline:
         """All values a slot has had, oldest first, among projected events (P-19)."""
         with self._database.reading() as connection:
             rows = connection.execute(
-                "SELECT event_id, timestamp, recorded_at FROM slot_entries"
+                "SELECT event_id, timestamp, recorded_at, emptied FROM slot_entries"
                 " WHERE scope = ? AND persona = ? AND household = ? AND key = ? ORDER BY timestamp, event_id",
                 (user_number(connection, scope), *slot),
             ).fetchall()
-        return [SlotEntry(ref_of(row), from_microseconds(row[2])) for row in rows]
+        return [SlotEntry(ref_of(row), from_microseconds(row[2]), _emptied(row[3])) for row in rows]
+
+    def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
+        """The events of a slot that are there, newest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT row FROM events WHERE scope = ? AND key = ? AND ifnull(persona, '') = ?"
+                " AND ifnull(household, '') = ? ORDER BY timestamp DESC, id DESC",
+                (user_number(connection, scope), slot[2], slot[0], slot[1]),
+            ).fetchall()
+            return events_by_row(connection, [row for (row,) in rows])
+
+    def remove(self, scope: Scope, event: Event, removal: Removal) -> bool:
+        """Takes the event away, on the disk when this returns, and its document with it (P-22)."""
+        with self._database.writing(durable=True) as connection:
+            return remove_event(connection, scope, event, removal)
+
+
+def _emptied(stored: int | None) -> bool | None:
+    return None if stored is None else bool(stored)
 
 
 def _conversation_place(after: str | None) -> tuple[int, str]:

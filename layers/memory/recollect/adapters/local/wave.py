@@ -23,9 +23,9 @@ from recollect.domain.scope import Scope
 from recollect.domain.timeline import COUNTED_RECORDS
 
 _AT_ONCE = 500
+_SELECT = "SELECT row, id, timestamp, length, role, speaker, importance FROM documents WHERE row IN ({})"
 # `words_content` is the table in which FTS5 keeps the columns of `words`: read directly it takes half the time.
-_SELECT = """SELECT d.row, d.id, d.timestamp, d.length, d.role, d.speaker, d.importance, w.c0
-    FROM documents d LEFT JOIN words_content w ON w.id = d.row WHERE d.row IN ({})"""
+_WORDS = "SELECT id, c0 FROM words_content WHERE id IN ({})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,6 @@ class _Found:
     role: str
     speaker: str | None
     importance: float
-    words: str | None
 
 
 class Wave:
@@ -58,8 +57,6 @@ class Wave:
         self._admitted = admitted(columns, self._tests)
         self._statistics = user_statistics(connection, user, request.terms)
         self._lexical = LexicalArm(connection, user, columns, self._statistics)
-        prefix = term_prefix(user.number)
-        self._wanted = {prefix + term: term for term in request.terms}
         self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
 
     def nominations(self) -> Nominations:
@@ -75,11 +72,8 @@ class Wave:
             order = sorted((p for p in scores if p in found), key=lambda p: _order(scores[p], found[p]), reverse=True)
             for rank, place in enumerate(order[: self._request.limit], start=1):
                 ranks.setdefault(place, {})[arm] = rank
-        vectors = self._columns.vectors[list(ranks)]
-        return tuple(
-            self._hit(place, found[place], arms, vector)
-            for (place, arms), vector in zip(ranks.items(), vectors, strict=True)
-        )
+        hits = zip(ranks.items(), self._counts(list(ranks)), self._columns.vectors[list(ranks)], strict=True)
+        return tuple(self._hit(place, found[place], arms, counts, vector) for (place, arms), counts, vector in hits)
 
     def _leaders(self) -> dict[Arm, dict[int, float]]:
         leaders: dict[Arm, dict[int, float]] = {}
@@ -99,11 +93,13 @@ class Wave:
                 found[rows[row[0]]] = _Found(*row)
         return found
 
-    def _hit(self, place: int, found: _Found, arms: dict[Arm, int], vector: FloatArray) -> IndexHit:
+    def _hit(
+        self, place: int, found: _Found, arms: dict[Arm, int], counts: dict[str, int], vector: FloatArray
+    ) -> IndexHit:
         return IndexHit(
             ref=EventRef(found.id, from_microseconds(found.timestamp)),
             arms=arms,
-            counts=self._counts(found.words),
+            counts=counts,
             length=found.length,
             vector=vector if self._columns["embedded"][place] else None,
             role=found.role,
@@ -111,10 +107,26 @@ class Wave:
             importance=found.importance,
         )
 
-    def _counts(self, words: str | None) -> dict[str, int]:
-        wanted = self._wanted
-        found = [wanted[word] for word in (words or "").split() if word in wanted]
-        return {term: found.count(term) for term in dict.fromkeys(found)}
+    def _counts(self, places: list[int]) -> list[dict[str, int]]:
+        """How often each term is in the documents at these positions: from the lists that the arm has read anyway."""
+        counted: list[dict[str, int]] = [{} for _ in places]
+        for term, counts in self._lexical.counts(np.array(places, dtype=np.int64)):
+            for index in np.flatnonzero(counts):
+                counted[index][term] = int(counts[index])
+        unread = self._lexical.unread
+        if unread:
+            self._count_words(places, unread, counted)
+        return counted
+
+    def _count_words(self, places: list[int], terms: Sequence[str], counted: list[dict[str, int]]) -> None:
+        """The terms too common for their lists to be read are counted in the documents' own words."""
+        prefix = term_prefix(self._user.number)
+        wanted = {prefix + term: term for term in terms}
+        rows = {int(self._columns["row"][place]): index for index, place in enumerate(places)}
+        for chunk in _chunks(list(rows)):
+            for row, words in self._connection.execute(_WORDS.format(", ".join("?" * len(chunk))), chunk):
+                found = Counter(wanted[word] for word in words.split() if word in wanted)
+                counted[rows[row]].update(found)
 
     def _tally(self) -> Tally:
         """Over the last 10,000 to arrive: why each is left out, by the first reason that applies."""

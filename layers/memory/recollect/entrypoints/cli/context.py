@@ -25,7 +25,7 @@ from recollect.entrypoints.cli.options import (
     required_text,
     scope_of,
 )
-from recollect.entrypoints.cli.receipt import show_receipt
+from recollect.entrypoints.cli.receipt import show_background, show_receipt
 from recollect.entrypoints.cli.shapes import context_shape
 
 
@@ -33,6 +33,7 @@ def context(
     text: Annotated[str, typer.Argument(metavar="INPUT", help="What the user says now.")],
     user: User,
     conversation: Annotated[str | None, typer.Option(help="The conversation it is said in.")] = None,
+    store: Annotated[str | None, typer.Option(help="Whose vocabulary and rules are meant.")] = None,
     token_budget: Annotated[int | None, typer.Option(min=1, help="Most tokens; absent: no limit.")] = None,
     persona: Persona = None,
     household: Household = None,
@@ -44,22 +45,26 @@ def context(
     scope = scope_of(user, persona, household, tenant)
     now = datetime.now(UTC)
     with opened() as app:
-        answer = ask(app, scope, required_text(text, "the input"), now, conversation, token_budget)
+        asked = ContextQuestion(
+            text=required_text(text, "the input"),
+            filters=SearchFilters(now=now),
+            conversation_id=conversation,
+            store=store,
+        )
+        answer = ask(app, scope, asked, token_budget)
     if as_json:
         write_json(context_shape(answer))
     else:
         write_line(answer.prompt.text)
+        show_background(answer)
     if explain and not as_json:
         show_receipt(answer)
-    if answer.gathered.recalled.missing:
-        missing = ", ".join(answer.gathered.recalled.missing)
-        say(f"did not answer: {missing}, so {WORDS_ALONE}; `recollect doctor` says more")
+    if answer.missing:
+        so = f", so {WORDS_ALONE}" if "embedder" in answer.missing else ""
+        say(f"did not answer: {', '.join(answer.missing)}{so}; `recollect doctor` says more")
 
 
-def ask(
-    app: App, scope: Scope, text: str, now: datetime, conversation_id: str | None = None, budget: int | None = None
-) -> ContextAnswer:
-    """The context for an input at an instant, with a fence of its own."""
-    question = ContextQuestion(text=text, filters=SearchFilters(now=now), conversation_id=conversation_id)
+def ask(app: App, scope: Scope, question: ContextQuestion, budget: int | None = None) -> ContextAnswer:
+    """The context for a question, with a fence of its own."""
     request = ContextRequest(question=question, fence=Fence(secrets.token_hex(16)), token_budget=budget)
     return app.context(scope, request, app.rules(scope.tenant))

@@ -15,8 +15,10 @@ from pathlib import Path
 from rich.rule import Rule
 
 from recollect.app import App
+from recollect.application.context_sources import ContextQuestion
 from recollect.domain.drafting import EventDraft
 from recollect.domain.event import Role
+from recollect.domain.filters import SearchFilters
 from recollect.domain.instants import parse_instant
 from recollect.domain.scope import Scope
 from recollect.entrypoints.cli.console import counting_progress, data_console, say, write_line
@@ -84,7 +86,7 @@ def _ask(app: App, number: int, question: str) -> None:
     console = data_console()
     console.print()
     console.print(Rule(f"Question {number}", align="left"))
-    answer = ask(app, SCOPE, question, NOW)
+    answer = ask(app, SCOPE, ContextQuestion(text=question, filters=SearchFilters(now=NOW)))
     show_prompt(answer)
     show_receipt(answer)
 

@@ -10,15 +10,20 @@ import typer
 from typer.core import TyperGroup
 
 from recollect.domain.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
+from recollect.entrypoints.cli.chat import chat
 from recollect.entrypoints.cli.console import say
 from recollect.entrypoints.cli.context import context
 from recollect.entrypoints.cli.demo import demo
 from recollect.entrypoints.cli.doctor import doctor
 from recollect.entrypoints.cli.import_file import import_file
 from recollect.entrypoints.cli.init import init
+from recollect.entrypoints.cli.knowledge import knowledge
+from recollect.entrypoints.cli.mcp import mcp
 from recollect.entrypoints.cli.openapi import openapi
+from recollect.entrypoints.cli.rules import rules
 from recollect.entrypoints.cli.search import search
 from recollect.entrypoints.cli.serve import serve
+from recollect.entrypoints.cli.summarize import goals, summarize
 from recollect.entrypoints.cli.timeline import timeline
 
 _OURS_TO_BLAME, _INPUT_TO_BLAME = 1, 2
@@ -55,6 +60,12 @@ app.command("import")(import_file)
 app.command()(search)
 app.command()(context)
 app.command()(timeline)
+app.command()(summarize)
+app.command()(goals)
+app.command()(chat)
+app.command()(mcp)
 app.command()(init)
 app.command()(doctor)
+app.command()(rules)
+app.add_typer(knowledge, name="knowledge")
 app.command()(openapi)

@@ -29,6 +29,13 @@ def scope_of(user: str, persona: str | None, household: str | None, tenant: str)
     return Scope(tenant, user, persona, household)
 
 
+def tenant_of(tenant: str) -> str:
+    """The tenant that the option names. Raises InvalidInput where it is no id."""
+    if not is_id(tenant):
+        raise InvalidInput("--tenant: an id has 1 to 128 characters and no control characters")
+    return tenant
+
+
 def required_text(text: str, what: str) -> str:
     """The text. Raises InvalidInput where it is blank."""
     if not text.strip():

@@ -9,15 +9,27 @@ from rich.text import Text
 
 from recollect.application.build_context import ContextAnswer
 from recollect.domain.selection import Selected
-from recollect.entrypoints.cli.console import data_console, one_line, printable
+from recollect.entrypoints.cli.console import data_console, one_line, printable, say
 
 _WIDTH_OF_REASONS = 95
+_LONGEST_SUMMARY = 2_000
 
 
 def show_prompt(answer: ContextAnswer) -> None:
     """What the next model call gets, in a frame."""
     title = f"the next model call gets ({answer.prompt.tokens} tokens)"
     data_console().print(Panel(Text(printable(answer.prompt.text)), title=title, title_align="left", expand=True))
+
+
+def show_background(answer: ContextAnswer) -> None:
+    """What stands in the messages and not in the prompt: the summary, the goals, what words mean."""
+    if answer.summary is not None:
+        say(f"the messages begin with the summary until {answer.summary.covered_until:%Y-%m-%d %H:%M}:")
+        say(f"  {one_line(answer.summary.text, _LONGEST_SUMMARY)}")
+    for goal in answer.messages.parts.goals:
+        say(f"  goal: {goal}")
+    for entry in answer.knowledge:
+        say(f"  {entry.namespace}: {entry.key}")
 
 
 def show_receipt(answer: ContextAnswer) -> None:

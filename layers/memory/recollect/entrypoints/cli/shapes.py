@@ -5,7 +5,9 @@ from typing import Any
 from recollect.application.build_context import ContextAnswer
 from recollect.application.search_memory import SearchAnswer, SearchResult
 from recollect.domain.instants import iso
-from recollect.entrypoints.http.representations import event_json, why_json
+from recollect.entrypoints.http.representations import event_json, knowledge_json, why_json
+from recollect.entrypoints.http.routes.context import context_summary_json
+from recollect.entrypoints.http.summary_json import goal_json
 
 Shape = dict[str, Any]
 
@@ -47,7 +49,11 @@ def context_shape(answer: ContextAnswer) -> Shape:
             )
             for selected in answer.prompt.memories
         ],
+        "summary": context_summary_json(answer.summary) if answer.summary else None,
+        "goals": [goal_json(goal) for goal in answer.goals],
+        "knowledge": [knowledge_json(entry) for entry in answer.knowledge],
         "left_out": [{"id": o.id, "section": o.section.value, "reason": o.reason} for o in answer.left_out],
+        "missing": list(answer.missing),
         "tokens": answer.tokens,
     }
 

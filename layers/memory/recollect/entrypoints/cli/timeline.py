@@ -10,6 +10,7 @@ from rich.text import Text
 from recollect.app import App
 from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import TimeWindow
+from recollect.domain.memory_json import memory_json
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import WindowQuery
 from recollect.entrypoints.cli.console import one_line, printable, say, write_json, write_line
@@ -27,15 +28,16 @@ def timeline(
     household: Household = None,
     tenant: Tenant = LOCAL_TENANT,
     as_json: AsJson = False,
+    camel_case: Annotated[bool, typer.Option(help="With --json: the names other stores use, such as userId.")] = False,
 ) -> None:
-    """Prints the whole timeline, newest first; with --json as JSON Lines."""
+    """Prints the whole timeline, newest first; with --json as JSON Lines, which `recollect import` reads."""
     scope = scope_of(user, persona, household, tenant)
     count = 0
     with opened() as app:
         for event in walk(app, scope, conversation):
             count += 1
             if as_json:
-                write_json(event_json(event), indent=None)
+                write_json(memory_json(event) if camel_case else event_json(event), indent=None)
             else:
                 write_line(_line(event))
     say(f"{count} events")

@@ -24,6 +24,8 @@ from recollect.entrypoints.http.routes import GROUPS, routes_of
 ANY_PATH = r"[\s\S]*"
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 LOCAL_SECONDS = 30.0
+API_SECONDS = 29.0  # an HTTP API waits for 30, however long its function may run
+_BESIDE_THE_MODEL_SECONDS = 5.0
 _MARGIN_SECONDS = 0.5
 
 
@@ -35,8 +37,8 @@ def build_resolver(app: App, groups: Iterable[str], log: AccessLog | None = None
     resolver = APIGatewayHttpResolver()
 
     def answer() -> Response[str]:
-        remaining = resolver.lambda_context.get_remaining_time_in_millis() / 1000 - _MARGIN_SECONDS
-        return _response(dispatch(_call(resolver.current_event.raw_event, max(0.0, remaining))))
+        remaining = min(API_SECONDS, resolver.lambda_context.get_remaining_time_in_millis() / 1000) - _MARGIN_SECONDS
+        return _response(dispatch(call_of(resolver.current_event.raw_event, max(0.0, remaining))))
 
     resolver.route(ANY_PATH, METHODS)(answer)
     resolver.not_found(lambda _error: answer())
@@ -48,13 +50,14 @@ def build_local_resolver(app: App, log: AccessLog | None = None) -> HttpResolver
     log = log or AccessLog(app.settings.log_level, sys.stderr)
     dispatch = Dispatcher(app, routes_of(GROUPS), key_credentials(app.settings), log)
     resolver = HttpResolverLocal()
+    seconds = max(LOCAL_SECONDS, app.settings.model_timeout_seconds + _BESIDE_THE_MODEL_SECONDS)
 
     async def answer() -> Response[str]:
-        call = _call(resolver.current_event.raw_event, LOCAL_SECONDS)
+        call = call_of(resolver.current_event.raw_event, seconds)
         return _response(await asyncio.to_thread(dispatch, call))
 
     resolver.route(ANY_PATH, METHODS)(answer)
-    resolver.not_found(lambda _error: _response(dispatch(_call(resolver.current_event.raw_event, LOCAL_SECONDS))))
+    resolver.not_found(lambda _error: _response(dispatch(call_of(resolver.current_event.raw_event, seconds))))
     return resolver
 
 
@@ -62,7 +65,8 @@ def _response(answer: Answer) -> Response[str]:
     return Response(answer.status, body=answer.text, headers=answer.headers)
 
 
-def _call(event: Mapping[str, Any], remaining_seconds: float) -> Call:
+def call_of(event: Mapping[str, Any], remaining_seconds: float) -> Call:
+    """A request as the event of an HTTP API, or of the laptop's server, holds it."""
     context = event.get("requestContext") or {}
     authorizer = context.get("authorizer") or {}
     token = authorizer.get("jwt")

@@ -60,8 +60,9 @@ def _body(operation: dict[str, Any]) -> str | None:
     return _name_in(operation["requestBody"]) if "requestBody" in operation else None
 
 
-def _answer(operation: dict[str, Any]) -> str:
-    return _name_in(operation["responses"]["200"])
+def _answer(operation: dict[str, Any]) -> str | None:
+    good = next(answer for status, answer in operation["responses"].items() if status < "300")
+    return _name_in(good) if "content" in good else None
 
 
 def _name_in(described: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from recollect.domain.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.dispatch import BODY_BYTES, rendered
 from recollect.entrypoints.http.json_values import NotJson
-from recollect.entrypoints.http.messages import Call
+from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.problems import TOO_LARGE, Declined, reply_to
 
 Message = MutableMapping[str, Any]
@@ -67,10 +67,15 @@ class Gate:
     async def _refuse(self, scope: Message, send: Send, error: Exception) -> None:
         reply = reply_to(error)
         self._log.request(_bare_call(scope), None, None, reply, 0.0, error)
-        answer = rendered(reply)
-        headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.text.encode()})
+        await send_reply(reply, send)
+
+
+async def send_reply(reply: Reply, send: Send) -> None:
+    """Sends a reply of ours from an ASGI application."""
+    answer = rendered(reply)
+    headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.text.encode()})
 
 
 async def _read_body(headers: Iterable[tuple[bytes, bytes]], receive: Receive) -> bytes:

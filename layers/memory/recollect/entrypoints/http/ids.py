@@ -3,25 +3,14 @@
 import base64
 import binascii
 import re
-import unicodedata
 from collections.abc import Sequence
 
+from recollect.domain.client_ids import LONGEST_ID, id_fault
 from recollect.domain.errors import InvalidInput
 
-LONGEST_ID = 128
+__all__ = ["LONGEST_ID", "id_fault", "path_id", "path_segment"]
+
 _ENCODED = re.compile("[A-Za-z0-9_-]+")
-_RULE = "an id has 1 to 128 characters, no control characters, and is not . or .."
-
-
-def id_fault(value: object) -> str | None:
-    """What is wrong with a client's id; None where nothing is. Ids are compared as they are, never normalised."""
-    if not isinstance(value, str):
-        return "an id is text"
-    if not 1 <= len(value) <= LONGEST_ID or value in (".", ".."):
-        return _RULE
-    if not value.isalnum() and any(unicodedata.category(character) in ("Cc", "Cs") for character in value):
-        return _RULE
-    return None
 
 
 def path_id(segment: str, loc: Sequence[str | int]) -> str:

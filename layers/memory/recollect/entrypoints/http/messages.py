@@ -51,10 +51,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A status and a JSON body (a mapping) or a ready text; `log` holds counts and decisions for the log line."""
+    """A status and a JSON body (a mapping) or a ready text; `log` holds counts and decisions for the log line.
+
+    `metrics` are counts that CloudWatch sums up, by name.
+    """
 
     status: int
     body: Mapping[str, Any] | str
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
     log: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, int] = field(default_factory=dict)

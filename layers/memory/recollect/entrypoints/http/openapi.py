@@ -90,14 +90,23 @@ def _query_parameter(name: str, field: Field) -> dict[str, Any]:
 
 
 def _header_parameters(route: Route) -> list[dict[str, Any]]:
-    if not route.idempotent:
-        return []
-    schema = {"type": "string", "minLength": 1, "maxLength": 128}
-    meaning = "The same key and body within 24 hours: the same answer, with `Idempotent-Replayed: true`."
-    return [{"name": "Idempotency-Key", "in": "header", "required": False, "description": meaning, "schema": schema}]
+    parameters = []
+    if route.idempotent:
+        meaning = "The same key and body within 24 hours: the same answer, with `Idempotent-Replayed: true`."
+        parameters.append(_header("Idempotency-Key", meaning, {"minLength": 1, "maxLength": 128}))
+    if route.needs_version:
+        parameters.append(_header("If-Match", "An ETag of the object, or `*`.", {}, required=True))
+    return parameters
+
+
+def _header(name: str, meaning: str, limits: Schema, *, required: bool = False) -> dict[str, Any]:
+    schema = {"type": "string", **limits}
+    return {"name": name, "in": "header", "required": required, "description": meaning, "schema": schema}
 
 
 def _response(route: Route, status: int) -> dict[str, Any]:
+    if status == 204:
+        return {"description": HTTPStatus(status).phrase}
     good = status < 300 or route.answer == "Readiness"
     content_type = "text/html" if route.answer == "Page" else "application/json"
     content = {content_type if good and status != 422 else PROBLEM_TYPE: {"schema": ref(_schema(route, status))}}

@@ -35,6 +35,7 @@ NOT_JSON = Kind(400, "not-json", "The body is not JSON")
 NO_ROUTE = Kind(404, "no-such-route", "There is no such route")
 WRONG_METHOD = Kind(405, "method-not-allowed", "The route does not know this method")
 TOO_LARGE = Kind(413, "too-large", "The body is too large")
+NEEDS_VERSION = Kind(428, "needs-version", "The request must say which version it changes")
 INVALID = Kind(422, "invalid", "The input is invalid")
 
 BY_ERROR: Mapping[type[errors.RecollectError], Kind] = {
@@ -52,6 +53,7 @@ BY_ERROR: Mapping[type[errors.RecollectError], Kind] = {
     errors.Throttled: Kind(429, "throttled", "Too many requests", told=False),
     errors.OutOfTime: Kind(504, "out-of-time", "The time of the request was used up"),
     errors.UpstreamFailed: Kind(502, "upstream-failed", "A model or another outside service failed", told=False),
+    errors.TurnUnanswered: Kind(502, "turn-unanswered", "There is no answer to the turn"),
     errors.StoredDataError: Kind(500, "stored-data", "What is stored cannot be read", told=False),
     errors.ConfigurationError: Kind(500, "configuration", "The service is not set up rightly", told=False),
 }
@@ -104,9 +106,18 @@ def reply_to(error: Exception) -> Reply:
         return problem(INVALID, _summary(error.faults), error.faults)
     if isinstance(error, NotJson):
         return problem(NOT_JSON, str(error), [FieldError(("body",), str(error))])
+    if isinstance(error, errors.TurnUnanswered) and error.cause is not None:
+        return _unanswered(error, error.cause)
     kind = kind_of(error)
     detail = str(error) if kind.told else f"{kind.title}."
     return problem(kind, detail, _faults_of(error), _headers_of(error, kind))
+
+
+def _unanswered(error: errors.TurnUnanswered, cause: Exception) -> Reply:
+    """The problem that the cause is, naming what is stored all the same (K-77)."""
+    kind = kind_of(cause)
+    stored = {"conversation_id": error.conversation_id, "input_event_id": error.input_event_id}
+    return problem(kind, str(error), _faults_of(cause), _headers_of(cause, kind), stored)
 
 
 def _faults_of(error: Exception) -> list[FieldError]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from recollect.domain.event import Event
 from recollect.domain.instants import iso
+from recollect.domain.knowledge import KnowledgeEntry
 from recollect.domain.ranking import Ranked
 from recollect.entrypoints.http.json_values import json_text
 
@@ -31,6 +32,17 @@ def why_json(ranked: Ranked, place: int) -> dict[str, Any]:
         "arms": {str(arm): rank for arm, rank in ranked.candidate.arms.items()},
         "shares": {name: round(share, 6) for name, share in ranked.shares.items()},
         "signals": score_json(ranked),
+    }
+
+
+def knowledge_json(entry: KnowledgeEntry) -> dict[str, Any]:
+    """An entry of the knowledge, its value as it is stored."""
+    return {
+        "namespace": entry.namespace,
+        "key": entry.key,
+        "value": entry.value,
+        "version": entry.version,
+        "updated_at": iso(entry.updated_at),
     }
 
 

@@ -33,6 +33,7 @@ class Route:
     body: Shape | None = None
     query: Shape | None = None
     idempotent: bool = False
+    needs_version: bool = False
     needs_credentials: bool = True
     admin: bool = False
 

@@ -6,11 +6,15 @@ from recollect.application.ingest_events import IngestStatus
 from recollect.domain.entities import EntityType
 from recollect.domain.event import ContentType, EventType, Role, Source
 from recollect.domain.filters import DropReason
+from recollect.domain.goals import CheckInStatus, GoalStatus
 from recollect.domain.intent import IntentName
 from recollect.domain.messages import MessageRole
 from recollect.domain.nomination import Arm
 from recollect.domain.selection import Section
+from recollect.domain.summary import Reason
+from recollect.domain.tool_calls.call import Protocol
 from recollect.entrypoints.http.fields import Schema
+from recollect.entrypoints.tools.result import Status
 
 TEXT: Schema = {"type": "string"}
 FLAG: Schema = {"type": "boolean"}
@@ -48,12 +52,19 @@ FAULT = shape({"loc": many({"anyOf": [TEXT, {"type": "integer"}]}), "message": T
 _PLACE = {"id": TEXT, "user_id": TEXT, "conversation_id": TEXT}
 _OPTIONAL_PLACE = {"persona_id": TEXT, "household_id": TEXT, "speaker": TEXT, "key": TEXT, "space_id": TEXT}
 _ARMS: Schema = {"type": "object", "propertyNames": words(*Arm), "additionalProperties": COUNT}
+KNOWLEDGE_ENTRY = shape({"namespace": TEXT, "key": TEXT, "value": {}, "version": COUNT, "updated_at": TIME})
 WHY = shape({"place": COUNT, "arms": _ARMS, "shares": NUMBERS, "signals": NUMBERS})
+
+TRACKED_GOAL: dict[str, Schema] = {
+    "goal": TEXT,
+    "status": words(*GoalStatus),
+    "history": many(shape({"date": {"type": "string", "format": "date"}, "status": words(*CheckInStatus)})),
+}
 
 ANSWERS: dict[str, Any] = {
     "Problem": shape(
         {"type": TEXT, "title": TEXT, "status": COUNT, "detail": TEXT, "errors": many(ref("Fault"))},
-        {"conversation_id": TEXT, "results": many(ref("IngestResult"))},
+        {"conversation_id": TEXT, "results": many(ref("IngestResult")), "input_event_id": TEXT},
     ),
     "Fault": FAULT,
     "IngestResult": shape(
@@ -80,6 +91,7 @@ ANSWERS: dict[str, Any] = {
             "entities": many(shape({"type": words(*EntityType), "value": TEXT, "normalized": TEXT})),
             "intent": words(*IntentName),
             "intent_confidence": SHARE,
+            "rules_version": TEXT,
         }
     ),
     "Event": shape(
@@ -167,6 +179,7 @@ ANSWERS: dict[str, Any] = {
                     "missing": TEXTS,
                     "tail": COUNT,
                     "tail_cut": FLAG,
+                    "rules_version": TEXT,
                     "duration_ms": NUMBER,
                 },
                 {"fallback": words("timeline", "lexical")},
@@ -193,7 +206,9 @@ ANSWERS: dict[str, Any] = {
             "items": many(ref("ContextItem")),
             "goals": many(FREE),
             "knowledge": many(FREE),
-            "web_search": shape({"triggered": FLAG, "keywords": TEXTS}, {"skipped": TEXT}),
+            "web_search": shape(
+                {"triggered": FLAG, "keywords": TEXTS}, {"skipped": TEXT, "results": TEXTS, "failed": FLAG}
+            ),
             "fence": shape({"open": TEXT, "close": TEXT}),
             "tokens": COUNT,
             "diagnostics": shape(
@@ -213,7 +228,92 @@ ANSWERS: dict[str, Any] = {
         },
         {"summary": {"type": ["object", "null"], "additionalProperties": True}},
     ),
+    "TurnAnswer": shape(
+        {
+            "conversation_id": TEXT,
+            "response": {"type": ["string", "null"]},
+            "input_event_id": TEXT,
+            "response_event_id": {"type": ["string", "null"]},
+            "tool_calls": many(ref("TurnToolCall")),
+        },
+        {"model": TEXT, "context": ref("ContextAnswer"), "refused": TEXTS, "quoted_calls": COUNT},
+    ),
+    "TurnToolCall": shape(
+        {"tool": TEXT, "status": TEXT},
+        {
+            "ok": FLAG,
+            "message": TEXT,
+            "parameters": FREE,
+            "action": TEXT,
+            "result": FREE,
+            "errors": many(ref("Fault")),
+        },
+    ),
+    "KnowledgeEntry": KNOWLEDGE_ENTRY,
+    "KnowledgePage": shape({}, {"entries": many(ref("KnowledgeEntry")), "next_cursor": TEXT, "prompt": TEXT}),
+    "KnowledgeResolved": shape(
+        {
+            "text": TEXT,
+            "filter": {"type": ["string", "null"]},
+            "replacements": many(shape({"key": TEXT, "term": TEXT, "target": TEXT, "count": COUNT})),
+            "rules": many(shape({"key": TEXT, "condition": TEXT})),
+            "comments": TEXTS,
+            "diagnostics": shape({"skipped": COUNT, "cut": FLAG}),
+        }
+    ),
+    "KnowledgeLearnt": shape({"stored": FLAG}, {"tool_call": ref("ManageKnowledgeCall"), "confirmation": TEXT}),
+    "ManageKnowledgeCall": shape({"tool": words("manage_knowledge"), "parameters": FREE}),
+    "ToolCallsAnswer": shape(
+        {
+            "protocol": words(*Protocol),
+            "calls": many(shape({"tool": TEXT, "parameters": FREE}, {"action": TEXT})),
+            "text": TEXT,
+            "warnings": TEXTS,
+            "statistics": shape({"abp_ok": COUNT, "abp_failed": COUNT, "vcp_fallback": COUNT, "plain_text": COUNT}),
+        },
+        {"results": many(ref("ToolResult"))},
+    ),
+    "ToolResult": shape(
+        {"tool": TEXT, "ok": FLAG, "status": words(*Status), "message": TEXT},
+        {"result": FREE, "errors": many(ref("Fault"))},
+    ),
+    "RulesAnswer": shape(
+        {"version": TEXT, "rules": ref("RulesDocument"), "own": FREE},
+        {"updated_at": TIME, "ignored": many(ref("Fault"))},
+    ),
     "BusPage": shape({"events": many(shape({"id": TEXT, "type": TEXT, "time": TIME, "detail": FREE}))}),
+    "Summary": shape(
+        {
+            "id": TEXT,
+            "summary": TEXT,
+            "sentences": many(shape({"text": TEXT, "source_event_ids": TEXTS})),
+            "tracked_goals": many(shape(TRACKED_GOAL, {"check_in_frequency": TEXT})),
+            "message_count": COUNT,
+            "covered_from": TIME,
+            "covered_until": TIME,
+            "created_at": TIME,
+            "reason": words(*Reason),
+            "model": TEXT,
+            "source_event_ids": TEXTS,
+        },
+        {"persona_id": TEXT, "conversation_id": TEXT},
+    ),
+    "SummariesPage": shape({"summaries": many(ref("Summary"))}, {"next_cursor": TEXT}),
+    "SummaryMade": shape(
+        {"due": FLAG},
+        {
+            "reason": words(*Reason),
+            "summary": {"anyOf": [ref("Summary"), {"type": "null"}]},
+            "refused": TEXTS,
+            "messages_since": COUNT,
+            "days_since": NUMBER,
+        },
+    ),
+    "Goal": shape(
+        {"id": TEXT, **TRACKED_GOAL, "version": COUNT, "source_event_ids": TEXTS},
+        {"check_in_frequency": TEXT, "persona_id": TEXT},
+    ),
+    "GoalsList": shape({"goals": many(ref("Goal"))}),
     "Health": shape({"status": words("ok"), "version": TEXT}),
     "Readiness": shape(
         {

@@ -23,10 +23,13 @@ def search(app: App, request: Request) -> Reply:
     started = perf_counter()
     values = request.values
     scope = request.scope(values)
-    answer = app.search(scope, _recall_request(app, request))
+    recall = _recall_request(app, request)
+    rules = app.begin_rules(scope.tenant)
+    answer = app.search(scope, recall)
     results = [_result_json(result, values.get("explain", False)) for result in answer.results]
     fitting = within_page(results)
-    diagnostics = _search_diagnostics(answer, len(fitting), started)
+    version = rules.result().version
+    diagnostics = {**_search_diagnostics(answer, len(fitting), started), "rules_version": version}
     log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut")}
     return Reply(200, {"results": fitting, "diagnostics": diagnostics}, log={**log, "mode": values["mode"]})
 

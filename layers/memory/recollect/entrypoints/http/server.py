@@ -9,6 +9,7 @@ from recollect.domain.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.app import build_local_resolver
 from recollect.entrypoints.http.gate import OWN_NAMES, Gate
+from recollect.entrypoints.mcp.local import beside
 from recollect.settings import Settings
 
 _KEEP_ALIVE_SECONDS = 5
@@ -26,11 +27,11 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None
 
 
 def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) -> Gate:
-    """The ASGI application: all routes behind the gate. Raises ConfigurationError as `check_host` does."""
+    """The ASGI application: all routes and MCP behind the gate. Raises ConfigurationError as `check_host` does."""
     check_host(app.settings, host)
     log = log or AccessLog(app.settings.log_level, sys.stderr)
     own_names = None if app.settings.api_keys else OWN_NAMES | {host.strip("[]")}
-    return Gate(build_local_resolver(app, log), log, own_names)
+    return Gate(beside(build_local_resolver(app, log), app, log), log, own_names)
 
 
 def check_host(settings: Settings, host: str) -> None:

@@ -5,7 +5,9 @@ from importlib import import_module
 
 from recollect.entrypoints.http.routing import Route
 
-GROUPS = ("ingest", "retrieval", "context", "operations")
+GROUPS = (
+    "ingest", "retrieval", "context", "operations", "rules", "knowledge", "tools", "turns", "forgetting", "summaries",
+)  # fmt: skip
 
 
 def routes_of(groups: Iterable[str]) -> list[Route]:

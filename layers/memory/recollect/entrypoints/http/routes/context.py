@@ -3,8 +3,6 @@
 import secrets
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 from recollect.app import App
@@ -12,23 +10,23 @@ from recollect.application.build_context import ContextAnswer, ContextRequest, F
 from recollect.application.context_sources import ContextQuestion
 from recollect.domain.instants import iso
 from recollect.domain.messages import Fence, fence_for
-from recollect.domain.rules import ContextRules, Rules
+from recollect.domain.rules import MOST_PLACES
 from recollect.domain.selection import LeftOut, Selected
+from recollect.domain.summary import Summary
 from recollect.entrypoints.http.fields import Shape, choice, identifier, nested, text, whole
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import TALK, TEXT_BYTES, WHEN, WHOSE, filters_of
-from recollect.entrypoints.http.representations import why_json
+from recollect.entrypoints.http.representations import knowledge_json, why_json
 from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
-
-MOST_ITEMS = 50
+from recollect.entrypoints.http.summary_json import goal_json
 
 LIMITS = Shape(
     "ContextLimits",
     {
-        "total": whole(0, MOST_ITEMS),
-        "recent": whole(0, MOST_ITEMS),
-        "semantic": whole(0, MOST_ITEMS),
-        "important": whole(0, MOST_ITEMS),
+        "total": whole(0, MOST_PLACES),
+        "recent": whole(0, MOST_PLACES),
+        "semantic": whole(0, MOST_PLACES),
+        "important": whole(0, MOST_PLACES),
     },
 )
 CONTEXT_BODY = Shape(
@@ -50,46 +48,52 @@ CONTEXT_BODY = Shape(
 
 def build_context(app: App, request: Request) -> Reply:
     """Selects, renders, fits into the budget; stores nothing."""
-    started = perf_counter()
     values = request.values
     scope = request.scope(values)
-    rules = app.rules(scope.tenant)
+    rules = app.begin_rules(scope.tenant)
     fence = fence_for(secrets.token_hex(16))
-    answer = app.context(scope, _context_request(values, request, fence, rules), rules)
-    body = _answer_json(answer, fence, values.get("explain", False))
-    body["diagnostics"]["duration_ms"] = round((perf_counter() - started) * 1000, 1)
-    log = {"items": len(body["items"]), "tokens": answer.tokens, "missing": body["diagnostics"]["missing"]}
-    return Reply(200, body, log={**log, "rules_version": answer.rules_version})
+    answer = app.context(scope, _context_request(values, request, fence), rules)
+    return Reply(200, context_json(answer, fence, values.get("explain", False)), log=context_log(answer))
 
 
-def _context_request(values: Mapping[str, Any], request: Request, fence: Fence, rules: Rules) -> ContextRequest:
+def context_log(answer: ContextAnswer) -> dict[str, Any]:
+    """Counts and decisions for the log line: no text."""
+    web = answer.web_search
+    return {
+        "items": len(answer.prompt.memories),
+        "tokens": answer.tokens,
+        "missing": list(answer.missing),
+        "searched_web": web.searched,
+        "rules_version": answer.rules_version,
+    }
+
+
+def _context_request(values: Mapping[str, Any], request: Request, fence: Fence) -> ContextRequest:
     return ContextRequest(
         question=ContextQuestion(
             text=values["input"],
             filters=filters_of(values, request.now),
             conversation_id=values.get("conversation_id"),
             input_event_id=values.get("input_event_id"),
+            store=values.get("store"),
         ),
         fence=fence,
-        limits=_limits(values, rules),
+        limits=values.get("limits"),
         token_budget=values.get("token_budget"),
         web_search=values["web_search"],
     )
 
 
-def _limits(values: Mapping[str, Any], rules: Rules) -> ContextRules | None:
-    return replace(rules.context, **values["limits"]) if "limits" in values else None
-
-
-def _answer_json(answer: ContextAnswer, fence: Fence, explain: bool) -> dict[str, Any]:
+def context_json(answer: ContextAnswer, fence: Fence, explain: bool) -> dict[str, Any]:
+    """The answer; summary, goals and knowledge are those that stand in the messages."""
     messages = [{"role": message.role.value, "content": message.content} for message in answer.messages.messages]
     return {
         "prompt": answer.prompt.text,
         "messages": messages,
         "items": [_item_json(one, answer.found.get(one.item.id), explain) for one in answer.prompt.memories],
-        "summary": None,
-        "goals": [],
-        "knowledge": [],
+        "summary": context_summary_json(answer.summary) if answer.summary else None,
+        "goals": [goal_json(goal) for goal in answer.goals],
+        "knowledge": [knowledge_json(entry) for entry in answer.knowledge],
         "web_search": _web_search_json(answer),
         "fence": {"open": fence.open, "close": fence.close},
         "tokens": answer.tokens,
@@ -114,10 +118,24 @@ def _item_json(selected: Selected, found: Found | None, explain: bool) -> dict[s
     return {**shown, "why": why_json(found.ranked, found.place)} if explain and found is not None else shown
 
 
+def context_summary_json(summary: Summary) -> dict[str, Any]:
+    """What a context says of the summary in it (api.md, *Shapes*)."""
+    return {
+        "id": summary.id,
+        "summary": summary.text,
+        "covered_until": iso(summary.covered_until),
+        "source_event_ids": list(summary.source_event_ids),
+    }
+
+
 def _web_search_json(answer: ContextAnswer) -> dict[str, Any]:
-    decision = answer.web_search
-    shown = {"triggered": decision.triggered, "keywords": list(decision.keywords)}
-    return {**shown, "skipped": decision.skipped} if decision.skipped else shown
+    web = answer.web_search
+    shown: dict[str, Any] = {"triggered": web.triggered, "keywords": list(web.keywords)}
+    if web.skipped:
+        shown["skipped"] = web.skipped
+    if web.searched:
+        shown["results"] = list(answer.prompt.web_results)
+    return {**shown, "failed": True} if web.failed else shown
 
 
 def _diagnostics_json(answer: ContextAnswer) -> dict[str, Any]:
@@ -126,12 +144,13 @@ def _diagnostics_json(answer: ContextAnswer) -> dict[str, Any]:
     diagnostics: dict[str, Any] = {
         "left_out": [_left_out_json(one) for one in answer.left_out],
         "cut_from_messages": [{"part": cut.part.value, "key": cut.key} for cut in answer.messages.cuts],
-        "missing": list(recalled.missing),
+        "missing": list(answer.missing),
         "dropped": {str(reason): count for reason, count in Counter(recalled.dropped.values()).items()},
         "tail_cut": recalled.tail_cut,
         "prompt_tokens": answer.prompt.tokens,
         "messages_tokens": answer.messages.tokens,
         "rules_version": answer.rules_version,
+        "duration_ms": round(answer.seconds * 1000, 1),
     }
     if recalled.fallback:
         diagnostics["fallback"] = recalled.fallback

@@ -65,10 +65,11 @@ def add_events(app: App, request: Request) -> Reply:
 def _stored_once(
     app: App, request: Request, scope: Scope, drafts: Sequence[EventDraft | InvalidDraft], seed: IdSeed
 ) -> Answer:
+    rules = app.begin_rules(scope.tenant)  # beside the claim of the key
+
     def work(seed: IdSeed) -> Answer:
         conversation_id = request.values.get("conversation_id")
-        rules = app.rules(scope.tenant)
-        return _record(app.ingest(scope, conversation_id, drafts, seed, request.now, rules), drafts)
+        return _record(app.ingest(scope, conversation_id, drafts, seed, request.now, rules.result()), drafts)
 
     claim = claim_of(request, _EVENTS_ROUTE, seed)
     return run_once(app.parts.idempotency, claim, work) if claim else work(seed)
@@ -144,7 +145,8 @@ def analyze(app: App, request: Request) -> Reply:
     from recollect.application.analyze_text import AnalyzeRequest, analyze_text
 
     asked = AnalyzeRequest(**request.values)
-    found = analyze_text(asked, request.now, app.rules(request.principal.tenant))
+    rules = app.rules(request.principal.tenant)
+    found = analyze_text(asked, request.now, rules)
     return Reply(
         200,
         {
@@ -161,6 +163,7 @@ def analyze(app: App, request: Request) -> Reply:
             ],
             "intent": found.query.intent,
             "intent_confidence": found.query.intent_confidence,
+            "rules_version": rules.version,
         },
         log={"tags": len(found.tags), "keywords": len(found.query.keywords)},
     )

@@ -1,0 +1,74 @@
+"""Taking an event away: its item, its identity and its place in its slot change in one transaction with a marker."""
+
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from recollect.adapters.aws import keys
+from recollect.adapters.aws.errors import cancellation_codes, translated
+from recollect.adapters.aws.item_access import SERVICE, ItemAccess
+from recollect.adapters.aws.item_format import Item, number, pending_item, removal_marker_item, slot_item
+from recollect.adapters.aws.keys import Key
+from recollect.domain.errors import Throttled, VersionMismatch
+from recollect.domain.event import Event
+from recollect.domain.scope import Scope
+from recollect.domain.slots import slot_of
+from recollect.domain.timeline import Removal
+
+
+def remove(access: ItemAccess, scope: Scope, event: Event, removal: Removal) -> bool:
+    """False where it is gone. Raises VersionMismatch; conflicts are waited out, for about a second in all.
+
+    The identity is read from the event's item: `project` removes the projection, whose index entries lead to nothing
+    until then.
+    """
+    place = keys.event_key(scope, event.ref)
+    failure: Exception = Throttled("DynamoDB: no try was allowed")
+    for _ in access.backoff.attempts():
+        stored = access.get(place)
+        if stored is None:
+            return False
+        if stored["v"] != number(event.version):
+            raise VersionMismatch("the event changed since it was read")
+        try:
+            if _removed(access, _operations(access.table, scope, event, stored, removal)):
+                return True
+        except Throttled as throttled:
+            failure = throttled
+    raise failure
+
+
+def _removed(access: ItemAccess, operations: list[dict[str, Any]]) -> bool:
+    """False where the event changed since its item was read a moment ago."""
+    with translated(SERVICE):
+        try:
+            access.client.transact_write_items(TransactItems=operations)
+        except ClientError as error:
+            if "ConditionalCheckFailed" in cancellation_codes(error):
+                return False
+            raise
+    return True
+
+
+def _operations(table: str, scope: Scope, event: Event, stored: Item, removal: Removal) -> list[dict[str, Any]]:
+    slot = slot_of(event)
+    items: list[Item] = [
+        {**keys.dedupe_key(scope, stored["d"]["S"]).attributes},
+        removal_marker_item(scope, event),
+        *(pending_item(scope, ref) for ref in removal.also),
+    ]
+    if slot is not None:
+        items.append(slot_item(scope, slot, event, removal.empties_slot))
+    puts = [{"Put": {"TableName": table, "Item": item}} for item in items]
+    return [_deletion(table, keys.event_key(scope, event.ref), event.version), *puts]
+
+
+def _deletion(table: str, place: Key, version: int) -> dict[str, Any]:
+    return {
+        "Delete": {
+            "TableName": table,
+            "Key": place.attributes,
+            "ConditionExpression": "v = :version",
+            "ExpressionAttributeValues": {":version": number(version)},
+        }
+    }

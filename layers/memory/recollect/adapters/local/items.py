@@ -1,0 +1,151 @@
+"""Items in the file: one row each, durable when the caller is answered."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from recollect.adapters.local.database import Database
+from recollect.adapters.local.users import enter_user, user_number
+from recollect.domain.errors import InvalidInput, VersionMismatch
+from recollect.domain.instants import from_microseconds, microseconds
+from recollect.domain.items import (
+    ABSENT,
+    Due,
+    DueItem,
+    DuePage,
+    Item,
+    ItemKey,
+    ItemPage,
+    ItemPath,
+    ItemWrite,
+    checked,
+)
+from recollect.domain.scope import Scope
+
+_COLUMNS = "collection, labels, key, value, version, updated_at, queue, due_at"
+_AT = "scope = ? AND collection = ? AND labels = ? AND key = ?"
+_GET = f"SELECT {_COLUMNS} FROM items WHERE {_AT}"  # noqa: S608
+_PUT = f"""INSERT INTO items (scope, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (scope, collection, labels, key) DO UPDATE SET value = excluded.value, version = excluded.version,
+    updated_at = excluded.updated_at, queue = excluded.queue, due_at = excluded.due_at"""  # noqa: S608
+# After a path's labels comes its end or `"`, with which the next label begins; `#` is the character after `"`.
+_PAGE = f"""SELECT {_COLUMNS} FROM items WHERE scope = ? AND collection = ? AND labels BETWEEN ? AND ? || '#'"""  # noqa: S608
+_DUE = """SELECT s.tenant, s.user_id, i.collection, i.labels, i.key, i.due_at, i.row FROM items i
+    JOIN scopes s ON s.id = i.scope WHERE i.queue = ? AND i.due_at <= ? AND (i.due_at, i.row) > (?, ?)
+    ORDER BY i.due_at, i.row LIMIT ?"""
+_BEFORE_ALL = (-(2**62), 0)
+
+
+class SqliteItems:
+    """Implements the port `Items`; raises Throttled, Unavailable and StoredDataError."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, owner: Scope, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
+        """The items that exist, in one state of the file."""
+        with self._database.reading() as connection:
+            user = user_number(connection, owner)
+            found = {key: connection.execute(_GET, (user, *_place(key))).fetchone() for key in keys}
+        return {key: _item(row) for key, row in found.items() if row is not None}
+
+    def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
+        """All or none, on the disk when this returns, but with the others' commit where projections are written
+        together. Raises VersionMismatch, InvalidInput."""
+        texts = checked(writes)
+        if not writes:
+            return []
+        with self._database.writing(durable=not self._database.grouped) as connection:
+            user = enter_user(connection, owner).number
+            return [_write(connection, user, write, text, now) for write, text in zip(writes, texts, strict=True)]
+
+    def page(
+        self, owner: Scope, path: ItemPath, limit: int, after: str | None, *, descending: bool = False
+    ) -> ItemPage:
+        """The items whose labels begin with the path's, by labels, then by key."""
+        labels, order = _labels(path.labels), "DESC" if descending else "ASC"
+        beyond, place = _beyond(after, descending)
+        with self._database.reading() as connection:
+            user = user_number(connection, owner)
+            rows = connection.execute(
+                f"{_PAGE}{beyond} ORDER BY labels {order}, key {order} LIMIT ?",
+                (user, path.collection, labels, labels, *place, limit + 1),
+            ).fetchall()
+        items = tuple(_item(row) for row in rows[:limit])
+        more = json.dumps(rows[limit - 1][1:3], ensure_ascii=False) if len(rows) > limit else None
+        return ItemPage(items, more)
+
+    def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
+        """Items of every tenant whose time has come, the longest due first."""
+        place = _BEFORE_ALL if after is None else _numbers(after)
+        with self._database.reading() as connection:
+            rows = connection.execute(_DUE, (queue, microseconds(now), *place, limit + 1)).fetchall()
+        more = json.dumps(rows[limit - 1][5:]) if len(rows) > limit else None
+        return DuePage(tuple(_due_item(row) for row in rows[:limit]), more)
+
+
+def _write(connection: sqlite3.Connection, user: int, write: ItemWrite, text: str | None, now: datetime) -> Item | None:
+    place = (user, *_place(write.key))
+    found = connection.execute(f"SELECT version FROM items WHERE {_AT}", place).fetchone()  # noqa: S608
+    version = int(found[0]) if found else ABSENT
+    gone_already = text is None and version == ABSENT
+    if write.expected not in (None, version) and not gone_already:
+        raise VersionMismatch("the item changed since it was read")
+    if text is None:
+        connection.execute(f"DELETE FROM items WHERE {_AT}", place)  # noqa: S608
+        return None
+    due = (write.due.queue, microseconds(write.due.at)) if write.due else (None, None)
+    connection.execute(_PUT, (*place, text, version + 1, microseconds(now), *due))
+    return Item(write.key, json.loads(text), version + 1, now, write.due)
+
+
+def _labels(labels: Sequence[str]) -> str:
+    return "[" + "".join(f"{json.dumps(label, ensure_ascii=False)}," for label in labels)
+
+
+def _place(key: ItemKey) -> tuple[str, str, str]:
+    return key.path.collection, _labels(key.path.labels), key.key
+
+
+def _key(collection: str, labels: str, key: str) -> ItemKey:
+    return ItemKey(ItemPath(collection, tuple(json.loads(f"{labels.removesuffix(',')}]"))), key)
+
+
+def _item(row: Sequence[Any]) -> Item:
+    collection, labels, key, value, version, updated_at, queue, due_at = row
+    due = Due(queue, from_microseconds(due_at)) if queue is not None else None
+    return Item(_key(collection, labels, key), json.loads(value), version, from_microseconds(updated_at), due)
+
+
+def _due_item(row: Sequence[Any]) -> DueItem:
+    tenant, user_id, collection, labels, key, due_at, _ = row
+    return DueItem(Scope(tenant, user_id), _key(collection, labels, key), from_microseconds(due_at))
+
+
+def _beyond(after: str | None, descending: bool) -> tuple[str, tuple[str, ...]]:
+    """The condition for what comes after a place in a listing, and its parameters."""
+    if after is None:
+        return "", ()
+    place = _read(after)
+    if not all(isinstance(part, str) for part in place):
+        raise InvalidInput("a place in a listing that is none", ("after",))
+    return f" AND (labels, key) {'<' if descending else '>'} (?, ?)", (place[0], place[1])
+
+
+def _numbers(after: str) -> tuple[int, int]:
+    place = _read(after)
+    if not all(type(part) is int for part in place):
+        raise InvalidInput("a place in a queue that is none", ("after",))
+    return place[0], place[1]
+
+
+def _read(after: str) -> list[Any]:
+    try:
+        place = json.loads(after)
+    except ValueError:
+        place = None
+    if not isinstance(place, list) or len(place) != 2:
+        raise InvalidInput("a place that is none", ("after",))
+    return place

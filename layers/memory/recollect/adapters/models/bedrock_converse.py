@@ -1,0 +1,103 @@
+"""Models on Amazon Bedrock, by its Converse API: one shape for all of them."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from recollect.adapters.bedrock_errors import translated
+from recollect.adapters.deadline import within
+from recollect.domain.errors import UpstreamFailed
+from recollect.domain.messages import Message, MessageRole
+from recollect.domain.model_call import ModelAnswer, ModelRequest
+
+_CUT = "max_tokens"
+_OPENING = Message(MessageRole.USER, "(The conversation goes on.)")
+"""Stands first where a bot's message would: Converse wants conversations that a user begins."""
+
+
+class BedrockRuntime(Protocol):
+    """The one call of the SDK's `bedrock-runtime` client that is used; its time-outs and retries are the client's."""
+
+    def converse(self, **request: Any) -> dict[str, Any]: ...
+
+
+class BedrockConverse:
+    """One Converse call a request. Safe to share between threads."""
+
+    def __init__(self, client: BedrockRuntime, model_id: str) -> None:
+        """`model_id` is that of a model, of an inference profile, or an ARN."""
+        self._client, self._model_id = client, model_id
+
+    @property
+    def name(self) -> str:
+        return f"bedrock:{self._model_id}"
+
+    def generate(self, request: ModelRequest) -> ModelAnswer:
+        """The answer's text. Raises Throttled, Unavailable, OutOfTime, or UpstreamFailed.
+
+        UpstreamFailed: a refusal, no text, or JSON that ends at the limit of tokens.
+        """
+        answer = _read(within(request.seconds, "Bedrock", lambda: self._converse(request)))
+        text = "".join(block.text or "" for block in answer.output.message.content)
+        if not text.strip():
+            raise UpstreamFailed("the model on Bedrock answered no text")
+        if request.json_answer and answer.stopReason == _CUT:
+            raise UpstreamFailed("the JSON of the model on Bedrock was cut at the limit of tokens")
+        usage = answer.usage or _Usage()
+        return ModelAnswer(text=text, model=self.name, input_tokens=usage.inputTokens, output_tokens=usage.outputTokens)
+
+    def _converse(self, request: ModelRequest) -> dict[str, Any]:
+        system = [{"text": m.content} for m in _said(request.messages) if m.role is MessageRole.SYSTEM]
+        with translated():
+            return self._client.converse(
+                modelId=self._model_id,
+                messages=_turns(request.messages),
+                inferenceConfig={"maxTokens": request.max_tokens},
+                **({"system": system} if system else {}),
+            )
+
+
+def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """User and assistant in turns, each with the texts of its messages; the user first."""
+    said = [m for m in _said(messages) if m.role is not MessageRole.SYSTEM]
+    opened = said if said and said[0].role is MessageRole.USER else [_OPENING, *said]
+    return [
+        {"role": "assistant" if role is MessageRole.BOT else "user", "content": [{"text": m.content} for m in run]}
+        for role, run in groupby(opened, key=lambda m: m.role)
+    ]
+
+
+def _said(messages: Iterable[Message]) -> list[Message]:
+    return [message for message in messages if message.content.strip()]  # Converse refuses blank texts
+
+
+class _Block(BaseModel):
+    text: str | None = None
+
+
+class _Said(BaseModel):
+    content: list[_Block]
+
+
+class _Output(BaseModel):
+    message: _Said
+
+
+class _Usage(BaseModel):
+    inputTokens: int | None = None
+    outputTokens: int | None = None
+
+
+class _Answer(BaseModel):
+    output: _Output
+    stopReason: str | None = None
+    usage: _Usage | None = None
+
+
+def _read(answer: dict[str, Any]) -> _Answer:
+    try:
+        return _Answer.model_validate(answer)
+    except ValidationError:
+        raise UpstreamFailed("Bedrock answered something else than a message") from None

@@ -1,0 +1,36 @@
+"""The provider without a model: it quotes what the memory recalled, and says that it does."""
+
+import json
+
+from recollect.domain.extractive_answer import answer_from
+from recollect.domain.messages import MessageRole
+from recollect.domain.model_call import ModelAnswer, ModelRequest, Task
+
+
+class ExtractiveModel:
+    """Deterministic, at once. It goes by the request's evidence; of the messages it reads the last input."""
+
+    @property
+    def name(self) -> str:
+        return "extractive"
+
+    def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Quotes (`converse`) or a summary (`summarize`), of at most `max_words` words; raises nothing."""
+        text = _summary(request) if request.task is Task.SUMMARIZE else _answer(request)
+        return ModelAnswer(text=text, model=self.name)
+
+
+def _answer(request: ModelRequest) -> str:
+    inputs = [message.content for message in request.messages if message.role is MessageRole.USER]
+    return answer_from(request.evidence, inputs[-1] if inputs else "", request.max_words)
+
+
+def _summary(request: ModelRequest) -> str:
+    """The JSON of api.md, *Summaries*; the text alone where no JSON is asked for."""
+    from recollect.domain.extractive_goals import extract_goals
+    from recollect.domain.extractive_summary import extractive_summary
+
+    summary = extractive_summary(request.evidence, None, request.max_words)
+    if not request.json_answer:
+        return summary
+    return json.dumps({"summary": summary, "tracked_goals": extract_goals(request.evidence)}, ensure_ascii=False)

@@ -1,0 +1,181 @@
+"""Providers in order: each is tried a few times, then the next, all within the time of the request.
+
+Which error is tried again goes by its class: what may pass (Throttled, Unavailable, OutOfTime, an answer that broke
+off) is; what will be the same the next time (UpstreamFailed) goes on to the next provider at once (H-27, H-30).
+"""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.adapters.http_connection import CutAnswer
+from recollect.adapters.models.circuit_breaker import BreakerPolicy, CircuitBreaker
+from recollect.domain.errors import NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.domain.model_call import ModelAnswer, ModelRequest
+from recollect.ports import Model
+
+_LOG = logging.getLogger(__name__)
+_LEAST_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often each provider is tried (`attempts` ≥ 1), how long one attempt may take, and the pauses between.
+
+    A pause is a random part of one that doubles from `base_seconds` to `cap_seconds`, and no less than the provider
+    asked for. Where there is another provider, a wait over `patience_seconds` is not waited out.
+    """
+
+    attempts: int = 3
+    attempt_seconds: float = 30.0
+    base_seconds: float = 0.25
+    cap_seconds: float = 4.0
+    patience_seconds: float = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Time and chance as they are passed in: monotonic seconds, sleeping, and a number from 0 to 1."""
+
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], object] = time.sleep
+    random: Callable[[], float] = random.random
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A model with its breaker; `least_seconds` are kept for it while the ones before it are tried."""
+
+    model: Model
+    breaker: CircuitBreaker
+    least_seconds: float = 5.0
+
+
+class ResilientModel:
+    """The first provider that answers, answers. Safe to share between threads."""
+
+    def __init__(self, providers: Sequence[Provider], retries: RetryPolicy, timing: Timing) -> None:
+        """Raises ValueError without a provider."""
+        if not providers:
+            raise ValueError("no provider")
+        self._providers, self._retries, self._timing = tuple(providers), retries, timing
+
+    @property
+    def name(self) -> str:
+        return ", ".join(provider.model.name for provider in self._providers)
+
+    @property
+    def state(self) -> str:
+        """The providers in order, and which of them is left alone at the moment."""
+        return ", ".join(_state_of(provider) for provider in self._providers)
+
+    def generate(self, request: ModelRequest) -> ModelAnswer:
+        """The first answer, by whichever provider; `model` names it.
+
+        Raises the last provider's last error, Unavailable where each is left alone, OutOfTime after `seconds`.
+        """
+        until = self._timing.clock() + request.seconds
+        last: RecollectError = Unavailable("each model failed too often of late and is left alone for a while")
+        for position in range(len(self._providers)):
+            call = _Call(self._retries, self._timing, self._providers[position], self._until(position, until))
+            answer = call.made(request, alone=position + 1 == len(self._providers))
+            if answer is not None:
+                return answer
+            last = call.error or last
+        raise last
+
+    def _until(self, position: int, until: float) -> float:
+        """When this provider's time ends: what the later ones need at least is kept, or a fair share for each."""
+        later = self._providers[position + 1 :]
+        left = until - self._timing.clock()
+        kept = sum(provider.least_seconds for provider in later)
+        return self._timing.clock() + max(left - kept, left / (len(later) + 1))
+
+
+class _Call:
+    """The attempts with one provider. `error` is the last one's."""
+
+    def __init__(self, retries: RetryPolicy, timing: Timing, provider: Provider, until: float) -> None:
+        self._retries, self._timing, self._provider, self._until = retries, timing, provider, until
+        self.error: RecollectError | None = None
+
+    def made(self, request: ModelRequest, *, alone: bool) -> ModelAnswer | None:
+        """The answer; None where every attempt failed. `alone`: no other provider is left."""
+        for attempt in range(1, self._retries.attempts + 1):
+            if self._left < _LEAST_SECONDS:
+                self.error = self.error or OutOfTime("no time was left for the model")
+                return None
+            if not self._provider.breaker.admits():
+                return None
+            answer = self._attempt(request, attempt)
+            if answer is not None or attempt == self._retries.attempts or not self._paused(attempt, alone):
+                return answer
+        return None
+
+    @property
+    def _left(self) -> float:
+        return self._until - self._timing.clock()
+
+    def _attempt(self, request: ModelRequest, attempt: int) -> ModelAnswer | None:
+        began = self._timing.clock()
+        try:
+            answer = self._provider.model.generate(replace(request, seconds=self._seconds))
+        except (Unavailable, UpstreamFailed) as error:
+            self.error = error
+            self._count(error)
+            self._log(error, attempt, self._timing.clock() - began)
+            return None
+        self._provider.breaker.succeeded()
+        return answer
+
+    @property
+    def _seconds(self) -> float:
+        return min(self._left, self._retries.attempt_seconds)
+
+    def _count(self, error: RecollectError) -> None:
+        """A refusal is an answer: the provider is there, and the next request may please it."""
+        if _may_pass(error):
+            self._provider.breaker.failed()
+        else:
+            self._provider.breaker.succeeded()
+
+    def _log(self, error: RecollectError, attempt: int, seconds: float) -> None:
+        said = {"provider": self._provider.model.name, "kind": type(error).__name__, "attempt": attempt}
+        _LOG.warning("a model failed", extra={**said, "duration_ms": round(seconds * 1000, 1)})
+
+    def _paused(self, attempt: int, alone: bool) -> bool:
+        """Waits before the next attempt; False where none should follow: no use, no time, or better elsewhere."""
+        if not _may_pass(self.error):
+            return False
+        asked = (self.error.retry_after_seconds or 0.0) if isinstance(self.error, Throttled) else 0.0
+        doubled = self._retries.base_seconds * 2.0 ** (attempt - 1)
+        pause = max(asked, self._timing.random() * min(self._retries.cap_seconds, doubled))
+        if pause > self._left - _LEAST_SECONDS or (not alone and pause > self._retries.patience_seconds):
+            return False
+        self._timing.sleep(pause)
+        return True
+
+
+def _may_pass(error: RecollectError | None) -> bool:
+    return isinstance(error, Unavailable | CutAnswer) and not isinstance(error, NotReady)
+
+
+def _state_of(provider: Provider) -> str:
+    if not provider.breaker.is_open:
+        return provider.model.name
+    seconds = provider.breaker.seconds_closed_off
+    return f"{provider.model.name} (failed too often; tried again in {seconds:.0f} s)"
+
+
+def resilient(
+    models: Sequence[tuple[Model, float]], retries: RetryPolicy, timing: Timing | None = None
+) -> ResilientModel:
+    """Models in order, each with the least seconds it needs, behind breakers of the default policy."""
+    chosen = timing or Timing()
+    providers = [
+        Provider(model=model, breaker=CircuitBreaker(BreakerPolicy(), chosen.clock), least_seconds=least)
+        for model, least in models
+    ]
+    return ResilientModel(providers, retries, chosen)

@@ -1,0 +1,306 @@
+"""Summarize: makes the summary of a user and a persona when it is due, once, whoever else tries (P-5, P-21, H-31).
+
+The state is read, then the timeline; what is due is decided by that. A lease in the state keeps others from asking
+the model too. Summary, goals and state are written together, conditional on the state: all or nothing. Whatever
+fails before that leaves the trigger as it was.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from recollect.application.make_summary import Draft, MakeSummary, SummaryTask, failure_of
+from recollect.application.read_backlog import Found, ReadBacklog
+from recollect.domain.errors import Conflict, OutOfTime, RecollectError, UpstreamFailed, VersionMismatch
+from recollect.domain.event import EventRef
+from recollect.domain.goals import Goal, merge_goals
+from recollect.domain.ids import IdSeed
+from recollect.domain.instants import iso
+from recollect.domain.items import ABSENT, Item, ItemWrite
+from recollect.domain.rules import SummaryRules
+from recollect.domain.scope import Scope
+from recollect.domain.summary import Reason, Summary, SummarySentence, place, summary_from
+from recollect.domain.summary_items import (
+    GOALS,
+    failures_key,
+    failures_with,
+    goal_in,
+    goal_write,
+    key_of,
+    state_in,
+    state_key,
+    state_write,
+    summary_key,
+    summary_writes,
+)
+from recollect.domain.summary_state import LONGEST_LEASE, SummaryState
+from recollect.domain.summary_trigger import Trigger, trigger
+from recollect.ports import Items, Model, Timeline
+
+IDS = 200
+"""How many ids of the seed a summary may use: its own, then those of new goals."""
+
+_MOST_GOALS_WRITTEN = 20
+_MOST_GOALS_SHOWN = 50
+_TRIES = 8
+_LEASE_MARGIN = timedelta(seconds=5)
+_NOTHING_TO_QUOTE = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryOrder:
+    """When, by which rules, with which ids (`IDS` of them), in how much time; `force` makes one before it is due.
+
+    A retry with the same seed finds what the first try stored.
+    """
+
+    now: datetime
+    rules: SummaryRules
+    seed: IdSeed
+    remaining_seconds: Callable[[], float]
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryMade:
+    """The summary that was made, and stored."""
+
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class NotDue:
+    """Nothing was due: messages and days since the last summary, or since the first message."""
+
+    messages_since: int
+    days_since: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One try: the state as it was read, what was found, and why a summary is due."""
+
+    scope: Scope
+    order: SummaryOrder
+    state: SummaryState
+    found: Found
+    due: Trigger
+
+
+class Summarize:
+    """The use case behind `POST …/summaries` and the scheduled run. `scope` without a persona: the default one."""
+
+    def __init__(self, timeline: Timeline, items: Items, model: Model) -> None:
+        self._items = items
+        self._read = ReadBacklog(timeline)
+        self._make = MakeSummary(model)
+
+    def __call__(self, scope: Scope, order: SummaryOrder) -> SummaryMade | NotDue:
+        """Makes a summary if one is due, or forced. Household plays no part.
+
+        Raises Conflict while another maker is at it, UpstreamFailed where the model fails or nothing it answers can be
+        used, OutOfTime; then nothing is stored but a count of the failure.
+        """
+        for _ in range(_TRIES):
+            item = self._state_item(scope)
+            state = state_in(item, scope.persona_id)
+            if state.last and state.last.id == order.seed.nth(0):
+                return self._made_before(scope, state)
+            _check_free(state, order)
+            found = self._read(scope, state, order.now)
+            due = trigger(found.backlog, order.rules, order.now, force=order.force)
+            if due is None:
+                return self._not_due(scope, order, item, found)
+            if self._leased(scope, order, item, state):
+                return self._run(_Work(scope, order, state, found, due))
+        raise Conflict("the messages change too fast for a summary now")
+
+    def _run(self, work: _Work) -> SummaryMade | NotDue:
+        try:
+            draft = self._draft(work)
+            if draft is None:
+                return self._without_text(work)
+            return SummaryMade(self._store(work, draft))
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            self._let_go(work, error)
+            raise
+
+    def _draft(self, work: _Work) -> Draft | None:
+        earlier = self._last(work.scope, work.state)
+        task = SummaryTask(
+            earlier=earlier.sentences if earlier else (),
+            goals=tuple(self._goals(work.scope)),
+            persona_id=work.scope.persona_id,
+            max_words=work.order.rules.max_words,
+            seed=work.order.seed,
+            remaining_seconds=work.order.remaining_seconds,
+        )
+        return self._make(task, self._read.messages(work.scope, work.due.covers, work.found.events))
+
+    def _store(self, work: _Work, draft: Draft) -> Summary:
+        """All in one write; made again from the state as it is now where that was changed meanwhile."""
+        for _ in range(_TRIES):
+            item = self._state_item(work.scope)
+            state = state_in(item, work.scope.persona_id)
+            _check_mine(state, work.order)
+            gone, goals = self._gone(work, draft), self._goals(work.scope)
+            merged = self._merged(work, draft, goals, gone)
+            summary = self._summary(work, draft, merged).without(gone)
+            changed = [goal for goal in merged if goal not in goals][:_MOST_GOALS_WRITTEN]
+            after = state.summarized(summary, key_of(summary), _seen(work, draft), work.state.hint)
+            after = replace(after, hint=after.hint + _left(work, draft))
+            writes = [
+                state_write(after, work.order.rules, work.order.now, item.version if item else ABSENT),
+                *summary_writes(summary),
+                *(goal_write(goal) for goal in changed),
+            ]
+            if self._written(work.scope, writes, work.order.now):
+                return summary
+        raise Conflict("the goals change too fast for a summary now")
+
+    def _merged(self, work: _Work, draft: Draft, kept: Sequence[Goal], gone: frozenset[str]) -> list[Goal]:
+        ids = (work.order.seed.nth(number) for number in range(1, IDS))
+        still = [(goal, sources) for goal, sources in draft.named if not sources or not gone.issuperset(sources)]
+        return merge_goals(kept, still, ids, work.scope.persona_id)
+
+    def _summary(self, work: _Work, draft: Draft, goals: Sequence[Goal]) -> Summary:
+        covered = _covered(work, draft)
+        created_at = max([work.order.now, *([work.state.last.created_at] if work.state.last else [])])
+        return Summary(
+            id=work.order.seed.nth(0),
+            text=draft.text,
+            sentences=draft.sentences,
+            tracked_goals=tuple(goal.tracked for goal in goals[-_MOST_GOALS_SHOWN:]),
+            message_count=len(covered),
+            covered_from=covered[0].timestamp,
+            covered_until=covered[-1].timestamp,
+            covered_until_id=covered[-1].id,
+            created_at=created_at,
+            reason=work.due.reason,
+            model=draft.model,
+            persona_id=work.scope.persona_id,
+        )
+
+    def _gone(self, work: _Work, draft: Draft) -> frozenset[str]:
+        """What was deleted while the model was at work: it is in no sentence of what is stored."""
+        sources = {source for _, ids in (*draft.named, *_sourced(draft.sentences)) for source in ids}
+        earlier = self._last(work.scope, work.state)
+        still = frozenset(earlier.source_event_ids if earlier else ())
+        redacted = frozenset(source for one in draft.earlier for source in one.source_event_ids) - still
+        return redacted | self._read.gone(work.scope, sources, draft.refs)
+
+    def _not_due(self, scope: Scope, order: SummaryOrder, item: Item | None, found: Found) -> NotDue:
+        """The count of the state is put right, unless something else changed it just now."""
+        since = found.backlog.messages_since
+        counted = min(since, order.rules.messages - 1)
+        state = state_in(item, scope.persona_id)
+        if item and (counted != state.hint or state.lease):
+            write = state_write(replace(state.corrected(counted), lease=None), order.rules, order.now, item.version)
+            self._written(scope, [write], order.now)
+        return NotDue(since, found.backlog.days_since(order.now))
+
+    def _without_text(self, work: _Work) -> NotDue:
+        """Everything that is due is superseded: there is nothing to say, until something new is said or a day later."""
+        self._change(work, lambda state: replace(state, lease=None, retry_at=work.order.now + _NOTHING_TO_QUOTE))
+        backlog = work.found.backlog
+        return NotDue(backlog.messages_since, backlog.days_since(work.order.now))
+
+    def _let_go(self, work: _Work, error: BaseException) -> None:
+        """The lease ends and the failure is counted, without text; if that fails too, the lease lapses by itself."""
+        by_itself = work.due.reason is not Reason.FORCED
+        try:
+            self._change(work, lambda state: state.failed(work.order.now, by_itself))
+            if isinstance(error, UpstreamFailed | OutOfTime):
+                self._count(work, error)
+        except RecollectError:
+            return
+
+    def _count(self, work: _Work, error: RecollectError) -> None:
+        key, now = failures_key(work.scope.persona_id), work.order.now
+        known = self._items.get(work.scope.user, [key]).get(key)
+        counts = failures_with(known.value if known else {}, failure_of(error), iso(now))
+        self._items.write(work.scope.user, [ItemWrite(key, counts)], now)
+
+    def _change(self, work: _Work, changed: Callable[[SummaryState], SummaryState]) -> None:
+        """Changes the state as long as the lease is ours."""
+        for _ in range(_TRIES):
+            item = self._state_item(work.scope)
+            state = state_in(item, work.scope.persona_id)
+            if item is None or not _is_mine(state, work.order):
+                return
+            write = state_write(changed(state), work.order.rules, work.order.now, item.version)
+            if self._written(work.scope, [write], work.order.now):
+                return
+
+    def _leased(self, scope: Scope, order: SummaryOrder, item: Item | None, state: SummaryState) -> bool:
+        until = order.now + min(timedelta(seconds=order.remaining_seconds()) + _LEASE_MARGIN, LONGEST_LEASE)
+        leased = state.leased(order.seed.nth(0), until)
+        return self._written(
+            scope, [state_write(leased, order.rules, order.now, item.version if item else ABSENT)], order.now
+        )
+
+    def _written(self, scope: Scope, writes: Sequence[ItemWrite], now: datetime) -> bool:
+        """Whether all of it was written; False where one of them was changed since it was read."""
+        try:
+            self._items.write(scope.user, writes, now)
+        except VersionMismatch:
+            return False
+        return True
+
+    def _state_item(self, scope: Scope) -> Item | None:
+        key = state_key(scope.persona_id)
+        return self._items.get(scope.user, [key]).get(key)
+
+    def _goals(self, scope: Scope) -> list[Goal]:
+        goals = [goal_in(item) for item in self._items.page(scope.user, GOALS, 1000, None).items]
+        return [goal for goal in goals if goal.persona_id == scope.persona_id]
+
+    def _last(self, scope: Scope, state: SummaryState) -> Summary | None:
+        if state.last is None:
+            return None
+        key = summary_key(scope.persona_id, state.last.key)
+        item = self._items.get(scope.user, [key]).get(key)
+        return summary_from(item.value) if item else None
+
+    def _made_before(self, scope: Scope, state: SummaryState) -> SummaryMade:
+        """What an earlier try with the same seed has stored. Raises Conflict where it was deleted since."""
+        summary = self._last(scope, state)
+        if summary is None:
+            raise Conflict("the summary that this request made was deleted since")
+        return SummaryMade(summary)
+
+
+def _check_free(state: SummaryState, order: SummaryOrder) -> None:
+    if state.lease and state.lease.holds(order.now) and not _is_mine(state, order):
+        raise Conflict("a summary of this user and persona is being made")
+
+
+def _check_mine(state: SummaryState, order: SummaryOrder) -> None:
+    if not _is_mine(state, order):
+        raise Conflict("somebody else has begun to make this summary")
+
+
+def _is_mine(state: SummaryState, order: SummaryOrder) -> bool:
+    return state.lease is not None and state.lease.holder == order.seed.nth(0)
+
+
+def _covered(work: _Work, draft: Draft) -> tuple[EventRef, ...]:
+    """All that was due; where time was too short, as far as the draft goes."""
+    if draft.complete or draft.until is None:
+        return work.due.covers
+    return tuple(ref for ref in work.due.covers if place(ref) <= place(draft.until))
+
+
+def _seen(work: _Work, draft: Draft) -> EventRef:
+    """The newest message that was there, raw ones included; of a part only what it covers, so that the rest is due."""
+    return work.found.backlog.uncovered[-1] if draft.complete else _covered(work, draft)[-1]
+
+
+def _left(work: _Work, draft: Draft) -> int:
+    """Messages that wait for the next part."""
+    seen = place(_seen(work, draft))
+    return sum(1 for ref in work.found.backlog.uncovered if place(ref) > seen)
+
+
+def _sourced(sentences: Sequence[SummarySentence]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(one.text, one.source_event_ids) for one in sentences]

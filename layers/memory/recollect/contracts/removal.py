@@ -1,0 +1,253 @@
+"""What taking an event away promises (P-22). A subclass gives `timeline` and `projections`, over one store."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from recollect.contracts.examples import (
+    HARD_IDS,
+    NOW,
+    a_scope,
+    a_seed,
+    a_vector,
+    a_write,
+    an_event,
+    some_events,
+    writes_of,
+)
+from recollect.contracts.projections import pending_of
+from recollect.contracts.timeline_window import project
+from recollect.domain.errors import VersionMismatch
+from recollect.domain.event import Event
+from recollect.domain.filters import TimeWindow
+from recollect.domain.identity import event_identity
+from recollect.domain.scope import Scope
+from recollect.domain.slots import SlotEntry, entry_of
+from recollect.domain.timeline import AppendStatus, PendingEvent, Projection, Removal, Tail, WindowQuery
+from recollect.ports import Projections, Timeline
+
+HOME = ("", "", "home")
+
+
+def pending_ids(projections: Projections, scope: Scope) -> list[str]:
+    """The ids of the user's markers, each once, in the order in which they are found."""
+    return list(dict.fromkeys(marker.ref.id for marker in pending_of(projections, scope)))
+
+
+class RemovalContract:
+    """`remove`, `of_slot` and `forget`."""
+
+    @pytest.mark.spec("P-22")
+    @pytest.mark.parametrize("projected", [False, True])
+    def test_a_removed_event_is_gone_and_its_siblings_are_not(
+        self, timeline: Timeline, projections: Projections, projected: bool
+    ) -> None:
+        scope = a_scope()
+        before, event, after = some_events(scope, 3, importance=0.9)
+        timeline.append(scope, writes_of(scope, [before, event, after]))
+        if projected:
+            project(timeline, projections, scope, [before, event, after])
+        assert timeline.remove(scope, event, Removal())
+        assert timeline.find(scope, event.id) is None
+        assert timeline.read(scope, [e.ref for e in (before, event, after)]) == {e.id: e for e in (before, after)}
+        assert timeline.newest(scope, 10) == [after, before]
+        query = WindowQuery(now=NOW, window=TimeWindow(), limit=10)
+        assert timeline.window(scope, query).events == (after, before)
+        projections.forget(scope, [event.ref])
+        assert event.ref not in timeline.important(scope, 10)
+        assert event.ref not in timeline.of_conversation(scope, event.conversation_id, 10)
+        assert event.ref not in timeline.tail(scope).refs
+
+    @pytest.mark.spec("P-22")
+    def test_the_same_event_is_refused_and_the_same_words_later_are_new(self, timeline: Timeline) -> None:
+        scope, other = a_scope(), a_scope()
+        event = an_event(scope)
+        write = a_write(scope, event)
+        timeline.append(scope, [write])
+        timeline.append(other, [write])
+        timeline.remove(scope, event, Removal())
+        sent_again = replace(write, event=replace(event, id=a_seed().nth(0)))
+        for again in (write, sent_again):
+            [outcome] = timeline.append(scope, [again])
+            assert (outcome.status, outcome.event_id, outcome.reason) == (AppendStatus.REFUSED, None, "deleted")
+        assert timeline.newest(scope, 10) == []
+        later = an_event(scope, timestamp=NOW + timedelta(microseconds=1))
+        [outcome] = timeline.append(scope, [a_write(scope, later)])
+        assert outcome.status is AppendStatus.CREATED
+        assert timeline.append(other, [write])[0].status is AppendStatus.CREATED
+        assert timeline.newest(other, 10) == [event]
+
+    @pytest.mark.parametrize("known", ["named", "without conversation", "without time", "by no rule of today"])
+    def test_the_tombstone_is_that_of_the_identity_it_was_stored_with(self, timeline: Timeline, known: str) -> None:
+        scope = a_scope()
+        event, other = some_events(scope, 2)
+        identities = {
+            "named": event_identity(scope, event, event.conversation_id, True),
+            "without conversation": event_identity(scope, event, None, True),
+            "without time": event_identity(scope, event, None, False),
+            "by no rule of today": "f" * 64,
+        }
+        write = replace(a_write(scope, event), identity=identities[known])
+        timeline.append(scope, [write, a_write(scope, other)])
+        timeline.remove(scope, event, Removal())
+        assert [o.status for o in timeline.append(scope, [write])] == [AppendStatus.REFUSED]
+        assert [o.status for o in timeline.append(scope, [a_write(scope, other)])] == [AppendStatus.CREATED]
+
+    def test_what_is_not_there_is_not_removed(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        event = an_event(scope)
+        assert timeline.remove(scope, event, Removal()) is False
+        timeline.append(scope, [a_write(scope, event)])
+        assert timeline.remove(a_scope(), event, Removal()) is False
+        assert timeline.remove(scope, event, Removal()) is True
+        assert timeline.remove(scope, event, Removal()) is False
+        projections.forget(scope, [event.ref])
+        projections.forget(scope, [event.ref])
+        assert pending_ids(projections, scope) == []
+
+    def test_another_version_is_not_removed(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        old, new = some_events(scope, 2, key="home")
+        timeline.append(scope, writes_of(scope, [old, new]))
+        superseded = projections.supersede(scope, old, new.ref)
+        with pytest.raises(VersionMismatch):
+            timeline.remove(scope, old, Removal(also=(new.ref,)))
+        assert timeline.find(scope, old.id) == superseded
+        assert timeline.append(scope, [a_write(scope, old)])[0].status is AppendStatus.CREATED
+        assert timeline.slot_history(scope, HOME) == []
+        assert timeline.remove(scope, superseded, Removal())
+
+    @pytest.mark.parametrize("projected", [False, True])
+    def test_its_marker_stays_until_what_was_derived_is_forgotten(
+        self, timeline: Timeline, projections: Projections, projected: bool
+    ) -> None:
+        scope = a_scope()
+        event, other = some_events(scope, 2)
+        timeline.append(scope, writes_of(scope, [event, other]))
+        projections.save(scope, [Projection(e.ref, a_vector(), "model.1") for e in (event, other)])
+        if projected:
+            projections.settle(scope, [event.ref, other.ref])
+        timeline.remove(scope, event, Removal())
+        projections.settle(scope, [event.ref, other.ref])
+        assert pending_ids(projections, scope) == [event.id]
+        assert PendingEvent(scope, event.ref) in pending_of(projections, scope)
+        projections.forget(scope, [event.ref])
+        assert pending_of(projections, scope) == []
+        assert projections.vectors(scope, [event.id, other.id]).keys() == {other.id}
+        assert timeline.tail(scope) == Tail((), cut=False)
+
+    def test_markers_of_removals_are_walked_in_pages(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        events = some_events(scope, 9)
+        timeline.append(scope, writes_of(scope, events))
+        projections.settle(scope, [event.ref for event in events[:3]])
+        for event in events[1:7]:
+            timeline.remove(scope, event, Removal())
+        for limit in (2, 100):
+            assert {m.ref.id for m in pending_of(projections, scope, limit)} == {event.id for event in events[1:]}
+        projections.forget(scope, [event.ref for event in events[1:7]])
+        projections.settle(scope, [event.ref for event in events])
+        assert pending_of(projections, scope) == []
+
+    def test_others_are_marked_with_it(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        event, other, gone = some_events(scope, 3)
+        timeline.append(scope, writes_of(scope, [event, other]))
+        projections.settle(scope, [event.ref, other.ref])
+        timeline.remove(scope, event, Removal(also=(other.ref,)))
+        assert sorted(pending_ids(projections, scope)) == sorted([event.id, other.id])
+        timeline.remove(scope, other, Removal(also=(gone.ref,)))
+        projections.forget(scope, [event.ref, other.ref, gone.ref])
+        assert pending_of(projections, scope) == []
+
+    @pytest.mark.spec("P-22")
+    @pytest.mark.parametrize("filled", [False, True])
+    def test_a_removed_value_keeps_its_place_in_its_slot(
+        self, timeline: Timeline, projections: Projections, filled: bool
+    ) -> None:
+        scope = a_scope()
+        old, value = some_events(scope, 2, key="home")
+        timeline.append(scope, writes_of(scope, [old, value]))
+        if filled:
+            projections.fill_slot(scope, old)
+            projections.fill_slot(scope, value)
+        timeline.remove(scope, value, Removal(empties_slot=True))
+        timeline.remove(scope, old, Removal())
+        for event in (old, value):
+            projections.fill_slot(scope, event)
+        projections.forget(scope, [old.ref, value.ref])
+        assert sorted(timeline.slot_history(scope, HOME), key=lambda e: e.order) == [
+            SlotEntry(old.ref, old.recorded_at, False),
+            SlotEntry(value.ref, value.recorded_at, True),
+        ]
+
+    def test_without_a_key_no_slot_is_touched(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        event, keyed = an_event(scope), an_event(scope, key="home", content="Rome")
+        timeline.append(scope, writes_of(scope, [event, keyed]))
+        projections.fill_slot(scope, keyed)
+        timeline.remove(scope, event, Removal(empties_slot=True))
+        assert timeline.slot_history(scope, HOME) == [entry_of(keyed)]
+
+    @pytest.mark.parametrize("projected", [0, 3, 7])
+    def test_a_slot_gives_all_its_events(self, timeline: Timeline, projections: Projections, projected: int) -> None:
+        scope = a_scope()
+        events = some_events(scope, 6, key="home")
+        events[1] = replace(events[1], is_private=True, expires_at=NOW - timedelta(days=1))
+        others = [an_event(scope, key="home", persona_id="p"), an_event(scope, key="home", household_id="h")]
+        others += [an_event(scope, key="house"), an_event(scope)]
+        everything = [*events, *(replace(e, content=str(n)) for n, e in enumerate(others))]
+        timeline.append(scope, writes_of(scope, everything))
+        for event in events[:projected]:
+            projections.fill_slot(scope, event)
+            projections.settle(scope, [event.ref])
+        assert timeline.of_slot(scope, HOME) == events[::-1]
+        assert [e.id for e in timeline.of_slot(scope, ("p", "", "home"))] == [others[0].id]
+        assert [e.id for e in timeline.of_slot(scope, ("", "h", "home"))] == [others[1].id]
+        assert timeline.of_slot(scope, ("", "", "other")) == timeline.of_slot(a_scope(), HOME) == []
+        timeline.remove(scope, events[2], Removal())
+        timeline.remove(scope, events[5], Removal(empties_slot=True))
+        assert [e.id for e in timeline.of_slot(scope, HOME)] == [events[n].id for n in (4, 3, 1, 0)]
+
+    def test_of_many_removers_one_removes(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        event = an_event(scope, key="home")
+        timeline.append(scope, [a_write(scope, event)])
+        with ThreadPoolExecutor(6) as pool:
+            assert sum(pool.map(lambda _: timeline.remove(scope, event, Removal()), range(6))) == 1
+
+    def test_an_append_at_the_same_time_is_before_it_or_refused(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        events = some_events(scope, 4)
+        writes = writes_of(scope, events)
+        timeline.append(scope, writes)
+
+        def both(n: int) -> None:
+            with ThreadPoolExecutor(2) as pool:
+                again = pool.submit(timeline.append, scope, [writes[n]])
+                pool.submit(timeline.remove, scope, events[n], Removal()).result()
+                assert again.result()[0].status in (AppendStatus.CREATED, AppendStatus.REFUSED)
+
+        for n in range(len(events)):
+            both(n)
+        assert timeline.newest(scope, 10) == []
+        assert {outcome.status for outcome in timeline.append(scope, writes)} == {AppendStatus.REFUSED}
+
+    def test_ids_of_any_script_are_removed(self, timeline: Timeline, projections: Projections) -> None:
+        removed: list[tuple[Scope, Event]] = []
+        for hard in HARD_IDS:
+            scope = a_scope(user_id=hard, persona_id=hard, household_id=hard)
+            event = an_event(scope, conversation_id=hard, key=hard)
+            timeline.append(scope, [a_write(scope, event)])
+            assert timeline.of_slot(scope, (hard, hard, hard)) == [event]
+            assert timeline.remove(scope, event, Removal(empties_slot=True))
+            assert timeline.of_slot(scope, (hard, hard, hard)) == []
+            removed.append((scope, event))
+        marked = {(marker.scope, marker.ref) for marker in projections.pending(1000, None).markers}
+        assert {(scope.user, event.ref) for scope, event in removed} <= marked
+        for scope, event in removed:
+            projections.forget(scope, [event.ref])
+        marked = {(marker.scope, marker.ref) for marker in projections.pending(1000, None).markers}
+        assert not {(scope.user, event.ref) for scope, event in removed} & marked

@@ -1,0 +1,135 @@
+"""An answer without a model: the sentences of what was recalled that best match the input, quoted (K-78).
+
+It says of itself what it is. What it quotes is data: nothing that could read as a tool call is ever quoted, nor is a
+question, nor an earlier answer of this kind.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.domain.lexical import TermStatistics, bm25, inverse_document_frequency, query_terms, terms
+from recollect.domain.messages import MessageRole
+from recollect.domain.model_call import Evidence
+from recollect.domain.rendering import one_line
+from recollect.domain.sentences import count_words, split_sentences
+
+OPENING = "From our earlier conversations:"
+CLOSING = "(Quoted from memory: this is the extractive provider, which answers without a language model.)"
+NOTHING = (
+    "I have nothing on that in memory yet; this is the extractive provider, which answers from memory only, without "
+    "a language model."
+)
+
+_MOST_QUOTES = 3
+_LONGEST_TEXT = 8_000
+_LONGEST_QUOTE = 400
+_LEAST_SHARE_OF_QUERY = 0.4
+_LEAST_SHARE_OF_BEST = 0.5
+_QUESTION = ("?", "？", "؟")
+_CLOSING_MARKS = "\"'”’)] "
+_LIKE_A_CALL = re.compile(r"\[\[|\]\]|<<<|>>>|「始」|「末」|ABP_TOOL|TOOL_REQUEST", re.IGNORECASE)
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    said: Evidence
+    text: str
+    counts: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    sentence: _Sentence
+    score: float
+
+
+def answer_from(evidence: Sequence[Evidence], text: str, max_words: int) -> str:
+    """One to three quotes in the order they were said, each with its speaker and day (UTC), or that there are none.
+
+    The quotes have at most `max_words` words together, but for a single one, which is cut at 400 characters. The same
+    input gives the same answer, of any text.
+    """
+    quoted = _within(_best(list(_sentences(evidence)), query_terms(text)), max_words)
+    if not quoted:
+        return NOTHING
+    lines = [_line(sentence) for sentence in sorted(quoted, key=lambda one: (one.said.timestamp, one.said.event_id))]
+    return "\n".join([OPENING, *lines, CLOSING])
+
+
+def is_extractive_answer(text: str) -> bool:
+    """Whether the text is an answer of this kind; it is no evidence for the next one."""
+    return text.startswith((OPENING, NOTHING))
+
+
+def _sentences(evidence: Iterable[Evidence]) -> Iterator[_Sentence]:
+    """Those that may be quoted, each wording once."""
+    seen: set[str] = set()
+    for one in evidence:
+        if is_extractive_answer(one.text) or _LIKE_A_CALL.search(one.text):
+            continue
+        for sentence in split_sentences(one.text[:_LONGEST_TEXT]):
+            wording = " ".join(sentence.casefold().split())
+            if wording not in seen and not sentence.rstrip(_CLOSING_MARKS).endswith(_QUESTION):
+                seen.add(wording)
+                yield _Sentence(one, sentence, Counter(terms(sentence)))
+
+
+def _best(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sentence]:
+    """The best three, best first: those with enough of the query's words, and not far behind the first."""
+    statistics = _statistics(sentences, query)
+    matches = [
+        _Match(one, bm25(statistics, one.counts, one.counts.total(), query))
+        for one in sentences
+        if _share_of_query(statistics, one.counts, query) >= _LEAST_SHARE_OF_QUERY
+    ]
+    ranked = sorted(matches, key=lambda match: (match.score, match.sentence.said.timestamp), reverse=True)
+    near = [match for match in ranked if match.score >= _LEAST_SHARE_OF_BEST * ranked[0].score]
+    return [match.sentence for match in near[:_MOST_QUOTES]]
+
+
+def _statistics(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> TermStatistics:
+    frequency = {term: sum(1 for one in sentences if term in one.counts) for term in query}
+    return TermStatistics(len(sentences), sum(one.counts.total() for one in sentences), frequency)
+
+
+def _share_of_query(statistics: TermStatistics, counts: Mapping[str, int], query: tuple[str, ...]) -> float:
+    """How much of the query the sentence holds, 0 to 1, its words weighted by rarity; 0 of a query without words.
+
+    A word that no sentence holds weighs as one that a single sentence holds: it says little of the others.
+    """
+    least = replace(statistics, document_frequency={t: max(1, n) for t, n in statistics.document_frequency.items()})
+    weights = {term: inverse_document_frequency(least, term) for term in query}
+    total = sum(weights.values())
+    return sum(weight for term, weight in weights.items() if term in counts) / total if total else 0.0
+
+
+def _within(sentences: Sequence[_Sentence], max_words: int) -> list[_Sentence]:
+    kept, words = list(sentences[:1]), count_words(sentences[0].text) if sentences else 0
+    for sentence in sentences[1:]:
+        words += count_words(sentence.text)
+        if words > max_words:
+            break
+        kept.append(sentence)
+    return kept
+
+
+def _line(sentence: _Sentence) -> str:
+    day = sentence.said.timestamp
+    quote = _shortened(one_line(sentence.text))
+    return f"- on {day.day} {_MONTHS[day.month - 1]} {day.year} {_said_by(sentence.said)}: “{quote}”"
+
+
+def _said_by(said: Evidence) -> str:
+    if said.role == MessageRole.USER:
+        return f"{one_line(said.speaker)} said" if said.speaker else "you said"
+    return "I answered" if said.role == MessageRole.BOT else "I noted"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 1].rstrip() + "…"

@@ -1,0 +1,153 @@
+"""`recollect chat`: talk to a memory in the terminal."""
+
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from recollect.app import App
+from recollect.application.build_context import ContextRequest
+from recollect.application.context_sources import ContextQuestion
+from recollect.application.take_turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
+from recollect.domain.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
+from recollect.domain.filters import SearchFilters
+from recollect.domain.messages import fence_for
+from recollect.domain.scope import Scope
+from recollect.entrypoints.cli.console import message_console, say, write_line
+from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
+from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, User, scope_of
+from recollect.entrypoints.cli.receipt import show_background, show_prompt, show_receipt
+from recollect.entrypoints.turn_tools import TurnTools
+
+LINE_BYTES = 64 * 1024
+HELP = "/why shows what the last answer was made from, /quit (or Ctrl-D) ends."
+_SECONDS_BESIDE_THE_MODEL = 10.0
+
+WebSearchWish = Literal["auto", "always", "never"]
+Clock = Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class Chat:
+    """A session in the terminal: the conversation's id is made with the first line, and kept (K-59 to K-61)."""
+
+    app: App
+    scope: Scope
+    conversation_id: str | None = None
+    store: str | None = None
+    web_search: str = "auto"
+    last: TurnAnswer | None = None
+
+    def said(self, line: str, now: datetime) -> TurnAnswer:
+        """One turn. Raises what `TakeTurn` raises, and keeps the conversation all the same."""
+        seed = self.app.ids.seed(int(time.time() * 1000), IDS_OF_A_TURN)
+        rules = self.app.begin_rules(self.scope.tenant)
+        try:
+            self.last = self.app.turn(self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app))
+        except TurnUnanswered as error:
+            self.conversation_id = error.conversation_id
+            raise
+        self.conversation_id = self.last.conversation_id
+        return self.last
+
+    def _request(self, line: str, now: datetime) -> TurnRequest:
+        if len(line.encode()) > LINE_BYTES:
+            raise InvalidInput(f"a line has at most {LINE_BYTES} bytes")
+        question = ContextQuestion(
+            text=line, filters=SearchFilters(now=now), conversation_id=self.conversation_id, store=self.store
+        )
+        context = ContextRequest(question=question, fence=fence_for(secrets.token_hex(16)), web_search=self.web_search)
+        return TurnRequest(context=context, seconds=self.app.settings.model_timeout_seconds + _SECONDS_BESIDE_THE_MODEL)
+
+
+def chat(
+    user: User,
+    conversation: Annotated[str | None, typer.Option(help="Goes on with it; absent: a new one begins.")] = None,
+    persona: Persona = None,
+    household: Household = None,
+    store: Annotated[str | None, typer.Option(help="Whose vocabulary and rules are meant.")] = None,
+    web_search: Annotated[WebSearchWish, typer.Option(help="auto: as the rules say.")] = "auto",
+    tenant: Tenant = LOCAL_TENANT,
+) -> None:
+    """Talks to a memory: every line is remembered, and answered from what was said before.
+
+    RECOLLECT_MODEL says who answers; by default nobody does, and the memory quotes itself.
+    """
+    scope = scope_of(user, persona, household, tenant)
+    if conversation is not None:
+        scope_of(conversation, None, None, tenant)
+    settings = settings_of_environment()
+    ensure_model(settings)
+    with opened(settings) as app, _projecting(app):
+        talk(Chat(app, scope, conversation, store, web_search), _lines())
+
+
+def talk(session: Chat, lines: Iterable[str], clock: Clock = lambda: datetime.now(UTC)) -> None:
+    """Answers line after line until they end, or one says /quit. One that fails costs no other."""
+    for line in (line.strip() for line in lines):
+        if line == "/quit":
+            return
+        if line.startswith("/"):
+            _command(session, line)
+        elif line:
+            _turn(session, line, clock())
+
+
+def _turn(session: Chat, line: str, now: datetime) -> None:
+    try:
+        answer = session.said(line, now)
+    except TurnUnanswered as error:
+        say(f"no answer: {error.cause or error}. What you said is remembered; say it again, or go on.")
+        return
+    except (InvalidInput, Conflict) as error:
+        say(f"not remembered: {error}")
+        return
+    except RecollectError as error:
+        say(f"not remembered, nothing could be stored: {error}")
+        return
+    write_line(answer.response)
+    for executed in answer.tool_calls:
+        say(f"({executed.tool or 'unknown tool'}: {executed.status})")
+
+
+def _command(session: Chat, line: str) -> None:
+    if line == "/why":
+        _why(session.last)
+    else:
+        say(HELP)
+
+
+def _why(last: TurnAnswer | None) -> None:
+    """What the model was given, and why each line was in it."""
+    if last is None or last.context is None:
+        say("nothing was answered yet")
+        return
+    show_prompt(last.context)
+    show_receipt(last.context)
+    show_background(last.context)
+    write_line(Text(f"answered by {last.model}, conversation {last.conversation_id}", style="dim"))
+
+
+def _projecting(app: App) -> AbstractContextManager[object]:
+    """What is said becomes searchable while the talk goes on."""
+    from recollect.entrypoints.worker import background_projector
+
+    return background_projector(app) if app.settings.projector == "on" else nullcontext()
+
+
+def _lines() -> Iterator[str]:
+    """The lines of standard input; a person gets a prompt for each, and Ctrl-C ends as Ctrl-D does."""
+    if not sys.stdin.isatty():
+        yield from sys.stdin
+        return
+    say(HELP)
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            yield message_console().input("[bold]you>[/bold] ", markup=True)

@@ -1,0 +1,241 @@
+"""The built functions take turns, keep knowledge, make tool calls and summaries, forget, and speak MCP."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deployment.asking import Functions, at, found, ingested, projected, request, said
+from deployment.built import Deployment, RunningFunction, started
+from deployment.conftest import Opt
+from deployment.gateway import Gateway, Need
+from deployment.permissions import BEDROCK_MODEL_ARN, refusals
+from deployment.template import FUNCTIONS, sample_events
+
+pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
+
+
+@pytest.fixture
+def user() -> str:
+    """Somebody without a memory."""
+    return f"anna-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.mark.spec("K-74", "K-75")
+def test_a_turn_is_answered_from_memory_and_remembered(functions: Functions, user: str) -> None:
+    event_id = ingested(functions, user)
+    projected(functions, user, event_id)
+    asked = request("converse", "http-turn", user)
+    asked["headers"]["idempotency-key"] = user
+    answer = said(functions["converse"].invoke(asked))
+    assert "Lyon" in answer["response"]
+    assert answer["model"] == "extractive"
+    stored = [answer["input_event_id"], answer["response_event_id"]]
+    assert [contents(functions, user, one) for one in stored] == [
+        "Where did I move last week?",
+        answer["response"],
+    ]
+    again = functions["converse"].invoke(asked)
+    assert again["headers"]["Idempotent-Replayed"] == "true"
+    assert [said(again)[name] for name in ("input_event_id", "response_event_id")] == stored
+
+
+def contents(functions: Functions, user: str, event_id: str) -> str:
+    """What an event says."""
+    return str(said(functions["retrieval"].invoke(at("retrieval", "http-get-event", user, event_id)))["content"])
+
+
+LEARNT, UNLEARNT = (
+    f"[[ABP_TOOL:manage_knowledge]]\n{json.dumps({'namespace': 'words', 'key': 'flat', **more})}\n[[END_ABP_TOOL]]"
+    for more in ({"value": "Lyon"}, {"action": "delete"})
+)
+
+
+@pytest.fixture
+def bedrock(deployment: Deployment, opt: Opt, tmp_path: Path) -> Iterator[RunningFunction]:
+    """The function `converse` where a model on Bedrock answers."""
+    names = {**deployment.names, "Model": "bedrock", "BedrockModel": BEDROCK_MODEL_ARN}
+    with Gateway(deployment.upstream, said=f"In Lyon, since last week.\n{LEARNT}\n{UNLEARNT}") as gateway:
+        chosen = replace(deployment, names=names)
+        function = started("converse", chosen, gateway, opt.folders["converse"], tmp_path / "bedrock.log")
+        yield function
+        function.stop()
+
+
+def test_a_model_on_bedrock_is_called_as_the_role_allows(
+    functions: Functions, bedrock: RunningFunction, deployment: Deployment, user: str
+) -> None:
+    ingested(functions, user)
+    answer = said(bedrock.invoke(request("converse", "http-turn", user)))
+    assert answer["response"] == "In Lyon, since last week."
+    assert answer["model"] == f"bedrock:{BEDROCK_MODEL_ARN}"
+    assert [call["status"] for call in answer["tool_calls"]] == ["done", "done"]
+    assert "I moved to Lyon" in json.dumps(bedrock.gateway.asked[-1]["messages"])
+    assert Need("bedrock:InvokeModel", BEDROCK_MODEL_ARN) in bedrock.gateway.needs
+    assert refusals("converse", bedrock.gateway.needs, deployment.names["IndexPrefix"]) == set()
+
+
+def test_rules_come_from_the_parameter(functions: Functions) -> None:
+    event = at("ingest", "http-analyze", body={"text": "We went out in the canoe."})
+    assert "boats" in said(functions["ingest"].invoke(event))["tags"]
+    assert all(Need("ssm:GetParameter", "parameter/recollect/rules") in one.gateway.needs for one in functions.values())
+
+
+def test_a_tenants_rules_are_put_and_taken_back(functions: Functions) -> None:
+    before = said(functions["knowledge"].invoke(at("knowledge", "http-put-rules", body={})))
+    put = said(functions["knowledge"].invoke(at("knowledge", "http-put-rules")))
+    assert put["rules"]["summary"]["messages"] == 40
+    assert said(functions["knowledge"].invoke(at("knowledge", "http-get-rules")))["version"] == put["version"]
+    again = said(functions["knowledge"].invoke(at("knowledge", "http-put-rules", body={})))
+    assert (again["version"], again["own"]) == (before["version"], {})
+
+
+def test_knowledge_is_kept_used_and_deleted(functions: Functions) -> None:
+    knowledge, key = functions["knowledge"], sample_events("knowledge")["http-put-entry"]["pathParameters"]["key"]
+    place = ("vocabulary", key)
+    said(knowledge.invoke(at("knowledge", "http-put-entry", *place)))
+    assert said(knowledge.invoke(at("knowledge", "http-get-entry", *place)))["key"] == "shop:sneakers"
+    assert said(knowledge.invoke(at("knowledge", "http-list-namespace", "vocabulary")))["entries"]
+    resolved = said(knowledge.invoke(at("knowledge", "http-resolve")))
+    assert resolved["text"] == "red category:shoes"
+    assert "category:shoes" in said(knowledge.invoke(at("knowledge", "http-list")))["prompt"]
+    assert knowledge.invoke(at("knowledge", "http-delete-entry", *place))["statusCode"] == 204
+    assert knowledge.invoke(at("knowledge", "http-get-entry", *place))["statusCode"] == 404
+
+
+def test_a_models_calls_save_find_follow_and_forget(functions: Functions, user: str) -> None:
+    saved, goal = called(
+        functions,
+        user,
+        ("save_memory", {"content": "Anna rows in a canoe.", "key": "hobby"}),
+        ("track_goal", {"goal": "Row every Sunday"}),
+    )
+    assert (saved["ok"], goal["ok"]) == (True, True)
+    (hit,) = called(functions, user, ("search_memory", {"query": "canoe"}))
+    assert hit["result"]["results"][0]["source"] == "inferred"
+    assert kept(functions, user) == ["completed"]
+    forgotten, forgotten_key = called(
+        functions, user, ("forget_memory", {"id": saved["result"]["id"]}), ("forget_memory", {"key": "hobby"})
+    )
+    assert (forgotten["ok"], forgotten_key["status"]) == (True, "not_found")
+    (nothing,) = called(functions, user, ("search_memory", {"query": "canoe"}))
+    assert nothing["result"]["results"] == []
+
+
+def called(functions: Functions, user: str, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results of calls that a model wrote."""
+    blocks = [f"[[ABP_TOOL:{tool}]]\n{json.dumps(given)}\n[[END_ABP_TOOL]]" for tool, given in calls]
+    body = {"user_id": user, "text": "\n".join(blocks), "execute": True}
+    results = said(functions["knowledge"].invoke(at("knowledge", "http-tool-calls", body=body)))["results"]
+    return list(results)
+
+
+def kept(functions: Functions, user: str) -> list[str]:
+    """How the only goal stands after it was kept, and patched to be completed: what its check-ins say."""
+    summarize = functions["summarize"]
+    (goal,) = said(summarize.invoke(at("summarize", "http-list-goals", user)))["goals"]
+    patched = said(summarize.invoke(at("summarize", "http-patch-goal", user, goal["id"])))
+    assert patched["status"] == "completed"
+    checked = said(summarize.invoke(at("summarize", "http-check-in", user, goal["id"])))
+    return [one["status"] for one in checked["history"]]
+
+
+@pytest.mark.spec("H-10")
+def test_the_schedule_summarizes_whom_project_found_due(functions: Functions, user: str) -> None:
+    event_id = ingested(functions, user)
+    projected(functions, user, event_id)
+    answer = functions["summarize"].invoke(sample_events("summarize")["schedule-summarize"])
+    assert answer["made"] >= 1
+    assert (answer["failed"], answer["complete"]) == (0, True)
+    (summary,) = said(functions["summarize"].invoke(at("summarize", "http-list-summaries", user)))["summaries"]
+    assert "Lyon" in summary["summary"]
+    assert event_id in summary["source_event_ids"]
+    assert '"SummariesMade"' in functions["summarize"].log
+    context = said(functions["context"].invoke(request("context", "http-context", user)))
+    assert context["summary"]["id"] == summary["id"]
+
+
+def test_a_summary_is_made_on_request(functions: Functions, user: str) -> None:
+    ingested(functions, user)
+    answer = functions["summarize"].invoke(at("summarize", "http-make-summary", user))
+    assert (answer["statusCode"], said(answer)["reason"]) == (201, "age")
+    again = functions["summarize"].invoke(at("summarize", "http-make-summary", user))
+    assert (again["statusCode"], said(again)["due"]) == (200, False)
+
+
+@pytest.mark.spec("P-22")
+def test_a_deleted_event_is_gone_everywhere_and_stays_gone(functions: Functions, user: str) -> None:
+    event_id = ingested(functions, user)
+    projected(functions, user, event_id)
+    said(functions["summarize"].invoke(at("summarize", "http-make-summary", user)))
+    deleted = functions["retrieval"].invoke(at("retrieval", "http-delete-event", user, event_id))
+    assert deleted["statusCode"] == 204
+    assert event_id not in {one["id"] for one in found(functions, user)["results"]}
+    (summary,) = said(functions["summarize"].invoke(at("summarize", "http-list-summaries", user)))["summaries"]
+    assert "Lyon" not in summary["summary"]
+    assert projected(functions, user, event_id, kind="stream-remove") == {"batchItemFailures": []}
+    again = said(functions["ingest"].invoke(request("ingest", "http-events", user)))
+    assert again["results"][0]["status"] == "refused"
+
+
+def test_a_key_is_deleted_with_its_history(functions: Functions, user: str) -> None:
+    for city in ("Lyon", "Paris", "Rome"):
+        turn = {"role": "user", "content": f"I live in {city}.", "key": "home_city"}
+        said(functions["ingest"].invoke(at("ingest", "http-events", body={"user_id": user, "events": [turn]})))
+        if city == "Paris":
+            assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["projected"] >= 2
+    assert [one["content"] for one in found(functions, user)["results"]] == ["I live in Rome."]
+    deleted = functions["retrieval"].invoke(at("retrieval", "http-delete-key", user, "home_city"))
+    assert deleted["statusCode"] == 204
+    assert found(functions, user)["results"] == []
+    assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["failed"] == 0
+
+
+def test_an_assistant_lists_tools_saves_finds_and_recalls(functions: Functions, user: str) -> None:
+    tools = spoken(functions, user, "tools/list")["tools"]
+    assert {"recall_context", "save_memory", "forget_memory", "manage_knowledge"} <= {tool["name"] for tool in tools}
+    saved = tool(functions, user, "save_memory", content="Anna rows in a canoe.")
+    assert "canoe" in json.dumps(tool(functions, user, "search_memory", query="canoe"))
+    assert "canoe" in json.dumps(tool(functions, user, "recall_context", input="What does Anna do on Sundays?"))
+    tool(functions, user, "manage_knowledge", namespace="vocabulary", key=f"{user}:boat", value={"target": "canoe"})
+    tool(functions, user, "manage_knowledge", namespace="vocabulary", key=f"{user}:boat", action="delete")
+    tool(functions, user, "forget_memory", id=saved["structuredContent"]["result"]["id"])
+    assert tool(functions, user, "search_memory", query="canoe")["structuredContent"]["result"]["results"] == []
+
+
+def tool(functions: Functions, user: str, name: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool answers."""
+    result = spoken(functions, user, "tools/call", name=name, arguments=arguments)
+    assert result["isError"] is False, result
+    return result
+
+
+def spoken(functions: Functions, user: str, method: str, **params: Any) -> dict[str, Any]:
+    """The result of a request of the protocol."""
+    event = at("mcp", "http", body={"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    event["headers"]["x-recollect-user"] = user
+    result: dict[str, Any] = said(functions["mcp"].invoke(event))["result"]
+    return result
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_the_protocols_other_methods_are_refused_as_it_wants(functions: Functions, method: str) -> None:
+    event = at("mcp", "http")
+    event["requestContext"]["http"]["method"] = method
+    assert functions["mcp"].invoke(event)["statusCode"] == 405
+
+
+def test_roles_allow_all_that_was_asked_of_the_services(functions: Functions, deployment: Deployment) -> None:
+    """Runs last in this file: by then everything has been through."""
+    prefix = deployment.names["IndexPrefix"]
+    refused = {name: sorted(refusals(name, functions[name].gateway.needs, prefix)) for name in FUNCTIONS}
+    assert refused == {name: [] for name in FUNCTIONS}
+
+
+def test_logs_hold_no_text_and_no_token(functions: Functions) -> None:
+    for one in functions.values():
+        assert not [text for text in ("Lyon", "canoe", "sneakers", "header.claims.signature") if text in one.log]

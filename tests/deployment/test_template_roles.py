@@ -1,0 +1,118 @@
+"""Roles grant what their functions use, on the resources they use it on, and no more."""
+
+import re
+
+import pytest
+
+from deployment.gateway import Need
+from deployment.permissions import refusals
+from deployment.template import (
+    ASKING,
+    EMBEDDING,
+    FUNCTIONS,
+    environment,
+    listed,
+    properties,
+    resources,
+    statements,
+    template,
+    walk,
+)
+
+WILDCARDS = {
+    "${Table.Arn}/stream/*": "a stream's name ends with the time of its making",
+    "${IndexPrefix}-*": "an index's name ends with the embedder's generation",
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_role_has_a_wildcard_without_a_reason(name: str) -> None:
+    for statement in statements(name):
+        assert "*" not in "".join(listed(statement["Action"]))
+        resource = "".join(text for text in walk(statement["Resource"]) if isinstance(text, str))
+        for reasoned in WILDCARDS:
+            resource = resource.replace(reasoned, "")
+        assert "*" not in resource, statement
+
+
+@pytest.mark.parametrize(
+    ("name", "action", "resource"),
+    [
+        ("ingest", "dynamodb:DeleteItem", "table"),
+        ("ingest", "dynamodb:Query", "table"),
+        ("ingest", "es:ESHttpPost", "domain/recollect-minilm/_msearch"),
+        ("retrieval", "dynamodb:BatchWriteItem", "table"),
+        ("retrieval", "dynamodb:Query", "table/index/conversation"),
+        ("retrieval", "dynamodb:Query", "table/index/due"),
+        ("retrieval", "events:PutEvents", "bus"),
+        ("retrieval", "es:ESHttpPost", "domain/recollect-minilm/_bulk"),
+        ("retrieval", "es:ESHttpPost", "domain/other-minilm/_msearch"),
+        ("context", "dynamodb:PutItem", "table"),
+        ("context", "dynamodb:Query", "table/index/other"),
+        ("context", "es:ESHttpDelete", "domain/recollect-minilm"),
+        ("converse", "dynamodb:BatchWriteItem", "table"),
+        ("converse", "es:ESHttpPost", "domain/recollect-minilm/_bulk"),
+        ("knowledge", "es:ESHttpPost", "domain/recollect-minilm/_bulk"),
+        ("knowledge", "dynamodb:Query", "table/index/conversation"),
+        ("knowledge", "dynamodb:Query", "table/index/due"),
+        ("mcp", "es:ESHttpPost", "domain/recollect-minilm/_bulk"),
+        ("mcp", "dynamodb:DeleteTable", "table"),
+        ("summarize", "dynamodb:DeleteItem", "table"),
+        ("summarize", "dynamodb:Query", "table/index/importance"),
+        ("summarize", "es:ESHttpPost", "domain/recollect-minilm/_msearch"),
+        ("project", "dynamodb:DeleteTable", "table"),
+        ("project", "dynamodb:Query", "table/index/due"),
+        ("project", "s3:ListBucket", "bucket"),
+    ],
+)
+def test_a_role_refuses_what_its_function_has_no_use_for(name: str, action: str, resource: str) -> None:
+    assert refusals(name, {Need(action, resource)}, "recollect") == {Need(action, resource)}
+
+
+def test_no_role_is_made_by_sam_which_would_grant_whole_services() -> None:
+    assert all(one["Properties"]["Role"]["Fn::GetAtt"] for one in resources("AWS::Serverless::Function").values())
+    assert all("Policies" not in one["Properties"] for one in resources("AWS::Serverless::Function").values())
+
+
+@pytest.mark.parametrize("name", EMBEDDING)
+def test_the_domain_lets_in_what_the_role_allows(name: str) -> None:
+    role = f"{name.capitalize()}Role"
+    granted = [
+        (statement["Action"], resource)
+        for statement in properties("SearchDomain")["AccessPolicies"]["Statement"]
+        if {"Fn::GetAtt": [role, "Arn"]} in listed(statement["Principal"]["AWS"])
+        for resource in listed(statement["Resource"])
+    ]
+    wanted = [
+        (statement["Action"], resource)
+        for statement in statements(name)
+        if "es:" in str(statement["Action"])
+        for resource in listed(statement["Resource"])
+    ]
+    assert granted == wanted
+
+
+def test_ingest_cannot_reach_the_search_engine_or_delete() -> None:
+    actions = {action for statement in statements("ingest") for action in listed(statement["Action"])}
+    assert not {
+        action for action in actions if action.startswith("es:") or "Delete" in action or "BatchWrite" in action
+    }
+
+
+def test_only_what_asks_a_model_may_call_it_on_bedrock() -> None:
+    asking = {"Sid": "Ask", "Effect": "Allow", "Action": "bedrock:InvokeModel", "Resource": {"Ref": "BedrockModelArns"}}
+    assert [name for name in FUNCTIONS if asking in statements(name)] == list(ASKING)
+    embedding = [name for name in FUNCTIONS if any(one.get("Sid") == "Embed" for one in statements(name))]
+    assert embedding == list(EMBEDDING)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_may_read_the_one_parameter_that_holds_the_rules(name: str) -> None:
+    (statement,) = [one for one in statements(name) if "ssm:GetParameter" in listed(one["Action"])]
+    assert str(statement["Resource"]["Fn::Sub"]).endswith(":parameter${RulesParameter}")
+    assert environment(name)["RECOLLECT_RULES_PARAMETER"] == {"Ref": "RulesParameter"}
+    pattern = template()["Parameters"]["RulesParameter"]["AllowedPattern"]
+    assert re.fullmatch(pattern, "/recollect/rules")
+    assert re.fullmatch(pattern, "")
+    assert not re.fullmatch(pattern, "recollect")
+    assert not re.fullmatch(pattern, "/recollect/*")

@@ -1,0 +1,95 @@
+"""The API of the template has the routes of the code, each with its throttle, its credentials and its time."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from deployment.template import FUNCTIONS, PUBLIC_ROUTES, ROOT, function, properties, routes, sample_events, schedules
+from recollect.app import App
+from recollect.entrypoints.http import app as http_app
+from recollect.entrypoints.http.app import API_SECONDS, build_resolver
+from recollect.entrypoints.http.dispatch import Answer
+from recollect.entrypoints.http.messages import Call
+from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.mcp.endpoint import PATH as MCP_PATH
+from recollect.settings import Settings
+
+GROUPS_OF = {
+    "ingest": ("ingest",),
+    "retrieval": ("retrieval", "operations", "forgetting"),
+    "context": ("context",),
+    "converse": ("turns",),
+    "knowledge": ("knowledge", "rules", "tools"),
+    "summarize": ("summaries",),
+}
+
+
+@pytest.mark.parametrize(("name", "groups"), GROUPS_OF.items())
+def test_the_api_has_the_routes_that_the_function_serves(name: str, groups: tuple[str, ...]) -> None:
+    assert set(routes(name)) == {route.template for route in routes_of(groups)}
+    wiring = [ROOT / "functions" / name / "app.py", *ROOT.glob(f"layers/memory/recollect/entrypoints/*_{name}.py")]
+    source = "".join(path.read_text("utf-8") for path in wiring)
+    assert all(f'"{group}"' in source for group in groups)
+
+
+def test_each_route_is_served_by_one_function() -> None:
+    assert sorted(group for groups in GROUPS_OF.values() for group in groups) == sorted(GROUPS)
+
+
+def test_assistants_are_answered_at_one_path_whatever_the_method() -> None:
+    assert set(routes("mcp")) == {f"ANY {MCP_PATH}"}
+
+
+def test_routes_without_credentials_are_those_of_the_code() -> None:
+    assert {route.template for route in routes_of(GROUPS) if not route.needs_credentials} == PUBLIC_ROUTES
+
+
+def test_only_the_four_public_routes_need_no_token() -> None:
+    api = properties("Api")["Auth"]
+    assert set(api["Authorizers"]) == {api["DefaultAuthorizer"]}
+    assert set(api["Authorizers"]["Tokens"]["JwtConfiguration"]) == {"issuer", "audience"}
+    public = {route for name in FUNCTIONS for route, event in routes(name).items() if "Auth" in event}
+    assert public == PUBLIC_ROUTES
+    assert all(routes("retrieval")[route]["Auth"] == {"Authorizer": "NONE"} for route in public)
+
+
+def test_every_route_is_throttled() -> None:
+    throttles = properties("Api")["DefaultRouteSettings"]
+    assert throttles["ThrottlingRateLimit"] == {"Ref": "RateLimit"}
+    assert throttles["ThrottlingBurstLimit"] == {"Ref": "BurstLimit"}
+
+
+def test_routes_that_ask_a_model_have_a_throttle_of_their_own() -> None:
+    settings = properties("Api")["RouteSettings"]
+    assert set(settings) <= {route for name in FUNCTIONS for route in routes(name)}
+    limits = {"ThrottlingBurstLimit": {"Ref": "ModelBurstLimit"}, "ThrottlingRateLimit": {"Ref": "ModelRateLimit"}}
+    answered = {route.template for route in routes_of(GROUPS) if 502 in route.statuses}
+    assert {route for route, limit in settings.items() if limit == limits} == answered
+
+
+def test_answers_come_before_the_api_gives_up() -> None:
+    """One that runs on schedule too may run longer: its requests are told how long the API waits."""
+    assert API_SECONDS < 30
+    assert all(function(name)["Timeout"] < 30 for name in FUNCTIONS if routes(name) and not schedules(name))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_route_has_a_sample_event(name: str) -> None:
+    samples = {event["routeKey"] for event in sample_events(name).values() if "routeKey" in event}
+    assert samples == set(routes(name))
+
+
+def test_a_request_is_told_how_long_the_api_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float] = []
+
+    def dispatch(call: Call) -> Answer:
+        told.append(call.remaining_seconds)
+        return Answer(200, {}, "{}")
+
+    monkeypatch.setattr(http_app, "Dispatcher", lambda *_: dispatch)
+    resolver = build_resolver(cast(App, SimpleNamespace(settings=Settings.from_environment({}))), ["summaries"])
+    for seconds in (function("summarize")["Timeout"], 3):
+        context: Any = SimpleNamespace(get_remaining_time_in_millis=lambda given=seconds: given * 1000)
+        resolver.resolve(sample_events("summarize")["http-list-summaries"], context)
+    assert told == [API_SECONDS - 0.5, 2.5]

@@ -1,0 +1,83 @@
+"""HTTP → DynamoDB → its stream → the count in `project` → the schedule's run → the summary, on the real engines."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from engines.conftest import Deployment, lambda_context
+from recollect.domain.scope import Scope
+from recollect.entrypoints.aws_wiring_summarize import summarize_handler
+
+pytestmark = pytest.mark.engines
+
+ANNA = Scope("acme", "anna")
+
+
+def say(deployment: Deployment, count: int, *, word: str, ended: datetime, **more: Any) -> list[str]:
+    """So many messages, the last one at `ended`."""
+    moments = [ended - timedelta(seconds=count - n) for n in range(count)]
+    listed = [{"content": f"I counted {word} {n} in Lyon.", "timestamp": m.isoformat()} for n, m in enumerate(moments)]
+    made = deployment.call("ingest", "POST", "/v1/events", {"user_id": "anna", "events": listed, **more})
+    assert made.status == 201, made.body
+    return [one["event_id"] for one in made.body["results"]]
+
+
+@pytest.mark.spec("H-05", "H-10", "P-5", "P-21")
+def test_the_stream_counts_and_the_schedule_summarises_once(deployment: Deployment) -> None:
+    now = datetime.now(UTC)
+    deployment.handlers |= {"summarize": summarize_handler(deployment.app)}  # type: ignore[operator]
+    run = deployment.handlers["summarize"]
+    say(deployment, 49, word="sheep", ended=now - timedelta(hours=1))
+    deployment.pump.drain()
+    assert run({"task": "summarize"}, _patient())["made"] == 0
+    say(deployment, 1, word="goat", ended=now)
+    say(deployment, 50, word="cows", ended=now, persona_id="coach")
+    deployment.pump.drain()
+    answers: list[dict[str, Any]] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(run({"task": "summarize"}, _patient()))) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(one["made"] for one in answers) == 2
+    assert all(one["failed"] == 0 for one in answers)
+    listed = deployment.call("summarize", "GET", "/v1/users/anna/summaries").body["summaries"]
+    found = sorted((one.get("persona_id", ""), one["message_count"]) for one in listed)
+    assert found == [("", 40), ("coach", 40)]
+    assert run({"task": "summarize"}, _patient())["made"] == 0
+
+
+@pytest.mark.spec("H-03", "P-5", "P-22")
+def test_goals_versions_and_deletions_over_the_functions(deployment: Deployment) -> None:
+    deployment.handlers |= {"summarize": summarize_handler(deployment.app)}  # type: ignore[operator]
+    events = [
+        {"content": "I plan to meditate every day.", "timestamp": "2024-05-01T12:00:00Z"},
+        {"content": "I moved to Lyon with my dog Rex.", "timestamp": "2024-05-01T12:01:00Z"},
+    ]
+    made = deployment.call("ingest", "POST", "/v1/events", {"user_id": "anna", "events": events})
+    first = made.body["results"][0]["event_id"]
+    forced = deployment.call("summarize", "POST", "/v1/users/anna/summaries?force=true")
+    assert (forced.status, forced.body["reason"]) == (201, "age")
+    (goal,) = deployment.call("summarize", "GET", "/v1/users/anna/goals").body["goals"]
+    assert (goal["goal"], goal["source_event_ids"]) == ("Meditate every day", [first])
+    check = deployment.call(
+        "summarize", "POST", f"/v1/users/anna/goals/{goal['id']}/check-ins", {"date": "2024-05-02", "status": "missed"}
+    )
+    assert (check.status, check.body["version"]) == (201, 2)
+    deployment.app.forget(ANNA, event_id=first, now=datetime.now(UTC))
+    (summary,) = deployment.call("summarize", "GET", "/v1/users/anna/summaries").body["summaries"]
+    assert "meditate" not in summary["summary"]
+    assert "Rex" in summary["summary"]
+    assert summary["tracked_goals"] == []
+    assert deployment.call("summarize", "GET", "/v1/users/anna/goals").body == {"goals": []}
+    assert deployment.call("summarize", "POST", "/v1/users/anna/summaries?force=true").body["due"] is False
+
+
+def _patient() -> Any:
+    context = lambda_context()
+    context.get_remaining_time_in_millis = lambda: 900_000
+    return context

@@ -1,0 +1,167 @@
+"""`recollect chat`: by the extractive provider and by a server that speaks OpenAI's protocol; nothing said is lost."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from adapters.embedders.local_server import Reply, Server, running_server
+from entrypoints.cli.running import COMMAND, Home, events_of
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.domain.scope import Scope
+from recollect.entrypoints.cli.chat import Chat, talk
+from recollect.entrypoints.cli.main import app as commands
+from recollect.entrypoints.worker import count_pending
+from recollect.settings import Settings
+
+ANNA = Scope("local", "anna")
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def chat(lines: str, *options: str) -> Result:
+    return CliRunner().invoke(commands, ["chat", "--user", "anna", *options], input=lines)
+
+
+def said(app: App) -> list[tuple[str, str]]:
+    return [(event.role.value, event.content) for event in reversed(events_of(app, ANNA))]
+
+
+def openai(server: Server) -> dict[str, str]:
+    return {
+        "RECOLLECT_MODEL": "openai",
+        "RECOLLECT_OPENAI_BASE_URL": f"{server.url}/v1",
+        "RECOLLECT_OPENAI_MODEL": "llama",
+    }
+
+
+def completion(text: str) -> dict[str, Any]:
+    return {"model": "llama", "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with running_server() as state:
+        state.replies = [Reply(completion("I see."))]
+        yield state
+
+
+@pytest.mark.spec("K-59", "K-60", "K-78")
+def test_it_remembers_and_quotes_without_a_model(home: Home, app: App) -> None:
+    told = chat("My violin teacher is Ms Okafor\n\n  \nWho is my violin teacher?\n/quit\nnever said\n")
+    assert told.exit_code == 0, told.stderr
+    assert "Ms Okafor" in told.stdout
+    assert [role for role, _ in said(app)] == ["user", "bot", "user", "bot"]
+    assert len({event.conversation_id for event in events_of(app, ANNA)}) == 1
+    assert "never said" not in str(said(app))
+
+
+@pytest.mark.spec("K-61", "K-62")
+def test_a_conversation_goes_on_where_it_is_named(home: Home, app: App) -> None:
+    chat("one\n", "--conversation", "mine")
+    chat("two\n", "--conversation", "mine")
+    chat("three\n")
+    conversations = [event.conversation_id for event in reversed(events_of(app, ANNA))]
+    assert conversations[:4] == ["mine"] * 4
+    assert "mine" not in conversations[4:]
+
+
+def test_why_shows_what_the_answer_was_made_from(home: Home) -> None:
+    told = chat("/why\nI have a dog\nWhat do I have?\n/why\n/help\n")
+    assert "nothing was answered yet" in told.stderr
+    assert "Current user input: What do I have?" in told.stdout
+    assert "Why these lines" in told.stdout
+    assert "answered by extractive" in told.stdout
+    assert "/quit" in told.stderr
+
+
+def process(home: Home) -> "subprocess.Popen[str]":
+    command, pipe = [*COMMAND, "chat", "-u", "anna"], subprocess.PIPE
+    return subprocess.Popen(command, env=home.environment(), stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def test_it_works_through_a_pipe_as_a_process_of_its_own(home: Home) -> None:
+    with process(home) as running:
+        out, err = running.communicate("I live in Porto\nWhere do I live?", timeout=120)
+    assert (running.returncode, err) == (0, "")
+    assert "Porto" in out
+
+
+def test_what_was_said_is_projected_while_the_talk_goes_on(home: Home, app: App) -> None:
+    with process(home) as running:
+        assert running.stdin is not None
+        running.stdin.write("My sister paints sunrises\n")
+        running.stdin.flush()
+        ends = time.monotonic() + 60
+        while time.monotonic() < ends and (count_pending(app) or len(said(app)) < 2):
+            time.sleep(0.05)
+        assert (count_pending(app), running.poll()) == (0, None)
+        running.communicate("/quit\n", timeout=60)
+    assert running.returncode == 0
+
+
+@pytest.mark.spec("K-79")
+def test_a_local_model_answers_and_calls_tools(
+    home: Home, app: App, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = '[[ABP_TOOL:track_goal]]\n{"goal": "Meditate daily"}\n[[END_ABP_TOOL]]'
+    server.replies = [Reply(completion(f"A fine plan.\n{call}")), Reply(completion("You meditate."))]
+    for name, value in openai(server).items():
+        monkeypatch.setenv(name, value)
+    told = chat("I want to meditate daily\nWhat do I want?\n")
+    assert told.exit_code == 0, told.stderr
+    assert told.stdout == "A fine plan.\nYou meditate.\n"
+    assert "(track_goal: done)" in told.stderr
+    sent = "\n".join(one["content"] for one in server.asked[-1][2]["messages"])
+    assert "Meditate daily" in sent
+    assert "I want to meditate daily" in sent
+
+
+@pytest.mark.spec("K-77")
+def test_a_failing_model_prints_one_line_and_keeps_what_was_said(
+    home: Home, app: App, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.replies = [Reply({"error": "no"}, status=400), Reply(completion("Here again."))]
+    for name, value in openai(server).items():
+        monkeypatch.setenv(name, value)
+    told = chat("Remember my dog\nAre you there?\n")
+    assert told.exit_code == 0
+    assert told.stdout == "Here again.\n"
+    (line,) = told.stderr.splitlines()
+    assert line.startswith("no answer: ")
+    assert "is remembered" in line
+    assert said(app) == [("user", "Remember my dog"), ("user", "Are you there?"), ("bot", "Here again.")]
+    assert len({event.conversation_id for event in events_of(app, ANNA)}) == 1
+
+
+def test_what_is_wrong_with_one_line_costs_no_other(home: Home, app: App) -> None:
+    told = chat(f"{'x' * 70_000}\nhello\n")
+    assert told.exit_code == 0
+    assert "not remembered: a line has at most" in told.stderr
+    assert said(app)[0] == ("user", "hello")
+
+
+@pytest.mark.parametrize("option", ["--user", "--conversation", "--persona"])
+def test_an_option_that_is_no_id_is_refused(home: Home, option: str) -> None:
+    told = CliRunner().invoke(commands, ["chat", "--user", "anna", option, "a\x00b"], input="hi\n")
+    assert told.exit_code == 2
+    assert "an id has" in told.stderr
+
+
+def test_what_somebody_said_commands_no_terminal(home: Home) -> None:
+    told = chat("My dog is \x1b[2JRex\nWhat is my dog?\n/why\n")
+    assert "\x1b[2J" not in told.stdout
+
+
+def test_the_lines_and_the_clock_are_the_callers(home: Home) -> None:
+    opened = open_app(Settings.from_environment(home.environment()))
+    instants = iter(NOON + timedelta(minutes=n) for n in range(9))
+    talk(Chat(opened, ANNA), ["one", "two", "/quit", "three"], lambda: next(instants))
+    assert [event.timestamp for event in events_of(opened, ANNA)] == [
+        NOON + timedelta(minutes=1), NOON + timedelta(minutes=1), NOON, NOON,
+    ]  # fmt: skip
+    opened.parts.close()

@@ -1,0 +1,105 @@
+"""`recollect summarize`, `recollect goals`, and the summaries that a server makes beside its requests."""
+
+import json
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from entrypoints.cli.conftest import Run
+from entrypoints.cli.running import Home
+from recollect.app import App
+from recollect.domain.drafting import EventDraft
+from recollect.domain.errors import Unavailable
+from recollect.domain.scope import Scope
+from recollect.entrypoints.summary_rounds import SummaryRounds
+from recollect.entrypoints.worker import Projector, ProjectorPolicy
+
+ANA = Scope("local", "ana")
+QUICK = ProjectorPolicy(poll_seconds=0.05, summary_seconds=0.05)
+
+
+def say(app: App, *texts: str, days_ago: float = 0.1, scope: Scope = ANA) -> None:
+    """Texts a second apart."""
+    start = datetime.now(UTC) - timedelta(days=days_ago)
+    drafts = [EventDraft(content=text, timestamp=start + timedelta(seconds=n)) for n, text in enumerate(texts)]
+    seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
+    app.ingest(scope, "c", drafts, seed, datetime.now(UTC), app.rules("local"))
+
+
+def test_a_summary_is_made_when_due_or_forced(run: Run, app: App) -> None:
+    say(app, "I moved to Lyon in May with Rex.", "I plan to meditate every day.")
+    early = run("summarize", "--user", "ana")
+    assert (early.exit_code, early.stdout) == (0, "")
+    assert "not due: 2 messages" in early.stderr
+    made = run("summarize", "--user", "ana", "--force")
+    assert made.exit_code == 0
+    assert "I moved to Lyon in May with Rex." in made.stdout
+    assert "2 messages until" in made.stderr
+    assert "by extractive" in made.stderr
+    assert json.loads(run("summarize", "--user", "ana", "--json").stdout) == {"due": False}
+
+
+def test_it_is_json_where_asked_for(run: Run, app: App) -> None:
+    say(app, "I moved to Lyon in May with Rex.", scope=Scope("local", "ana", "coach"))
+    shown = json.loads(run("summarize", "--user", "ana", "--persona", "coach", "--force", "--json").stdout)
+    assert (shown["due"], shown["summary"]["persona_id"], shown["summary"]["message_count"]) == (True, "coach", 1)
+
+
+def test_goals_are_shown_with_their_progress(run: Run, app: App) -> None:
+    say(app, "I plan to meditate every day.")
+    run("summarize", "--user", "ana", "--force")
+    shown = run("goals", "--user", "ana")
+    assert shown.stdout == "active  Meditate every day, every day\n"
+    assert "1 goals" in shown.stderr
+    (goal,) = json.loads(run("goals", "--user", "ana", "--json").stdout)["goals"]
+    assert (goal["goal"], goal["version"]) == ("Meditate every day", 1)
+    assert run("goals", "--user", "ana", "--persona", "coach").stdout == ""
+
+
+@pytest.mark.parametrize("command", ["summarize", "goals"])
+def test_a_user_that_is_no_id_is_refused(run: Run, command: str) -> None:
+    assert run(command, "--user", "").exit_code == 2
+
+
+@pytest.mark.spec("H-05", "H-10")
+def test_beside_a_server_summaries_make_themselves(home: Home, app: App) -> None:
+    with Projector(app, QUICK):
+        say(app, *(f"I counted sheep number {n} near Lyon." for n in range(50)))
+        deadline = time.monotonic() + 10
+        while app.read_summaries.latest(ANA) is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+    latest = app.read_summaries.latest(ANA)
+    assert latest is not None
+    assert latest.message_count == 40
+
+
+class Broken:
+    """An app whose runs fail."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+        self.runs = 0
+
+    def run_summaries(self, *_given: Any) -> Any:
+        """Fails."""
+        self.runs += 1
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [Unavailable("the words of a user"), ZeroDivisionError("the words of a user")])
+def test_a_run_that_fails_is_logged_by_its_kind_and_tried_again(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    app, stop = Broken(error), threading.Event()
+    thread = threading.Thread(target=SummaryRounds(app, lambda: datetime.now(UTC), stop, 0.01).run)  # type: ignore[arg-type]
+    thread.start()
+    while app.runs < 3:
+        time.sleep(0.005)
+    stop.set()
+    thread.join(5)
+    assert not thread.is_alive()
+    assert {record.__dict__["error"] for record in caplog.records} == {type(error).__name__}
+    assert "the words" not in caplog.text

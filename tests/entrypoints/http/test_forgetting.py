@@ -1,0 +1,143 @@
+"""`DELETE …/events/{event_id}` and `DELETE …/keys/{key}` (api.md, *Deleting*)."""
+
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from entrypoints.http.calling import Answered, Caller, Cloud
+from recollect.app import App
+from recollect.entrypoints.http.ids import path_segment
+
+AT = "2024-05-01T12:00:00Z"
+HARD = ("#", "a/b", "~", "🙂", "\u202eabc", "*", "\U00020000" * 128)
+
+
+def delete(caller: Caller, path: str, **headers: str) -> Answered:
+    """Sends a DELETE."""
+    return caller.surface.send("DELETE", path, None, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def contents(caller: Caller, **query: Any) -> list[str]:
+    return [event["content"] for event in caller.timeline(last_days=3650, **query).json["events"]]
+
+
+def found(caller: Caller, query: str) -> list[str]:
+    answer = caller.post("/v1/search", {"user_id": "anna", "query": query})
+    return [result["content"] for result in answer.json["results"]]
+
+
+@pytest.mark.spec("P-22")
+def test_a_deleted_event_is_gone_and_refused(caller: Caller) -> None:
+    said = {"content": "the zebra sings", "timestamp": AT}
+    (kept,) = caller.added("the cat sleeps")
+    (event_id,) = (result["event_id"] for result in caller.add(said).json["results"])
+    path = f"/v1/users/anna/events/{event_id}"
+    answer = delete(caller, path)
+    assert (answer.status, answer.text) == (204, "")
+    for again in (delete(caller, path), caller.get(path)):
+        assert (again.status, again.json["type"]) == (404, "urn:recollect:problem:not-found")
+    assert contents(caller) == found(caller, "zebra sings") == ["the cat sleeps"]
+    (result,) = caller.add(said).json["results"]
+    assert result == {"status": "refused", "reason": "deleted"}
+    assert caller.get(f"/v1/users/anna/events/{kept}").status == 200
+    assert caller.add({**said, "timestamp": "2024-05-01T12:00:01Z"}).status == 201
+
+
+@pytest.mark.spec("P-22")
+def test_a_replay_names_what_was_deleted_as_refused(caller: Caller) -> None:
+    first = caller.add({"content": "the zebra sings"}, {"content": "the cat sleeps"}, user="anna")
+    body = {"user_id": "anna", "events": [{"content": "one"}, {"content": "two"}]}
+    first = caller.post("/v1/events", body, Idempotency_Key="k1")
+    one, two = (result["event_id"] for result in first.json["results"])
+    delete(caller, f"/v1/users/anna/events/{one}")
+    replayed = caller.post("/v1/events", body, Idempotency_Key="k1")
+    assert (replayed.status, replayed.headers["idempotent-replayed"]) == (201, "true")
+    assert replayed.json["results"][0] == {"status": "refused", "event_id": one, "reason": "deleted"}
+    assert (replayed.json["results"][1]["status"], replayed.json["results"][1]["event_id"]) == ("created", two)
+
+
+def test_if_match_is_honoured(caller: Caller) -> None:
+    (event_id,) = caller.added("the zebra sings")
+    path = f"/v1/users/anna/events/{event_id}"
+    for wrong in ('"7"', "7", 'W/"1"', '"7", "8"'):
+        answer = delete(caller, path, If_Match=wrong)
+        assert (answer.status, answer.json["type"]) == (412, "urn:recollect:problem:version-mismatch")
+    assert delete(caller, path, If_Match=caller.get(path).headers["etag"]).status == 204
+    assert delete(caller, path, If_Match="*").status == 404
+    (event_id,) = caller.added("another")
+    assert delete(caller, f"/v1/users/anna/events/{event_id}", If_Match='"3", "1"').status == 204
+
+
+@pytest.mark.parametrize("key", HARD)
+@pytest.mark.spec("P-22")
+def test_a_key_is_deleted_with_its_history(caller: Caller, key: str) -> None:
+    cities = [{"content": name, "key": key, "timestamp": f"2024-05-0{n}T12:00:00Z"} for n, name in enumerate("abcd", 1)]
+    assert caller.add(*cities).status == 201
+    assert caller.add({"content": "another", "key": "other"}).status == 201
+    path = f"/v1/users/anna/keys/{quote(path_segment(key), safe='~')}"
+    assert delete(caller, path).status == 204
+    assert contents(caller) == ["another"]
+    assert delete(caller, path).status == 404
+    assert [result["status"] for result in caller.add(*cities).json["results"]] == ["refused"] * 4
+    late = {"content": "late", "key": key, "timestamp": "2024-05-04T12:00:00Z"}
+    assert caller.add(late, {**late, "content": "earlier", "timestamp": "2024-05-02T12:00:00Z"}).status == 201
+    assert found(caller, "late earlier") == ["another"]
+    assert sorted(contents(caller)) == ["another", "earlier", "late"]
+    assert caller.add({**late, "content": "newer", "timestamp": "2024-05-05T00:00:00Z"}).status == 201
+    assert "newer" in found(caller, "newer")
+
+
+@pytest.mark.spec("P-22")
+def test_deleting_the_current_value_leaves_the_slot_empty(app: App, caller: Caller) -> None:
+    answers = [
+        caller.add({"content": name, "key": "city", "timestamp": f"2024-05-0{n}T12:00:00Z"}).json["results"][0]
+        for n, name in enumerate(("Rome", "Lyon"), 1)
+    ]
+    assert delete(caller, f"/v1/users/anna/events/{answers[1]['event_id']}").status == 204
+    assert found(caller, "Rome Lyon") == []
+    app.reconcile(datetime.now(UTC))
+    assert found(caller, "Rome Lyon") == []
+    (rome,) = caller.timeline(last_days=3650).json["events"]
+    assert (rome["content"], rome["superseded_by"]) == ("Rome", answers[1]["event_id"])
+
+
+def test_persona_and_household_narrow(caller: Caller) -> None:
+    everyone = [{}, {"persona_id": "coach"}, {"persona_id": "coach", "household_id": "home"}]
+    for number, whose in enumerate(everyone):
+        event = {"content": f"note {number}", "key": "city"}
+        assert caller.post("/v1/events", {"user_id": "anna", **whose, "events": [event]}).status == 201
+    ids = {event["content"]: event["id"] for event in caller.timeline().json["events"]}
+    path = f"/v1/users/anna/events/{ids['note 1']}"
+    assert delete(caller, f"{path}?persona_id=other").status == 404
+    assert delete(caller, f"{path}?persona_id=coach&household_id=home").status == 404
+    assert delete(caller, "/v1/users/anna/keys/city?persona_id=coach&household_id=home").status == 204
+    assert sorted(contents(caller)) == ["note 0", "note 1"]
+    assert delete(caller, "/v1/users/anna/keys/city").status == 204
+    assert contents(caller) == ["note 1"]
+    assert delete(caller, f"{path}?persona_id=coach").status == 204
+
+
+def test_another_users_and_tenants_are_not_found(app: App, caller: Caller) -> None:
+    (event_id,) = caller.added("mine")
+    caller.add({"content": "Rome", "key": "city"})
+    other = Caller(Cloud(app, {"tenant": "other"}))
+    for asking, user in ((caller, "ben"), (other, "anna")):
+        assert delete(asking, f"/v1/users/{user}/events/{event_id}").status == 404
+        assert delete(asking, f"/v1/users/{user}/keys/city").status == 404
+    assert sorted(contents(caller)) == ["Rome", "mine"]
+
+
+@pytest.mark.parametrize("path", ["/v1/users/anna/events/x?reject=maybe", "/v1/users/anna/keys/~!"])
+def test_bad_input_is_refused(caller: Caller, path: str) -> None:
+    assert delete(caller, path).status == 422
+
+
+def test_the_log_says_how_many_and_never_which(caller: Caller) -> None:
+    caller.add({"content": "the zebra sings", "key": "secret-key"})
+    delete(caller, "/v1/users/anna/keys/secret-key")
+    line = caller.surface.log.getvalue().splitlines()[-1]
+    assert '"deleted":1' in line.replace(" ", "")
+    assert "zebra" not in line
+    assert "secret-key" not in line

@@ -1,0 +1,365 @@
+"""Summaries and goals over HTTP: the triggers under the test clock, lists, versions, check-ins, failures."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from application.setting import _With
+from application.summarizing import Said, ScriptedModel, answer
+from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
+from entrypoints.http.conftest import settings_in
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.domain.errors import Throttled, Unavailable, UpstreamFailed
+
+NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
+SUMMARIES = "/v1/users/anna/summaries"
+GOALS = "/v1/users/anna/goals"
+
+
+def at(**later: float) -> str:
+    """An instant after noon, as a header."""
+    return (NOON + timedelta(**later)).isoformat()
+
+
+def say(caller: Caller, count: int, start: datetime = NOON, **more: Any) -> list[str]:
+    """So many messages, the last one at `start`; their ids."""
+    moments = [start - timedelta(minutes=count - 1 - n) for n in range(count)]
+    ids: list[str] = []
+    for first in range(0, count, 100):
+        events = [
+            {"content": f"I counted sheep number {n} near Lyon.", "timestamp": moments[n].isoformat()}
+            for n in range(first, min(first + 100, count))
+        ]
+        made = caller.post("/v1/events", {"user_id": "anna", "events": events, **more})
+        assert made.status == 201, made.text
+        ids += [one["event_id"] for one in made.json["results"]]
+    return ids
+
+
+def summarize(caller: Caller, query: str = "", now: str | None = None, **headers: str) -> Answered:
+    """POST …/summaries at noon, or at another time."""
+    return caller.post(f"{SUMMARIES}{query}", b"", x_recollect_now=now or at(), **headers)
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Iterator[tuple[App, ScriptedModel]]:
+    """An app whose model says what it is told to."""
+    opened = open_app(settings_in(tmp_path))
+    model = ScriptedModel()
+    app = App(opened.settings, _With(opened.parts, "model", model))
+    yield app, model
+    opened.parts.close()
+
+
+@pytest.mark.spec("H-02", "H-05", "H-07", "H-14", "H-22", "H-24", "H-25", "P-5")
+def test_the_fiftieth_message_makes_it_due(caller: Caller) -> None:
+    ids = say(caller, 49, NOON - timedelta(minutes=1))
+    early = summarize(caller)
+    assert early.status == 200
+    assert early.json == {"due": False, "messages_since": 49, "days_since": pytest.approx(49 / 1440, abs=1e-6)}
+    ids += say(caller, 1)
+    made = summarize(caller)
+    assert made.status == 201, made.text
+    summary = made.json["summary"]
+    assert (made.json["due"], made.json["reason"]) == (True, "messages")
+    assert (summary["message_count"], summary["created_at"]) == (40, "2024-06-01T12:00:00.000000Z")
+    assert summary["covered_until"] == "2024-06-01T11:50:00.000000Z"
+    assert summary["covered_from"] == "2024-06-01T11:11:00.000000Z"
+    assert 0 < len(summary["summary"].split()) <= 200
+    assert set(summary["source_event_ids"]) <= set(ids[:40])
+    assert all(one["source_event_ids"] for one in summary["sentences"])
+    assert summary["tracked_goals"] == []
+    assert caller.get(SUMMARIES).json == {"summaries": [summary]}
+    again = summarize(caller)
+    assert (again.status, again.json) == (200, {"due": False, "messages_since": 0, "days_since": 0.0})
+
+
+@pytest.mark.spec("H-06", "H-10", "P-5")
+def test_twenty_one_days_make_it_due(caller: Caller) -> None:
+    say(caller, 3)
+    first = NOON - timedelta(minutes=2)
+    before = (first + timedelta(days=21, seconds=-1)).isoformat()
+    assert summarize(caller, now=before).status == 200
+    made = summarize(caller, now=(first + timedelta(days=21)).isoformat())
+    assert (made.status, made.json["reason"], made.json["summary"]["message_count"]) == (201, "age", 3)
+
+
+@pytest.mark.spec("P-5")
+def test_forced_as_long_as_anything_is_left(caller: Caller) -> None:
+    assert summarize(caller, "?force=true").json == {"due": False, "messages_since": 0, "days_since": 0.0}
+    say(caller, 12)
+    counts = []
+    while (made := summarize(caller, "?force=true")).status == 201:
+        counts.append((made.json["reason"], made.json["summary"]["message_count"]))
+    assert counts == [("forced", 2), ("forced", 10)]
+    assert summarize(caller, "?force=false").status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "loc"),
+    [
+        ("?force=yes", ("query", "force")),
+        ("?force=1", ("query", "force")),
+        ("?persona_id=", ("query", "persona_id")),
+        ("?tenant=x", ("query", "tenant")),
+        ("?force=true&force=true", ("query", "force")),
+    ],
+)
+def test_wrong_parameters_are_named(caller: Caller, query: str, loc: tuple[str, ...]) -> None:
+    refused = summarize(caller, query)
+    assert (refused.status, refused.locs) == (422, {loc})
+
+
+@pytest.mark.spec("P-21")
+def test_summaries_are_of_personas_and_lists_narrow(caller: Caller) -> None:
+    say(caller, 3)
+    say(caller, 4, persona_id="coach")
+    own = summarize(caller, "?force=true").json["summary"]
+    coached = summarize(caller, "?force=true&persona_id=coach", now=at(seconds=1)).json["summary"]
+    assert (own["message_count"], "persona_id" in own) == (3, False)
+    assert (coached["message_count"], coached["persona_id"]) == (4, "coach")
+    assert [one["id"] for one in caller.get(SUMMARIES).json["summaries"]] == [coached["id"], own["id"]]
+    assert [one["id"] for one in caller.get(f"{SUMMARIES}?persona_id=coach").json["summaries"]] == [coached["id"]]
+    assert caller.get("/v1/users/ben/summaries").json == {"summaries": []}
+
+
+def test_lists_are_walked_by_cursors_that_are_bound_to_them(caller: Caller) -> None:
+    made = []
+    for n in range(5):
+        say(caller, 1, NOON + timedelta(hours=n))
+        made.append(summarize(caller, "?force=true", now=at(hours=n)).json["summary"]["id"])
+    seen, query = [], {"limit": "2"}
+    while True:
+        page = caller.get(SUMMARIES, query).json
+        seen += [one["id"] for one in page["summaries"]]
+        if "next_cursor" not in page:
+            break
+        query["cursor"] = page["next_cursor"]
+        assert caller.get("/v1/users/ben/summaries", query).locs == {("query", "cursor")}
+        assert caller.get(SUMMARIES, {**query, "persona_id": "p"}).locs == {("query", "cursor")}
+    assert seen == list(reversed(made))
+
+
+@pytest.mark.spec("H-30", "H-31")
+@pytest.mark.parametrize(
+    "says", [UpstreamFailed("x"), Unavailable("x"), Throttled("x", 9), "no JSON", answer("w " * 500), answer("")]
+)
+def test_a_model_that_fails_is_a_502_and_nothing_is_stored(scripted: tuple[App, ScriptedModel], says: Said) -> None:
+    app, model = scripted
+    caller = Caller(Cloud(app))
+    say(caller, 50)
+    model.says = [says]
+    failed = summarize(caller, idempotency_key="k1")
+    assert failed.status == 502
+    assert failed.json["type"] == "urn:recollect:problem:upstream-failed"
+    assert caller.get(SUMMARIES).json == {"summaries": []}
+    model.says = [answer("Good.")]
+    made = summarize(caller, idempotency_key="k1")
+    assert (made.status, made.json["reason"], made.json["summary"]["summary"]) == (201, "messages", "Good.")
+
+
+def test_the_same_key_gives_the_same_answer(caller: Caller) -> None:
+    say(caller, 12)
+    first = summarize(caller, "?force=true", idempotency_key="k1")
+    again = summarize(caller, "?force=true", idempotency_key="k1")
+    assert (again.status, again.json) == (201, first.json)
+    assert again.headers["idempotent-replayed"] == "true"
+    assert len(caller.get(SUMMARIES).json["summaries"]) == 1
+    other = caller.post("/v1/users/ben/summaries?force=true", b"", idempotency_key="k1", x_recollect_now=at())
+    assert other.json["due"] is False
+    assert summarize(caller, idempotency_key="k2").json == summarize(caller, idempotency_key="k2").json
+
+
+def test_one_request_at_a_time_makes_a_summary(scripted: tuple[App, ScriptedModel]) -> None:
+    app, model = scripted
+    caller = Caller(Cloud(app))
+    say(caller, 50)
+    seen: list[Answered] = []
+
+    def meanwhile(_request: object) -> str:
+        seen.append(summarize(caller, "?force=true"))
+        return answer("Good.")
+
+    model.says = [meanwhile]
+    assert summarize(caller).status == 201
+    assert [one.status for one in seen] == [409]
+    assert len(model.asked) == 1
+
+
+@pytest.mark.spec("H-01", "H-13", "H-15", "P-5")
+def test_context_has_the_summary_and_the_raw_messages_and_nothing_in_both(caller: Caller) -> None:
+    say(caller, 60)
+    summary = summarize(caller).json["summary"]
+    context = caller.post("/v1/context", {"user_id": "anna", "input": "hello"}, x_recollect_now=at()).json
+    assert context["summary"]["id"] == summary["id"]
+    assert context["summary"]["summary"] == summary["summary"]
+    raw = [one["content"] for one in context["messages"] if one["role"] == "user"][:-1]
+    assert raw == [f"I counted sheep number {n} near Lyon." for n in range(50, 60)]
+
+
+def goal_of(scripted: tuple[App, ScriptedModel], *goals: dict[str, Any]) -> tuple[Caller, list[Any]]:
+    """A caller whose user follows these goals."""
+    app, model = scripted
+    caller = Caller(Cloud(app))
+    say(caller, 1)
+    model.says = [answer("Good.", *goals)]
+    assert summarize(caller, "?force=true").status == 201
+    return caller, caller.get(GOALS).json["goals"]
+
+
+@pytest.mark.spec("H-03", "H-24")
+def test_goals_are_listed_patched_and_checked_in(scripted: tuple[App, ScriptedModel]) -> None:
+    caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily", "check_in_frequency": "daily"})
+    assert goal == {
+        "id": goal["id"], "goal": "Meditate daily", "status": "active", "check_in_frequency": "daily",
+        "history": [], "version": 1, "source_event_ids": [],
+    }  # fmt: skip
+    one = f"{GOALS}/{goal['id']}"
+    patched = patch(caller, one, {"status": "completed", "goal": " Meditate\n twice "}, if_match='"1"')
+    assert (patched.status, patched.headers["etag"]) == (200, '"2"')
+    assert (patched.json["goal"], patched.json["status"], patched.json["version"]) == ("Meditate twice", "completed", 2)
+    for date, status in (("2024-06-02", "missed"), ("2024-06-01", "completed"), ("2024-06-02T10:00:00Z", "completed")):
+        checked = caller.post(f"{one}/check-ins", {"date": date, "status": status})
+        assert checked.status == 201, checked.text
+    assert checked.json["history"] == [
+        {"date": "2024-06-01", "status": "completed"},
+        {"date": "2024-06-02", "status": "completed"},
+    ]
+    assert checked.headers["etag"] == '"5"'
+    assert caller.get(GOALS).json["goals"] == [checked.json]
+
+
+def patch(caller: Caller, path: str, body: Any, **headers: str) -> Answered:
+    """PATCH with a JSON body."""
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    return caller.surface.send("PATCH", path, json.dumps(body).encode(), given)
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        ({"status": "completed"}, {}, 428),
+        ({"status": "completed"}, {"if_match": '"2"'}, 412),
+        ({"status": "completed"}, {"if_match": 'W/"1"'}, 412),
+        ({"status": "completed"}, {"if_match": '"9", "1"'}, 200),
+        ({"status": "completed"}, {"if_match": "*"}, 200),
+        ({"status": "done"}, {"if_match": "*"}, 422),
+        ({"goal": " "}, {"if_match": "*"}, 422),
+        ({"goal": "g" * 501}, {"if_match": "*"}, 422),
+        ({"history": []}, {"if_match": "*"}, 422),
+        ({}, {"if_match": "*"}, 422),
+        ({"check_in_frequency": None}, {"if_match": "*"}, 422),
+        ([], {"if_match": "*"}, 422),
+    ],
+)
+def test_patches_say_which_version_they_change(
+    scripted: tuple[App, ScriptedModel], body: Any, headers: dict[str, str], status: int
+) -> None:
+    caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily"})
+    assert patch(caller, f"{GOALS}/{goal['id']}", body, **headers).status == status
+
+
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        ({"status": "missed"}, ("body", "date")),
+        ({"date": "yesterday", "status": "missed"}, ("body", "date")),
+        ({"date": "1800-01-01", "status": "missed"}, ("body", "date")),
+        ({"date": True, "status": "missed"}, ("body", "date")),
+        ({"date": "2024-06-01"}, ("body", "status")),
+        ({"date": "2024-06-01", "status": "active"}, ("body", "status")),
+        ({"date": "2024-06-01", "status": "missed", "note": ""}, ("body", "note")),
+    ],
+)
+def test_check_ins_that_are_none_are_named(
+    scripted: tuple[App, ScriptedModel], body: Any, loc: tuple[str, ...]
+) -> None:
+    caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily"})
+    refused = caller.post(f"{GOALS}/{goal['id']}/check-ins", body)
+    assert (refused.status, refused.locs) == (422, {loc})
+
+
+def test_a_check_in_under_a_key_is_noted_once(scripted: tuple[App, ScriptedModel]) -> None:
+    caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily"})
+    path, body = f"{GOALS}/{goal['id']}/check-ins", {"date": "2024-06-01", "status": "missed"}
+    first = caller.post(path, body, idempotency_key="k")
+    again = caller.post(path, body, idempotency_key="k")
+    assert (first.status, again.status, again.json) == (201, 201, first.json)
+    assert again.headers["idempotent-replayed"] == "true"
+    assert caller.post(path, {**body, "status": "completed"}, idempotency_key="k").status == 422
+
+
+def test_another_users_goal_is_none(scripted: tuple[App, ScriptedModel]) -> None:
+    caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily"})
+    entry = {"date": "2024-06-01", "status": "missed"}
+    for path in (f"/v1/users/ben/goals/{goal['id']}", f"{GOALS}/none", f"{GOALS}/~8J-YgA"):
+        assert patch(caller, path, {"status": "active"}, if_match="*").status == 404
+        assert caller.post(f"{path}/check-ins", entry).status == 404
+    foreign = Caller(Cloud(scripted[0], {"tenant": "other"}))
+    assert foreign.get(GOALS).json == {"goals": []}
+    assert foreign.get(SUMMARIES).json == {"summaries": []}
+
+
+def test_a_summary_that_was_redacted_is_read_back_as_it_is_now(laptop: Laptop) -> None:
+    caller = Caller(laptop)
+    caller.added("I moved to Lyon in May.", "My sister paints boats all day.")
+    first = summarize(caller, "?force=true", idempotency_key="k").json["summary"]
+    gone = first["sentences"][0]["source_event_ids"][0]
+    assert laptop.send("DELETE", f"/v1/users/anna/events/{gone}", None, {}).status == 204
+    again = summarize(caller, "?force=true", idempotency_key="k").json["summary"]
+    assert "Lyon" in first["summary"]
+    assert "Lyon" not in again["summary"]
+    assert "paints boats" in again["summary"]
+
+
+def test_no_text_of_a_summary_is_logged(laptop: Laptop) -> None:
+    caller = Caller(laptop)
+    say(caller, 12)
+    summarize(caller, "?force=true")
+    assert "sheep" not in laptop.log.getvalue()
+    assert '"due": true' in laptop.log.getvalue() or '"due":true' in laptop.log.getvalue()
+
+
+@pytest.mark.spec("H-16", "H-17", "H-18", "H-19", "H-20", "H-22", "P-21")
+def test_messages_and_summaries_have_the_columns_of_the_document(caller: Caller) -> None:
+    (event_id,) = say(caller, 1)
+    summarize(caller, "?force=true")
+    (event,) = caller.get("/v1/users/anna/events", {"from": "0"}).json["events"]
+    (summary,) = caller.get(SUMMARIES).json["summaries"]
+    assert [UUID(one).version for one in (event["id"], summary["id"])] == [7, 7]
+    assert (event["id"], event["user_id"], event["role"]) == (event_id, "anna", "user")
+    assert (event["content"], event["timestamp"]) == (
+        "I counted sheep number 0 near Lyon.",
+        "2024-06-01T12:00:00.000000Z",
+    )
+    for wrong in ({"content": ""}, {"content": "x", "role": "system"}):
+        assert caller.add(wrong).status == 422
+
+
+@pytest.mark.spec("H-12", "H-38")
+def test_no_state_of_a_coaching_is_kept_anywhere(app: App, caller: Caller) -> None:
+    phases = (
+        "I am forty.",
+        "My goal is to run a marathon.",
+        "I will run three times a week.",
+        "I ran today!",
+        "I did it!",
+    )
+    caller.added(*phases)
+    app.reconcile(NOON)
+    summary = summarize(caller, "?force=true").json["summary"]
+    goal, *_ = caller.get(GOALS).json["goals"]
+    assert not {"state", "stage", "phase", "topic"} & (summary.keys() | goal.keys())
+    with closing(sqlite3.connect(app.settings.home / "recollect.db")) as file:
+        kept = {row[0] for row in file.execute("SELECT DISTINCT collection FROM items")}
+        tables = {row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert kept == {"summaries", "summary_list", "summary_states", "goals"}
+    assert not any("coach" in table or "state" in table for table in tables)

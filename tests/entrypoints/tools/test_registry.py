@@ -1,0 +1,246 @@
+"""The registry of tools: what a model may call, with what, and what it may never claim (A-05, A-06, S-25, S-39)."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entrypoints.tools.conftest import ANNA, NOW, Calling
+from recollect.domain.errors import Throttled
+from recollect.domain.event import ContentType, Event, EventType, Role, Source
+from recollect.domain.scope import Scope
+from recollect.domain.tool_calls.call import ToolCall
+from recollect.entrypoints.tools.catalogue import BUILT_IN
+from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+
+BOB = Scope("local", "bob")
+VALID: dict[str, dict[str, Any]] = {
+    "manage_knowledge": {"namespace": "vocabulary", "key": "orders:cost", "value": {"target": "total_amount"}},
+    "save_memory": {"content": "Anna lives in Lyon"},
+    "search_memory": {"query": "Lyon"},
+    "forget_memory": {"key": "city"},
+    "record_event": {"content": "Dentist on Tuesday"},
+    "track_goal": {"goal": "Run a marathon"},
+}
+
+
+def stored(call: Calling, result: ToolResult, scope: Scope = ANNA) -> Event:
+    event = call.app.parts.timeline.find(scope, result.result["id"])
+    assert event is not None
+    return event
+
+
+@pytest.mark.spec("A-06")
+@pytest.mark.parametrize("tool", BUILT_IN)
+def test_each_tool_does_what_is_asked(call: Calling, tool: str) -> None:
+    call("save_memory", content="Anna's city is Lyon", key="city")
+    result = call(tool, **VALID[tool])
+    assert result.ok, result
+    assert result.message.endswith(".")
+
+
+@pytest.mark.spec("A-06")
+def test_an_unknown_tool_is_an_answer_that_names_the_known_ones(call: Calling) -> None:
+    for repaired in (False, True):
+        result = call.make(ToolCall("delete_everything", {"user_id": "anna"}, repaired=repaired))
+        assert (result.status, result.wrote) == (Status.UNKNOWN_TOOL, False)
+        assert all(name in result.message for name in BUILT_IN)
+
+
+@pytest.mark.spec("A-05")
+@pytest.mark.parametrize("tool", BUILT_IN)
+@pytest.mark.parametrize("field", ["source", "role", "user_id", "tenant", "persona_id", "trust", "actor", "embedding"])
+def test_what_is_no_parameter_is_refused_by_name(call: Calling, tool: str, field: str) -> None:
+    result = call(tool, **VALID[tool], **{field: "user"})
+    assert result.status is Status.INVALID_PARAMETERS
+    assert [(fault.loc, fault.message) for fault in result.faults] == [((field,), "unknown field")]
+    assert not call("search_memory", query="anna lyon").result["results"]
+
+
+@pytest.mark.spec("A-05")
+@pytest.mark.parametrize(
+    ("tool", "parameters", "loc"),
+    [
+        ("save_memory", {}, ("content",)),
+        ("save_memory", {"content": " \n"}, ("content",)),
+        ("save_memory", {"content": "é" * 32_769}, ("content",)),
+        ("save_memory", {"content": "x", "importance": 1.01}, ("importance",)),
+        ("save_memory", {"content": "x", "importance": -0.01}, ("importance",)),
+        ("save_memory", {"content": "x", "key": ".."}, ("key",)),
+        ("save_memory", {"content": "x", "key": "k" * 129}, ("key",)),
+        ("save_memory", {"content": "x", "keywords": ["w"] * 51}, ("keywords",)),
+        ("save_memory", {"content": "\ud800"}, ("content",)),
+        ("search_memory", {"query": "x", "top_k": 0}, ("top_k",)),
+        ("search_memory", {"query": "x", "top_k": 101}, ("top_k",)),
+        ("search_memory", {"query": ["x"]}, ("query",)),
+        ("forget_memory", {}, ()),
+        ("forget_memory", {"id": "a", "key": "b"}, ()),
+        ("record_event", {"content": "x", "event_type": "party"}, ("event_type",)),
+        ("record_event", {"content": "x", "timestamp": "some day"}, ("timestamp",)),
+        ("record_event", {"content": "x", "timestamp": "1850-01-01"}, ("timestamp",)),
+        ("track_goal", {"goal": "x", "status": "won"}, ("status",)),
+        ("track_goal", {"goal": " "}, ("goal",)),
+        ("track_goal", {"goal": "x" * 501}, ("goal",)),
+        ("manage_knowledge", {"namespace": "rule"}, ()),
+        ("manage_knowledge", {"namespace": "rule", "key": "vip", "action": "erase"}, ("action",)),
+        ("manage_knowledge", {"namespace": "rule", "key": "vip"}, ()),
+        ("manage_knowledge", {"namespace": "vocabulary", "key": "cost", "value": {"target": "x"}}, ("key",)),
+        ("manage_knowledge", {"namespace": "vocabulary", "key": "a:b", "value": {"goal": "x"}}, ("value", "goal")),
+    ],
+)
+def test_parameters_out_of_bounds_are_an_answer_that_says_where(
+    call: Calling, tool: str, parameters: dict[str, Any], loc: tuple[str, ...]
+) -> None:
+    result = call(tool, **parameters)
+    assert result.status is Status.INVALID_PARAMETERS
+    assert [fault.loc for fault in result.faults] == [loc]
+    assert result_document(result)["errors"][0]["loc"] == list(loc)
+
+
+SOME_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = st.sampled_from([*(name for parameters in VALID.values() for name in parameters), "action", "id", "top_k", "x"])
+
+
+@pytest.mark.spec("A-05", "A-06")
+@given(st.sampled_from([*BUILT_IN, "x"]), st.dictionaries(NAMES, SOME_JSON, max_size=5))
+def test_any_parameters_are_an_answer(call: Calling, tool: str, parameters: dict[str, Any]) -> None:
+    result = call(tool, **parameters)
+    assert result.message
+    result_document(result)
+
+
+@pytest.mark.spec("A-05")
+def test_the_action_beside_the_parameters_is_the_tools_where_it_has_one(call: Calling) -> None:
+    listed = call.make(ToolCall("manage_knowledge", {"namespace": "rule"}, action="list"))
+    assert listed.result == {"entries": [], "more": False}
+    assert call.make(ToolCall("search_memory", {"query": "x"}, action="run")).ok
+
+
+def test_what_a_model_saves_is_inferred_and_a_models(call: Calling) -> None:
+    result = call("save_memory", content="Anna lives in Lyon", importance=0.9, keywords=["city"], key="home")
+    event = stored(call, result)
+    assert (event.source, event.role, event.user_id) == (Source.INFERRED, Role.BOT, "anna")
+    assert event.metadata == {"actor": "model", "tool": "save_memory", "keywords": ["city"]}
+    assert (event.event_type, event.content_type) == (EventType.CUSTOM, ContentType.CONTEXTUALFACT)
+    assert (event.importance, event.key, event.timestamp) == (0.9, "home", NOW)
+    assert result.stored == (event.id,)
+
+
+def test_keywords_of_vcp_are_separated_by_commas(call: Calling) -> None:
+    result = call("save_memory", content="Anna lives in Lyon", keywords="city, home,")
+    assert stored(call, result).metadata["keywords"] == ["city", "home"]
+
+
+def test_an_event_of_a_models_has_its_type_and_time(call: Calling) -> None:
+    result = call("record_event", content="Dentist", event_type="task", timestamp="2024-06-01T10:00:00Z")
+    event = stored(call, result)
+    assert (event.source, event.role, event.event_type) == (Source.INFERRED, Role.BOT, EventType.TASK)
+    assert event.timestamp.isoformat() == "2024-06-01T10:00:00+00:00"
+    again = call("record_event", content="Dentist", event_type="task", timestamp="2024-06-01T10:00:00Z")
+    assert again.result == {"id": event.id, "status": "duplicate"}
+
+
+def test_the_same_call_with_the_same_ids_stores_nothing_twice(call: Calling) -> None:
+    seed = call.app.ids.seed(0, 4)
+    asked = ToolCall("save_memory", {"content": "Anna lives in Lyon"})
+    ids = {call.registry.execute(ANNA, asked, seed, NOW).result["id"] for _ in range(2)}
+    assert len(ids) == 1
+    assert len(call.app.parts.timeline.newest(ANNA, 10)) == 1
+
+
+def test_a_search_finds_the_users_memories_and_no_other_users(call: Calling) -> None:
+    call("save_memory", content="Anna lives in Lyon")
+    call("save_memory", BOB, content="Bob lives in Lyon")
+    found = call("search_memory", query="who lives in Lyon?").result["results"]
+    assert [one["content"] for one in found] == ["Anna lives in Lyon"]
+    assert found[0]["source"] == "inferred"
+
+
+def test_a_search_leaves_out_what_no_model_would_read(call: Calling) -> None:
+    for number in range(3):
+        call("save_memory", content=f"lyon {number} " + "x" * 20_000)
+    result = call("search_memory", query="lyon").result
+    assert len(result["results"]) + result["left_out"] == 3
+    assert result["left_out"] >= 1
+
+
+def test_forgetting_reaches_only_what_the_scope_admits(call: Calling) -> None:
+    kept = call("save_memory", Scope("local", "anna", "work"), content="The office is in Lyon")
+    for scope in (BOB, Scope("other", "anna"), Scope("local", "anna", "home")):
+        assert call("forget_memory", scope, id=kept.result["id"]).status is Status.NOT_FOUND
+    assert call("forget_memory", BOB, key="city").status is Status.NOT_FOUND
+    stored(call, kept)
+
+
+def test_forgetting_by_id_and_by_key(call: Calling) -> None:
+    first = call("save_memory", content="Anna lives in Lyon")
+    assert call("forget_memory", id=first.result["id"]).result == {"deleted": [first.result["id"]]}
+    assert call.app.parts.timeline.find(ANNA, first.result["id"]) is None
+    for city in ("Lyon", "Paris"):
+        call("save_memory", content=f"Anna's city is {city}", key="city")
+    assert len(call("forget_memory", key="city").result["deleted"]) == 2
+    assert call("search_memory", query="city").result["results"] == []
+    assert call("forget_memory", key="city").status is Status.NOT_FOUND
+
+
+@pytest.mark.spec("S-25", "S-39")
+def test_knowledge_that_a_model_writes_is_an_inference_whatever_it_says(call: Calling) -> None:
+    value = {"target": "total_amount", "source": "user_instruction"}
+    written = call("manage_knowledge", namespace="vocabulary", key="orders:cost", value=value)
+    assert written.result == {"namespace": "vocabulary", "key": "orders:cost", "version": 1}
+    read = call("manage_knowledge", namespace="vocabulary", key="orders:cost", action="read")
+    assert (read.result["value"]["source"], read.wrote) == ("inference", False)
+
+
+@pytest.mark.spec("S-39")
+def test_the_four_actions_on_knowledge(call: Calling) -> None:
+    rule = {"condition": "count > 100"}
+    assert call("manage_knowledge", namespace="rule", key="vip", value=rule, action="upsert").ok
+    listed = call("manage_knowledge", namespace="rule", action="list").result
+    assert [entry["key"] for entry in listed["entries"]] == ["vip"]
+    assert call("manage_knowledge", namespace="rule", key="vip", action="delete").ok
+    for action in ("read", "delete"):
+        assert call("manage_knowledge", namespace="rule", key="vip", action=action).status is Status.NOT_FOUND
+
+
+def test_a_goal_is_tracked_and_known_again(call: Calling) -> None:
+    first = call("track_goal", goal="Run a marathon", check_in_frequency="weekly")
+    again = call("track_goal", goal="run a marathon", status="completed")
+    assert again.result["id"] == first.result["id"]
+    (goal,) = call.app.goals.listed(ANNA)
+    assert (goal.status, goal.check_in_frequency) == ("completed", "weekly")
+    assert call.app.goals.listed(BOB) == []
+
+
+def test_a_part_that_does_not_answer_is_an_answer(call: Calling, monkeypatch: pytest.MonkeyPatch) -> None:
+    def throttled(*_arguments: Any, **_named: Any) -> None:
+        raise Throttled("table X asked to slow down")
+
+    monkeypatch.setattr(type(call.app.parts.timeline), "append", throttled)
+    result = call("save_memory", content="Anna lives in Lyon")
+    assert (result.status, result.wrote) == (Status.UNAVAILABLE, True)
+    assert "table" not in result.message
+
+
+def test_the_tools_are_described_with_their_schemas(call: Calling) -> None:
+    described = {one.name: one for one in call.registry.described()}
+    assert list(described) == list(BUILT_IN)
+    for name, one in described.items():
+        assert one.schema["additionalProperties"] is False
+        assert set(VALID[name]) <= set(one.schema["properties"])
+        assert name in call.registry.instructions
+
+
+def test_pydantic_is_imported_with_the_first_call_and_not_before() -> None:
+    code = (
+        "import recollect.entrypoints.tools.registry, recollect.entrypoints.http.routes.tools, sys;"
+        "assert not {'pydantic', 'numpy'} & set(sys.modules), 'imported too early'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
