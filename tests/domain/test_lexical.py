@@ -27,6 +27,8 @@ from recollect.domain.stemming import stem
         ("the of and", []),
         ("我喜欢看电影", ["我喜", "喜欢", "欢看", "看电", "电影"]),
         ("iPhone用户", ["iphon", "用户"]),
+        ("漢abc字x", ["漢", "abc", "字", "x"]),
+        ("iphone用户群体x", ["iphon", "用户", "户群", "群体", "x"]),
         ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
     ],
 )

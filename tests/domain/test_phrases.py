@@ -1,11 +1,10 @@
 """Keyword matching (P-3)."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.steps import assert_linear
 from recollect.domain.phrases import fold, found, whole_word_positions
 
 # Outer characters of words: what of a keyword may adjoin what.
@@ -53,9 +52,11 @@ def test_any_text_and_keywords(text: str, keywords: list[str], word_boundary: bo
     assert all(fold(hit) in fold(text) for hit in hits)
 
 
-def test_a_megabyte_is_matched_in_linear_time() -> None:
+def test_a_megabyte_is_matched() -> None:
     text = "whatever i amp’ " * 65_536
-    started = time.perf_counter()
     assert found(text, ["i am", "never"], word_boundary=True) == ()
     assert found(text, ["zebra"] * 1) == ()
-    assert time.perf_counter() - started < 2
+
+
+def test_work_grows_as_the_text_does() -> None:
+    assert_linear(lambda size: found("whatever i amp’ " * size, ["i am", "never"], word_boundary=True), 1_000)

@@ -1,11 +1,10 @@
 """Sources of sentences: found by our own matching, rather one too many than one too few."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.steps import assert_linear
 from recollect.domain.sentence_sources import MOST_SOURCES, SentenceSources, Witness, witness_of
 from recollect.domain.summary import SummarySentence
 
@@ -108,11 +107,8 @@ def test_what_was_said_word_by_word_names_its_event(said: list[str], data: st.Da
 
 
 def test_work_is_linear_in_what_was_said() -> None:
-    def seconds(size: int) -> float:
+    def attribute(size: int) -> None:
         witnesses = [Witness(f"word{n} and word{n + 1} are common words", (f"e{n}",)) for n in range(size)]
-        began = time.perf_counter()
         SentenceSources(witnesses).attribute([f"word{n} is a common word" for n in range(20)])
-        return time.perf_counter() - began
 
-    seconds(400)
-    assert seconds(4_000) < 40 * max(seconds(400), 0.002)
+    assert_linear(attribute, 400)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from recollect.domain.extractive_answer import is_extractive_answer
 from recollect.domain.extractive_goals import extract_goals
 from recollect.domain.lexical import terms
 from recollect.domain.model_call import EARLIER_SUMMARY, KEPT_GOAL, Evidence
@@ -64,6 +65,7 @@ def extractive_summary(evidence: Sequence[Evidence], previous: str | None, max_w
     """
     old = _earlier([*split_sentences(previous or ""), *(e.text for e in evidence if e.role == EARLIER_SUMMARY)])
     said = [one for one in evidence if one.role not in (EARLIER_SUMMARY, KEPT_GOAL)]
+    said = [one for one in said if not is_extractive_answer(one.text)] or said  # they repeat what was said
     fresh = [candidate for position, one in enumerate(said) for candidate in _candidates(one, position)]
     weights = _weights(said, old)
     kept = _chosen(old, weights, math.floor(max_words * _EARLIER_SHARE) if fresh else max_words, [])
