@@ -227,8 +227,8 @@ them on Lambda. Reading the stream from Lambda costs nothing. Not in it: the Ope
 whether it is used or not (docs/adr), storage, logs, and data transfer."""
 
 _IMPORTS = """Of the artifacts that `sam build` made, on Python 3.13, best of 15 processes each, over
-`import aws_lambda_powertools, boto3` from the same layer. Those with the embedder's layer stand apart: they import
-numpy, and the model itself is loaded with the first text."""
+`import aws_lambda_powertools, boto3` from the same layer. The goal is for functions that embed nothing by
+themselves; the others import numpy, and load the model while they start or with the first text."""
 
 _PARSER = """Texts of about 1 MB, dual mode, best of 15, the ways in turns. *Over `json.loads`*: over reading the same
 objects with the standard library and nothing else; of noise, over one JSON string with the same text. *Doubling*: over

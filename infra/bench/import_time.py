@@ -18,7 +18,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / ".aws-sam/build"
 LAYERS = ("MemoryLayer", "DependenciesLayer", "EmbedderLayer")
-FUNCTIONS = {"ingest": LAYERS[:2], "retrieval": LAYERS, "context": LAYERS, "project": LAYERS}
+FUNCTIONS = {
+    "ingest": LAYERS[:2],
+    "summarize": LAYERS[:2],
+    "knowledge": LAYERS,
+    "retrieval": LAYERS,
+    "context": LAYERS,
+    "converse": LAYERS,
+    "project": LAYERS,
+    "mcp": (*LAYERS, "McpLayer"),
+}
 BARE = "bare"
 GOAL = 1.4
 

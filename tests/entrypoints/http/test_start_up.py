@@ -8,6 +8,10 @@ import pytest
 NEVER = {"pydantic", "opensearchpy", "onnxruntime", "tokenizers", "httpx", "uvicorn", "typer", "jsonschema"}
 GROUPS = {
     "ingest": {"numpy", "sqlite3", "recollect.domain.ranking", "recollect.application.recall"},
+    "knowledge": {"numpy", "sqlite3", "mcp", "recollect.domain.ranking"},
+    "rules": {"numpy", "sqlite3", "recollect.domain.ranking"},
+    "summaries": {"numpy", "sqlite3", "recollect.domain.ranking"},
+    "tools": {"numpy", "sqlite3", "mcp", "recollect.domain.ranking"},
     "retrieval": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "context": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "turns": {"sqlite3", "recollect.entrypoints.http.openapi"},

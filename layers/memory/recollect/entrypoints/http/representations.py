@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.domain.event import Event
 from recollect.domain.instants import iso
 from recollect.domain.knowledge import KnowledgeEntry
-from recollect.domain.ranking import Ranked
 from recollect.entrypoints.http.json_values import json_text
+
+if TYPE_CHECKING:
+    from recollect.domain.ranking import Ranked
 
 PAGE_BYTES = 4_500_000  # of the 5.5 MB that an answer may have
 _INTERNAL = frozenset({"embedding", "superseded_at"})
@@ -20,12 +22,12 @@ def event_json(event: Event) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def score_json(ranked: Ranked) -> dict[str, float]:
+def score_json(ranked: "Ranked") -> dict[str, float]:
     """The raw signals of a result: cosine, BM25 and whatever else was weighed."""
     return dict(ranked.signals)
 
 
-def why_json(ranked: Ranked, place: int) -> dict[str, Any]:
+def why_json(ranked: "Ranked", place: int) -> dict[str, Any]:
     """Why a result stands where it does: its place, its rank in each arm, each signal's share of the score."""
     return {
         "place": place,
