@@ -8,8 +8,8 @@ import pytest
 
 from adapters.embedders.local_server import Reply, running_server
 from recollect.adapters.deadline import within
-from recollect.adapters.http_connection import CutAnswer, HttpConnection, HttpService, retry_after_seconds
-from recollect.domain.errors import OutOfTime, UpstreamFailed
+from recollect.adapters.http_connection import HttpConnection, HttpService, retry_after_seconds
+from recollect.domain.errors import CutAnswer, OutOfTime, UpstreamFailed
 
 
 def connection(url: str, **service: object) -> HttpConnection:

@@ -47,9 +47,10 @@ def test_an_import_that_is_killed_again_and_again_ends_with_every_turn_once(tmp_
         app.parts.close()
 
 
-def test_ctrl_c_ends_an_import_without_a_traceback(tmp_path: Path, file: Path) -> None:
-    home = Home(tmp_path / "home")
-    with home.start("import", str(file), "--user", "ana") as process:
+def test_ctrl_c_ends_an_import_without_a_traceback(tmp_path: Path) -> None:
+    home, long = Home(tmp_path / "home"), tmp_path / "long.jsonl"
+    write_turns(long, 20 * TURNS)
+    with home.start("import", str(long), "--user", "ana") as process:
         while not (home.folder / "recollect.db").exists():
             time.sleep(0.01)
         time.sleep(0.2)

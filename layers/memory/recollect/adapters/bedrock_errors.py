@@ -16,8 +16,8 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from recollect.adapters.http_connection import CutAnswer, retry_after_seconds
-from recollect.domain.errors import OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.adapters.http_connection import retry_after_seconds
+from recollect.domain.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 
 _THROTTLED = frozenset(
     {"ThrottlingException", "TooManyRequestsException", "ServiceUnavailableException", "ModelNotReadyException"}

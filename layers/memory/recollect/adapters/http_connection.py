@@ -22,16 +22,12 @@ from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError, Pro
 from urllib3.exceptions import TimeoutError as TimedOut
 
 from recollect.adapters.deadline import Deadline, within
-from recollect.domain.errors import OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.domain.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 
 _SLOW_DOWN = (429, 503)
 _LONGEST_RETRY_AFTER_SECONDS = 86_400.0
 _CHUNK_BYTES = 65_536
 _CONNECTIONS = 10
-
-
-class CutAnswer(UpstreamFailed):
-    """The answer broke off: the connection ended before all that was announced had come. Another try may help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

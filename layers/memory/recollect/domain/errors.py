@@ -17,6 +17,7 @@ Foreign errors (boto3, OpenSearch, SQLite, HTTP) are translated once, in the ada
     - Throttled         asked to slow down
     - OutOfTime         the time of this call is used up
   x UpstreamFailed      a model or another outside service answered wrongly
+    - CutAnswer         its answer broke off; trying again may help
     - TurnUnanswered    a turn's input is stored, and there is no answer to it
   x StoredDataError     what is stored cannot be read: corrupt, or of a newer format
   x ConfigurationError  a setting is wrong; names the variable
@@ -87,6 +88,10 @@ class OutOfTime(Unavailable):
 
 class UpstreamFailed(RecollectError):
     """A model or another outside service failed, or answered something that cannot be used."""
+
+
+class CutAnswer(UpstreamFailed):
+    """The answer broke off: the connection ended before all that was announced had come. Another try may help."""
 
 
 class TurnUnanswered(UpstreamFailed):

@@ -10,9 +10,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.adapters.http_connection import CutAnswer
 from recollect.adapters.models.circuit_breaker import BreakerPolicy, CircuitBreaker
-from recollect.domain.errors import NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.domain.errors import (
+    CutAnswer,
+    NotReady,
+    OutOfTime,
+    RecollectError,
+    Throttled,
+    Unavailable,
+    UpstreamFailed,
+)
 from recollect.domain.model_call import ModelAnswer, ModelRequest
 from recollect.ports import Model
 

@@ -53,6 +53,7 @@ BY_ERROR: Mapping[type[errors.RecollectError], Kind] = {
     errors.Throttled: Kind(429, "throttled", "Too many requests", told=False),
     errors.OutOfTime: Kind(504, "out-of-time", "The time of the request was used up"),
     errors.UpstreamFailed: Kind(502, "upstream-failed", "A model or another outside service failed", told=False),
+    errors.CutAnswer: Kind(502, "answer-cut", "The answer of a model or another outside service broke off", told=False),
     errors.TurnUnanswered: Kind(502, "turn-unanswered", "There is no answer to the turn"),
     errors.StoredDataError: Kind(500, "stored-data", "What is stored cannot be read", told=False),
     errors.ConfigurationError: Kind(500, "configuration", "The service is not set up rightly", told=False),
