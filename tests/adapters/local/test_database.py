@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -228,3 +229,20 @@ def test_nothing_is_left_of_the_log_after_closing(tmp_path: Path) -> None:
     SqliteTimeline(database).append(scope, [a_write(scope, an_event(scope))])
     database.close()
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
+
+
+def test_an_interrupt_right_after_the_migrations_commit_is_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted(database_module._Connection):
+        def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+            cursor = super().execute(sql, *parameters)
+            if sql == "COMMIT":
+                raise KeyboardInterrupt
+            return cursor
+
+    with monkeypatch.context() as patched:
+        patched.setattr(database_module, "_Connection", Interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Database(tmp_path / FILE_NAME)
+    Database(tmp_path / FILE_NAME).close()

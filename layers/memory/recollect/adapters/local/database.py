@@ -296,5 +296,6 @@ def _migrate(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # an interrupt may come right after the COMMIT
+            connection.execute("ROLLBACK")
         raise
