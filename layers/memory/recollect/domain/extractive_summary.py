@@ -63,7 +63,7 @@ def extractive_summary(evidence: Sequence[Evidence], previous: str | None, max_w
     That summary is `previous`, or evidence of that role; up to half of the words go to its sentences. The
     same input gives the same text. Empty only where nothing has a word in it.
     """
-    old = _earlier([*split_sentences(previous or ""), *(e.text for e in evidence if e.role == EARLIER_SUMMARY)])
+    old = _earlier([*split_sentences(previous or ""), *(e.text.strip() for e in evidence if e.role == EARLIER_SUMMARY)])
     said = [one for one in evidence if one.role not in (EARLIER_SUMMARY, KEPT_GOAL)]
     said = [one for one in said if not is_extractive_answer(one.text)] or said  # they repeat what was said
     fresh = [candidate for position, one in enumerate(said) for candidate in _candidates(one, position)]
