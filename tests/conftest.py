@@ -43,11 +43,23 @@ def engines() -> Engines:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
-    """Says how many tests were left out, and why."""
+    """Says how many tests were left out, and why; and how many points the crash matrix has."""
     yield
+    _tell_crash_points(terminalreporter)
     reasons: dict[str, int] = {}
     for report in terminalreporter.stats.get("skipped", []):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         reasons[reason] = reasons.get(reason, 0) + 1
     for reason, count in sorted(reasons.items()):
         terminalreporter.write_line(f"left out: {count} tests: {reason.removeprefix('Skipped: ')}")
+
+
+def _tell_crash_points(terminalreporter: pytest.TerminalReporter) -> None:
+    """The matrix of tests/crashes: a point is a call of a port, before or after it, and a way in which it fails."""
+    reports = [*terminalreporter.stats.get("passed", []), *terminalreporter.stats.get("failed", [])]
+    counts = [dict(report.user_properties) for report in reports if hasattr(report, "user_properties")]
+    found = [count for count in counts if "crash_points" in count]
+    if found:
+        calls, points, runs = (sum(one[f"crash_{name}"] for one in found) for name in ("calls", "points", "runs"))
+        told = f"{len(found)} scenarios, {calls} calls, {points} points, {runs} of them run"
+        terminalreporter.write_line(f"crash matrix: {told}; a kill after a call is one before the next")

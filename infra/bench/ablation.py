@@ -14,7 +14,8 @@ from bench_scores import recall_table
 from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.app import App
-from recollect.application.recall import Recall, RecallRequest
+from recollect.application.recall import Recall
+from recollect.application.recalled import RecallRequest
 from recollect.application.search_memory import SearchMemory
 from recollect.domain.embedding import TextKind
 from recollect.domain.filters import SearchFilters
@@ -52,7 +53,7 @@ def _recall(memory: OurMemory, data: DataSet, mode: Mode, policy: RankingPolicy)
 
 def _search_with(app: App, policy: RankingPolicy) -> SearchMemory:
     parts = app.parts
-    return SearchMemory(Recall(parts.timeline, parts.index, parts.embedder, parts.concurrency, policy))
+    return SearchMemory(Recall(parts.timeline, parts.items, parts.index, parts.embedder, parts.concurrency, policy))
 
 
 def _answer(memory: OurMemory, search: SearchMemory, question: Question, mode: Mode) -> list[str]:

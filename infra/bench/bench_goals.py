@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bench_tables import OURS, table, turn_units
+from index_page import index_goals
 
 Figures = Mapping[str, Any]
 THIRD = 1 / 3
@@ -27,12 +28,15 @@ def _goals(made: Mapping[str, Figures]) -> Iterator[tuple[str, str, bool]]:
             ratios = made[name]["context"]["ratio"]
             seen = f"{ratios['whole']:.2f} (without encoding {ratios['rest']:.2f})"
             yield f"context p50 at 10^5 events over 10^3, {store}: ≤ {limit:g}", seen, ratios["whole"] <= limit
+    if "archive" in made:
+        yield from _of_the_archive(made["archive"])
     if "context" in made:
         yield from _of_contexts(made["context"])
     if "summaries" in made:
         yield from _of_summaries(made["summaries"])
     if "aws-costs" in made:
         yield from _on_aws(made["aws-costs"])
+    yield from index_goals(made)
     if "import-time" in made:
         for function in WITHOUT_MODEL:
             ratio = made["import-time"][function]["ratio"]
@@ -50,6 +54,16 @@ def _against_rivals(quality: Figures) -> Iterator[tuple[str, str, bool]]:
             for rival, over in figures["over"].items():
                 seen = f"{over[kind]['whole']:.2f} (without encoding {over[kind]['rest']:.2f})"
                 yield f"{kind}, p50 over that of {rival}: ≤ 1/3, {name}", seen, over[kind]["whole"] <= THIRD
+
+
+def _of_the_archive(archive: Figures) -> Iterator[tuple[str, str, bool]]:
+    for name, key, limit in (
+        ("compressed segments over NDJSON: ≤ 1/3", "segments", THIRD),
+        ("restore of a store over copying its files: ≤ 2", "restore", 2.0),
+        ("write p99 during a compaction over without: ≤ 1.5", "writes", 1.5),
+    ):
+        ratio = archive[key]["ratio"]
+        yield name, f"{ratio:.2f}", ratio <= limit
 
 
 def _of_contexts(contexts: Figures) -> Iterator[tuple[str, str, bool]]:

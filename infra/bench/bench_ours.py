@@ -12,7 +12,7 @@ from bench_data import Question, Turn
 from bench_vectors import BenchEmbedder
 
 from recollect.app import App, Parts
-from recollect.application.recall import RecallRequest
+from recollect.application.recalled import RecallRequest
 from recollect.bootstrap import open_app
 from recollect.domain.drafting import EventDraft, draft_event
 from recollect.domain.event import Role

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from archive_tables import restore_table, segments_line, writes_table
 from bench_goals import goals_table
 from bench_tables import (
     LANGGRAPH,
@@ -26,6 +27,7 @@ from bench_tables import (
     tool_calls_table,
     units_table,
 )
+from index_page import index_part
 
 Figures = Mapping[str, Any]
 RUN = ".venv/bin/python infra/bench/run.py"
@@ -145,6 +147,19 @@ at the larger size (`GRAPH_BREADTH` is {made["aws-scale"]["graph"]["default"]:.0
 {graph_table(made["aws-scale"])}"""
 
 
+def _archive(made: Mapping[str, Figures]) -> str:
+    figures = made["archive"]
+    return f"""{segments_line(figures)}
+
+{_RESTORES.format(records=figures["records"])}
+
+{restore_table(figures)}
+
+{_COMPACTION.format(segments=figures["writes"]["compacted"])}
+
+{writes_table(figures)}"""
+
+
 def _cost(made: Mapping[str, Figures]) -> str:
     costs = made["aws-costs"]
     return f"""{_CALLS}
@@ -226,6 +241,17 @@ here against the local engines, where `project` waits up to a second for OpenSea
 them on Lambda. Reading the stream from Lambda costs nothing. Not in it: the OpenSearch domain, which costs the same
 whether it is used or not (docs/adr), storage, logs, and data transfer."""
 
+_RESTORES = """LoCoMo dev's {records:,} turns on a laptop, each conversation a user, projected with the real vectors;
+the baseline copies the very files that the restore reads, flushing each to the disk, as the restore does. *Store*:
+`recollect restore` of what `recollect backup` made (file and archive as they are, deletions told since applied before
+the file is shown). *Snapshot*: the job `restore` of a tenant's snapshot into an empty store, record by record through
+every rule, until each record is found again by words and vector; nothing is embedded anew. It is compute, and no copy:
+a snapshot's files hold no index. Only the first is held to the goal. The best of three each."""
+
+_COMPACTION = """Durable adds of one turn (`synchronous=FULL`) until they are acknowledged, in turns of 100 without and
+with a compaction in a thread of the same process, as `recollect serve` runs it; {segments} segments were written
+meanwhile, one after the other, where a user's timeline has one to write for every 500 events."""
+
 _IMPORTS = """Of the artifacts that `sam build` made, on Python 3.13, best of 15 processes each, over
 `import aws_lambda_powertools, boto3` from the same layer. The goal is for functions that embed nothing by
 themselves; the others import numpy, and load the model while they start or with the first text."""
@@ -246,6 +272,8 @@ _PARTS: tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, Figures]], str]
     ("What stands in a context", ("context",), _context),
     ("Summaries without a model", ("summaries",), _summaries),
     ("A user with 100,000 events", ("local-scale", "aws-scale"), _scale),
+    ("Making the index anew", ("local-index", "aws-index"), index_part),
+    ("Segments, restores, and writes beside a compaction", ("archive",), _archive),
     ("Calls, waves and units on AWS", ("aws-costs",), _cost),
     ("Import time of the functions", ("import-time",), _imports),
     ("Reading tool calls", ("tool-calls",), _tool_calls),

@@ -26,6 +26,8 @@ FUNCTIONS = {
     "context": LAYERS,
     "converse": LAYERS,
     "project": LAYERS,
+    "jobs": LAYERS,
+    "retain": LAYERS[:2],
     "mcp": (*LAYERS, "McpLayer"),
 }
 BARE = "bare"

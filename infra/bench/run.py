@@ -24,12 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from ablation import ablation
+from archive_bench import WRITES, archive
 from aws_costs import aws_costs
 from bench_data import DataSet, load
 from bench_engines import running_engines
 from bench_page import page
 from bench_vectors import BenchEmbedder, KeptVectors
 from context_bench import context_bench
+from index_bench import aws_index, local_index
 from passages import passages
 from rivals_env import rivals_python
 from scale_runs import QUICK_SIZES, SIZES, aws_scale, local_scale
@@ -121,6 +123,19 @@ class Bench:
         """The same on DynamoDB Local and OpenSearch."""
         return aws_scale(self.set(SETS[0]), self.watched(), self.kept, self.model, self.sizes)
 
+    def local_index(self) -> Any:
+        """The index rebuilt from kept vectors, and the memory of a search, on SQLite."""
+        return local_index(self.set(SETS[0]), self.watched(), self.kept, self.model, max(self.sizes))
+
+    def aws_index(self) -> Any:
+        """The index rebuilt from kept vectors, and from write to searchable, on OpenSearch."""
+        size = max(self.sizes) // (1 if self.quick else 5)
+        return aws_index(self.set(SETS[0]), self.watched(), self.kept, self.model, size)
+
+    def archive(self) -> Any:
+        """Segments over NDJSON, a restore over copying the files, writes beside a compaction."""
+        return archive(self.set(SETS[0]), self.watched(), self.kept, self.model, 300 if self.quick else WRITES)
+
     def aws_costs(self) -> Any:
         """Calls, waves, units, dollars."""
         return aws_costs(self.set(SETS[0]), self.watched(), self.kept, self.model)
@@ -149,11 +164,14 @@ BENCHES: dict[str, Callable[[Bench], Any]] = {
     "summaries": Bench.summaries,
     "local-scale": Bench.local_scale,
     "aws-scale": Bench.aws_scale,
+    "local-index": Bench.local_index,
+    "aws-index": Bench.aws_index,
+    "archive": Bench.archive,
     "aws-costs": Bench.aws_costs,
     "import-time": Bench.import_time,
     "tool-calls": Bench.tool_calls,
 }
-NEED_ENGINES = frozenset({"aws-scale", "aws-costs"})
+NEED_ENGINES = frozenset({"aws-scale", "aws-index", "aws-costs"})
 
 
 def main() -> int:

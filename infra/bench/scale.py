@@ -17,7 +17,7 @@ from bench_vectors import BenchEmbedder, KeptVectors
 from recollect.app import App
 from recollect.application.build_context import ContextRequest
 from recollect.application.context_sources import ContextQuestion
-from recollect.application.recall import RecallRequest
+from recollect.application.recalled import RecallRequest
 from recollect.domain.documents import index_document
 from recollect.domain.drafting import draft_event
 from recollect.domain.embedding import TextKind

@@ -11,7 +11,7 @@ from recollect.app import App, Parts
 from recollect.application.build_context import ContextAnswer, ContextRequest
 from recollect.application.context_sources import ContextQuestion
 from recollect.application.ingest_events import IngestAnswer
-from recollect.application.recall import RecallRequest
+from recollect.application.recalled import RecallRequest
 from recollect.application.search_memory import SearchAnswer
 from recollect.bootstrap import open_app
 from recollect.domain.drafting import EventDraft

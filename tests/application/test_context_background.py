@@ -1,13 +1,14 @@
 """Summary, goals and knowledge in a context; and no message both in the summary and in the raw window."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from application.setting import ANNA, NOON, Memory, away
+from application.setting import ANNA, NOON, Away, Memory, away, with_parts
 from recollect.application.summarize import IDS, SummaryMade, SummaryOrder
 from recollect.domain.drafting import EventDraft
+from recollect.domain.errors import Unavailable
 from recollect.domain.event import Event, Role
 from recollect.domain.filters import TimeWindow
 from recollect.domain.goals import CheckIn, CheckInStatus, Goal, GoalStatus, TrackedGoal
@@ -16,6 +17,8 @@ from recollect.domain.scope import Scope
 from recollect.domain.summary import Reason, Summary, SummarySentence
 from recollect.domain.summary_items import GOALS, goal_write, summaries_path, summary_writes
 from recollect.domain.timeline import WindowQuery
+from recollect.domain.value_tombstones import REJECTIONS
+from recollect.ports import Items
 
 VIP = {"condition": "count > 100", "applies_to": ["users"]}
 
@@ -167,11 +170,29 @@ def test_what_cannot_be_read_any_more_is_named_and_left_out(memory: Memory, path
     assert "I have a dog" in answer.prompt.text
 
 
+class OnlyRejections(Away):
+    """Of all lists only that of rejected values can be read: without it nothing may be shown."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self._page if name == "page" else super().__getattr__(name)
+
+    def _page(self, owner: Scope, path: ItemPath, *rest: Any, **more: Any) -> Any:
+        if path != REJECTIONS:
+            raise Unavailable("page is away")
+        return cast(Items, self._part).page(owner, path, *rest, **more)
+
+
+def test_without_the_rejected_values_there_is_no_context(memory: Memory) -> None:
+    memory.add("I have a dog")
+    with away(memory, "items", "page") as broken, pytest.raises(Unavailable):
+        broken.context("dog?")
+
+
 @pytest.mark.spec("K-77")
 def test_all_of_it_away_still_gives_a_context(memory: Memory) -> None:
     memory.add("I have a dog")
-    with away(memory, "items", "page") as broken:
-        answer = broken.context("dog?", store="users")
+    broken = with_parts(memory, items=OnlyRejections(memory.app.parts.items, ["page"]))
+    answer = broken.context("dog?", store="users")
     assert answer.missing == ("summary", "goals", "knowledge")
     assert "I have a dog" in answer.prompt.text
 

@@ -242,7 +242,7 @@ def test_a_failure_half_way_has_emptied_the_slot_and_asking_again_goes_on(memory
 
     from recollect.application.forget_events import ForgetEvents
 
-    forget_once = ForgetEvents(OnceOnly(), memory.app.parts.projections, lambda *_: None)
+    forget_once = ForgetEvents(OnceOnly(), memory.app.parts.projections, memory.app.forget_memories, lambda *_: None)
     with pytest.raises(Unavailable):
         forget_once(ANNA, key="city", now=memory.now)
     assert shown(memory, "Rome Lyon Bonn") == set()
@@ -338,16 +338,30 @@ def test_a_deletion_in_the_middle_of_a_projection_leaves_nothing_behind(
 
     def delete_and_project() -> None:
         forget(memory, 1)
-        other = ProjectEvents(parts.timeline, Apart(parts.projections), parts.index, parts.embedder, parts.publisher)
+        other = ProjectEvents(
+            parts.timeline,
+            Apart(parts.projections),
+            parts.index,
+            parts.embedder,
+            parts.publisher,
+            memory.app.following,
+        )
         assert other(parts.projections.pending(10, None).markers, memory.now).failed == {}
 
     made: dict[str, Any] = {"projections": Apart(parts.projections), "index": parts.index, "publisher": parts.publisher}
     made[part] = Interrupting(made[part], method, delete_and_project, after=after)
-    project = ProjectEvents(parts.timeline, made["projections"], made["index"], parts.embedder, made["publisher"])
+    project = ProjectEvents(
+        parts.timeline,
+        made["projections"],
+        made["index"],
+        parts.embedder,
+        made["publisher"],
+        memory.app.following,
+    )
     project(parts.projections.pending(10, None).markers, memory.now)
     assert parts.projections.pending(10, None).markers == ()
     assert parts.projections.vectors(ANNA, memory.ids).keys() == {memory.ids[0]}
-    assert [event.id for event in parts.publisher.published("acme", None, None)] == [memory.ids[0]]
+    assert [event.id for event in parts.publisher.published("acme", "memory:episodic:saved", None)] == [memory.ids[0]]
     for _ in range(2):
         assert shown(memory, f"Rome {SECRET}") == set()
         answer = memory.search(f"Rome {SECRET}", include_superseded=True)

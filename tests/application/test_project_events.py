@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_projecting_again_changes_nothing(memory: Memory) -> None:
         state = ([r.event for r in found.results], found.diagnostics.matched_count)
         assert before in (None, state)
         before = state
-    assert len(memory.app.parts.publisher.published("acme", None, None)) == 2
+    assert len(memory.app.parts.publisher.published("acme", EPISODIC_SAVED, None)) == 2
 
 
 def test_a_record_of_an_event_that_never_was_removes_and_goes_on(memory: Memory) -> None:
@@ -86,7 +87,9 @@ def test_one_users_failure_is_nobody_elses(memory: Memory) -> None:
             return real(scope, refs)
 
     parts = memory.app.parts
-    project = ProjectEvents(OnlyBen(), parts.projections, parts.index, parts.embedder, parts.publisher)  # type: ignore[arg-type]
+    project = ProjectEvents(
+        cast(Any, OnlyBen()), parts.projections, parts.index, parts.embedder, parts.publisher, memory.app.following
+    )
     report = project(parts.projections.pending(10, None).markers, memory.now)
     assert (report.projected, list(report.failed)) == (1, [memory.ids[0]])
 
@@ -105,7 +108,9 @@ def test_what_fails_at_the_commit_is_reported_as_not_projected(memory: Memory) -
     memory.add("mine")
     memory.add("theirs", scope=Scope("acme", "ben"))
     parts = memory.app.parts
-    project = ProjectEvents(parts.timeline, Full(), parts.index, parts.embedder, parts.publisher)  # type: ignore[arg-type]
+    project = ProjectEvents(
+        parts.timeline, cast(Any, Full()), parts.index, parts.embedder, parts.publisher, memory.app.following
+    )
     report = project(parts.projections.pending(10, None).markers, memory.now)
     assert (report.projected, report.failed) == (0, dict.fromkeys(memory.ids, "Unavailable"))
     assert parts.publisher.published("acme", None, None) == []

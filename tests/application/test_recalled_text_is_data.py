@@ -10,6 +10,7 @@ from application.test_context_background import put_goals, put_summary
 from application.test_look_up import ScriptedSearch
 from application.turning import NotedTools, ScriptedModel, Talk, sent, talk
 from recollect.application.build_context import ContextAnswer
+from recollect.application.list_memories import MemoryQuery
 from recollect.domain.drafting import EventDraft
 from recollect.domain.event import Role
 from recollect.domain.goals import Goal
@@ -161,7 +162,8 @@ def test_a_tool_call_acts_for_the_user_of_the_turn_alone(memory: Memory) -> None
     assert [one.status for one in refused.tool_calls] == ["invalid_parameters"]
     stored = session.say("I like tea")
     assert [one.status for one in stored.tool_calls] == ["done"]
-    (saved,) = (event for event in session.stored() if event.content == "Likes tea")
+    (saved,) = session.memory.app.list_memories(ANNA, MemoryQuery(), 10, None, session.memory.now).memories
+    assert (saved.content, saved.origin) == ("Likes tea", "direct")
     assert (saved.user_id, saved.source.value, saved.metadata["actor"]) == (ANNA.user_id, "inferred", "model")
 
 

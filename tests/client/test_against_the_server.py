@@ -149,7 +149,7 @@ def test_tool_calls_are_read_and_made_once(memory: Recollect, user: str) -> None
     assert [call["tool"] for call in memory.tool_calls(text)["calls"]] == ["save_memory"]
     first, again = (memory.tool_calls(text, user_id=user, execute=True, idempotency_key=user) for _ in range(2))
     assert first == again
-    assert [event["id"] for event in memory.events(user)] == [first["results"][0]["result"]["id"]]
+    assert [one["id"] for one in memory.memories(user)] == [first["results"][0]["result"]["id"]]
 
 
 def test_a_turn_is_answered_and_remembered(memory: Recollect, user: str) -> None:
@@ -174,6 +174,12 @@ def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
         "DELETE /v1/users/{user_id}/keys/{key}",
         "GET /v1/users/{user_id}/conversations",
         "POST /v1/search",
+        "POST /v1/memories",
+        "GET /v1/users/{user_id}/memories",
+        "GET /v1/users/{user_id}/memories/{memory_id}",
+        "PATCH /v1/users/{user_id}/memories/{memory_id}",
+        "DELETE /v1/users/{user_id}/memories/{memory_id}",
+        "GET /v1/users/{user_id}/memories/{memory_id}/history",
         "POST /v1/context",
         "POST /v1/turns",
         "GET /v1/health",
@@ -195,7 +201,29 @@ def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
         "PATCH /v1/users/{user_id}/goals/{goal_id}",
         "POST /v1/users/{user_id}/goals/{goal_id}/check-ins",
         "GET /v1/openapi.json",
+        "POST /v1/signals",
+        "GET /v1/users/{user_id}/audit",
+        "GET /v1/users/{user_id}/ledger",
+        "GET /v1/users/{user_id}/export",
+        "POST /v1/users/{user_id}/import",
+        "GET /v1/snapshots",
+        "GET /v1/users/{user_id}/rejections",
+        "DELETE /v1/users/{user_id}/rejections/{rejection_id}",
+        "DELETE /v1/users/{user_id}",
+        "GET /v1/erasures/{erasure_id}",
+        *(f"POST /v1/jobs/{kind}" for kind in ("summarize", "retain", "reconcile", "snapshot", "restore", "reindex")),
+        "GET /v1/jobs/{job_id}",
     }
+
+
+def test_a_job_is_started_and_watched(memory: Recollect) -> None:
+    ended = memory.run_job("reconcile", wait=True)
+    assert ended["status"] == "done"
+    assert memory.job(ended["job_id"]) == ended
+    with pytest.raises(NotFound):
+        memory.run_job("dance")
+    with pytest.raises(NotFound):
+        memory.job("none")
 
 
 def test_errors_are_told_apart_by_class(memory: Recollect, server_url: str, user: str) -> None:

@@ -34,7 +34,7 @@ def at(name: str, source: str, *ids: str, body: Mapping[str, Any] | None = None)
 
 def said(answer: dict[str, Any]) -> dict[str, Any]:
     """The body of a good answer."""
-    assert answer["statusCode"] in (200, 201), answer
+    assert answer["statusCode"] in (200, 201, 202), answer
     body: dict[str, Any] = json.loads(answer["body"])
     return body
 

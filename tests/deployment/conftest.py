@@ -82,7 +82,9 @@ def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
     credentials = {name: os.environ[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")}
     yield Deployment(names, upstream, credentials | {"AWS_DEFAULT_REGION": engines.region})
     boto3.client("dynamodb").delete_table(TableName=names["Table"])
-    boto3.client("s3").delete_bucket(Bucket=names["SnapshotBucket"])
+    bucket = boto3.resource("s3").Bucket(names["SnapshotBucket"])
+    bucket.object_versions.delete()
+    bucket.delete()
     OpenSearch([engines.opensearch_url]).indices.delete(index=f"{names['IndexPrefix']}-*")
 
 

@@ -8,7 +8,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 _TRANSACTION_ACTIONS = {
     "Put": "PutItem",
@@ -16,12 +16,13 @@ _TRANSACTION_ACTIONS = {
     "Update": "UpdateItem",
     "Delete": "DeleteItem",
 }
+_OBJECT_ACTIONS = {"GET": "s3:GetObject", "HEAD": "s3:GetObject", "PUT": "s3:PutObject", "DELETE": "s3:DeleteObject"}
 _HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Need:
-    """An action on `table`, `table/index/NAME`, `domain/PATH`, `bucket`, `bus`, `parameter/NAME`, or an ARN."""
+    """An action on `table`, `table/index/NAME`, `domain/PATH`, `bucket`, `bucket/object`, `bus`, `parameter/…`, ARN."""
 
     action: str
     resource: str
@@ -122,9 +123,18 @@ def _needs(service: str, method: str, path: str, target: str, body: bytes) -> It
     elif service == "bedrock":
         yield Need("bedrock:InvokeModel", unquote(urlsplit(path).path.split("/")[2]))
     elif service == "s3":
-        yield Need("s3:ListBucket" if method == "HEAD" else f"s3:{method}", "bucket")
+        yield _bucket_need(method, urlsplit(path).path, urlsplit(path).query)
     else:
         yield Need(f"events:{target}", "bus")
+
+
+def _bucket_need(method: str, path: str, query: str) -> Need:
+    """An object is asked for by a path of more than the bucket's name."""
+    asked = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
+    if "/" not in path.strip("/"):
+        return Need("s3:ListBucketVersions" if "versions" in asked else "s3:ListBucket", "bucket")
+    version = "Version" if "versionId" in asked else ""
+    return Need(_OBJECT_ACTIONS[method] + version, "bucket/object")
 
 
 def _table_actions(target: str, request: dict[str, Any]) -> set[str]:

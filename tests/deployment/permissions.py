@@ -33,7 +33,7 @@ def _pattern(resource: Any, index_prefix: str) -> str:
     if "Ref" in resource:
         return BEDROCK_MODEL_ARN if resource["Ref"] == "BedrockModelArns" else ""
     text = str(resource["Fn::Sub"]).replace("${Table.Arn}", "table").replace("${IndexPrefix}", index_prefix)
-    text = text.replace("${RulesParameter}", RULES_PARAMETER)
+    text = text.replace("${RulesParameter}", RULES_PARAMETER).replace("${SnapshotBucket.Arn}", "bucket")
     if ":parameter/" in text:
         return text[text.index("parameter/") :]
     return "domain" + text.partition(":domain/${DomainName}")[2] if ":domain/" in text else text

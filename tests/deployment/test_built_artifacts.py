@@ -9,14 +9,20 @@ from deployment.asking import Functions, found, ingested, projected, request, sa
 from deployment.built import Deployment
 from deployment.permissions import refusals
 from deployment.template import FUNCTIONS, sample_events
+from recollect.domain.job import KINDS
 
 pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
 
 # Samples name events, goals and slots that nobody made; what another sample made or took away depends on the order.
-ABSENT = {"http-get-event", "http-delete-event", "http-delete-key", "http-patch-goal", "http-check-in"}
-CREATED = {"http-events": {200, 201}, "http-make-summary": {200, 201}}
+ABSENT = {
+    "http-get-event", "http-delete-event", "http-delete-key", "http-patch-goal", "http-check-in", "http-get-job",
+    "http-unknown-job", "http-lift-rejection", "http-get-erasure", "http-get-memory", "http-patch-memory",
+    "http-memory-history", "http-delete-memory",
+}  # fmt: skip
+STARTED = {*(f"http-{kind}-job" for kind in KINDS), "http-erase-user"}
+CREATED = {source: {200, 201} for source in ("http-events", "http-make-summary", "http-save-memory")}
 EITHER = {"http-get-entry": {200, 404}, "http-delete-entry": {204, 404}}
-STATUSES = {**{source: {404} for source in ABSENT}, **CREATED, **EITHER}
+STATUSES = {**{source: {404} for source in ABSENT}, **{source: {202} for source in STARTED}, **CREATED, **EITHER}
 HTTP_EVENTS = [
     (name, source) for name in FUNCTIONS for source in sample_events(name) if source.partition("-")[0] == "http"
 ]
@@ -38,6 +44,18 @@ def test_a_scheduled_run_counts_what_it_did(functions: Functions) -> None:
     assert set(answer) == {"projected", "gone", "failed"}
 
 
+def test_the_schedules_run_the_jobs_that_were_asked_for(functions: Functions) -> None:
+    """Those of the samples above among them; `retain` has begun its own day's."""
+    asked = said(functions["retrieval"].invoke(sample_events("retrieval")["http-reconcile-job"]))["job_id"]
+    pruned = functions["retain"].invoke(sample_events("retain")["schedule-retain"])
+    assert (pruned["failed"], pruned["complete"]) == (0, True)
+    answer = functions["jobs"].invoke(sample_events("jobs")["schedule-jobs"])
+    assert set(answer) == {"done", "failed", "running", "complete"}
+    shown = copy.deepcopy(sample_events("retrieval")["http-get-job"])
+    shown["rawPath"] = shown["requestContext"]["http"]["path"] = f"/v1/jobs/{asked}"
+    assert said(functions["retrieval"].invoke(shown))["status"] == "done"
+
+
 def test_an_event_of_another_kind_is_an_error_of_the_function(functions: Functions) -> None:
     assert functions["project"].outcome({"task": "unknown"}).error is not None
 
@@ -47,7 +65,8 @@ def test_an_event_goes_from_ingest_by_the_stream_to_search_and_context(functions
     user = f"anna-{uuid.uuid4().hex[:8]}"
     event_id = ingested(functions, user)
     assert projected(functions, user, event_id) == {"batchItemFailures": []}
-    assert functions["project"].gateway.published[-1]["DetailType"] == "memory:episodic:saved"
+    told = [entry["DetailType"] for entry in functions["project"].gateway.published[-2:]]
+    assert told == ["memory:episodic:saved", "memory:semantic:saved"]
     assert event_id in {one["id"] for one in found(functions, user)["results"]}
     context = said(functions["context"].invoke(request("context", "http-context", user)))
     assert "Lyon" in context["prompt"]

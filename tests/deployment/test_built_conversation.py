@@ -182,6 +182,26 @@ def test_a_deleted_event_is_gone_everywhere_and_stays_gone(functions: Functions,
     assert again["results"][0]["status"] == "refused"
 
 
+@pytest.mark.spec("A-19", "A-21")
+def test_a_memory_is_saved_found_edited_and_deleted(functions: Functions, user: str) -> None:
+    retrieval = functions["retrieval"]
+    memory = said(retrieval.invoke(request("retrieval", "http-save-memory", user)))
+    again = retrieval.invoke(request("retrieval", "http-save-memory", user))
+    assert (again["statusCode"], said(again)) == (200, memory)
+    ask = at("retrieval", "http-search", body={"user_id": user, "query": "What does Anna drink?"})
+    for name, content in (("http-get-memory", "green"), ("http-patch-memory", "black")):
+        assert content in said(retrieval.invoke(at("retrieval", name, user, memory["id"])))["content"]
+        (found,) = said(retrieval.invoke(ask))["results"]
+        assert (found["id"], found["kind"], found["content"]) == (memory["id"], "memory", f"Anna drinks {content} tea")
+        assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["failed"] == 0
+    history = said(retrieval.invoke(at("retrieval", "http-memory-history", user, memory["id"])))["history"]
+    assert [one["version"] for one in history] == [1, 2]
+    listed = said(retrieval.invoke(at("retrieval", "http-list-memories", user)))["memories"]
+    assert [one["id"] for one in listed] == [memory["id"]]
+    assert retrieval.invoke(at("retrieval", "http-delete-memory", user, memory["id"]))["statusCode"] == 204
+    assert said(retrieval.invoke(ask))["results"] == []
+
+
 def test_a_key_is_deleted_with_its_history(functions: Functions, user: str) -> None:
     for city in ("Lyon", "Paris", "Rome"):
         turn = {"role": "user", "content": f"I live in {city}.", "key": "home_city"}

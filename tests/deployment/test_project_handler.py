@@ -1,7 +1,7 @@
 """The handler of `project`: which records are sent again, which are not, and what is measured."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -11,8 +11,11 @@ import pytest
 
 from deployment.template import sample_events
 from recollect.app import App
+from recollect.application.bus_outbox import OutboxRun
 from recollect.application.project_events import ProjectionReport
+from recollect.application.promote_deferred import DeferredRun
 from recollect.application.reconcile import Reconcile
+from recollect.application.reconcile_bridge import BridgeRun
 from recollect.domain.errors import InvalidInput, Throttled
 from recollect.domain.ids import id_milliseconds
 from recollect.domain.timeline import PendingEvent
@@ -196,7 +199,14 @@ def test_a_batch_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_scheduled_run_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    answer, lines = handled({"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2))
+    asked: list[float] = []
+
+    def bridge(_now: datetime, remaining_seconds: Callable[[], float]) -> BridgeRun:
+        asked.append(remaining_seconds())
+        return BridgeRun(OutboxRun(1, 2, True), DeferredRun(promoted=3))
+
+    answer, lines = handled({"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2), reconcile_bridge=bridge)
+    assert asked == [100.0]
     (metrics,) = (line for line in lines if "_aws" in line)
     assert answer == {"projected": 200, "gone": 0, "failed": 0}
     assert (metrics["OldestPendingAge"], metrics["Reconciled"]) == ([3.0], [200.0])

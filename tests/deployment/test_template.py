@@ -28,7 +28,7 @@ from recollect.adapters.aws.stream_records import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
 from recollect.application.run_summaries import RESERVE_SECONDS
 from recollect.domain.tool_calls.call import Statistics
-from recollect.entrypoints import aws_wiring_project, aws_wiring_summarize
+from recollect.entrypoints import aws_wiring_jobs, aws_wiring_project, aws_wiring_summarize
 from recollect.entrypoints.http.access_log import METRICS_NAMESPACE
 from recollect.settings import Settings, variables
 
@@ -106,7 +106,7 @@ def test_every_asynchronous_edge_ends_in_a_watched_queue() -> None:
         *(one["DeadLetterConfig"]["Arn"] for name in scheduled for one in schedules(name)),
         *(function(name)["EventInvokeConfig"]["DestinationConfig"]["OnFailure"]["Destination"] for name in scheduled),
     ]
-    assert scheduled == ["summarize", "project"]
+    assert scheduled == ["summarize", "project", "jobs", "retain"]
     assert {edge["Fn::GetAtt"][0] for edge in edges} == queues
     assert all(properties(queue)["SqsManagedSseEnabled"] is True for queue in queues)
     assert queues == {names[0] for names in alarmed("QueueName")}
@@ -134,15 +134,16 @@ def test_alarms_tell_the_topic_where_there_is_one() -> None:
 
 def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
     namespace = aws_wiring_project.NAMESPACE
-    assert namespace == aws_wiring_summarize.NAMESPACE == METRICS_NAMESPACE
-    sources = [ROOT / f"layers/memory/recollect/entrypoints/aws_wiring_{name}.py" for name in ("project", "summarize")]
+    assert namespace == aws_wiring_summarize.NAMESPACE == aws_wiring_jobs.NAMESPACE == METRICS_NAMESPACE
+    wirings = [f"aws_wiring_{name}.py" for name in ("project", "summarize", "jobs")]
+    sources = [ROOT / "layers/memory/recollect/entrypoints" / wiring for wiring in wirings]
     written = set(re.findall(r'"(\w+)"', "".join(source.read_text("utf-8") for source in sources)))
     written |= {one.name for one in fields(Statistics)}
     alarms = [one["Properties"] for one in resources("AWS::CloudWatch::Alarm").values()]
     own = {one["MetricName"] for one in alarms if one.get("Namespace") == namespace}
     body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
     own |= set(re.findall(rf'\["{namespace}", "(\w+)"', body))
-    assert {aws_wiring_project.OLDEST_PENDING, "SummariesFailed"} <= own <= written
+    assert {aws_wiring_project.OLDEST_PENDING, "SummariesFailed", "JobsFailed"} <= own <= written
     assert json.loads(body)["widgets"]
 
 
@@ -164,12 +165,23 @@ def test_a_call_gives_up_before_its_function_does(name: str) -> None:
 
 
 def test_a_scheduled_run_is_over_before_the_next_begins() -> None:
-    for name in ("summarize", "project"):
+    for name in ("summarize", "project", "retain"):
         (schedule,) = schedules(name)
         minutes = int(re.fullmatch(r"rate\((\d+) minutes\)", schedule["ScheduleExpression"])[1])  # type: ignore[index]
         assert function(name)["Timeout"] <= 60 * minutes
         assert schedule["RetryPolicy"]["MaximumEventAgeInSeconds"] < 60 * minutes
         assert function(name)["EventInvokeConfig"]["MaximumRetryAttempts"] == 0
+
+
+def test_a_run_of_jobs_may_be_longer_than_their_schedules_minute() -> None:
+    """Others find its jobs leased, and what it leaves is due at once; its last step ends before the function does."""
+    (schedule,) = schedules("jobs")
+    assert schedule["ScheduleExpression"] == "rate(1 minute)"
+    assert function("jobs")["Timeout"] <= 900
+    assert aws_wiring_jobs.RESERVE_SECONDS < function("retain")["Timeout"] == function("jobs")["Timeout"]
+    for retries in (schedule["RetryPolicy"], function("jobs")["EventInvokeConfig"]):
+        assert retries["MaximumEventAgeInSeconds"] <= 60
+        assert retries["MaximumRetryAttempts"] == 0
 
 
 def test_a_scheduled_run_of_summaries_has_time_before_its_reserve() -> None:
@@ -228,13 +240,15 @@ def test_a_function_is_wiring_only(name: str) -> None:
 def test_the_stream_and_the_schedule_have_sample_events() -> None:
     samples = sample_events("project")
     assert {"stream-insert", "stream-modify", "stream-remove", "stream-duplicate"} <= set(samples)
-    for name, task in (("project", "reconcile"), ("summarize", "summarize")):
+    tasks = {"project": "reconcile", "summarize": "summarize", "jobs": "jobs", "retain": "retain"}
+    for name, task in tasks.items():
         (schedule,) = schedules(name)
         assert sample_events(name)[f"schedule-{task}"] == json.loads(schedule["Input"])
         assert schedule["RoleArn"] == {"Fn::GetAtt": ["ScheduleRole", "Arn"]}
     (policy,) = properties("ScheduleRole")["Policies"]
     invoked = policy["PolicyDocument"]["Statement"][0]["Resource"]
-    assert invoked == [{"Fn::GetAtt": [f"{name}Function", "Arn"]} for name in ("Project", "Summarize")]
+    functions = [f"{name}Function" for name in ("Project", "Summarize", "Jobs", "Retain")]
+    assert invoked == [{"Fn::GetAtt": [name, "Arn"]} for name in functions]
 
 
 def test_the_pins_of_the_layers_are_those_of_pyproject() -> None:

@@ -22,6 +22,7 @@ from deployment.template import (
 WILDCARDS = {
     "${Table.Arn}/stream/*": "a stream's name ends with the time of its making",
     "${IndexPrefix}-*": "an index's name ends with the embedder's generation",
+    "${SnapshotBucket.Arn}/*": "an object's name is what it holds",
 }
 
 
@@ -41,10 +42,10 @@ def test_no_role_has_a_wildcard_without_a_reason(name: str) -> None:
         ("ingest", "dynamodb:DeleteItem", "table"),
         ("ingest", "dynamodb:Query", "table"),
         ("ingest", "es:ESHttpPost", "domain/recollect-minilm/_msearch"),
-        ("retrieval", "dynamodb:BatchWriteItem", "table"),
+        ("retrieval", "dynamodb:DeleteTable", "table"),
         ("retrieval", "dynamodb:Query", "table/index/conversation"),
-        ("retrieval", "dynamodb:Query", "table/index/due"),
-        ("retrieval", "events:PutEvents", "bus"),
+        ("retrieval", "dynamodb:Query", "table/index/other"),
+        ("context", "events:PutEvents", "bus"),
         ("retrieval", "es:ESHttpPost", "domain/recollect-minilm/_bulk"),
         ("retrieval", "es:ESHttpPost", "domain/other-minilm/_msearch"),
         ("context", "dynamodb:PutItem", "table"),
@@ -60,9 +61,18 @@ def test_no_role_has_a_wildcard_without_a_reason(name: str) -> None:
         ("summarize", "dynamodb:DeleteItem", "table"),
         ("summarize", "dynamodb:Query", "table/index/importance"),
         ("summarize", "es:ESHttpPost", "domain/recollect-minilm/_msearch"),
+        ("jobs", "dynamodb:DeleteTable", "table"),
+        ("jobs", "es:ESHttpPost", "domain/_bulk"),
+        ("jobs", "es:ESHttpDelete", "domain/other-minilm"),
+        ("jobs", "s3:DeleteBucket", "bucket"),
+        ("retain", "dynamodb:DeleteTable", "table"),
+        ("retain", "dynamodb:Query", "table/index/importance"),
+        ("retain", "es:ESHttpPost", "domain/recollect-minilm/_bulk"),
+        ("retain", "s3:GetObject", "bucket/object"),
+        ("retain", "s3:DeleteObject", "bucket/object"),
         ("project", "dynamodb:DeleteTable", "table"),
-        ("project", "dynamodb:Query", "table/index/due"),
-        ("project", "s3:ListBucket", "bucket"),
+        ("project", "dynamodb:Query", "table/index/importance"),
+        ("project", "s3:DeleteBucket", "bucket"),
     ],
 )
 def test_a_role_refuses_what_its_function_has_no_use_for(name: str, action: str, resource: str) -> None:

@@ -17,7 +17,7 @@ from recollect.settings import Settings
 
 GROUPS_OF = {
     "ingest": ("ingest",),
-    "retrieval": ("retrieval", "operations", "forgetting"),
+    "retrieval": ("retrieval", "memories", "operations", "forgetting", "bridge", "jobs", "snapshots"),
     "context": ("context",),
     "converse": ("turns",),
     "knowledge": ("knowledge", "rules", "tools"),

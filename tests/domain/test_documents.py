@@ -91,5 +91,7 @@ def test_a_saved_event_is_published_in_the_documents_form(persona: str | None) -
             "importance": 0.4,
             "content": "tea",
             "segmentId": None,
+            "timelineLagMs": 0,
+            "segmentCount": 0,
         },
     )

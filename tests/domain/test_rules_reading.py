@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.event import ContentType, EventType
+from recollect.domain.event import SPOKEN_TYPES, ContentType
 from recollect.domain.rule_groups import RetentionRule
 from recollect.domain.rule_values import MOST_FAULTS, MOST_TEXTS, Choice, Choices, Flag, Number, Table, Texts
 from recollect.domain.rules import ContextRules, Rules, document_of
@@ -28,7 +28,7 @@ ANYTHING = st.recursive(
 TEXTS = st.lists(st.text(min_size=1, max_size=12).filter(str.strip), max_size=4)
 SHARES = st.floats(0, 1)
 PLACES = st.integers(0, 50)
-EVENT_TYPES = st.lists(st.sampled_from([one.value for one in EventType]), max_size=3)
+EVENT_TYPES = st.lists(st.sampled_from([one.value for one in SPOKEN_TYPES]), max_size=3)
 POLICIES = st.fixed_dictionaries(
     {"older_than_days": st.floats(0.01, 36525)},
     optional={
@@ -335,7 +335,7 @@ def test_numbers_are_kept_as_the_kind_they_are() -> None:
         ({"matching": {"word_boundary": 5}}, "must be true or false"),
         ({"context": {"decay_half_life_days": 0}}, "must be a number, above 0 to 36525, or null"),
         ({"bridge": {"event_types": 5}}, "must be a list"),
-        ({"bridge": {"event_types": [5]}}, f"must be one of {', '.join(EventType)}"),
+        ({"bridge": {"event_types": [5]}}, f"must be one of {', '.join(SPOKEN_TYPES)}"),
         ({"retention": 5}, "must be a list of at most 50 policies"),
         ({"retention": [{}]}, "is required"),
         ({"conflict": {"auto_apply": 5}}, "must be one of cues, all, off"),
@@ -354,7 +354,7 @@ def test_each_fault_says_what_would_be_right(document: Any, message: str) -> Non
         {"tags": {"é" * 64: []} | {str(n): [] for n in range(199)}},
         {"context": {"total": 0, "recent": 50, "displace_delta": 1, "decay_half_life_days": 36525}},
         {"summary": {"messages": 1, "days": 0, "raw_window": 50, "max_words": 2_000}},
-        {"bridge": {"event_types": list(EventType), "healthy_lag_ms": 0}},
+        {"bridge": {"event_types": list(SPOKEN_TYPES), "healthy_lag_ms": 0}},
         {"bridge": {"event_types": []}},
         {"retention": [{"older_than_days": 0.001, "event_types": None, "below_importance": None}] * 50},
         {"limits": {"index_capacity": 1, "writes_per_second": 0.001}},

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from domain.samples import NOON, event
 from recollect.domain.event import EventRef
-from recollect.domain.slots import SlotEntry, current_at, entry_of, newest_of_slots, slot_of, successor, superseded_in
+from recollect.domain.slots import (
+    SlotEntry,
+    current_at,
+    entry_of,
+    newest_of_slots,
+    slot_of,
+    successor,
+    superseded_in,
+    with_told,
+)
 
 ENTRIES = st.lists(
     st.builds(
@@ -98,3 +107,15 @@ def test_readers_apply_the_rule_to_events_not_yet_projected() -> None:
     assert superseded_in(paris, newest)
     assert not superseded_in(lyon, newest)
     assert not superseded_in(other, newest)
+
+
+def test_what_an_event_says_superseded_it_stands_in_its_history() -> None:
+    later = NOON + timedelta(minutes=3)
+    told = event(id="e1", key="city", superseded_by="e9", superseded_at=later)
+    history = [entry_of(told)]
+    place = SlotEntry(EventRef("e9", later), later, True)
+    assert with_told(history, [told, told]) == [*history, place]
+    assert successor(history[0], with_told(history, [told])) == place
+    there = SlotEntry(EventRef("e9", later), NOON, None)
+    assert with_told([*history, there], [told]) == [*history, there]
+    assert with_told(history, [event(id="e1", key="city")]) == history

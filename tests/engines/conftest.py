@@ -53,7 +53,15 @@ class Deployment:
     handlers: Mapping[str, Callable[..., Any]]
     pump: StreamPump
 
-    def call(self, function: str, method: str, path: str, body: Any = None, tenant: str = "acme") -> Answer:
+    def call(
+        self,
+        function: str,
+        method: str,
+        path: str,
+        body: Any = None,
+        tenant: str = "acme",
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """One request of the HTTP API, version 2, with the tenant in the token's claims."""
         raw_path, _, query = path.partition("?")
         event: dict[str, Any] = {
@@ -61,7 +69,7 @@ class Deployment:
             "routeKey": f"{method} {raw_path}",
             "rawPath": raw_path,
             "rawQueryString": query,
-            "headers": {"content-type": "application/json"},
+            "headers": {"content-type": "application/json", **(headers or {})},
             "requestContext": {
                 "http": {"method": method, "path": raw_path},
                 "stage": "$default",
@@ -78,21 +86,25 @@ class Deployment:
         return Answer(answer["statusCode"], json.loads(answer["body"] or "null"))
 
 
+def settings_on(engines: Engines, name: str) -> Settings:
+    """Settings of a deployment whose table, index and bucket have that name, with the hashing embedder."""
+    variables = {
+        "RECOLLECT_ENGINES": "aws",
+        "RECOLLECT_EMBEDDER": "hashing",
+        "RECOLLECT_TABLE": name,
+        "RECOLLECT_INDEX_PREFIX": name,
+        "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
+        "RECOLLECT_SNAPSHOT_BUCKET": name,
+        "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
+    }
+    return Settings.from_environment(variables)
+
+
 @pytest.fixture
 def deployment(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
     """A fresh deployment with the hashing embedder."""
     name = f"e2e-{uuid.uuid4().hex[:12]}"
-    settings = Settings.from_environment(
-        {
-            "RECOLLECT_ENGINES": "aws",
-            "RECOLLECT_EMBEDDER": "hashing",
-            "RECOLLECT_TABLE": name,
-            "RECOLLECT_INDEX_PREFIX": name,
-            "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
-            "RECOLLECT_SNAPSHOT_BUCKET": name,
-            "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
-        }
-    )
+    settings = settings_on(engines, name)
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", engines.dynamodb_url)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
     app = open_app(settings)
@@ -101,7 +113,7 @@ def deployment(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Iterator[De
     project = project_handler(app)
     handlers = {
         "ingest": http_handler("ingest", app=app),
-        "retrieval": http_handler("retrieval", "operations", app=app),
+        "retrieval": http_handler("retrieval", "memories", "operations", "forgetting", app=app),
         "context": http_handler("context", app=app),
         "project": project,
     }

@@ -10,6 +10,8 @@ pytestmark = pytest.mark.engines
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 
+SAVED = "/v1/bus?type=memory:episodic:saved"
+
 
 def events(*contents: str, day: int = 1, **more: object) -> dict[str, object]:
     listed = [
@@ -37,7 +39,7 @@ def test_what_was_said_comes_back_before_and_after_the_stream(deployment: Deploy
             assert deployment.pump.given_up == 0
     ready = deployment.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["timeline"]["pending"]) == (200, 0)
-    assert [e["id"] for e in deployment.call("retrieval", "GET", "/v1/bus").body["events"]] == ids
+    assert [e["id"] for e in deployment.call("retrieval", "GET", SAVED).body["events"]] == ids
     assert deployment.call("retrieval", "GET", f"/v1/users/anna/events/{ids[0]}").body["content"] == TEXTS[0]
     listed = deployment.call("retrieval", "GET", "/v1/users/anna/conversations").body
     assert [c.get("id") or c.get("conversation_id") for c in listed["conversations"]] == ["c1"]
@@ -72,7 +74,7 @@ def test_tenants_never_meet(deployment: Deployment) -> None:
         assert found(deployment, "where do I live", tenant="other") == ["I live in Oslo"]
         assert found(deployment, "where do I live", tenant="third") == []
         deployment.pump.drain()
-    assert len(deployment.call("retrieval", "GET", "/v1/bus", tenant="other").body["events"]) == 1
+    assert len(deployment.call("retrieval", "GET", SAVED, tenant="other").body["events"]) == 1
 
 
 def test_a_stream_that_never_comes_is_made_good_by_reconcile(deployment: Deployment) -> None:

@@ -64,7 +64,9 @@ def test_a_deleted_event_leaves_a_tombstone_and_nothing_else(deployment: Deploym
     assert {kind: len(found) for kind, found in left.items()} == {"E": 1, "D": 2, "V": 1, "K": 0, "P": 0}
     assert found(deployment, SECRET) == ["the cat sleeps"]
     assert deployment.call("retrieval", "GET", f"/v1/users/anna/events/{secret}").status == 404
-    assert [event["id"] for event in deployment.call("retrieval", "GET", "/v1/bus").body["events"]] == [kept]
+    published = deployment.call("retrieval", "GET", "/v1/bus").body["events"]
+    assert [event["id"] for event in published if "content" in event["detail"]] == [kept]
+    assert [event["detail"]["ids"] for event in published if "ids" in event["detail"]] == [[secret]]
     assert ingested(deployment, "the cat sleeps", SECRET) == [kept, "refused"]
 
 
@@ -126,15 +128,19 @@ def test_a_projection_that_was_overtaken_cleans_up_after_itself(deployment: Depl
         def __getattr__(self, name: str) -> Any:
             return getattr(real, name)
 
-        def put(self, documents: Any) -> Any:
+        def put(self, documents: Any, *, shown: bool = True) -> Any:
             forget(deployment, event_id=secret)
-            other = ProjectEvents(parts.timeline, parts.projections, real, parts.embedder, parts.publisher)
+            other = ProjectEvents(
+                parts.timeline, parts.projections, real, parts.embedder, parts.publisher, deployment.app.following
+            )
             assert other(parts.projections.pending(10, None).markers, datetime.now(UTC)).failed == {}
-            return real.put(documents)
+            return real.put(documents, shown=shown)
 
     from recollect.application.project_events import ProjectEvents
 
-    project = ProjectEvents(parts.timeline, parts.projections, Overtaken(), parts.embedder, parts.publisher)
+    project = ProjectEvents(
+        parts.timeline, parts.projections, Overtaken(), parts.embedder, parts.publisher, deployment.app.following
+    )
     report = project(markers, datetime.now(UTC))
     assert (report.projected, report.gone, report.failed) == (1, 1, {})
     assert in_index(deployment) == {kept}

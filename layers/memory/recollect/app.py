@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from recollect.app_store import StoreUseCases
 from recollect.domain.errors import RecollectError
 from recollect.domain.ids import IdSource
 from recollect.domain.rules import Rules
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
     from recollect.application.search_memory import SearchMemory
     from recollect.application.summarize import Summarize
     from recollect.application.take_turn import TakeTurn
+    from recollect.application.value_gate import ValueMarks
     from recollect.domain.event import EventRef
     from recollect.domain.scope import Scope
     from recollect.ports import (
         Concurrency,
         Embedder,
+        Eraser,
         IdempotencyStore,
         Items,
         Model,
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
         Projections,
         Publisher,
         SearchIndex,
+        SnapshotStore,
         Timeline,
         WebSearch,
     )
@@ -73,11 +77,16 @@ class Parts(Protocol):
     @property
     def items(self) -> Items: ...
     @property
+    def eraser(self) -> Eraser: ...
+    @property
     def model(self) -> Model: ...
     @property
     def web_search(self) -> WebSearch | None: ...
     @property
     def concurrency(self) -> Concurrency: ...
+    @property
+    def snapshots(self) -> SnapshotStore:
+        """Raises NotReady where a deployment has no place for them."""
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """One check per part, for readiness and `recollect doctor`."""
@@ -89,7 +98,7 @@ class Parts(Protocol):
         """Lets go of files and connections."""
 
 
-class App:
+class App(StoreUseCases):
     """The use cases, over the parts of one deployment."""
 
     def __init__(self, settings: Settings, parts: Parts, rules: Rules | None = None) -> None:
@@ -108,6 +117,11 @@ class App:
         keep_rules = self.keep_rules
         return self.parts.concurrency.submit(lambda: keep_rules.resolved(tenant))
 
+    def begin_marks(self, scope: Scope) -> Pending[ValueMarks]:
+        """Begins reading what storing asks of rejected values, beside whatever else the caller begins."""
+        gate = self.value_gate
+        return self.parts.concurrency.submit(lambda: gate.marks(scope))
+
     @cached_property
     def keep_rules(self) -> KeepRules:
         """`GET|PUT /v1/rules`."""
@@ -120,7 +134,7 @@ class App:
         """`POST /v1/events`."""
         from recollect.application.ingest_events import IngestEvents
 
-        return IngestEvents(self.parts.timeline, self._announce)
+        return IngestEvents(self.parts.timeline, self.parts.items, self._announce)
 
     @cached_property
     def listing(self) -> ListEvents:
@@ -136,7 +150,7 @@ class App:
         from recollect.domain.ranking import RankingPolicy
 
         parts = self.parts
-        return Recall(parts.timeline, parts.index, parts.embedder, parts.concurrency, RankingPolicy())
+        return Recall(parts.timeline, parts.items, self.index, parts.embedder, parts.concurrency, RankingPolicy())
 
     @cached_property
     def search(self) -> SearchMemory:
@@ -177,7 +191,7 @@ class App:
         from recollect.application.forget_events import ForgetEvents
 
         parts = self.parts
-        return ForgetEvents(parts.timeline, parts.projections, self._forgotten)
+        return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self._forgotten)
 
     @cached_property
     def summarize(self) -> Summarize:
@@ -229,28 +243,48 @@ class App:
 
         parts = self.parts
         return ProjectEvents(
-            parts.timeline, parts.projections, parts.index, parts.embedder, parts.publisher, self.keep_summaries_up
+            parts.timeline,
+            parts.projections,
+            self.index,
+            parts.embedder,
+            parts.publisher,
+            self.following,
         )
 
     @cached_property
     def reconcile(self) -> Reconcile:
         """Projects whatever has a pending marker."""
+        from recollect.application.mark_changed import MarkChanged
         from recollect.application.reconcile import Reconcile
 
-        return Reconcile(self.parts.projections, self.project)
+        parts = self.parts
+        mark = MarkChanged(parts.items, parts.projections)
+        return Reconcile(parts.projections, self.project, mark, self.outside_tombstones.tell)
 
     @cached_property
     def readiness(self) -> CheckReadiness:
         """`GET /v1/ready`."""
         from recollect.application.check_readiness import CheckReadiness
 
-        return CheckReadiness(self.parts.checks())
+        # Made when asked: what cannot even be opened is a part that is not ready, not an error of the answer.
+        own = {"index": lambda: self.check_index(), "tombstones": lambda: self.apply_tombstones.check()}
+        return CheckReadiness({**self.parts.checks(), **own})
 
     def _forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Kept outside of the table too, before anybody is told."""
+        self._keep_outside(scope, refs)
+        self._derived_forgotten(scope, refs)
+
+    def _derived_forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Summaries lose what is gone at once; where that fails, `project` makes it good by the marker."""
+        self._corrected(scope, refs, datetime.now(UTC))
         with suppress(RecollectError):
-            self.redact_summaries(scope, refs, datetime.now(UTC))
+            self.forget_copies(scope, refs, datetime.now(UTC))
         self._announce(scope, refs)
+
+    def _corrected(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
+        with suppress(RecollectError):
+            self.redact_summaries(scope, refs, now)
 
     def _announce(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         for listener in self.listeners:

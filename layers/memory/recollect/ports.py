@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
     from recollect.domain.bus import BusEvent
     from recollect.domain.embedding import Encoding, TextKind
+    from recollect.domain.erasure import ErasedPage, Kept
     from recollect.domain.event import Event, EventRef
     from recollect.domain.idempotency import ClaimOutcome, IdempotencyClaim
     from recollect.domain.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
     from recollect.domain.model_call import ModelAnswer, ModelRequest
-    from recollect.domain.nomination import IndexDocument, NominationRequest, Nominations
+    from recollect.domain.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
     from recollect.domain.scope import Scope
     from recollect.domain.slots import SlotEntry
     from recollect.domain.timeline import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         EventWrite,
         PendingPage,
         Projection,
+        RecordPage,
         Removal,
         Tail,
         WindowPage,
@@ -42,8 +44,9 @@ T_co = TypeVar("T_co", covariant=True)
 class Timeline(Protocol):
     """The durable record of events. Reads are consistent unless said otherwise and see the tenant's user alone.
 
-    Persona and household of the scope narrow `window`, `newest`, `of_conversation`, `important`; `read`, `find`
-    and `tail` give the user's records as they are, and the caller drops what the scope does not admit.
+    Persona and household of the scope narrow `window`, `newest`, `of_conversation`, `important`, `records`; `read`,
+    `find` and `tail` give the user's records as they are, and the caller drops what the scope does not admit.
+    Carriers of memories (`EventType.MEMORY`) are not in `window`, `newest`, `of_conversation`, nor counted there.
     """
 
     def append(self, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
@@ -52,6 +55,11 @@ class Timeline(Protocol):
         The same event id under the same identity again is CREATED again and changes nothing (a retry); the
         identity under another id is a DUPLICATE; a tombstoned identity or a rejected value is REFUSED. One
         outcome per write, in order. Raises Unavailable with some of them stored; a retry completes it.
+
+        A write's items stand or fall with its event: they are written where it is stored by this very call, not for
+        a DUPLICATE, a REFUSED or a retry of what is stored already. Raises VersionMismatch where one is not at its
+        expected version: then nothing of that write is stored, of the others some may be. Raises InvalidInput, with
+        nothing stored at all, where an event or an item is too large.
         """
 
     def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
@@ -59,6 +67,9 @@ class Timeline(Protocol):
 
     def find(self, scope: Scope, event_id: str) -> Event | None:
         """One event by its id, as soon as it is durable; None where the user has no such event."""
+
+    def identified(self, scope: Scope, identities: Sequence[str]) -> dict[str, str | None]:
+        """Of these identities those that the user's timeline knows: whose they are, None for a tombstone."""
 
     def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
         """A page of the user's events, newest first; private ones are in it, expired ones are not."""
@@ -71,6 +82,12 @@ class Timeline(Protocol):
 
     def important(self, scope: Scope, limit: int) -> list[EventRef]:
         """Events of importance 0.6 and more, the most important first, of equals the newer; may lack the tail."""
+
+    def records(self, scope: Scope, limit: int, after: EventRef | None) -> RecordPage:
+        """All that is stored of the user, oldest (timestamp, id) first, at most `limit` a page, from `after` on.
+
+        Private, expired and superseded ones and carriers too: what export, snapshots, retention and erasure walk.
+        """
 
     def tail(self, scope: Scope) -> Tail:
         """The newest 100 pending events of the user, newest arrival first."""
@@ -88,9 +105,19 @@ class Timeline(Protocol):
         """Takes the event away for good; False where it is gone already. All of what follows at once, or nothing.
 
         Its identity becomes a tombstone, its entry in the slot's history stays as a removed one, and a marker says
-        that what was derived must go; `removal.also` are marked as pending, to be projected again.
-        Raises VersionMismatch where the event changed since it was read.
+        that what was derived must go; `removal.also` are marked as pending, to be projected again; `removal.items` are
+        written, unless it is gone already. Raises VersionMismatch where the event changed since it was read, or an
+        item is not at its expected version; InvalidInput where an item is too large.
         """
+
+    def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
+        """From now on an append of this fingerprint is REFUSED; the items (at most 24) are written in the same step.
+
+        Rejecting it again is no error. Raises VersionMismatch where an item is not at its expected version.
+        """
+
+    def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
+        """Undoes `reject`, in one step with the items, as there; a fingerprint that is not rejected is no error."""
 
 
 class Projections(Protocol):
@@ -115,6 +142,9 @@ class Projections(Protocol):
     def fill_slot(self, scope: Scope, event: Event) -> None:
         """Enters a keyed event in its slot's history, unless it is there or was removed from it."""
 
+    def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
+        """Enters a keyed event that is not stored in its slot's history as a removed one; what is there stays."""
+
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one (None: it is current); answers it with its new version.
 
@@ -123,6 +153,9 @@ class Projections(Protocol):
 
     def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
         """Lists the conversation; the first entry stands."""
+
+    def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Marks them as pending, to be projected again; those that are gone are no error."""
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Removes the pending markers: the index shows these events now. Unknown ones are no error.
@@ -144,16 +177,50 @@ class IndexFailure:
 
 
 class SearchIndex(Protocol):
-    """Nominates candidates. Tenant, user, persona, household and privacy are filtered inside every arm."""
+    """Nominates candidates. Tenant, user, persona, household and privacy are filtered inside every arm.
 
-    def put(self, documents: Sequence[IndexDocument]) -> list[IndexFailure]:
-        """Writes documents and returns when searches show them; an older version never replaces a newer."""
+    An index holds the vectors of one embedder generation; indexes of several may stand side by side.
+    """
 
-    def remove(self, scope: Scope, event_ids: Sequence[str]) -> list[IndexFailure]:
-        """Removes the user's documents; unknown ones are no error."""
+    @property
+    def generation(self) -> str:
+        """Whose vectors these are; `index_state.NO_GENERATION` without an embedder."""
+
+    def holds_vectors(self, tenant: str) -> bool:
+        """Whether the tenant's records can be searched by vectors of `generation` now."""
+
+    def of(self, generation: str) -> SearchIndex:
+        """The index of another generation, by words alone.
+
+        It takes no vectors, and leaves a document as it is where that is there in the same version.
+        """
+
+    def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
+        """Writes documents and returns when searches show them; an older version never replaces a newer.
+
+        Not `shown`: returns before, which is faster for many; the last call of a user shows those before it too.
+        """
+
+    def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
+        """Removes the user's documents; unknown ones are no error. `shown` as in `put`."""
 
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
         """One wave of all arms, with the user's statistics. Raises Unavailable where the engine is away."""
+
+    def count(self, owner: Scope) -> IndexCount:
+        """Of the user, or of the whole tenant (`items.of_tenant`)."""
+
+    def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
+        """The records of the user that have a document here, by id, from after that one on."""
+
+    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
+        """Drops what only this generation has of the tenant: how many, `limit` at most; 0 when nothing is left.
+
+        `whole`: the index itself goes, once it is empty. A generation that was never there is no error.
+        """
+
+    def identity(self) -> str:
+        """Changes where the index was lost and made anew. Raises NotReady without one."""
 
     def check(self) -> str:
         """One line about the engine, such as its version. Raises NotReady or Unavailable."""
@@ -222,6 +289,9 @@ class SnapshotStore(Protocol):
     def delete(self, tenant: str, name: str) -> None:
         """Removes the object; an unknown one is no error."""
 
+    def purge(self, tenant: str, name: str) -> None:
+        """Removes what the object held before, where a store keeps it: earlier versions, and all of a deleted one."""
+
 
 class Items(Protocol):
     """JSON documents at a path, exact and versioned. The owner is a user, or the tenant (`domain.items.of_tenant`).
@@ -245,6 +315,19 @@ class Items(Protocol):
 
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
         """Items of every tenant whose time has come; what was written last may be missing for some seconds."""
+
+
+class Eraser(Protocol):
+    """All that the store has of a user, taken away page by page; the index's documents and objects lie elsewhere."""
+
+    def erase(self, scope: Scope, kept: Kept, limit: int, after: str | None) -> ErasedPage:
+        """Takes away some of it, from `after` on; again is no harm. Of identities hashes stay, as tombstones.
+
+        Whatever `kept` leaves is untouched. What is written meanwhile may stay: a second walk finds it.
+        """
+
+    def left(self, scope: Scope, kept: Kept) -> int:
+        """How many things are there that `erase` would take away: reads them all back."""
 
 
 class Model(Protocol):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect.adapters.local.database import FILE_NAME, Database
+from recollect.adapters.local.erasing import SqliteEraser
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
 from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqliteProjections
@@ -14,6 +15,8 @@ from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.adapters.local.users import enter_user
 from recollect.contracts.examples import DIMENSION, writes_of
+from recollect.domain.bus import BusEvent
+from recollect.domain.errors import Unavailable
 from recollect.domain.event import Event
 from recollect.domain.scope import Scope
 
@@ -49,6 +52,23 @@ def publisher(database: Database) -> SqlitePublisher:
 
 
 @pytest.fixture
+def unreliable(database: Database) -> Callable[[dict[str, int]], SqlitePublisher]:
+    """A publisher with a subscriber that fails these events so many times."""
+
+    def make(failures: dict[str, int]) -> SqlitePublisher:
+        left = dict(failures)
+
+        def subscriber(_tenant: str, event: BusEvent) -> None:
+            left[event.id] = left.get(event.id, 0) - 1
+            if left[event.id] >= 0:
+                raise Unavailable("not now")
+
+        return SqlitePublisher(database, [subscriber])
+
+    return make
+
+
+@pytest.fixture
 def store(database: Database) -> SqliteIdempotencyStore:
     return SqliteIdempotencyStore(database)
 
@@ -56,6 +76,11 @@ def store(database: Database) -> SqliteIdempotencyStore:
 @pytest.fixture
 def items(database: Database) -> SqliteItems:
     return SqliteItems(database)
+
+
+@pytest.fixture
+def eraser(database: Database) -> SqliteEraser:
+    return SqliteEraser(database)
 
 
 @pytest.fixture

@@ -10,9 +10,10 @@ from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
 from recollect.contracts.timeline_window import a_query, shown, walk
-from recollect.domain.bus import BusEvent, episodic_saved
+from recollect.domain.bus import BusEvent, episodic_saved, semantic_saved
 from recollect.domain.errors import Conflict, Throttled
 from recollect.domain.filters import DropReason, TimeWindow
+from recollect.domain.memory import promoted
 from recollect.domain.timeline import COUNTED_RECORDS
 
 
@@ -82,3 +83,16 @@ def test_a_page_reads_a_bounded_number_of_records(timeline: SqliteTimeline) -> N
     assert [page.scanned for page in pages] == [COUNTED_RECORDS, 6]
     assert shown(pages) == [wanted.id]
     assert sum(page.dropped[DropReason.SCOPE] for page in pages) == len(events)
+
+
+@pytest.mark.spec("P-17")
+def test_what_has_expired_leaves_the_log(database: Database, timeline: SqliteTimeline) -> None:
+    scope = a_scope()
+    events = [an_event(scope), an_event(scope, content="short-lived", expires_at=NOW + timedelta(hours=1))]
+    timeline.append(scope, writes_of(scope, events))
+    published = [episodic_saved(event, NOW) for event in events]
+    published += [semantic_saved(promoted(event, (), NOW), NOW) for event in events]
+    assert SqlitePublisher(database).publish(scope.tenant, published) == []
+    before, after = (SqlitePublisher(database, clock=at) for at in (lambda: NOW, lambda: NOW + timedelta(hours=1)))
+    assert before.published(scope.tenant, None, None) == published
+    assert after.published(scope.tenant, None, None) == published[::2]

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.local.stored_file import ANNA, DELETED, ITEM, NOON, open_folder
 from recollect.adapters.local.schema import FORMAT_VERSION
-from recollect.application.recall import RecallRequest
+from recollect.application.recalled import RecallRequest
 from recollect.domain.filters import SearchFilters, TimeWindow
 from recollect.domain.ids import IdSeed
 from recollect.domain.items import Due, DueItem, Item, ItemWrite

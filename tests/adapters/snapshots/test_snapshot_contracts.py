@@ -1,7 +1,8 @@
 """The snapshot stores under the contract of their port: a folder, moto, and a real S3 server."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import boto3
@@ -37,7 +38,13 @@ class TestS3SnapshotsOnMoto(SnapshotStoreContract):
         with mock_aws():
             client = boto3.client("s3", region_name="us-east-1")
             client.create_bucket(Bucket=BUCKET)
+            versioned(client, BUCKET)
             yield S3Snapshots(client, BUCKET, "backups/")
+
+    @pytest.fixture
+    def versions_of(self, store: SnapshotStore) -> Callable[[str, str], int]:
+        """As the bucket lists them."""
+        return counting(boto3.client("s3", region_name="us-east-1"), BUCKET, "backups/")
 
 
 @pytest.mark.engines
@@ -45,9 +52,42 @@ class TestS3SnapshotsOnServer(SnapshotStoreContract):
     """A real S3 server."""
 
     @pytest.fixture
-    def store(self, engines: Engines) -> SnapshotStore:
-        """A bucket of its own."""
-        client = boto3.client("s3", endpoint_url=engines.s3_url, region_name=engines.region)
+    def bucket(self, engines: Engines, request: pytest.FixtureRequest) -> str:
+        """One of its own. It keeps versions only to be purged: this server takes the mark of a deletion for an object
+        where S3 does not, and so refuses to write what was deleted anew."""
         bucket = f"test-{uuid4().hex[:12]}"
-        client.create_bucket(Bucket=bucket)
-        return S3Snapshots(client, bucket)
+        client_of(engines).create_bucket(Bucket=bucket)
+        if "purged" in request.node.name:
+            versioned(client_of(engines), bucket)
+        return bucket
+
+    @pytest.fixture
+    def store(self, engines: Engines, bucket: str) -> SnapshotStore:
+        """In that bucket."""
+        return S3Snapshots(client_of(engines), bucket)
+
+    @pytest.fixture
+    def versions_of(self, engines: Engines, bucket: str) -> Callable[[str, str], int]:
+        """As the bucket lists them."""
+        return counting(client_of(engines), bucket)
+
+
+def client_of(engines: Engines) -> Any:
+    """A client of the real server."""
+    return boto3.client("s3", endpoint_url=engines.s3_url, region_name=engines.region)
+
+
+def versioned(client: Any, bucket: str) -> None:
+    """The bucket keeps what was there before, as `recollect init` and the template make it."""
+    client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+
+
+def counting(client: Any, bucket: str, prefix: str = "") -> Callable[[str, str], int]:
+    """Counts an object's versions and marks of deletion."""
+
+    def count(tenant: str, name: str) -> int:
+        key = f"{prefix}{tenant}/{name}"
+        page = client.list_object_versions(Bucket=bucket, Prefix=key)
+        return sum(one["Key"] == key for kind in ("Versions", "DeleteMarkers") for one in page.get(kind, ()))
+
+    return count

@@ -46,7 +46,7 @@ def test_search_prints_the_best_first(memory: Run) -> None:
 def test_search_as_json_has_the_shape_of_the_http_surface(memory: Run) -> None:
     answer = json.loads(memory("search", "Porto", "--user", "ana", "--top-k", "1", "--explain", "--json").stdout)
     (found,) = answer["results"]
-    assert (found["kind"], found["content"], found["source_event_ids"]) == ("event", "I live in Porto", [found["id"]])
+    assert (found["kind"], found["content"], found["source_event_ids"]) == ("memory", "I live in Porto", [found["id"]])
     assert found["why"]["place"] == 1
     assert answer["diagnostics"]["returned_count"] == 1
 

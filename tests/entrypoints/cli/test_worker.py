@@ -60,11 +60,11 @@ class BrokenIndex:
         self.failures = failures
         self.calls = 0
 
-    def put(self, documents: Sequence[IndexDocument]) -> list[Any]:
+    def put(self, documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
         self.calls += 1
         if self.calls <= self.failures:
             raise Unavailable("the index is away")
-        answered: list[Any] = self._real.put(documents)
+        answered: list[Any] = self._real.put(documents, **options)
         return answered
 
     def __getattr__(self, name: str) -> Any:
@@ -124,10 +124,10 @@ def test_a_defect_does_not_end_the_thread_and_tells_no_text(app: App, caplog: py
     broken = break_index(app, failures=0)
     real, tries = broken.put, iter([True, True])
 
-    def defective(documents: Sequence[IndexDocument]) -> list[Any]:
+    def defective(documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
         if next(tries, False):
             raise ValueError("my secret")
-        return real(documents)
+        return real(documents, **options)
 
     broken.put = defective  # type: ignore[method-assign]
     with caplog.at_level(logging.INFO, "recollect"), Projector(app, QUICK):
@@ -151,9 +151,9 @@ def test_it_stops_after_the_page_under_way(app: App) -> None:
     slow = break_index(app, failures=0)
     real = slow.put
 
-    def put(documents: Sequence[IndexDocument]) -> list[Any]:
+    def put(documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
         time.sleep(0.2)
-        return real(documents)
+        return real(documents, **options)
 
     slow.put = put  # type: ignore[method-assign]
     projector = Projector(app, QUICK)

@@ -141,3 +141,106 @@ def test_the_log_says_how_many_and_never_which(caller: Caller) -> None:
     assert '"deleted":1' in line.replace(" ", "")
     assert "zebra" not in line
     assert "secret-key" not in line
+
+
+@pytest.mark.spec("P-22")
+def test_a_rejected_value_is_refused_listed_and_lifted(caller: Caller) -> None:
+    said = {"content": "the zebra sings", "timestamp": AT}
+    (event_id,) = (result["event_id"] for result in caller.add(said).json["results"])
+    assert delete(caller, f"/v1/users/anna/events/{event_id}?reject=true").status == 204
+    (result,) = caller.add({"content": "The ZEBRA s\u0456ngs!"}).json["results"]
+    assert result == {"status": "refused", "reason": "rejected"}
+    assert caller.post("/v1/memories", {"user_id": "anna", "content": "the zebra sings"}).status == 409
+    caller.added("We met. The zebra sings. We parted.")
+    assert found(caller, "zebra sings") == ["We met. We parted."]
+    listed = caller.get("/v1/users/anna/rejections").json["rejections"]
+    assert [one.keys() for one in listed] == [{"id", "time", "scope"}]
+    assert listed[0]["scope"] == {"user_id": "anna"}
+    assert caller.get("/v1/users/ben/rejections").json == {"rejections": []}
+    path = f"/v1/users/anna/rejections/{listed[0]['id']}"
+    assert delete(caller, path.replace("anna", "ben")).status == 404
+    assert (delete(caller, path).status, delete(caller, path).status) == (204, 404)
+    assert caller.add({"content": "the zebra sings"}).status == 201
+    assert caller.get("/v1/users/anna/rejections").json == {"rejections": []}
+
+
+@pytest.mark.spec("P-22")
+def test_the_value_of_a_memory_is_rejected_with_it(caller: Caller) -> None:
+    body = {"user_id": "anna", "content": "The zebra sings"}
+    saved = caller.post("/v1/memories", body)
+    path = f"/v1/users/anna/memories/{saved.json['id']}?reject=true"
+    assert delete(caller, path, If_Match='"9"').status == 412
+    assert caller.get("/v1/users/anna/rejections").json == {"rejections": []}
+    assert delete(caller, path, If_Match=saved.headers["etag"]).status == 204
+    again = caller.post("/v1/memories", {**body, "content": "the ZEBRA sings."})
+    assert (again.status, again.json["type"]) == (409, "urn:recollect:problem:conflict")
+    other = caller.post("/v1/memories", {**body, "content": "The lion sings"})
+    patched = caller.surface.send(
+        "PATCH",
+        f"/v1/users/anna/memories/{other.json['id']}",
+        b'{"content": "the zebra sings"}',
+        {"If-Match": other.headers["etag"]},
+    )
+    assert patched.status == 409
+    assert caller.add({"content": "the zebra sings"}).json["results"] == [{"status": "refused", "reason": "rejected"}]
+    assert caller.post("/v1/memories", {**body, "persona_id": "coach"}).status == 201
+
+
+def test_rejections_are_listed_in_pages_and_by_scope(caller: Caller) -> None:
+    for number in range(5):
+        scope = {"persona_id": "coach"} if number == 3 else {}
+        answer = caller.post("/v1/events", {"user_id": "anna", **scope, "events": [{"content": f"value {number}"}]})
+        event_id = answer.json["results"][0]["event_id"]
+        assert delete(caller, f"/v1/users/anna/events/{event_id}?reject=true", If_Match='"1"').status == 204
+    walked: list[str] = []
+    cursor = ""
+    while True:
+        page = caller.get(f"/v1/users/anna/rejections?limit=2{cursor}").json
+        walked += [one["id"] for one in page["rejections"]]
+        if "next_cursor" not in page:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+    assert len(set(walked)) == 5
+    assert walked == sorted(walked)
+    (coach,) = caller.get("/v1/users/anna/rejections?persona_id=coach").json["rejections"]
+    assert coach["id"] == walked[3]
+    assert delete(caller, f"/v1/users/anna/rejections/{walked[0]}?persona_id=coach").status == 404
+    assert caller.get("/v1/users/anna/rejections?reject=1").status == 422
+
+
+def settled(caller: Caller, erasure_id: str) -> dict[str, Any]:
+    """The report once the job of the erasure has run: in the cloud that is another function's work."""
+    app = caller.surface.app if isinstance(caller.surface, Cloud) else None
+    for _ in range(50):
+        report: dict[str, Any] = caller.get(f"/v1/erasures/{erasure_id}").json
+        if report["status"] == "done":
+            return report
+        if app is not None:
+            app.run_jobs.one("local", erasure_id, lambda: datetime.now(UTC), lambda: 60.0)
+    raise AssertionError(report)
+
+
+@pytest.mark.spec("P-22")
+def test_an_erased_user_is_gone_and_may_start_anew(caller: Caller) -> None:
+    said = {"content": "the zebra sings", "timestamp": AT}
+    body = {"user_id": "anna", "events": [{"content": "one"}]}
+    first = caller.post("/v1/events", body, Idempotency_Key="k1").json["results"][0]["event_id"]
+    caller.add(said)
+    caller.add(said, user="ben")
+    answer = delete(caller, "/v1/users/anna")
+    assert (answer.status, answer.json.keys()) == (202, {"erasure_id"})
+    assert contents(caller) == found(caller, "zebra") == []
+    assert [e["content"] for e in caller.timeline("ben", last_days=3650).json["events"]] == ["the zebra sings"]
+    report = settled(caller, answer.json["erasure_id"])
+    assert (report["status"], report["verified"], report["reached"]["events"]) == ("done", True, 2)
+    assert all(one["until"] > "2024" for one in report["lapses"])
+    assert caller.add(said).json["results"] == [{"status": "refused", "reason": "deleted"}]
+    replayed = caller.post("/v1/events", body, Idempotency_Key="k1")
+    assert replayed.json["results"] == [{"status": "refused", "event_id": first, "reason": "deleted"}]
+    assert caller.add({"content": "a new life"}).status == 201
+    assert contents(caller) == ["a new life"]
+    entries = caller.get("/v1/users/anna/audit").json["entries"]
+    assert [entry["action"] for entry in entries if entry["target_ids"] == [answer.json["erasure_id"]]] == ["erase"]
+    assert not [entry for entry in entries if first in entry["target_ids"]]
+    assert caller.get("/v1/erasures/018f0000-0000-7000-8000-000000000009").status == 404
+    assert caller.get("/v1/ready").json["parts"]["tombstones"]["ready"]

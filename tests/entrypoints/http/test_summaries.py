@@ -361,5 +361,7 @@ def test_no_state_of_a_coaching_is_kept_anywhere(app: App, caller: Caller) -> No
     with closing(sqlite3.connect(app.settings.home / "recollect.db")) as file:
         kept = {row[0] for row in file.execute("SELECT DISTINCT collection FROM items")}
         tables = {row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert kept == {"summaries", "summary_list", "summary_states", "goals"}
+    assert {one for one in kept if "summar" in one or "goal" in one or "coach" in one} == {
+        "summaries", "summary_list", "summary_states", "goals",
+    }  # fmt: skip
     assert not any("coach" in table or "state" in table for table in tables)

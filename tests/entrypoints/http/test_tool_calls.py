@@ -19,6 +19,10 @@ def block(tool: str, **parameters: Any) -> str:
     return f"[[ABP_TOOL:{tool}]]{json.dumps(parameters)}[[END_ABP_TOOL]]"
 
 
+def memories(caller: Caller) -> list[dict[str, Any]]:
+    return list(caller.get("/v1/users/anna/memories").json["memories"])
+
+
 SAVE = block("save_memory", content="Anna lives in Lyon")
 COUNTERS = {"abp_ok": 0, "abp_failed": 0, "vcp_fallback": 0, "plain_text": 0}
 
@@ -34,7 +38,7 @@ def test_calls_are_read_and_not_made_unless_asked_for(caller: Caller) -> None:
         "warnings": [],
         "statistics": {**COUNTERS, "abp_ok": 1},
     }
-    assert caller.timeline().json["events"] == []
+    assert caller.timeline().json["events"] == memories(caller) == []
 
 
 @pytest.mark.spec("A-12", "A-14", "A-18")
@@ -84,6 +88,11 @@ def test_without_executing_invalid_parameters_of_a_known_tool_are_a_warning(call
 def test_what_a_call_stores_is_the_users_inferred_and_a_models(caller: Caller) -> None:
     body = {"text": SAVE, "user_id": "anna", "persona_id": "home", "conversation_id": "c-1", "execute": True}
     (result,) = caller.post(PATH, body).json["results"]
+    (memory,) = memories(caller)
+    assert memory["id"] == result["result"]["id"]
+    assert (memory["source"], memory["metadata"]["actor"], memory["persona_id"]) == ("inferred", "model", "home")
+    noted = {**body, "text": block("record_event", content="Dentist")}
+    (result,) = caller.post(PATH, noted).json["results"]
     (event,) = caller.timeline().json["events"]
     assert event["id"] == result["result"]["id"]
     assert (event["source"], event["role"], event["metadata"]["actor"]) == ("inferred", "bot", "model")
@@ -120,7 +129,7 @@ def test_the_same_key_makes_no_call_twice_and_tells_the_same(caller: Caller) -> 
     assert (first.status, again.status) == (200, 200)
     assert again.headers["idempotent-replayed"] == "true"
     assert again.json == first.json
-    assert len(caller.timeline().json["events"]) == 1
+    assert len(memories(caller)) == 1
     assert caller.post(PATH, {**body, "text": SAVE}, idempotency_key="k").status == 422
 
 
@@ -131,7 +140,7 @@ def test_a_replay_names_what_was_deleted_since(caller: Caller) -> None:
     assert caller.post(PATH, forget).json["results"][0]["ok"]
     (again,) = caller.post(PATH, body, idempotency_key="k").json["results"]
     assert (again["ok"], again["status"]) == (False, "refused")
-    assert caller.timeline().json["events"] == []
+    assert memories(caller) == []
 
 
 def test_a_record_of_idempotency_holds_no_text(app: App, caller: Caller) -> None:
@@ -158,7 +167,7 @@ def test_a_failure_half_way_is_no_answer_and_a_retry_goes_on(app: App, caller: C
     assert (failed.status, failed.json["detail"]) == (503, "A part of the service does not answer now.")
     done = caller.post(PATH, body, idempotency_key="k")
     assert [one["ok"] for one in done.json["results"]] == [True, True]
-    assert len(caller.timeline().json["events"]) == 1
+    assert len(memories(caller)) == 1
 
 
 def _throttled(*_arguments: Any) -> None:

@@ -90,7 +90,8 @@ def test_a_model_gets_the_messages_and_its_calls_are_executed(modelled: Caller, 
     sent = server.asked[-1][2]["messages"]
     assert [one["content"] for one in sent] == [one["content"] for one in second["context"]["messages"]]
     assert {one["role"] for one in sent} == {"system", "user", "assistant"}
-    assert ("bot", "Likes green tea") in said(modelled)
+    (memory,) = modelled.get("/v1/users/anna/memories").json["memories"]
+    assert (memory["content"], memory["source"], memory["key"]) == ("Likes green tea", "inferred", "drink")
 
 
 @pytest.mark.spec("K-77", "H-31")

@@ -2,12 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import httpx2
 import mcp_types as types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+
+from recollect.app import App
+from recollect.application.list_memories import MemoryQuery
+from recollect.domain.memory import Memory
+from recollect.domain.scope import Scope
 
 T = TypeVar("T")
 Talk = Callable[[Client], Awaitable[T]]
@@ -59,3 +65,8 @@ def text_of(result: types.CallToolResult) -> str:
     (content,) = result.content
     assert isinstance(content, types.TextContent)
     return content.text
+
+
+def memories_of(app: App, scope: Scope) -> list[Memory]:
+    """What is kept of a user."""
+    return list(app.list_memories(scope, MemoryQuery(), 10, None, datetime.now(UTC)).memories)

@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from entrypoints.http.test_server import Served, served
 from entrypoints.mcp.conftest import opened
-from entrypoints.mcp.talking import MODES, URL, over_asgi, remember_and_find, text_of
+from entrypoints.mcp.talking import MODES, URL, memories_of, over_asgi, remember_and_find, text_of
 from recollect.app import App
 from recollect.domain.event import Source
 from recollect.domain.scope import Scope
@@ -45,8 +45,8 @@ def ask(application: Any, method: str = "POST", body: Any = LIST, **headers: str
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_saved_is_found_and_recalled(app: App, mode: str) -> None:
     assert over_asgi(build_asgi(app), remember_and_find, ANNA, mode) == ["Anna lives in Lyon"]
-    (event,) = app.parts.timeline.newest(Scope("local", "anna"), 10)
-    assert event.source is Source.INFERRED
+    (memory,) = memories_of(app, Scope("local", "anna"))
+    assert memory.source is Source.INFERRED
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from entrypoints.mcp.conftest import opened
+from entrypoints.mcp.talking import memories_of
 from recollect.app import App
 from recollect.domain.scope import Scope
 from recollect.entrypoints.mcp.aws import mcp_handler
@@ -48,7 +49,7 @@ def test_the_recorded_event_is_answered(app: App) -> None:
     assert status == 200
     (found,) = body["result"]["structuredContent"]["result"]["results"]
     assert found["content"] == "Anna lives in Lyon"
-    assert len(app.parts.timeline.newest(Scope("acme", "anna"), 10)) == 1
+    assert len(memories_of(app, Scope("acme", "anna"))) == 1
 
 
 def test_one_handler_answers_many_events(app: App) -> None:
@@ -66,13 +67,13 @@ def test_without_claims_or_tenant_nobody_is_served(app: App) -> None:
 def test_the_header_names_the_user_where_the_token_does_not(app: App) -> None:
     assert answer(app, event(headers={"x-recollect-user": ""}))[0] == 422
     answer(app, event("save_memory", {"x-recollect-user": "bob"}, content="x"))
-    assert len(app.parts.timeline.newest(Scope("acme", "bob"), 10)) == 1
+    assert len(memories_of(app, Scope("acme", "bob"))) == 1
 
 
 def test_with_a_subject_claim_the_token_names_the_user_and_no_header_another(tmp_path: Path) -> None:
     with opened(tmp_path, RECOLLECT_SUBJECT_CLAIM="sub") as app:
         assert answer(app, event("save_memory", {"x-recollect-user": ""}, content="x"))[0] == 200
-        assert len(app.parts.timeline.newest(Scope("acme", "anna"), 10)) == 1
+        assert len(memories_of(app, Scope("acme", "anna"))) == 1
         assert answer(app, event("save_memory", {"x-recollect-user": "bob"}, content="x"))[0] == 403
         assert answer(app, event(claims={"tenant": "acme"}, headers={"x-recollect-user": ""}))[0] == 422
 

@@ -10,7 +10,7 @@ from mcp import Client, StdioServerParameters
 
 from entrypoints.cli.running import COMMAND, Home
 from entrypoints.mcp.conftest import opened
-from entrypoints.mcp.talking import MODES, over, remember_and_find, text_of
+from entrypoints.mcp.talking import MODES, memories_of, over, remember_and_find, text_of
 from recollect.domain.scope import Scope
 
 
@@ -23,8 +23,8 @@ def server(home: Home, *arguments: str, **changes: str) -> StdioServerParameters
 def test_what_is_saved_is_found_and_recalled(tmp_path: Path, mode: str) -> None:
     assert over(server(Home(tmp_path), "--user", "anna"), remember_and_find, mode) == ["Anna lives in Lyon"]
     with opened(tmp_path) as app:
-        (event,) = app.parts.timeline.newest(Scope("local", "anna"), 10)
-    assert (event.source, event.role, event.metadata["actor"]) == ("inferred", "bot", "model")
+        (memory,) = memories_of(app, Scope("local", "anna"))
+    assert (memory.source, memory.metadata["actor"]) == ("inferred", "model")
 
 
 def test_the_user_may_stand_in_the_environment_and_in_no_argument_of_a_tool(tmp_path: Path) -> None:

@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entrypoints.tools.conftest import ANNA, NOW, Calling
+from recollect.application.list_audit import AuditFilter
+from recollect.application.list_memories import MemoryQuery
+from recollect.domain.audit import Action, Actor, ActorKind
 from recollect.domain.errors import Throttled
-from recollect.domain.event import ContentType, Event, EventType, Role, Source
+from recollect.domain.event import Event, EventType, Role, Source
 from recollect.domain.scope import Scope
 from recollect.domain.tool_calls.call import ToolCall
 from recollect.entrypoints.tools.catalogue import BUILT_IN
@@ -79,6 +82,7 @@ def test_what_is_no_parameter_is_refused_by_name(call: Calling, tool: str, field
         ("forget_memory", {}, ()),
         ("forget_memory", {"id": "a", "key": "b"}, ()),
         ("record_event", {"content": "x", "event_type": "party"}, ("event_type",)),
+        ("record_event", {"content": "x", "event_type": "memory"}, ("event_type",)),
         ("record_event", {"content": "x", "timestamp": "some day"}, ("timestamp",)),
         ("record_event", {"content": "x", "timestamp": "1850-01-01"}, ("timestamp",)),
         ("track_goal", {"goal": "x", "status": "won"}, ("status",)),
@@ -125,17 +129,24 @@ def test_the_action_beside_the_parameters_is_the_tools_where_it_has_one(call: Ca
 
 def test_what_a_model_saves_is_inferred_and_a_models(call: Calling) -> None:
     result = call("save_memory", content="Anna lives in Lyon", importance=0.9, keywords=["city"], key="home")
-    event = stored(call, result)
-    assert (event.source, event.role, event.user_id) == (Source.INFERRED, Role.BOT, "anna")
-    assert event.metadata == {"actor": "model", "tool": "save_memory", "keywords": ["city"]}
-    assert (event.event_type, event.content_type) == (EventType.CUSTOM, ContentType.CONTEXTUALFACT)
-    assert (event.importance, event.key, event.timestamp) == (0.9, "home", NOW)
-    assert result.stored == (event.id,)
+    memory = call.app.memories.one(ANNA, result.result["id"], NOW)
+    assert (memory.source, memory.user_id, memory.content) == (Source.INFERRED, "anna", "Anna lives in Lyon")
+    assert memory.metadata == {"actor": "model", "tool": "save_memory"}
+    assert (memory.importance, memory.key, memory.timestamp, memory.keywords) == (0.9, "home", NOW, ("city",))
+    assert (stored(call, result).event_type, result.stored) == (EventType.MEMORY, (memory.id,))
+    (entry,) = call.app.list_audit(ANNA, 10, None, AuditFilter()).entries
+    assert (entry.actor, entry.action) == (Actor(ActorKind.MODEL, "save_memory"), Action.CREATE)
+
+
+def test_what_is_known_is_not_saved_again(call: Calling) -> None:
+    first, again = (call("save_memory", content="Anna lives in Lyon") for _ in range(2))
+    assert (first.result["status"], again.result) == ("created", {"id": first.result["id"], "status": "duplicate"})
+    assert again.message == "I knew that already."
 
 
 def test_keywords_of_vcp_are_separated_by_commas(call: Calling) -> None:
     result = call("save_memory", content="Anna lives in Lyon", keywords="city, home,")
-    assert stored(call, result).metadata["keywords"] == ["city", "home"]
+    assert call.app.memories.one(ANNA, result.result["id"], NOW).keywords == ("city", "home")
 
 
 def test_an_event_of_a_models_has_its_type_and_time(call: Calling) -> None:
@@ -152,7 +163,7 @@ def test_the_same_call_with_the_same_ids_stores_nothing_twice(call: Calling) -> 
     asked = ToolCall("save_memory", {"content": "Anna lives in Lyon"})
     ids = {call.registry.execute(ANNA, asked, seed, NOW).result["id"] for _ in range(2)}
     assert len(ids) == 1
-    assert len(call.app.parts.timeline.newest(ANNA, 10)) == 1
+    assert len(call.app.list_memories(ANNA, MemoryQuery(), 10, None, NOW).memories) == 1
 
 
 def test_a_search_finds_the_users_memories_and_no_other_users(call: Calling) -> None:
@@ -160,7 +171,7 @@ def test_a_search_finds_the_users_memories_and_no_other_users(call: Calling) -> 
     call("save_memory", BOB, content="Bob lives in Lyon")
     found = call("search_memory", query="who lives in Lyon?").result["results"]
     assert [one["content"] for one in found] == ["Anna lives in Lyon"]
-    assert found[0]["source"] == "inferred"
+    assert (found[0]["source"], found[0]["kind"]) == ("inferred", "memory")
 
 
 def test_a_search_leaves_out_what_no_model_would_read(call: Calling) -> None:
@@ -183,6 +194,10 @@ def test_forgetting_by_id_and_by_key(call: Calling) -> None:
     first = call("save_memory", content="Anna lives in Lyon")
     assert call("forget_memory", id=first.result["id"]).result == {"deleted": [first.result["id"]]}
     assert call.app.parts.timeline.find(ANNA, first.result["id"]) is None
+    event = call("record_event", content="Dentist")
+    assert call("forget_memory", id=event.result["id"]).result == {"deleted": [event.result["id"]]}
+    entries = call.app.list_audit(ANNA, 10, None, AuditFilter(action=Action.DELETE)).entries
+    assert {entry.actor for entry in entries} == {Actor(ActorKind.MODEL, "forget_memory")}
     for city in ("Lyon", "Paris"):
         call("save_memory", content=f"Anna's city is {city}", key="city")
     assert len(call("forget_memory", key="city").result["deleted"]) == 2

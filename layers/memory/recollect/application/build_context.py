@@ -11,9 +11,11 @@ from recollect.domain.budget import FittedMessages, FittedPrompt, check_input, f
 from recollect.domain.event import Event
 from recollect.domain.goals import Goal
 from recollect.domain.knowledge import KnowledgeEntry
+from recollect.domain.memory import Memory
 from recollect.domain.messages import ContextParts, Fence
 from recollect.domain.ranking import Ranked
 from recollect.domain.rendering import goal_line
+from recollect.domain.representation import represented
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
 from recollect.domain.selection import ContextItem, LeftOut, Selected, by_importance, reach_of, select
@@ -118,12 +120,13 @@ class BuildContext:
 def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, rules: Rules) -> ContextAnswer:
     """Chooses from what was read, renders it and fits it into the budget; reads nothing."""
     question, limits = request.question, _effective(rules, request).context
-    found, reach = _found(gathered), reach_of(limits)
-    weighty = by_importance(gathered.important, limits.decay_half_life_days, question.now)
+    found, reach, memories = _found(gathered), reach_of(limits), gathered.recalled.memories
+    shown = [represented(event, memories.get(event.id)) for event in gathered.important]
+    weighty = by_importance(shown, limits.decay_half_life_days, question.now)
     selection = select(
-        _items(gathered.recent[: reach.recent]),
-        [_item(gathered.recalled.events[event_id], one.ranked.score) for event_id, one in found.items()],
-        _items(weighty[: reach.important]),
+        _items(gathered.recent[: reach.recent], memories),
+        [_item(gathered.recalled.events[i], memories.get(i), one.ranked.score) for i, one in found.items()],
+        _items(weighty[: reach.important], memories),
         limits,
         question.now,
         frozenset([gathered.input_event.id]) if gathered.input_event else frozenset(),
@@ -132,7 +135,8 @@ def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, 
     prompt = fit_prompt(parts, question.now, request.token_budget)
     messages = fit_messages(parts, request.fence, question.now, request.token_budget)
     left_out = (*selection.left_out, *prompt.left_out)
-    return ContextAnswer(prompt, messages, left_out, found, gathered, web_search, rules.version)
+    seen = {memories[i].id if i in memories else i: one for i, one in found.items()}
+    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version)
 
 
 def _parts(
@@ -142,7 +146,7 @@ def _parts(
     return ContextParts(
         user_input=request.question.text,
         memories=memories,
-        raw_window=tuple(_items(gathered.raw_window)),
+        raw_window=tuple(_items(gathered.raw_window, {})),
         summary=behind.summary.text if behind.summary else None,
         goals=tuple(goal_line(goal.tracked) for goal in behind.goals),
         knowledge=behind.knowledge.text if behind.knowledge else None,
@@ -162,18 +166,20 @@ def _found(gathered: Gathered) -> dict[str, Found]:
     }
 
 
-def _items(events: Sequence[Event]) -> list[ContextItem]:
-    return [_item(event) for event in events]
+def _items(events: Sequence[Event], memories: Mapping[str, Memory]) -> list[ContextItem]:
+    return [_item(event, memories.get(event.id)) for event in events]
 
 
-def _item(event: Event, score: float | None = None) -> ContextItem:
+def _item(event: Event, memory: Memory | None, score: float | None = None) -> ContextItem:
+    """A record is one item with the memory made from it (P-1); a directly saved memory has no source but itself."""
+    shown = represented(event, memory)
     return ContextItem(
-        id=event.id,
-        content=event.content,
+        id=memory.id if memory else event.id,
+        content=shown.content,
         timestamp=event.timestamp,
-        importance=event.importance,
+        importance=shown.importance,
         role=event.role,
         content_type=event.content_type,
-        source_event_ids=(event.id,),
+        source_event_ids=memory.source_event_ids if memory else (event.id,),
         score=score,
     )

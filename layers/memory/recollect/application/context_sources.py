@@ -5,14 +5,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.application.context_background import Background, ReadBackground
-from recollect.application.recall import Recall, Recalled, RecallRequest
-from recollect.domain.event import Event, EventRef, Role
+from recollect.application.recall import Recall
+from recollect.application.recalled import Recalled, RecallRequest
+from recollect.domain.event import Event, EventRef, EventType, Role
 from recollect.domain.filters import SearchFilters, TimeWindow, drop_reason
 from recollect.domain.ranking import Mode
+from recollect.domain.representation import memory_drop_reason
 from recollect.domain.rules import MOST_PLACES, Rules
 from recollect.domain.scope import Scope
 from recollect.domain.slots import newest_of_slots, superseded_in
-from recollect.domain.timeline import TAIL_EVENTS, WindowQuery
+from recollect.domain.timeline import IMPORTANT_FROM, TAIL_EVENTS, WindowQuery
 from recollect.ports import Concurrency, Timeline
 
 _SLACK = 15
@@ -81,6 +83,7 @@ class ContextSources:
         opened.request = replace(opened.request, wanted=limits.semantic + recent_count)
         known = {event.id: event for event in newest.result()}
         also = [*weighty.result()[: limits.important + 3 * _SLACK], *spoken.result()[:recent_count]]
+        also += [event.ref for event in _shown_first(known.values(), recent_count)]
         recalled = self._recall.conclude(opened, also, known)
         everything = {**recalled.events, **{event.id: event for event in recalled.tail_events}}
         chosen = [*known, *(event.id for event in recalled.tail_events)]
@@ -98,6 +101,11 @@ class ContextSources:
         if question.conversation_id is None:
             return []
         return self._timeline.of_conversation(scope, question.conversation_id, limit)
+
+
+def _shown_first(newest: Iterable[Event], recent_count: int) -> list[Event]:
+    """Of the newest those that a context may show: the first, and the important ones. Their memories are looked up."""
+    return [e for place, e in enumerate(newest) if place < recent_count or e.importance >= IMPORTANT_FROM]
 
 
 def _recall_request(question: ContextQuestion) -> RecallRequest:
@@ -121,13 +129,15 @@ def _sorted_out(scope: Scope, question: ContextQuestion, rules: Rules, read: _Re
     current = newest_of_slots(read.recalled.tail_events)
     lenient = _of_what_is_visible(question.filters)
     visible = [e for e in found.values() if drop_reason(scope, e, lenient) is None]
-    shown = [e for e in visible if question.filters.include_superseded or not _superseded(e, current, question)]
+    current_ones = [e for e in visible if question.filters.include_superseded or not _superseded(e, current, question)]
+    memories = read.recalled.memories
+    shown = [e for e in current_ones if memory_drop_reason(memories.get(e.id), question.filters) is None]
     own = _own_event(question, visible)
     spoken = [e for e in shown if question.conversation_id in (None, e.conversation_id)]
     spoken_raw = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
     raw = [e for e in spoken_raw if not read.background.covers(scope, e)]
     return Gathered(
-        recent=tuple(e for e in _newest_first(spoken) if e is not own),
+        recent=tuple(e for e in _newest_first(spoken) if e is not own and e.event_type is not EventType.MEMORY),
         recalled=read.recalled,
         important=tuple(e for e in shown if e is not own),
         raw_window=tuple(reversed(_newest_first(raw)[: rules.summary.raw_window])),
@@ -163,6 +173,7 @@ def _own_event(question: ContextQuestion, events: Iterable[Event]) -> Event | No
             event
             for event in _newest_first(events)
             if event.role is Role.USER
+            and not event.is_carrier
             and question.conversation_id in (None, event.conversation_id)
             and event.content.strip() == said
         ),
@@ -172,6 +183,8 @@ def _own_event(question: ContextQuestion, events: Iterable[Event]) -> Event | No
 
 def _in_raw_window(scope: Scope, question: ContextQuestion, event: Event) -> bool:
     """The conversation's own events; without a conversation those of the persona asked for (P-21, P-23)."""
+    if event.is_carrier:
+        return False
     if question.conversation_id is not None:
         return event.conversation_id == question.conversation_id
     return event.persona_id == scope.persona_id

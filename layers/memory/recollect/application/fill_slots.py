@@ -1,9 +1,11 @@
 """Slots: enters a keyed event in its slot's history and says of its neighbours who supersedes whom (P-19)."""
 
+from collections.abc import Sequence
+
 from recollect.domain.errors import VersionMismatch
 from recollect.domain.event import Event, EventRef
 from recollect.domain.scope import Scope
-from recollect.domain.slots import SlotEntry, entry_of, slot_of, successor
+from recollect.domain.slots import SlotEntry, entry_of, slot_of, successor, with_told
 from recollect.ports import Projections, Timeline
 
 _TRIES = 5
@@ -23,14 +25,33 @@ class FillSlots:
             return []
         self._projections.fill_slot(scope, event)
         history = self._timeline.slot_history(scope, slot)
-        older = [entry for entry in history if entry.order < (event.timestamp, event.id)]
-        affected = [entry_of(event), *sorted(older, key=lambda e: e.order)[-1:]]
-        settled = [self._settled(scope, entry.ref, successor(entry, history)) for entry in affected]
+        affected = [entry_of(event), *_before(event, history)]
+        there = self._timeline.read(scope, [entry.ref for entry in affected])
+        history = with_told(history, there.values())
+        found = [(there[entry.ref.id], successor(entry, history)) for entry in affected if entry.ref.id in there]
+        settled = [self._settled(scope, one, by) for one, by in found]
         return [event for event in settled if event is not None]
 
-    def _settled(self, scope: Scope, ref: EventRef, by: SlotEntry | None) -> Event | None:
+    def leave_empty(self, scope: Scope, event: Event) -> list[EventRef]:
+        """The event may not be stored, and no older value takes its place in its slot (P-22).
+
+        As it stood where it came from: a value that something newer superseded leaves a place that nobody sees. Answers
+        the value before it, which may have been the current one and is marked to be projected again. Safe to do twice.
+        """
+        slot = slot_of(event)
+        if slot is None:
+            return []
+        self._projections.keep_place(scope, event, emptied=event.superseded_by is None)
+        history = self._timeline.slot_history(scope, slot)
+        there = self._timeline.read(scope, [entry.ref for entry in _before(event, history) if entry.emptied is None])
+        for one in there.values():
+            self._projections.mark(scope, [one.ref])
+            self._settled(scope, one, successor(entry_of(one), with_told(history, [one])))
+        return [one.ref for one in there.values()]
+
+    def _settled(self, scope: Scope, event: Event | None, by: SlotEntry | None) -> Event | None:
+        """The event with its successor written; None where it is gone by then."""
         for attempt in range(_TRIES):
-            event = self._timeline.read(scope, [ref]).get(ref.id)
             if event is None or event.superseded_by == (by.ref.id if by else None):
                 return event
             try:
@@ -38,4 +59,11 @@ class FillSlots:
             except VersionMismatch:
                 if attempt == _TRIES - 1:
                     raise
+                event = self._timeline.read(scope, [event.ref]).get(event.id)
         return None
+
+
+def _before(event: Event, history: Sequence[SlotEntry]) -> list[SlotEntry]:
+    """The entry just before the event's place, if there is one."""
+    older = [entry for entry in history if entry.order < (event.timestamp, event.id)]
+    return sorted(older, key=lambda entry: entry.order)[-1:]

@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from recollect.application.note_refusals import NoteRefusals
+from recollect.application.value_gate import ValueGate, ValueMarks
 from recollect.domain.drafting import EventDraft, draft_event
 from recollect.domain.event import Event, EventRef
-from recollect.domain.identity import event_identity, value_fingerprint
+from recollect.domain.identity import event_identity
 from recollect.domain.ids import IdSeed
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
-from recollect.domain.timeline import AppendOutcome, EventWrite
-from recollect.ports import Timeline
+from recollect.domain.timeline import AppendOutcome, AppendStatus, EventWrite
+from recollect.ports import Items, Timeline
+
+_REJECTED = AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
 
 
 class IngestStatus(StrEnum):
@@ -61,8 +65,10 @@ class IngestAnswer:
 class IngestEvents:
     """The use case behind `POST /v1/events` (K-74: stored before anything that can fail)."""
 
-    def __init__(self, timeline: Timeline, announce: Callable[[Scope, Sequence[EventRef]], None]) -> None:
+    def __init__(self, timeline: Timeline, items: Items, announce: Callable[[Scope, Sequence[EventRef]], None]) -> None:
         self._timeline = timeline
+        self._gate = ValueGate(items)
+        self._note_refusals = NoteRefusals(items)
         self._announce = announce
 
     def __call__(
@@ -73,15 +79,27 @@ class IngestEvents:
         seed: IdSeed,
         now: datetime,
         rules: Rules,
+        given_marks: ValueMarks | None = None,
     ) -> IngestAnswer:
-        """Stores what is valid. `seed` gives ids for the events in order, and then the conversation's (K-61)."""
+        """Stores what is valid. `seed` gives ids for the events in order, and then the conversation's (K-61).
+
+        `given_marks` spares a read where the caller made it beside its own.
+        """
+        marks = given_marks or self._gate.marks(scope)
         conversation = conversation_id or seed.nth(len(drafts))
         writes = {
-            position: _write(scope, conversation_id, conversation, draft, seed.nth(position), now, rules)
+            position: _write(
+                scope,
+                conversation_id,
+                draft_event(scope, draft, seed.nth(position), conversation, now, rules),
+                draft.timestamp is not None,
+                marks,
+            )
             for position, draft in enumerate(drafts)
             if isinstance(draft, EventDraft)
         }
-        outcomes = self._append(scope, writes)
+        outcomes = self._append(scope, writes, marks)
+        self._note(scope, writes, outcomes, seed, len(drafts) + 1, now)
         results = tuple(
             IngestResult(IngestStatus.INVALID, errors=draft.errors)
             if isinstance(draft, InvalidDraft)
@@ -90,8 +108,25 @@ class IngestEvents:
         )
         return IngestAnswer(_conversation(conversation, list(outcomes.values())), results)
 
-    def _append(self, scope: Scope, writes: dict[int, EventWrite]) -> dict[int, AppendOutcome]:
+    def _note(
+        self,
+        scope: Scope,
+        writes: dict[int, EventWrite],
+        outcomes: dict[int, AppendOutcome],
+        seed: IdSeed,
+        first: int,
+        now: datetime,
+    ) -> None:
+        refused = [(writes[p].event, one.reason) for p, one in outcomes.items() if one.reason is not None]
+        if refused:
+            self._note_refusals(scope, refused, seed, first, now)
+
+    def _append(self, scope: Scope, writes: dict[int, EventWrite], marks: ValueMarks) -> dict[int, AppendOutcome]:
         """Appends each identity once; its repetitions in the same request share the outcome."""
+        rejected = [position for position, write in writes.items() if marks.refuses(write.event)]
+        if rejected:
+            rest = {position: write for position, write in writes.items() if position not in rejected}
+            return self._append(scope, rest, ValueMarks.none(scope)) | dict.fromkeys(rejected, _REJECTED)
         first = {write.identity: position for position, write in reversed(writes.items())}
         distinct = [position for position, write in writes.items() if first[write.identity] == position]
         appended = self._timeline.append(scope, [writes[position] for position in distinct]) if distinct else []
@@ -101,17 +136,10 @@ class IngestEvents:
 
 
 def _write(
-    scope: Scope,
-    given_conversation: str | None,
-    conversation: str,
-    draft: EventDraft,
-    event_id: str,
-    now: datetime,
-    rules: Rules,
+    scope: Scope, given_conversation: str | None, event: Event, given_timestamp: bool, marks: ValueMarks
 ) -> EventWrite:
-    event = draft_event(scope, draft, event_id, conversation, now, rules)
-    identity = event_identity(scope, event, given_conversation, draft.timestamp is not None)
-    return EventWrite(event, identity, value_fingerprint(event.content))
+    identity = event_identity(scope, event, given_conversation, given_timestamp)
+    return EventWrite(event, identity, marks.fingerprint(scope.tenant, event))
 
 
 def _result(event: Event, outcome: AppendOutcome) -> IngestResult:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from recollect.application.value_gate import ValueGate
 from recollect.domain.errors import Conflict, NotFound, VersionMismatch
 from recollect.domain.goals import MOST_GOALS, CheckIn, Goal, GoalStatus, TrackedGoal, find_goal, merge_goals
 from recollect.domain.ids import IdSource
@@ -22,6 +23,7 @@ class KeepGoals:
     def __init__(self, items: Items, ids: IdSource) -> None:
         self._items = items
         self._ids = ids
+        self._gate = ValueGate(items)
 
     def listed(self, scope: Scope, *, every_persona: bool = False) -> list[Goal]:
         """The goals in the order they were made."""
@@ -49,13 +51,17 @@ class KeepGoals:
     ) -> Goal:
         """Changes any of goal, status, check_in_frequency, by a person's word.
 
-        Raises NotFound, and VersionMismatch where `accepts` refuses the goal's version.
+        Raises NotFound, VersionMismatch where `accepts` refuses the goal's version, and Conflict for a rejected value.
         """
+        rejections = self._gate.load(scope)
 
         def changed(goal: Goal) -> Goal:
             if not accepts(goal.version):
                 raise VersionMismatch("the goal has changed since it was read")
-            return goal.patched(changes)
+            patched = goal.patched(changes)
+            if not rejections.admits_goal(patched):
+                raise Conflict("the value was rejected")
+            return patched
 
         return self._change(scope, goal_id, changed, now)
 
@@ -74,8 +80,10 @@ class KeepGoals:
     ) -> Goal:
         """A goal as a model names it: the kept one that it means, changed as far as a model may, or a new one.
 
-        Raises Conflict where there are 100 goals already.
+        Raises Conflict where there are 100 goals already, and for a rejected value.
         """
+        if self._gate.load(scope).redact_for(goal, scope.persona_id) != goal:
+            raise Conflict("the value was rejected")
         named = TrackedGoal(goal, status, check_in_frequency)
         for _ in range(_TRIES):
             kept = self.listed(scope)

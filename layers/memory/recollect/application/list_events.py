@@ -43,7 +43,8 @@ class ListEvents:
     def one(self, scope: Scope, event_id: str, now: datetime) -> Event:
         """One event. Raises NotFound for none, another user's, one out of scope, and an expired one."""
         event = self._timeline.find(scope, event_id)
-        if event is None or event.expired(now) or not scope.admits(event.persona_id, event.household_id):
+        hidden = event is None or event.is_carrier or event.expired(now)
+        if event is None or hidden or not scope.admits(event.persona_id, event.household_id):
             raise NotFound("no such event")
         return event
 

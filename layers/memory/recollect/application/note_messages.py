@@ -64,6 +64,6 @@ class NoteMessages:
 def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, list[EventRef]]:
     by_persona: dict[str | None, list[EventRef]] = {}
     for event in events:
-        if not event.is_private and not event.expired(now):
+        if not event.is_private and not event.is_carrier and not event.expired(now):
             by_persona.setdefault(event.persona_id, []).append(event.ref)
     return by_persona

@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.application.fill_slots import FillSlots
-from recollect.domain.bus import episodic_saved
+from recollect.application.following import Following
+from recollect.application.given_vectors import given_vectors
+from recollect.application.read_memories import KeptMemory
+from recollect.domain.bus import BusEvent, SegmentPlace, episodic_saved, semantic_saved
 from recollect.domain.documents import index_document
-from recollect.domain.embedding import FloatArray, TextKind, unpack_vector
+from recollect.domain.embedding import FloatArray, TextKind
 from recollect.domain.errors import RecollectError
 from recollect.domain.event import Event, EventRef
+from recollect.domain.representation import represented
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import PendingEvent, Projection
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
@@ -39,6 +43,13 @@ class _Batch:
     vectors: dict[str, FloatArray] = field(default_factory=dict)
     unsaved: list[EventRef] = field(default_factory=list)
     reindexed: dict[str, Event] = field(default_factory=dict)
+    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    segments: dict[str, SegmentPlace] = field(default_factory=dict)
+
+    def shown(self, event: Event) -> Event:
+        """The event as readers see it: in the words of the memory that has its id."""
+        kept = self.memories.get(event.id)
+        return represented(event, kept.memory if kept and kept.memory.id == event.id else None)
 
     @property
     def gone(self) -> list[str]:
@@ -55,7 +66,7 @@ class ProjectEvents:
         index: SearchIndex,
         embedder: Embedder | None,
         publisher: Publisher,
-        keep_up: Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None] | None = None,
+        following: Following,
     ) -> None:
         self._timeline = timeline
         self._projections = projections
@@ -63,12 +74,14 @@ class ProjectEvents:
         self._embedder = embedder
         self._publisher = publisher
         self._fill_slots = FillSlots(timeline, projections)
-        self._keep_up = keep_up
+        self._following = following
+        self._memories = following.memories
 
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
         """Projects what it can; a failure of a part leaves that part's markers for the next try."""
         report = ProjectionReport()
-        batches = [batch for batch in _by_user(pending) if self._attempt(batch, report, self._prepare)]
+        by_user = _by_user(pending)
+        batches = [batch for batch in by_user if self._attempt(batch, report, lambda b: self._prepare(b, now))]
         failed = dict(report.failed)
         try:
             with self._projections.together():
@@ -95,12 +108,22 @@ class ProjectEvents:
             return False
         return True
 
-    def _prepare(self, batch: _Batch) -> None:
-        """Reads the events as they are now, and gets their vectors: slow, so before anything is written."""
+    def _prepare(self, batch: _Batch, now: datetime) -> None:
+        """Reads the events as they are now, and gets their vectors: slow, so before anything is written.
+
+        Copies of what is gone are other users' evidence: they go by themselves, in steps that wait for the disk.
+        """
         batch.events = self._timeline.read(batch.scope, list(batch.refs.values()))
+        if batch.gone:
+            self._following.copies(batch.scope, [batch.refs[event_id] for event_id in batch.gone], now)
         kept = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
         batch.vectors = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == self._model}
-        made = self._made([e for e in batch.events.values() if e.id not in batch.vectors and not e.is_private])
+        batch.memories = self._memories.read(batch.scope, list(batch.events.values()))
+        edited = [i for i, kept in batch.memories.items() if i in batch.events and kept.edits(batch.events[i])]
+        for event_id in edited:
+            batch.vectors.pop(event_id, None)
+        unmade = [e for e in batch.events.values() if e.id not in batch.vectors and not e.is_private]
+        made = self._made([batch.shown(event) for event in unmade])
         batch.vectors |= made
         batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in kept]
 
@@ -114,20 +137,24 @@ class ProjectEvents:
             batch.reindexed |= {e.id: e for e in changed if e.id not in batch.refs}
         if batch.reindexed:
             others = self._projections.vectors(batch.scope, list(batch.reindexed))
-            batch.vectors |= {event_id: p.vector for event_id, p in others.items() if p.vector is not None}
+            fit = {i: p.vector for i, p in others.items() if p.generation == self._model}
+            batch.vectors |= {event_id: vector for event_id, vector in fit.items() if vector is not None}
         for conversation_id, started_at in _conversations(batch.events.values()).items():
             self._projections.enter_conversation(batch.scope, conversation_id, started_at)
-        if self._keep_up is not None:
-            gone = [batch.refs[event_id] for event_id in batch.gone]
-            self._keep_up(batch.scope, list(batch.events.values()), gone, now)
+        self._follow(batch, now)
+
+    def _follow(self, batch: _Batch, now: datetime) -> None:
+        events, gone = list(batch.events.values()), [batch.refs[event_id] for event_id in batch.gone]
+        followed = self._following(batch.scope, events, list(batch.reindexed.values()), gone, now)
+        batch.memories, batch.segments = followed.memories, followed.segments
 
     @property
     def _model(self) -> str | None:
         return self._embedder.generation if self._embedder else None
 
     def _made(self, events: Sequence[Event]) -> dict[str, FloatArray]:
-        made = {e.id: unpack_vector(e.embedding) for e in events if e.embedding is not None}
-        texts = [e for e in events if e.embedding is None]
+        made: dict[str, FloatArray] = given_vectors(events, self._embedder)
+        texts = [e for e in events if e.id not in made]
         if self._embedder is not None and texts:
             encodings = self._embedder.encode([e.passage for e in texts], TextKind.PASSAGE)
             made |= {e.id: encoding.vector for e, encoding in zip(texts, encodings, strict=True)}
@@ -136,15 +163,15 @@ class ProjectEvents:
     def _write_index(self, batches: Sequence[_Batch], now: datetime, report: ProjectionReport) -> None:
         """One bulk for all users, since it returns only when searches show what it wrote."""
         documents = [
-            index_document(batch.scope, event, batch.vectors.get(event.id))
+            index_document(batch.scope, batch.shown(event), batch.vectors.get(event.id))
             for batch in batches
             for event in (*batch.events.values(), *batch.reindexed.values())
-            if not event.expired(now)
+            if not batch.shown(event).expired(now)
         ]
         try:
             failures = self._index.put(documents) if documents else []
             for batch in batches:
-                expired = [event.id for event in batch.events.values() if event.expired(now)]
+                expired = [event.id for event in batch.events.values() if batch.shown(event).expired(now)]
                 if batch.gone or expired:
                     failures += self._index.remove(batch.scope, [*batch.gone, *expired])
         except RecollectError as error:
@@ -154,23 +181,41 @@ class ProjectEvents:
 
     def _finish(self, batch: _Batch, now: datetime, report: ProjectionReport) -> None:
         done = [event for event in batch.events.values() if event.id in batch.refs]
-        published = [episodic_saved(event, now) for event in done if not event.expired(now)]
-        refused = set(self._publisher.publish(batch.scope.tenant, published)) if published else set()
+        refused = self._published(batch, done, now)
         report.failed |= dict.fromkeys(refused, "PublishFailed")
-        removed = self._removed_meanwhile(batch) if batch.refs else {}
-        kept = [e for e in done if e.id not in removed and e.id not in refused]
+        removed, changed = self._meanwhile(batch) if batch.refs else ({}, set())
+        kept = [e for e in done if e.id not in removed and e.id not in refused and e.id not in changed]
         gone = self._without_documents(batch, removed, report)
         self._projections.settle(batch.scope, [event.ref for event in kept])
+        self._memories.shown(batch.scope, [batch.memories[e.id] for e in kept if e.id in batch.memories], now)
         if gone:
+            self._memories.forget(batch.scope, list(gone), now)
+            self._following.archive(batch.scope, list(gone.values()), now)
+            self._following.pruned(batch.scope, now)
             self._projections.forget(batch.scope, list(gone.values()))
         report.projected += len(kept)
         report.gone += len(gone.keys() & batch.refs.keys())
 
-    def _removed_meanwhile(self, batch: _Batch) -> dict[str, EventRef]:
-        """Those that were there when they were read; looked for after all writes, and before a marker goes."""
-        written = {event.id: event.ref for event in (*batch.events.values(), *batch.reindexed.values())}
-        there = self._timeline.read(batch.scope, list(written.values())) if written else {}
-        return {event_id: ref for event_id, ref in written.items() if event_id not in there}
+    def _published(self, batch: _Batch, done: Sequence[Event], now: datetime) -> set[str]:
+        """Publishes what was saved; answers the ids of what the bus did not take."""
+        told: dict[str, str] = {}
+        events: list[BusEvent] = []
+        for event in done:
+            said = [] if event.expired(now) else _announcements(batch, event, now)
+            told |= {one.id: event.id for one in said}
+            events += said
+        refused = self._publisher.publish(batch.scope.tenant, events) if events else []
+        return {told[bus_id] for bus_id in refused}
+
+    def _meanwhile(self, batch: _Batch) -> tuple[dict[str, EventRef], set[str]]:
+        """Those that are gone since they were read, and those that changed; after all writes, before a marker goes."""
+        written = {event.id: event for event in (*batch.events.values(), *batch.reindexed.values())}
+        if not written:
+            return {}, set()
+        there = self._timeline.read(batch.scope, [event.ref for event in written.values()])
+        removed = {event_id: event.ref for event_id, event in written.items() if event_id not in there}
+        edited = self._memories.changed(batch.scope, {i: batch.memories.get(i) for i in there})
+        return removed, edited | {i for i, event in there.items() if event.version != written[i].version}
 
     def _without_documents(
         self, batch: _Batch, removed: dict[str, EventRef], report: ProjectionReport
@@ -181,6 +226,14 @@ class ProjectEvents:
         report.failed |= failed
         gone = {event_id: batch.refs[event_id] for event_id in batch.gone} | removed
         return {event_id: ref for event_id, ref in gone.items() if event_id not in failed}
+
+
+def _announcements(batch: _Batch, event: Event, now: datetime) -> list[BusEvent]:
+    """That it was saved, and that a memory was made of it (A-23, A-44)."""
+    silent = event.is_private or event.is_carrier
+    episodic = [] if silent else [episodic_saved(event, now, batch.segments.get(event.id))]
+    kept = batch.memories.get(event.id)
+    return [*episodic, semantic_saved(kept.memory, now)] if kept and kept.memory.id == event.id else episodic
 
 
 def _by_user(pending: Sequence[PendingEvent]) -> list[_Batch]:
@@ -204,5 +257,7 @@ def _fail(batches: Iterable[_Batch], failed: dict[str, str], report: ProjectionR
 def _conversations(events: Iterable[Event]) -> dict[str, datetime]:
     started: dict[str, datetime] = {}
     for event in events:
+        if event.is_carrier:
+            continue
         started[event.conversation_id] = min(event.recorded_at, started.get(event.conversation_id, event.recorded_at))
     return started

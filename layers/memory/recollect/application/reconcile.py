@@ -1,5 +1,6 @@
 """Reconcile: projects what the stream never brought, found by the pending markers in the table."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from recollect.application.project_events import ProjectEvents, ProjectionReport
@@ -10,11 +11,15 @@ PAGE = 300
 
 
 class Reconcile:
-    """Works through the markers, oldest first, in pages; at most `max_pages` in one call."""
+    """Works through the markers, oldest first, in pages; at most `max_pages` in one call.
 
-    def __init__(self, projections: Projections, project: ProjectEvents) -> None:
+    `before` makes good what processes that ended have left: markers that were not set, deletions that were not told.
+    """
+
+    def __init__(self, projections: Projections, project: ProjectEvents, *before: Callable[[datetime], None]) -> None:
         self._projections = projections
         self._project = project
+        self._before = before
 
     def __call__(self, now: datetime, max_pages: int = 10_000) -> ProjectionReport:
         """Done when every marker that was there has been tried once; failures stay for the next run."""
@@ -31,6 +36,9 @@ class Reconcile:
 
     def page(self, now: datetime, after: str | None) -> tuple[ProjectionReport, str | None]:
         """One page, for callers that stop between pages or show how far they are; and where the next goes on."""
+        if after is None:
+            for make_good in self._before:
+                make_good(now)
         page = self._projections.pending(PAGE, after)
         return self._project(page.markers, now), page.more
 

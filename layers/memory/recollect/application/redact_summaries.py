@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
+from recollect.application.value_gate import Rejections
 from recollect.domain.errors import Conflict, VersionMismatch
 from recollect.domain.event import EventRef
 from recollect.domain.goals import goal_document
@@ -53,11 +54,31 @@ class RedactSummaries:
             goal = goal_in(item).without_sources(ids)
             return goal_document(goal) if goal else None
 
+        self._look_again(scope, now)
+        summaries = sum(self._change(scope, item, redacted, now) for item in self._all(scope, SUMMARIES))
+        return Redacted(summaries, sum(self._change(scope, item, unsourced, now) for item in self._all(scope, GOALS)))
+
+    def rejected(self, scope: Scope, rejections: Rejections, now: datetime) -> Redacted:
+        """Takes out what was rejected, however it came there: sentences of summaries, and goals (P-22)."""
+
+        def said(item: Item) -> Document:
+            summary = summary_from(item.value)
+            kept = rejections.summary(summary)
+            return item.value if kept == summary else summary_document(kept)
+
+        def wanted(item: Item) -> Document | None:
+            goal = goal_in(item)
+            return item.value if rejections.admits_goal(goal) else None
+
+        self._look_again(scope, now)
+        summaries = sum(self._change(scope, item, said, now) for item in self._all(scope, SUMMARIES))
+        return Redacted(summaries, sum(self._change(scope, item, wanted, now) for item in self._all(scope, GOALS)))
+
+    def _look_again(self, scope: Scope, now: datetime) -> None:
+        """Who makes a summary just now finds its state changed."""
         for item in self._all(scope, SUMMARY_STATES):
             if "lease" in item.value:
                 self._change(scope, item, lambda state: {**state.value}, now, always=True)
-        summaries = sum(self._change(scope, item, redacted, now) for item in self._all(scope, SUMMARIES))
-        return Redacted(summaries, sum(self._change(scope, item, unsourced, now) for item in self._all(scope, GOALS)))
 
     def _all(self, scope: Scope, path: ItemPath) -> Iterator[Item]:
         after: str | None = None

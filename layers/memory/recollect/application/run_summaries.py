@@ -48,13 +48,20 @@ class RunSummaries:
         self._rules_of = rules_of
         self._ids = ids
 
-    def __call__(self, clock: Callable[[], datetime], remaining_seconds: Callable[[], float]) -> SummaryRun:
-        """Begins no summary with less than 60 s left, and gives none of them the last 60 s. Raises as `Items.due`."""
+    def __call__(
+        self, clock: Callable[[], datetime], remaining_seconds: Callable[[], float], tenant: str | None = None
+    ) -> SummaryRun:
+        """Begins no summary with less than 60 s left, and gives none of them the last 60 s; `tenant` alone, if given.
+
+        Raises as `Items.due`.
+        """
         run, started = SummaryRun(), clock()
         after: str | None = None
         for _ in range(_MOST_PAGES):
             page = self._items.due(QUEUE, started, _PAGE, after)
             for due in page.items:
+                if tenant not in (None, due.owner.tenant):
+                    continue
                 if remaining_seconds() < RESERVE_SECONDS:
                     return run
                 self._one(due, clock(), lambda: remaining_seconds() - RESERVE_SECONDS, run)

@@ -4,18 +4,22 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recollect.application.recall import Recall, Recalled, RecallRequest
+from recollect.application.recall import Recall
+from recollect.application.recalled import Recalled, RecallRequest
 from recollect.domain.event import Event
 from recollect.domain.filters import DropReason, drop_reason
+from recollect.domain.memory import Memory
 from recollect.domain.ranking import Ranked
+from recollect.domain.representation import as_it_stands
 from recollect.domain.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One event, why it is there, and its place (from 1)."""
+    """One record, why it is there, and its place (from 1); `memory` where one was made of it."""
 
     event: Event
+    memory: Memory | None
     ranked: Ranked
     place: int
 
@@ -57,21 +61,32 @@ class SearchMemory:
         """At most `request.wanted` results, ordered by score, ties newer first (A-25)."""
         recalled = self._recall.conclude(self._recall.begin(scope, request))
         results = tuple(
-            SearchResult(recalled.events[ranked.candidate.ref.id], ranked, place)
-            for place, ranked in enumerate(recalled.ranked[: request.wanted], start=1)
+            _result(recalled, ranked, place) for place, ranked in enumerate(recalled.ranked[: request.wanted], start=1)
         )
         return SearchAnswer(results, diagnose(scope, request, recalled, len(results)))
 
 
+def _result(recalled: Recalled, ranked: Ranked, place: int) -> SearchResult:
+    event = recalled.events[ranked.candidate.ref.id]
+    memory = recalled.memories.get(event.id)
+    return SearchResult(event, as_it_stands(memory, event) if memory else None, ranked, place)
+
+
 def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned: int) -> SearchDiagnostics:
-    """The engine's tally, plus the tail it does not count, minus what the records forbade at read-back."""
+    """The engine's tally, plus the tail it does not count, minus what the records forbade at read-back.
+
+    An engine that counts the tail takes what has no vector yet for unlike: those vectors are made at read.
+    """
     considered, dropped, exact = _tally(recalled)
     dropped += Counter(recalled.dropped.values())
     if recalled.nominations is None or not recalled.nominations.includes_tail:
         reasons = [drop_reason(scope, event, request.filters) for event in recalled.tail_events]
         considered += len(reasons)
         dropped += Counter(reason for reason in reasons if reason is not None)
+        dropped[DropReason.THRESHOLD] += recalled.tail_unlike if request.min_similarity is not None else 0
         exact = exact and not reasons
+    elif request.min_similarity is not None:
+        dropped[DropReason.THRESHOLD] -= min(recalled.tail_alike, dropped[DropReason.THRESHOLD])
     filtered = min(dropped.total(), considered)
     return SearchDiagnostics(
         matched_count=considered - filtered,

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from recollect.application.make_summary import Draft, MakeSummary, SummaryTask, failure_of
 from recollect.application.read_backlog import Found, ReadBacklog
+from recollect.application.value_gate import ValueGate
 from recollect.domain.errors import Conflict, OutOfTime, RecollectError, UpstreamFailed, VersionMismatch
 from recollect.domain.event import EventRef
 from recollect.domain.goals import Goal, merge_goals
@@ -93,6 +94,7 @@ class Summarize:
     def __init__(self, timeline: Timeline, items: Items, model: Model) -> None:
         self._items = items
         self._read = ReadBacklog(timeline)
+        self._gate = ValueGate(items)
         self._make = MakeSummary(model)
 
     def __call__(self, scope: Scope, order: SummaryOrder) -> SummaryMade | NotDue:
@@ -135,7 +137,9 @@ class Summarize:
             seed=work.order.seed,
             remaining_seconds=work.order.remaining_seconds,
         )
-        return self._make(task, self._read.messages(work.scope, work.due.covers, work.found.events))
+        rejections = self._gate.load(work.scope)
+        messages = self._read.messages(work.scope, work.due.covers, work.found.events)
+        return self._make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
 
     def _store(self, work: _Work, draft: Draft) -> Summary:
         """All in one write; made again from the state as it is now where that was changed meanwhile."""
@@ -143,9 +147,9 @@ class Summarize:
             item = self._state_item(work.scope)
             state = state_in(item, work.scope.persona_id)
             _check_mine(state, work.order)
-            gone, goals = self._gone(work, draft), self._goals(work.scope)
-            merged = self._merged(work, draft, goals, gone)
-            summary = self._summary(work, draft, merged).without(gone)
+            gone, goals, rejections = self._gone(work, draft), self._goals(work.scope), self._gate.load(work.scope)
+            merged = [goal for goal in self._merged(work, draft, goals, gone) if rejections.admits_goal(goal)]
+            summary = rejections.summary(self._summary(work, draft, merged).without(gone))
             changed = [goal for goal in merged if goal not in goals][:_MOST_GOALS_WRITTEN]
             after = state.summarized(summary, key_of(summary), _seen(work, draft), work.state.hint)
             after = replace(after, hint=after.hint + _left(work, draft))

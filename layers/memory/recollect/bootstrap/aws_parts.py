@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 from recollect.application.check_readiness import PartState
 from recollect.bootstrap.embedding import Embedding
 from recollect.bootstrap.models import Modelling
+from recollect.domain.errors import NotReady
 from recollect.domain.timeline import TAIL_EVENTS
 from recollect.ports import (
     Concurrency,
     Embedder,
+    Eraser,
     IdempotencyStore,
     Items,
     Model,
     Projections,
     Publisher,
     SearchIndex,
+    SnapshotStore,
     Timeline,
     WebSearch,
 )
@@ -110,6 +113,12 @@ class AwsParts:
         return DynamoDBItems(self.access)
 
     @cached_property
+    def eraser(self) -> Eraser:
+        from recollect.adapters.aws.erasing import DynamoDBEraser
+
+        return DynamoDBEraser(self.access)
+
+    @cached_property
     def concurrency(self) -> Concurrency:
         from recollect.adapters.aws.concurrency import Threads
 
@@ -130,6 +139,14 @@ class AwsParts:
         from recollect.adapters.aws.bucket import Bucket
 
         return Bucket(self._settings.snapshot_bucket, self._settings.call_timeout_seconds)
+
+    @cached_property
+    def snapshots(self) -> SnapshotStore:
+        from recollect.adapters.aws.snapshots import S3Snapshots
+
+        if not self._settings.snapshot_bucket:
+            raise NotReady("there is no bucket for snapshots: RECOLLECT_SNAPSHOT_BUCKET")
+        return S3Snapshots(self._bucket.client, self._settings.snapshot_bucket)
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """Timeline, index, embedder, model, and the bucket where one is set."""

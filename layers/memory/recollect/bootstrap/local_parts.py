@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 
 from recollect.adapters.local.concurrency import Inline
-from recollect.adapters.local.database import Database
+from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
 from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqliteProjections
@@ -17,12 +18,14 @@ from recollect.domain.timeline import TAIL_EVENTS
 from recollect.ports import (
     Concurrency,
     Embedder,
+    Eraser,
     IdempotencyStore,
     Items,
     Model,
     Projections,
     Publisher,
     SearchIndex,
+    SnapshotStore,
     Timeline,
     WebSearch,
 )
@@ -30,10 +33,11 @@ from recollect.settings import Settings
 
 
 class LocalParts:
-    """SQLite in RECOLLECT_HOME."""
+    """SQLite in RECOLLECT_HOME; `file` is another database, with all else as in that folder."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, file: Path | None = None) -> None:
         self._settings = settings
+        self._file = file or settings.home / FILE_NAME
         self._embedding = Embedding(settings)
         self._modelling = Modelling(settings)
 
@@ -52,7 +56,7 @@ class LocalParts:
     @cached_property
     def _database(self) -> Database:
         self._settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return Database(self._settings.home / "recollect.db")
+        return Database(self._file)
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -84,8 +88,20 @@ class LocalParts:
         return SqliteItems(self._database)
 
     @cached_property
+    def eraser(self) -> Eraser:
+        from recollect.adapters.local.erasing import SqliteEraser
+
+        return SqliteEraser(self._database)
+
+    @cached_property
     def concurrency(self) -> Concurrency:
         return Inline()
+
+    @cached_property
+    def snapshots(self) -> SnapshotStore:
+        from recollect.adapters.local.snapshots import FolderSnapshots
+
+        return FolderSnapshots(self._settings.home / "archive")
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """Timeline, index, embedder, model."""
@@ -103,7 +119,7 @@ class LocalParts:
 
     def create(self) -> list[str]:
         """Opening the database makes it."""
-        existed = (self._settings.home / "recollect.db").exists()
+        existed = self._file.exists()
         self.index.check()
         return [] if existed else ["database"]
 

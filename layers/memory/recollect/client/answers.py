@@ -26,6 +26,13 @@ def document(call: Call, response: httpx.Response) -> dict[str, Any]:
     raise error_of(response.status_code, body or {}, retry_after_seconds(response))
 
 
+def lines(call: Call, response: httpx.Response) -> str:
+    """The text of a good answer that is no JSON. Raises RecollectApiError for every other."""
+    if response.status_code >= 300:
+        document(call, response)
+    return response.text
+
+
 def retry_after_seconds(response: httpx.Response) -> float | None:
     """How long the server asks to wait; None where it does not say, or not so that it can be read."""
     given = response.headers.get("Retry-After", "").strip()

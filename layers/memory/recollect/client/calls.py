@@ -12,6 +12,8 @@ from recollect.client.shapes import (
     AnalyzeOptions,
     ContextOptions,
     EventOptions,
+    MemoryListOptions,
+    MemoryOptions,
     Narrowing,
     NewEvent,
     SearchOptions,
@@ -24,8 +26,9 @@ _PLAIN_ID = re.compile("[A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request. `body` None sends none; `not_ready_is_an_answer`: a 503 with a JSON body is what was asked for.
+    """One request. `body` None sends none; `content` is one that is no JSON.
 
+    `not_ready_is_an_answer`: a 503 with a JSON body is what was asked for.
     `timeout_seconds` None: the client's.
     """
 
@@ -33,6 +36,7 @@ class Call:
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
+    content: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     not_ready_is_an_answer: bool = False
     timeout_seconds: float | None = None
@@ -96,6 +100,38 @@ def delete_key(user_id: str, key: str, narrowing: Narrowing) -> Call:
 def conversations(user_id: str, limit: int | None) -> Call:
     """`GET /v1/users/{user_id}/conversations`, the first page."""
     return Call(method="GET", path=f"/v1/users/{path_segment(user_id)}/conversations", query=_query({"limit": limit}))
+
+
+def save_memory(user_id: str, content: str, idempotency_key: str | None, **options: Unpack[MemoryOptions]) -> Call:
+    """`POST /v1/memories`, with a key of its own, so that it can be tried again."""
+    body = _present({"user_id": user_id, "content": content, **options})
+    headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+    return Call(method="POST", path="/v1/memories", body=body, headers=headers)
+
+
+def memories(user_id: str, **options: Unpack[MemoryListOptions]) -> Call:
+    """`GET /v1/users/{user_id}/memories`, the first page."""
+    return Call(method="GET", path=f"/v1/users/{path_segment(user_id)}/memories", query=_query(options))
+
+
+def memory(user_id: str, memory_id: str, narrowing: Narrowing, part: str = "") -> Call:
+    """`GET /v1/users/{user_id}/memories/{memory_id}`, or a part of it."""
+    path = f"/v1/users/{path_segment(user_id)}/memories/{path_segment(memory_id)}{part}"
+    return Call(method="GET", path=path, query=_query(narrowing))
+
+
+def patch_memory(
+    user_id: str, memory_id: str, changes: Mapping[str, Any], version: int | None, narrowing: Narrowing
+) -> Call:
+    """`PATCH /v1/users/{user_id}/memories/{memory_id}`; without a version whatever it is. None clears `expires_at`."""
+    headers = {"If-Match": "*"} if version is None else _if_match(version)
+    body = {name: _plain(value) for name, value in changes.items()}
+    return replace(memory(user_id, memory_id, narrowing), method="PATCH", body=body, headers=headers)
+
+
+def delete_memory(user_id: str, memory_id: str, version: int | None, narrowing: Narrowing) -> Call:
+    """`DELETE /v1/users/{user_id}/memories/{memory_id}`."""
+    return replace(memory(user_id, memory_id, narrowing), method="DELETE", headers=_if_match(version))
 
 
 def search(user_id: str, query: str | None, **options: Unpack[SearchOptions]) -> Call:

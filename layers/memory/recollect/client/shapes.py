@@ -81,8 +81,35 @@ class Event(TypedDict):
     superseded_by: NotRequired[str]
 
 
+class Memory(TypedDict):
+    """A memory as it stands. Where a saved one was deleted since, the answer of a retry has `refused` alone."""
+
+    id: str
+    user_id: str
+    content: str
+    importance: float
+    source: str
+    keywords: list[str]
+    timestamp: str
+    status: Literal["active", "superseded", "merged", "retracted", "expired", "rejected"]
+    valid_from: str
+    recorded_at: str
+    source_event_ids: list[str]
+    origin: str
+    metadata: Json
+    version: int
+    persona_id: NotRequired[str]
+    household_id: NotRequired[str]
+    key: NotRequired[str]
+    valid_to: NotRequired[str]
+    superseded_by: NotRequired[str]
+    expires_at: NotRequired[str]
+    embedding_id: NotRequired[str]
+    refused: NotRequired[list[str]]
+
+
 class SearchResult(TypedDict):
-    """One hit, best first."""
+    """One hit, best first. A memory that was saved directly was said in no conversation, by nobody."""
 
     id: str
     kind: Literal["event", "memory"]
@@ -91,12 +118,15 @@ class SearchResult(TypedDict):
     timestamp: str
     importance: float
     source: str
-    role: str
-    conversation_id: str
-    event_type: str
-    tags: list[str]
     metadata: Json
     source_event_ids: list[str]
+    role: NotRequired[str]
+    conversation_id: NotRequired[str]
+    event_type: NotRequired[str]
+    tags: NotRequired[list[str]]
+    keywords: NotRequired[list[str]]
+    status: NotRequired[str]
+    version: NotRequired[int]
     speaker: NotRequired[str]
     key: NotRequired[str]
     scores: NotRequired[dict[str, float]]
@@ -153,6 +183,28 @@ class AnalyzeOptions(TypedDict, total=False):
     history: Sequence[str] | None
     spaces: Sequence[str] | None
     categories: Sequence[str] | None
+
+
+class MemoryOptions(Narrowing, total=False):
+    """What else a memory has (api.md, *Read*)."""
+
+    embedding: Sequence[float] | None
+    importance: float | None
+    source: str | None
+    keywords: Sequence[str] | None
+    timestamp: Instant | None
+    key: str | None
+    expires_at: Instant | None
+    metadata: Mapping[str, Any] | None
+
+
+class MemoryListOptions(Narrowing, total=False):
+    """Which memories; `limit` is a page's."""
+
+    status: str | None
+    key: str | None
+    source_event_id: str | None
+    limit: int | None
 
 
 class EventOptions(Narrowing, total=False):

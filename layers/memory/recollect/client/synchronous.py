@@ -3,12 +3,12 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any, Self, Unpack, cast
+from typing import Any, Literal, Self, Unpack, cast
 
 import httpx
 
-from recollect.client import calls
-from recollect.client.answers import document
+from recollect.client import archive_calls, bridge_calls, calls, erasure_calls
+from recollect.client.answers import document, lines
 from recollect.client.calls import Call
 from recollect.client.connection import client_options
 from recollect.client.errors import ConnectionFailed
@@ -21,6 +21,9 @@ from recollect.client.shapes import (
     EventOptions,
     IngestAnswer,
     Json,
+    Memory,
+    MemoryListOptions,
+    MemoryOptions,
     Narrowing,
     NewEvent,
     SearchAnswer,
@@ -86,10 +89,20 @@ class Recollect:
         return cast(Event, self._answer(calls.event(user_id, event_id, **options)))
 
     def delete_event(
-        self, user_id: str, event_id: str, *, version: int | None = None, **narrowing: Unpack[Narrowing]
+        self,
+        user_id: str,
+        event_id: str,
+        *,
+        version: int | None = None,
+        reject: bool = False,
+        **narrowing: Unpack[Narrowing],
     ) -> None:
-        """Deletes an event and what was derived from it. Raises NotFound, or VersionMismatch for another version."""
-        self._answer(calls.delete_event(user_id, event_id, version, narrowing))
+        """Deletes an event and what was derived from it; `reject` refuses its value from now on.
+
+        Raises NotFound, or VersionMismatch for another version.
+        """
+        call = calls.delete_event(user_id, event_id, version, narrowing)
+        self._answer(erasure_calls.rejecting(call) if reject else call)
 
     def delete_key(self, user_id: str, key: str, **narrowing: Unpack[Narrowing]) -> None:
         """Deletes a slot with its whole history; no older value comes back. Raises NotFound."""
@@ -98,6 +111,55 @@ class Recollect:
     def conversations(self, user_id: str, *, limit: int | None = None) -> Iterator[Json]:
         """The conversations, the last begun first, through all pages; `limit` is a page's."""
         return self._items(calls.conversations(user_id, limit), "conversations")
+
+    def save_memory(
+        self, user_id: str, content: str, *, idempotency_key: str | None = None, **options: Unpack[MemoryOptions]
+    ) -> Memory:
+        """Saves one memory, or answers the one that says the same. Raises Conflict where its value was rejected."""
+        return cast(Memory, self._answer(calls.save_memory(user_id, content, idempotency_key, **options)))
+
+    def memories(self, user_id: str, **options: Unpack[MemoryListOptions]) -> Iterator[Memory]:
+        """The memories, the last made first, through all pages."""
+        return cast(Iterator[Memory], self._items(calls.memories(user_id, **options), "memories"))
+
+    def memory(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> Memory:
+        """One memory. Raises NotFound."""
+        return cast(Memory, self._answer(calls.memory(user_id, memory_id, narrowing)))
+
+    def memory_history(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> list[Json]:
+        """Every version of a memory, the oldest first. Raises NotFound."""
+        return list(self._answer(calls.memory(user_id, memory_id, narrowing, "/history"))["history"])
+
+    def patch_memory(
+        self,
+        user_id: str,
+        memory_id: str,
+        changes: Mapping[str, Any],
+        *,
+        version: int | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Memory:
+        """Changes any of content, importance, keywords, expires_at, metadata; None clears `expires_at`.
+
+        Raises VersionMismatch where `version` is not its own.
+        """
+        return cast(Memory, self._answer(calls.patch_memory(user_id, memory_id, changes, version, narrowing)))
+
+    def delete_memory(
+        self,
+        user_id: str,
+        memory_id: str,
+        *,
+        version: int | None = None,
+        reject: bool = False,
+        **narrowing: Unpack[Narrowing],
+    ) -> None:
+        """Deletes a memory with the events it was made from; `reject` refuses its value from now on.
+
+        Raises NotFound, or VersionMismatch.
+        """
+        call = calls.delete_memory(user_id, memory_id, version, narrowing)
+        self._answer(erasure_calls.rejecting(call) if reject else call)
 
     def search(self, user_id: str, query: str | None = None, **options: Unpack[SearchOptions]) -> SearchAnswer:
         """What memory holds about a query or a `vector`, best first."""
@@ -138,6 +200,30 @@ class Recollect:
     def bus(self, event_type: str | None = None, after: str | None = None) -> Json:
         """What was published last, oldest first; for administrators."""
         return self._answer(calls.bus(event_type, after))
+
+    def signal(
+        self,
+        kind: Literal["warning", "healthy"],
+        source: str,
+        *,
+        severity: str | None = None,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Json:
+        """A warning suspends the tenant's automatic promotion, healthy resumes it; for administrators."""
+        return self._answer(bridge_calls.signal(kind, source, severity, reason, idempotency_key))
+
+    def audit(
+        self, user_id: str, *, target_id: str | None = None, action: str | None = None, limit: int | None = None
+    ) -> Iterator[Json]:
+        """Every change and refusal of a user's memory, newest first, through all pages; `limit` is a page's."""
+        return self._items(bridge_calls.audit(user_id, target_id, action, limit), "entries")
+
+    def ledger(
+        self, user_id: str, *, outcome: str | None = None, event_id: str | None = None, limit: int | None = None
+    ) -> Iterator[Json]:
+        """What the bridge made of events, newest first, through all pages; `limit` is a page's."""
+        return self._items(bridge_calls.ledger(user_id, outcome, event_id, limit), "entries")
 
     def rules(self) -> Json:
         """The tenant's rules, resolved, with their version; for administrators."""
@@ -201,6 +287,49 @@ class Recollect:
         """Notes that an occasion was `completed` or `missed`; answers the goal. Raises NotFound."""
         return self._answer(calls.check_in(user_id, goal_id, day, status, idempotency_key))
 
+    def export(self, user_id: str, **narrowing: Unpack[Narrowing]) -> Iterator[str]:
+        """All records of a user as pages of NDJSON, oldest first; `import_page` takes one."""
+        call: Call | None = archive_calls.export(user_id, narrowing)
+        while call is not None:
+            response = self._response(call)
+            yield lines(call, response)
+            call = archive_calls.next_page(call, response.headers.get("Link", ""))
+
+    def import_page(self, user_id: str, page: str, *, idempotency_key: str | None = None) -> Json:
+        """Stores a page of an export as this user's; counts what was created, duplicate, refused, invalid."""
+        return self._answer(archive_calls.import_page(user_id, page, idempotency_key))
+
+    def snapshots(self, *, limit: int | None = None) -> Iterator[Json]:
+        """The tenant's snapshots, the newest first, through all pages; for administrators."""
+        return self._items(archive_calls.snapshots(limit), "snapshots")
+
+    def run_job(self, kind: str, *, wait: bool = False, idempotency_key: str | None = None, **parameters: str) -> Json:
+        """Starts a job (`snapshot`, `restore`, `reindex`, …), as it stands then; for administrators.
+
+        `wait` has a laptop answer when it has ended.
+        """
+        return self._answer(archive_calls.run_job(kind, parameters, wait, idempotency_key))
+
+    def job(self, job_id: str) -> Json:
+        """A job as it stands; for administrators. Raises NotFound."""
+        return self._answer(archive_calls.job(job_id))
+
+    def rejections(self, user_id: str, **narrowing: Unpack[Narrowing]) -> Iterator[Json]:
+        """The values that were rejected, oldest first: ids, times, scopes, through all pages."""
+        return self._items(erasure_calls.rejections(user_id, narrowing), "rejections")
+
+    def lift_rejection(self, user_id: str, rejection_id: str) -> None:
+        """Lets a rejected value in again. Raises NotFound."""
+        self._answer(erasure_calls.lift_rejection(user_id, rejection_id))
+
+    def erase_user(self, user_id: str) -> str:
+        """Erases a user everywhere: from the answer, the erasure's id, on nothing that was said before is read."""
+        return str((self._answer(erasure_calls.erase_user(user_id)))["erasure_id"])
+
+    def erasure(self, erasure_id: str) -> Json:
+        """How far an erasure is. Raises NotFound."""
+        return self._answer(erasure_calls.erasure(erasure_id))
+
     def openapi(self) -> Json:
         """The document that describes the surface."""
         return self._answer(calls.OPENAPI)
@@ -213,11 +342,14 @@ class Recollect:
             yield from page[name]
 
     def _answer(self, call: Call) -> dict[str, Any]:
+        return document(call, self._response(call))
+
+    def _response(self, call: Call) -> httpx.Response:
         attempt = 1
         while True:
             response, pause = self._attempt(call, attempt)
             if response is not None and pause is None:
-                return document(call, response)
+                return response
             time.sleep(pause or 0)
             attempt += 1
 
@@ -229,6 +361,7 @@ class Recollect:
                 call.path,
                 params=call.query,
                 json=call.body,
+                content=call.content,
                 headers=call.headers,
                 timeout=self._http.timeout if call.timeout_seconds is None else call.timeout_seconds,
             )

@@ -103,6 +103,19 @@ class ProjectionsContract:
         assert pending_of(projections, scope) == []
         assert timeline.tail(scope).refs == ()
 
+    def test_what_is_marked_is_pending_again_for_its_user_alone(
+        self, timeline: Timeline, projections: Projections
+    ) -> None:
+        scope, other = a_scope(), a_scope()
+        event = an_event(scope)
+        timeline.append(scope, [a_write(scope, event)])
+        projections.settle(scope, [event.ref])
+        for _ in range(2):
+            projections.mark(scope, [event.ref])
+        assert [m.ref for m in pending_of(projections, scope)] == [event.ref]
+        assert timeline.tail(scope).refs == (event.ref,)
+        assert pending_of(projections, other) == []
+
     def test_vectors_are_kept_as_they_are_stored(self, timeline: Timeline, projections: Projections) -> None:
         scope, other = a_scope(), a_scope()
         events = some_events(scope, 3)
@@ -164,6 +177,29 @@ class ProjectionsContract:
             projections.fill_slot(scope, event)
         for event in events:
             assert timeline.slot_history(scope, slot_of(event) or ("", "", "")) == [entry_of(event)]
+
+    @pytest.mark.spec("P-22")
+    def test_what_may_not_be_stored_keeps_its_place_in_its_slot(
+        self, timeline: Timeline, projections: Projections
+    ) -> None:
+        scope = a_scope()
+        there, refused, older = some_events(scope, 3, key="home")
+        timeline.append(scope, [a_write(scope, there)])
+        projections.fill_slot(scope, there)
+        for _ in range(2):
+            projections.keep_place(scope, there, emptied=True)
+            projections.keep_place(scope, refused, emptied=True)
+            projections.keep_place(scope, older, emptied=False)
+            projections.fill_slot(scope, refused)
+        projections.keep_place(scope, an_event(scope), emptied=True)
+        assert sorted(timeline.slot_history(scope, ("", "", "home")), key=lambda e: e.ref.id) == [
+            entry_of(there),
+            SlotEntry(refused.ref, refused.recorded_at, True),
+            SlotEntry(older.ref, older.recorded_at, False),
+        ]
+        assert timeline.find(scope, refused.id) is None
+        assert timeline.of_slot(scope, ("", "", "home")) == [there]
+        assert timeline.slot_history(a_scope(), ("", "", "home")) == []
 
     def test_supersession_is_written_and_lifted(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()

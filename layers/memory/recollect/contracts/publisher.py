@@ -8,13 +8,25 @@ from datetime import timedelta
 import pytest
 
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope, an_event, some_events
-from recollect.domain.bus import EPISODIC_SAVED, KEPT_PER_TENANT, BusEvent, episodic_saved
+from recollect.domain.bus import (
+    EPISODIC_PRUNED,
+    EPISODIC_SAVED,
+    EPISODIC_WARNING,
+    KEPT_PER_TENANT,
+    SEMANTIC_SAVED,
+    BusEvent,
+    SegmentPlace,
+    episodic_pruned,
+    episodic_saved,
+    semantic_saved,
+)
 from recollect.domain.event import Event
+from recollect.domain.memory import promoted
 from recollect.domain.scope import Scope
 from recollect.ports import Publisher
 
 Keep = Callable[[Scope, list[Event]], None]
-WARNING = "memory:episodic:warning"
+Unreliable = Callable[[dict[str, int]], Publisher]
 
 
 def saved(events: list[Event]) -> list[BusEvent]:
@@ -25,13 +37,14 @@ def saved(events: list[Event]) -> list[BusEvent]:
 def a_warning(after: timedelta = timedelta(0)) -> BusEvent:
     """A published event that is about no event of the timeline."""
     detail = {"severity": "high", "reason": "capacity", "hints": ["add capacity", "日本"], "lagMs": 12.5, "to": None}
-    return BusEvent(str(uuid.uuid4()), WARNING, NOW + after, detail)  # type: ignore[arg-type]
+    return BusEvent(str(uuid.uuid4()), EPISODIC_WARNING, NOW + after, detail)  # type: ignore[arg-type]
 
 
 class PublisherContract:
-    """Hold an adapter to it by a subclass that gives the fixtures `publisher` and `keep`.
+    """Hold an adapter to it by a subclass that gives the fixtures `publisher`, `keep` and `unreliable`.
 
     `keep` makes events durable in the timeline that the publisher belongs to: what is published is stored before.
+    `unreliable` makes a publisher whose bus fails the events of these ids so many times, without waiting between.
     """
 
     @pytest.mark.spec("A-58", "A-59")
@@ -51,7 +64,54 @@ class PublisherContract:
             "importance": 0.8,
             "content": "“quoted” 🙂\n",
             "segmentId": None,
+            "timelineLagMs": 3000,
+            "segmentCount": 0,
         }
+
+    @pytest.mark.spec("A-59", "A-61")
+    def test_the_segment_is_read_back(self, publisher: Publisher, keep: Keep) -> None:
+        scope = a_scope()
+        event = an_event(scope)
+        keep(scope, [event])
+        published = episodic_saved(event, NOW, SegmentPlace("0000000000000042", 7))
+        assert (published.detail["segmentId"], published.detail["segmentCount"]) == ("0000000000000042", 7)
+        assert publisher.publish(scope.tenant, [published]) == []
+        assert publisher.published(scope.tenant, None, None) == [published]
+
+    @pytest.mark.spec("A-23")
+    def test_a_memory_is_published_beside_its_event(self, publisher: Publisher, keep: Keep) -> None:
+        scope = a_scope(persona_id="p", household_id="h")
+        event = an_event(scope, content="“words” 🙂")
+        keep(scope, [event])
+        memory = semantic_saved(promoted(event, ("k",), NOW), NOW + timedelta(seconds=1))
+        assert memory.id != event.id
+        assert publisher.publish(scope.tenant, [*saved([event]), memory]) == []
+        assert publisher.publish(scope.tenant, [replace(memory, time=NOW + timedelta(hours=1))]) == []
+        assert publisher.published(scope.tenant, None, None) == [*saved([event]), memory]
+        assert publisher.published(scope.tenant, SEMANTIC_SAVED, event.id) == [memory]
+        assert publisher.published(scope.tenant, EPISODIC_SAVED, memory.id) == []
+
+    @pytest.mark.spec("A-62", "A-63")
+    def test_what_was_pruned_is_listed_by_ids_and_hashes(self, publisher: Publisher) -> None:
+        scope = a_scope()
+        pruned = episodic_pruned(scope, some_events(scope, 3), "retention", NOW)
+        assert publisher.publish(scope.tenant, pruned) == []
+        assert publisher.published(scope.tenant, EPISODIC_PRUNED, None) == pruned
+
+    def test_what_the_bus_takes_at_a_second_try_is_taken(self, unreliable: Unreliable) -> None:
+        tenant, warnings = a_scope().tenant, [a_warning(timedelta(seconds=n)) for n in range(12)]
+        publisher = unreliable({warnings[3].id: 1, warnings[11].id: 2})
+        assert publisher.publish(tenant, warnings) == []
+        assert publisher.published(tenant, None, None) == warnings
+
+    def test_what_the_bus_does_not_take_is_named_and_not_listed(self, unreliable: Unreliable) -> None:
+        tenant, warnings = a_scope().tenant, [a_warning(timedelta(seconds=n)) for n in range(12)]
+        refused = [warnings[3], warnings[11]]
+        publisher = unreliable({one.id: 3 for one in refused})
+        assert publisher.publish(tenant, warnings) == [one.id for one in refused]
+        assert publisher.published(tenant, None, None) == [one for one in warnings if one not in refused]
+        assert publisher.publish(tenant, refused) == []
+        assert sorted(one.id for one in publisher.published(tenant, None, None)) == sorted(one.id for one in warnings)
 
     def test_nothing_published_nothing_read(self, publisher: Publisher) -> None:
         assert publisher.publish(a_scope().tenant, []) == []
@@ -101,10 +161,10 @@ class PublisherContract:
         keep(scope, events)
         warning = a_warning(timedelta(seconds=1))
         publisher.publish(scope.tenant, [*saved(events), warning])
-        assert publisher.published(scope.tenant, WARNING, None) == [warning]
+        assert publisher.published(scope.tenant, EPISODIC_WARNING, None) == [warning]
         assert publisher.published(scope.tenant, EPISODIC_SAVED, None) == saved(events)
-        assert publisher.published(scope.tenant, WARNING, events[0].id) == [warning]
-        assert publisher.published(scope.tenant, "memory:episodic:pruned", None) == []
+        assert publisher.published(scope.tenant, EPISODIC_WARNING, events[0].id) == [warning]
+        assert publisher.published(scope.tenant, EPISODIC_PRUNED, None) == []
 
     def test_tenants_are_apart(self, publisher: Publisher, keep: Keep) -> None:
         tenants = [*HARD_IDS, a_scope().tenant]

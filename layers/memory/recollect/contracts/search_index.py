@@ -1,17 +1,18 @@
-"""What every `SearchIndex` promises: sight (who sees what), order (and the figures), and, here, its writes."""
+"""What every `SearchIndex` promises: sight (who sees what), order (and the figures), lifecycle, and, here, writes."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from recollect.contracts.examples import NOW, a_document, a_request, a_scope, a_vector, an_event, some_events
+from recollect.contracts.search_index_lifecycle import SearchIndexLifecycleContract
 from recollect.contracts.search_index_order import SearchIndexOrderContract
 from recollect.contracts.search_index_setting import ids_of, seen
 from recollect.contracts.search_index_sight import SearchIndexSightContract
 from recollect.ports import SearchIndex
 
 
-class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract):
-    """Hold an adapter to it by a subclass that gives the fixture `index` and, where needed, `admit`."""
+class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract, SearchIndexLifecycleContract):
+    """Hold an adapter to it by a subclass that gives `index` and `neighbour` and, where needed, `admit`."""
 
     def test_what_is_put_twice_is_there_once(self, index: SearchIndex) -> None:
         scope = a_scope()

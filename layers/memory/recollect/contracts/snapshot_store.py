@@ -1,5 +1,6 @@
 """What every `SnapshotStore` promises. A subclass gives the fixture `store`."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
@@ -19,6 +20,11 @@ class SnapshotStoreContract:
     def store(self) -> SnapshotStore:
         """The store under test, empty or shared."""
         raise NotImplementedError("a subclass provides the store")
+
+    @pytest.fixture
+    def versions_of(self, store: SnapshotStore) -> Callable[[str, str], int]:
+        """How many contents the store keeps of a tenant's object, earlier ones and marks of deletions too."""
+        return lambda tenant, name: int(store.get(tenant, name) is not None)
 
     @pytest.fixture
     def tenant(self) -> str:
@@ -56,6 +62,22 @@ class SnapshotStoreContract:
             with pytest.raises(VersionMismatch):
                 store.put_if_match(tenant, name, b"2", tag)
             assert store.get(tenant, name) is None
+
+    def test_what_was_there_before_can_be_purged(
+        self, store: SnapshotStore, tenant: str, versions_of: Callable[[str, str], int]
+    ) -> None:
+        tag = store.put_if_absent(tenant, "a", b"1")
+        tag = store.put_if_match(tenant, "a", b"2", tag)
+        store.put_if_absent(tenant, "ab", b"another")
+        store.purge(tenant, "a")
+        store.purge(tenant, "a")
+        assert (store.get(tenant, "a"), versions_of(tenant, "a")) == ((b"2", tag), 1)
+        assert versions_of(tenant, "ab") == 1
+        store.delete(tenant, "a")
+        store.purge(tenant, "a")
+        store.purge(tenant, "never there")
+        assert (store.get(tenant, "a"), versions_of(tenant, "a")) == (None, 0)
+        store.put_if_absent(tenant, "a", b"3")
 
     def test_what_was_deleted_can_be_written_anew(self, store: SnapshotStore, tenant: str) -> None:
         store.put_if_absent(tenant, "a", b"1")

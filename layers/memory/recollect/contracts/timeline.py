@@ -25,7 +25,7 @@ from recollect.contracts.timeline_window import TimelineWindowContract, project
 from recollect.domain.embedding import pack_vector
 from recollect.domain.event import ContentType, Event, EventType, Role, Source
 from recollect.domain.scope import Scope
-from recollect.domain.timeline import TAIL_EVENTS, AppendStatus
+from recollect.domain.timeline import TAIL_EVENTS, AppendStatus, Removal
 from recollect.ports import Projections, Timeline
 
 Plant = Callable[[Scope, str], None]
@@ -49,6 +49,27 @@ class TimelineContract(TimelineWindowContract):
         assert [outcome.event_id for outcome in outcomes] == ids(events)
         assert {outcome.status for outcome in outcomes} == {AppendStatus.CREATED}
         assert {outcome.conversation_id for outcome in outcomes} == {"conversation"}
+
+    def test_identities_lead_to_their_events_and_tombstones_to_none(
+        self, timeline: Timeline, plant_tombstone: Plant
+    ) -> None:
+        scope, other = a_scope(), a_scope()
+        writes = writes_of(scope, some_events(scope, 120))
+        timeline.append(scope, writes)
+        plant_tombstone(scope, "f" * 64)
+        asked = [*(write.identity for write in writes), "f" * 64, "0" * 64]
+        known = timeline.identified(scope, asked)
+        assert known == {write.identity: write.event.id for write in writes} | {"f" * 64: None}
+        assert timeline.identified(other, asked) == {}
+        assert timeline.identified(scope, []) == {}
+
+    @pytest.mark.spec("P-22")
+    def test_what_is_removed_leaves_its_identity_as_a_tombstone(self, timeline: Timeline) -> None:
+        scope = a_scope()
+        write = a_write(scope, an_event(scope))
+        timeline.append(scope, [write])
+        timeline.remove(scope, write.event, Removal())
+        assert timeline.identified(scope, [write.identity]) == {write.identity: None}
 
     @pytest.mark.spec("P-20", "A-43")
     def test_a_duplicate_names_the_first_event(self, timeline: Timeline) -> None:

@@ -49,6 +49,12 @@ class EventType(StrEnum):
     EMOTION = "emotion"
     PREFERENCE = "preference"
     CUSTOM = "custom"
+    MEMORY = "memory"
+    """The carrier of a directly saved memory: ours alone, no client gives or sees it."""
+
+
+SPOKEN_TYPES = tuple(kind for kind in EventType if kind is not EventType.MEMORY)
+"""The types of what was said or done: those that clients and rules may name."""
 
 
 class Source(StrEnum):
@@ -111,6 +117,11 @@ class Event:
     def ref(self) -> EventRef:
         """Where it stands in the timeline."""
         return EventRef(self.id, self.timestamp)
+
+    @property
+    def is_carrier(self) -> bool:
+        """Whether it only carries a memory: nothing was said or done, and no reading of the timeline shows it."""
+        return self.event_type is EventType.MEMORY
 
     def expired(self, now: datetime) -> bool:
         """Gone from every read from the instant `expires_at` on."""

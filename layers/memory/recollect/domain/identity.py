@@ -45,8 +45,8 @@ def possible_identities(scope: Scope, event: Event) -> list[str]:
 def value_fingerprint(content: str) -> str:
     """The same for one value however it is written: case, width, invisible characters, spaces (P-22)."""
     folded = unicodedata.normalize("NFKC", content).casefold()
-    visible = "".join(" " if c.isspace() else c for c in folded if c.isspace() or unicodedata.category(c)[0] != "C")
-    return _digest("value", " ".join(visible.split()))
+    invisible = {ord(c): None for c in set(folded) if not c.isspace() and unicodedata.category(c)[0] == "C"}
+    return _digest("value", " ".join(folded.translate(invisible).split()))
 
 
 def body_hash(body: bytes) -> str:

@@ -128,6 +128,11 @@ def checked(writes: Sequence[ItemWrite]) -> list[str | None]:
     return texts
 
 
+def json_bytes(value: Document) -> int:
+    """How large an item of this value is. Raises InvalidInput for what is no JSON."""
+    return len(_json(value).encode())
+
+
 def _json(value: Document) -> str:
     try:
         return json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -79,6 +79,22 @@ class Nominations:
     includes_tail: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class IndexCount:
+    """What an index shows of an owner: documents, private ones too, and those that can be found by a vector."""
+
+    documents: int
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPage:
+    """Records of a user that the index has a document of, by id; `more` is where the next page goes on."""
+
+    refs: tuple[EventRef, ...]
+    more: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexDocument:
     """What the index holds of an event: features and filters, no readable content.

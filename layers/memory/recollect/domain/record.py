@@ -63,6 +63,8 @@ def _upgraded(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_json(value: object) -> object:
+    if value is None or isinstance(value, str | bool | float | int):
+        return value
     if isinstance(value, datetime):
         return iso(value)
     if isinstance(value, bytes):

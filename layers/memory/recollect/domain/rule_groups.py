@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from recollect.domain.event import ContentType, EventType
+from recollect.domain.event import SPOKEN_TYPES, ContentType
 from recollect.domain.rule_values import Choice, Choices, Flag, Kind, Number, Table, Texts
 
 MOST_PLACES = 50
@@ -17,7 +17,6 @@ MOST_PLACES = 50
 
 _SHARE = Number(0, 1)
 _PLACES = Number(0, MOST_PLACES, whole=True)
-_EVENT_TYPES = tuple(EventType)
 _CENTURY_DAYS = 36_525
 _YEAR_MS = 366 * 24 * 3600 * 1000
 
@@ -128,7 +127,7 @@ class BridgeRules:
     enabled: bool = _rule(Flag(), True, "Whether any event becomes a memory by itself")
     min_importance: float = _rule(_SHARE, 0.6, "Least importance; 0 turns this policy off")
     event_types: tuple[str, ...] = _rule(
-        Choices(_EVENT_TYPES), ("task", "reminder", "conversation"), "Event types that pass; all turn this policy off"
+        Choices(SPOKEN_TYPES), ("task", "reminder", "conversation"), "Event types that pass; all turn this policy off"
     )
     healthy_lag_ms: int = _rule(
         Number(0, _YEAR_MS, whole=True), 10_000, "Lag in ms at which a saved event is healthy again"
@@ -142,7 +141,7 @@ class RetentionRule:
     older_than_days: float = field(
         metadata={"kind": Number(0, _CENTURY_DAYS, above=True), "meaning": "Age in days; must be given"}
     )
-    event_types: tuple[str, ...] | None = _rule(Choices(_EVENT_TYPES, optional=True), None, "Only these event types")
+    event_types: tuple[str, ...] | None = _rule(Choices(SPOKEN_TYPES, optional=True), None, "Only these event types")
     below_importance: float | None = _rule(Number(0, 1, optional=True), None, "Only what is less important")
     keep_keyed: bool = _rule(Flag(), True, "Whether events with a key stay")
     archive: bool = _rule(Flag(), False, "Whether they are archived before")
@@ -181,13 +180,13 @@ class IntentRules:
 
 @dataclass(frozen=True, slots=True)
 class LimitRules:
-    """Bounds on what a tenant stores (A-38); null is none."""
+    """Bounds on what a tenant stores (A-38, A-39); null is none. `writes_per_second` is each process's own count."""
 
     index_capacity: int | None = _rule(
         Number(1, 10**12, whole=True, optional=True), None, "Records of the index before a warning is published"
     )
     writes_per_second: float | None = _rule(
-        Number(0, 10**6, above=True, optional=True), None, "Writes a second before a warning is published"
+        Number(0, 10**6, above=True, optional=True), None, "Records written a second before requests are throttled"
     )
 
 

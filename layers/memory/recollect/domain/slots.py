@@ -41,6 +41,20 @@ def entry_of(event: Event) -> SlotEntry:
     return SlotEntry(event.ref, event.recorded_at)
 
 
+def with_told(history: Sequence[SlotEntry], events: Iterable[Event]) -> list[SlotEntry]:
+    """The history with what these events say superseded them: a snapshot has no line of a value that was deleted.
+
+    Such an entry is a removed one: where the value is merely not there yet, its own entry takes its place later.
+    """
+    known = {entry.ref.id for entry in history}
+    told = {
+        event.superseded_by: SlotEntry(EventRef(event.superseded_by, event.superseded_at), event.superseded_at, True)
+        for event in events
+        if event.superseded_by is not None and event.superseded_at is not None and event.superseded_by not in known
+    }
+    return [*history, *told.values()]
+
+
 def successor(entry: SlotEntry, history: Iterable[SlotEntry]) -> SlotEntry | None:
     """The next newer value of the same slot, a removed one too; None where the entry is the current one."""
     newer = [other for other in history if other.order > entry.order]

@@ -4,7 +4,7 @@ A place in a timeline is an event's (timestamp, id); a summary covers what lies 
 after the one of the summary before it (H-08, P-5).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -90,6 +90,15 @@ class Summary:
         if len(kept) == len(self.sentences):
             return self
         return replace(self, sentences=kept, text=" ".join(one.text for one in kept))
+
+    def said_without(self, redacted: Callable[[str], str | None]) -> "Summary":
+        """The same without every sentence of which `redacted` leaves less, and without goals of which it does."""
+        said = [split_said_by(one.text) for one in self.sentences]
+        texts = [found[1] if found else one.text for found, one in zip(said, self.sentences, strict=True)]
+        kept = tuple(one for one, text in zip(self._each_attributed(), texts, strict=True) if redacted(text) == text)
+        tracked = tuple(goal for goal in self.tracked_goals if redacted(goal.goal) == goal.goal)
+        text = self.text if len(kept) == len(self.sentences) else " ".join(one.text for one in kept)
+        return replace(self, sentences=kept, tracked_goals=tracked, text=redacted(text) or "")
 
     def _each_attributed(self) -> Iterator[SummarySentence]:
         """The sentences, each with the speaker and day that stand before the first of them: what follows a sentence

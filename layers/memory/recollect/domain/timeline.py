@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recollect.domain.embedding import FloatArray
     from recollect.domain.event import Event, EventRef
     from recollect.domain.filters import DropReason, TimeWindow
+    from recollect.domain.items import ItemWrite
     from recollect.domain.scope import Scope
 
 TAIL_EVENTS = 100
@@ -22,11 +23,15 @@ COUNTED_RECORDS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class EventWrite:
-    """An event about to be made durable, with its dedupe key and the fingerprint of its value."""
+    """An event about to be made durable, with its dedupe key and the fingerprint of its value.
+
+    `items` of the user are written in the same step, as of the event's `recorded_at`: at most 25.
+    """
 
     event: Event
     identity: str
     fingerprint: str
+    items: tuple[ItemWrite, ...] = ()
 
 
 class AppendStatus(StrEnum):
@@ -72,6 +77,17 @@ class WindowPage:
     events: tuple[Event, ...]
     scanned: int
     dropped: Mapping[DropReason, int]
+    more: EventRef | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    """Records, the oldest first; `more` is where the next page goes on, None at the end.
+
+    A page may be short, even empty, where more follows: persona and household narrow what was read.
+    """
+
+    events: tuple[Event, ...]
     more: EventRef | None
 
 
@@ -129,8 +145,15 @@ class Removal:
     """How an event is taken away.
 
     `empties_slot`: the event was the value of its slot, which then holds none; `also` are to be projected again,
-    because the removal changes what was derived from them.
+    because the removal changes what was derived from them. `items` of the user, at most 25, are written in the same
+    step as of `at`. Raises ValueError where items are given without it.
     """
 
     empties_slot: bool = False
     also: tuple[EventRef, ...] = ()
+    items: tuple[ItemWrite, ...] = ()
+    at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.items and self.at is None:
+            raise ValueError("items of a removal need the instant they are written at")

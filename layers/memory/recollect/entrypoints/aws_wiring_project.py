@@ -66,7 +66,8 @@ def _reconcile(app: App, logger: Logger, metrics: Metrics, remaining_seconds: Ca
     _measure(metrics, report)
     projection = report.projection
     counts = {"projected": projection.projected, "gone": projection.gone, "failed": len(projection.failed)}
-    logger.info("reconciled", extra=counts | {"complete": report.complete})
+    bridge = app.reconcile_bridge(_clock(), remaining_seconds=remaining_seconds).counts
+    logger.info("reconciled", extra=counts | {"complete": report.complete} | bridge)
     return counts
 
 

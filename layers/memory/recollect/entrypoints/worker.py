@@ -21,6 +21,8 @@ from recollect.application.project_events import ProjectionReport
 from recollect.domain.errors import RecollectError
 from recollect.domain.event import EventRef
 from recollect.domain.scope import Scope
+from recollect.entrypoints.bridge_rounds import BridgeRounds
+from recollect.entrypoints.job_rounds import JobRounds
 from recollect.entrypoints.summary_rounds import SummaryRounds
 
 _LOG = logging.getLogger(__name__)
@@ -37,13 +39,16 @@ def real_now() -> datetime:
 class ProjectorPolicy:
     """How often markers are looked for without a call (`poll_seconds`), and how failures slow that down.
 
-    Summaries that are due are looked for every `summary_seconds`.
+    Summaries that are due are looked for every `summary_seconds`, jobs every `job_seconds`, what the bridge deferred
+    every `bridge_seconds`.
     After a round without success the pause doubles from `first_pause_seconds` to `longest_pause_seconds`; an
     announcement ends a pause, but at most once in `hurried_pause_seconds`. `stop` waits `stop_seconds` at most.
     """
 
     poll_seconds: float = 1.0
     summary_seconds: float = 3.0
+    job_seconds: float = 1.0
+    bridge_seconds: float = 300.0
     first_pause_seconds: float = 0.2
     longest_pause_seconds: float = 30.0
     hurried_pause_seconds: float = 1.0
@@ -51,7 +56,7 @@ class ProjectorPolicy:
 
 
 LOCAL_POLICY = ProjectorPolicy()
-BESIDE_THE_STREAM = ProjectorPolicy(poll_seconds=15.0, summary_seconds=15.0)
+BESIDE_THE_STREAM = ProjectorPolicy(poll_seconds=15.0, summary_seconds=15.0, job_seconds=5.0)
 
 
 class Projector:
@@ -70,6 +75,8 @@ class Projector:
         self._app.listeners.append(self._announced)
         self._run_in_thread("recollect-projector", self._run)
         self._run_in_thread("recollect-summaries", self._summaries().run)
+        self._run_in_thread("recollect-jobs", self._jobs().run)
+        self._run_in_thread("recollect-bridge", self._bridge().run)
 
     def stop(self) -> bool:
         """Ends after the page under way; False where that took longer than `stop_seconds`."""
@@ -91,6 +98,12 @@ class Projector:
 
     def _summaries(self) -> SummaryRounds:
         return SummaryRounds(self._app, self._clock, self._stop, self._policy.summary_seconds)
+
+    def _jobs(self) -> JobRounds:
+        return JobRounds(self._app, self._clock, self._stop, self._policy.job_seconds)
+
+    def _bridge(self) -> BridgeRounds:
+        return BridgeRounds(self._app, self._clock, self._stop, self._policy.bridge_seconds)
 
     def _run_in_thread(self, name: str, target: Callable[[], None]) -> None:
         thread = threading.Thread(target=target, name=name, daemon=True)
@@ -153,6 +166,8 @@ class StreamProjector(Projector):
         self._run_in_thread("recollect-projector", self._run)
         self._run_in_thread("recollect-stream", self._pump)
         self._run_in_thread("recollect-summaries", self._summaries().run)
+        self._run_in_thread("recollect-jobs", self._jobs().run)
+        self._run_in_thread("recollect-bridge", self._bridge().run)
 
     def _pump(self) -> None:
         while not self._stop.is_set():

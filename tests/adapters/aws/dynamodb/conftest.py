@@ -2,10 +2,12 @@
 
 import copy
 import inspect
+import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -16,14 +18,16 @@ from moto.dynamodb.models.table import Table as MotoTable
 
 from conftest import Engines
 from recollect.adapters.aws import keys
+from recollect.adapters.aws.backoff import Backoff
 from recollect.adapters.aws.bus_log import BusLog
 from recollect.adapters.aws.concurrency import Threads
 from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
+from recollect.adapters.aws.erasing import DynamoDBEraser
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
 from recollect.adapters.aws.item_access import ItemAccess
 from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
-from recollect.adapters.aws.publisher import AwsPublisher
+from recollect.adapters.aws.publisher import AwsPublisher, EventBus
 from recollect.adapters.aws.table import table_definition
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.adapters.local.concurrency import Inline
@@ -150,6 +154,37 @@ def store(access: ItemAccess) -> DynamoDBIdempotency:
 @pytest.fixture
 def publisher(access: ItemAccess) -> AwsPublisher:
     return AwsPublisher(BusLog(access))
+
+
+@pytest.fixture
+def unreliable(access: ItemAccess) -> Callable[[dict[str, int]], AwsPublisher]:
+    """A publisher whose bus fails these entries so many times."""
+
+    def make(failures: dict[str, int]) -> AwsPublisher:
+        bus = FailingBus(dict(failures))
+        return AwsPublisher(BusLog(access), EventBus(bus, "bus-name", Backoff(tries=3, sleep=lambda _: None)))
+
+    return make
+
+
+@dataclass
+class FailingBus:
+    """Fails entries by the id in their detail; `left` times each."""
+
+    left: dict[str, int]
+
+    def put_events(self, **request: Any) -> dict[str, Any]:
+        """As EventBridge answers."""
+        return {"Entries": [self._taken(json.loads(entry["Detail"])["id"]) for entry in request["Entries"]]}
+
+    def _taken(self, event_id: str) -> dict[str, str]:
+        self.left[event_id] = self.left.get(event_id, 0) - 1
+        return {"ErrorCode": "InternalFailure"} if self.left[event_id] >= 0 else {"EventId": "1"}
+
+
+@pytest.fixture
+def eraser(access: ItemAccess) -> DynamoDBEraser:
+    return DynamoDBEraser(access)
 
 
 @pytest.fixture

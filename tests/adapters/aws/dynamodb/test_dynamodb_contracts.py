@@ -1,9 +1,13 @@
 """The promises of the ports, on moto and on DynamoDB Local."""
 
+from recollect.contracts.erasing import ErasingContract
 from recollect.contracts.idempotency import IdempotencyStoreContract
 from recollect.contracts.items import ItemsContract
+from recollect.contracts.items_with_events import ItemsWithEventsContract
 from recollect.contracts.projections import ProjectionsContract
 from recollect.contracts.publisher import PublisherContract
+from recollect.contracts.records import RecordsContract
+from recollect.contracts.rejecting import RejectingContract
 from recollect.contracts.removal import RemovalContract
 from recollect.contracts.timeline import TimelineContract
 
@@ -28,5 +32,21 @@ class TestItems(ItemsContract):
     pass
 
 
+class TestErasing(ErasingContract):
+    pass
+
+
+class TestRejecting(RejectingContract):
+    pass
+
+
 class TestRemoval(RemovalContract):
+    pass
+
+
+class TestRecords(RecordsContract):
+    pass
+
+
+class TestItemsWithEvents(ItemsWithEventsContract):
     pass

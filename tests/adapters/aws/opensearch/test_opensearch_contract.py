@@ -1,6 +1,7 @@
 """The OpenSearch adapter under the contract of its port, on the real engine."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -30,6 +31,17 @@ def shared_index(engines: Engines) -> Iterator[OpenSearchIndex]:
     connection.open().indices.delete(index=plan.index)
 
 
+@pytest.fixture(scope="module")
+def shared_neighbour(engines: Engines, shared_index: OpenSearchIndex) -> Iterator[OpenSearchIndex]:
+    """The index of another generation beside it."""
+    plan = replace(shared_index._plan, generation="hash.2")
+    connection = OpenSearchConnection(url=engines.opensearch_url, timeout_seconds=PATIENT_SECONDS)
+    index = OpenSearchIndex(connection, plan)
+    assert index.create() is True
+    yield index
+    connection.open().indices.delete(index=plan.index)
+
+
 @pytest.mark.engines
 class TestOpenSearchIndex(SearchIndexContract):
     """The suite as it stands."""
@@ -38,3 +50,8 @@ class TestOpenSearchIndex(SearchIndexContract):
     def index(self, shared_index: OpenSearchIndex) -> SearchIndex:
         """The module's index: each test has scopes of its own."""
         return shared_index
+
+    @pytest.fixture
+    def neighbour(self, index: SearchIndex, shared_neighbour: OpenSearchIndex) -> SearchIndex:
+        """The module's other generation."""
+        return shared_neighbour

@@ -5,11 +5,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from recollect.adapters.aws import keys
+from recollect.adapters.aws import item_writes, keys
 from recollect.adapters.aws.errors import THROTTLED, code_of, from_client_error, translated
 from recollect.adapters.aws.item_access import SERVICE, ItemAccess
 from recollect.adapters.aws.item_format import Item, dedupe_item, event_item, item_bytes, pending_item
-from recollect.domain.errors import Conflict, InvalidInput, Throttled, UpstreamFailed
+from recollect.domain.errors import Conflict, InvalidInput, Throttled, UpstreamFailed, VersionMismatch
+from recollect.domain.items import checked
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import AppendOutcome, AppendStatus, EventWrite
 
@@ -17,7 +18,7 @@ MAX_ITEM_BYTES = 350 * 1024  # the service takes 400 KB; what an event gains lat
 
 _ABSENT = "attribute_not_exists(pk)"
 _FAILED = "ConditionalCheckFailed"
-_EVENT, _DEDUPE, _MARKER, _REJECTION = range(4)
+_EVENT, _DEDUPE, _MARKER, _REJECTION, _ITEMS = range(5)
 
 
 def append(access: ItemAccess, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
@@ -47,7 +48,7 @@ def _waves(writes: Sequence[EventWrite]) -> list[list[list[int]]]:
 
 
 class _Transaction:
-    """The request that stores one event.
+    """The request that stores one event with its items.
 
     The SDK gives each call a ClientRequestToken, so that what it sends again counts once. We make none of the event:
     within ten minutes the service would answer such a token with success even where the event was deleted meanwhile.
@@ -58,14 +59,21 @@ class _Transaction:
         if item_bytes(event) > MAX_ITEM_BYTES:
             raise InvalidInput("an event of more than 350 KB", ("event",))
         self.scope, self.write = scope, write
-        self.request: dict[str, Any] = {
-            "TransactItems": [
-                _put(table, event),
-                _put(table, dedupe_item(scope, write)),
-                {"Put": {"TableName": table, "Item": pending_item(scope, write.event.ref)}},
-                _absence(table, keys.rejection_key(scope, write.fingerprint)),
-            ],
-        }
+        self._texts = checked(write.items)
+        self._own = [
+            _put(table, event),
+            _put(table, dedupe_item(scope, write)),
+            {"Put": {"TableName": table, "Item": pending_item(scope, write.event.ref)}},
+            _absence(table, keys.rejection_key(scope, write.fingerprint)),
+        ]
+
+    def operations(self, access: ItemAccess) -> list[dict[str, Any]]:
+        """Its own four, then the items', which are read where one takes any version."""
+        items = self.write.items
+        if not items:
+            return self._own
+        wanted = item_writes.resolved(access, self.scope, items, self._texts, self.write.event.recorded_at)
+        return [*self._own, *item_writes.operations(access.table, wanted)]
 
 
 def _put(table: str, item: Item) -> dict[str, Any]:
@@ -86,24 +94,28 @@ def _run(access: ItemAccess, transaction: _Transaction) -> AppendOutcome:
                 return _try(access, transaction)
         except Throttled as throttled:
             failure = throttled
+        except VersionMismatch as mismatch:
+            if not item_writes.may_pass(transaction.write.items):
+                raise
+            failure = mismatch
     raise failure
 
 
 def _try(access: ItemAccess, transaction: _Transaction) -> AppendOutcome:
-    event = transaction.write.event
+    event, operations = transaction.write.event, transaction.operations(access)
     try:
-        access.client.transact_write_items(**transaction.request)
+        access.client.transact_write_items(TransactItems=operations)
     except ClientError as error:
         if code_of(error) != "TransactionCanceledException":
             raise
-        return _outcome_of(access, transaction, error)
+        return _outcome_of(access, transaction, len(operations), error)
     return AppendOutcome(AppendStatus.CREATED, event.id, event.conversation_id)
 
 
-def _outcome_of(access: ItemAccess, transaction: _Transaction, error: ClientError) -> AppendOutcome:
+def _outcome_of(access: ItemAccess, transaction: _Transaction, count: int, error: ClientError) -> AppendOutcome:
     reasons = error.response.get("CancellationReasons") or []
     codes = [reason.get("Code") for reason in reasons]
-    if len(codes) != len(transaction.request["TransactItems"]):
+    if len(codes) != count:
         raise UpstreamFailed("DynamoDB: a transaction was cancelled without reasons") from error
     if codes[_DEDUPE] == _FAILED:
         return _of_dedupe(transaction.write, _stored_dedupe(access, transaction, reasons[_DEDUPE]))
@@ -113,6 +125,8 @@ def _outcome_of(access: ItemAccess, transaction: _Transaction, error: ClientErro
         raise Throttled("DynamoDB: a transaction met another") from error
     if codes[_EVENT] == _FAILED:
         raise Conflict("an event of this id and instant exists under another identity") from error
+    if _FAILED in codes[_ITEMS:]:
+        raise VersionMismatch("DynamoDB: an item changed since it was read") from error
     raise from_client_error(SERVICE, error) from error
 
 

@@ -15,7 +15,8 @@ class Bucket:
         self._timeout_seconds = timeout_seconds
 
     @cached_property
-    def _client(self) -> Any:
+    def client(self) -> Any:
+        """The SDK's client, with the path style that every S3 server takes."""
         import boto3
         from botocore.config import Config
 
@@ -37,11 +38,11 @@ class Bucket:
         """Makes it where it is missing; False where it was there."""
         if self._exists():
             return False
-        region = self._client.meta.region_name
+        region = self.client.meta.region_name
         place = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
         with translated("S3"):
-            self._client.create_bucket(Bucket=self._name, **place)
-            self._client.put_bucket_versioning(Bucket=self._name, VersioningConfiguration={"Status": "Enabled"})
+            self.client.create_bucket(Bucket=self._name, **place)
+            self.client.put_bucket_versioning(Bucket=self._name, VersioningConfiguration={"Status": "Enabled"})
         return True
 
     def _exists(self) -> bool:
@@ -49,7 +50,7 @@ class Bucket:
 
         try:
             with translated("S3"):
-                self._client.head_bucket(Bucket=self._name)
+                self.client.head_bucket(Bucket=self._name)
         except (NotReady, UpstreamFailed) as error:
             cause = error.__cause__
             if isinstance(cause, ClientError) and cause.response["ResponseMetadata"].get("HTTPStatusCode") == 404:

@@ -1,7 +1,7 @@
 """What was published to a tenant, kept for a week: ids only, so that an entry costs one unit and outlives no text.
 
-An entry of `memory:episodic:saved` names its event, whose record is read when the log is; of other types, which carry
-no content, the detail is kept.
+An entry that carries a content names the record that has it, which is read when the log is: the event of
+`memory:episodic:saved`, the event or the carrier of `memory:semantic:saved`. Of other types the detail is kept.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,14 @@ from recollect.adapters.aws.item_access import ItemAccess, Walk
 from recollect.adapters.aws.item_format import Item, binary, event_in, instant, key_in, moment_in, number, text
 from recollect.adapters.aws.keys import Key
 from recollect.adapters.aws.packing import pack_json, unpack_json
-from recollect.domain.bus import EPISODIC_SAVED, KEPT_PER_TENANT, BusEvent, episodic_saved
+from recollect.domain.bus import (
+    EPISODIC_SAVED,
+    KEPT_PER_TENANT,
+    SEMANTIC_SAVED,
+    BusEvent,
+    SegmentPlace,
+    episodic_saved,
+)
 from recollect.domain.event import Event, EventRef
 from recollect.domain.instants import from_iso
 from recollect.domain.scope import Scope
@@ -67,17 +74,24 @@ def _entry(tenant: str, event: BusEvent) -> Item:
 
 
 def _pointer(tenant: str, event: BusEvent) -> Item:
-    if event.type != EPISODIC_SAVED:
-        return {"z": binary(pack_json(dict(event.detail)))}
-    user = keys.user_partition(Scope(tenant, str(event.detail["userId"])))
-    return {"u": text(user), "t": instant(from_iso(str(event.detail["timestamp"])))}
+    detail = event.detail
+    if event.type not in (EPISODIC_SAVED, SEMANTIC_SAVED):
+        return {"z": binary(pack_json(dict(detail)))}
+    user = keys.user_partition(Scope(tenant, str(detail["userId"])))
+    record: Item = {"u": text(user), "t": instant(from_iso(str(detail["timestamp"])))}
+    if event.type == SEMANTIC_SAVED:
+        rest = {name: value for name, value in detail.items() if name != "content"}
+        return record | {"e": text(str(detail["memoryId"])), "z": binary(pack_json(rest))}
+    if detail["segmentId"] is not None:
+        record |= {"g": text(str(detail["segmentId"])), "n": number(int(str(detail["segmentCount"])))}
+    return record
 
 
 def _event_key(entry: Mapping[str, dict[str, str]]) -> Key | None:
     if "u" not in entry:
         return None
-    published, _ = keys.bus_entry_of(entry["sk"]["S"])
-    return keys.event_key(keys.user_of(entry["u"]["S"]), EventRef(published.id, moment_in(entry, "t")))
+    record_id = entry["e"]["S"] if "e" in entry else keys.bus_entry_of(entry["sk"]["S"])[0].id
+    return keys.event_key(keys.user_of(entry["u"]["S"]), EventRef(record_id, moment_in(entry, "t")))
 
 
 def _told(entry: Item, events: Mapping[Key, Event], now: datetime) -> BusEvent | None:
@@ -86,8 +100,16 @@ def _told(entry: Item, events: Mapping[Key, Event], now: datetime) -> BusEvent |
     if key is None:
         return BusEvent(published.id, event_type, published.timestamp, unpack_json(entry["z"]["B"]))
     event = events.get(key)
-    shown = event is not None and not event.is_private and not event.expired(now)
-    return episodic_saved(event, published.timestamp) if event and shown else None
+    if event is None or event.is_private or event.expired(now):
+        return None
+    if event_type == SEMANTIC_SAVED:
+        detail = {**unpack_json(entry["z"]["B"]), "content": event.content}
+        return BusEvent(published.id, event_type, published.timestamp, detail)
+    return episodic_saved(event, published.timestamp, _segment(entry))
+
+
+def _segment(entry: Item) -> SegmentPlace | None:
+    return SegmentPlace(entry["g"]["S"], int(entry["n"]["N"])) if "g" in entry else None
 
 
 def _last(entries: Iterable[Item]) -> list[Item]:

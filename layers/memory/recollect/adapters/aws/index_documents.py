@@ -87,7 +87,8 @@ def _vectors(vector: FloatArray | None) -> dict[str, Any]:
 
 def sent_vector(vector: FloatArray) -> list[float]:
     """Numbers of a vector of length 1 as JSON carries them: 7 digits are float32's, more only weigh."""
-    return [round(number, 7) for number in vector.tolist()]
+    numbers: list[float] = vector.astype("f8").round(7).tolist()
+    return numbers
 
 
 def counts_of(source: Mapping[str, Any], query_terms: Collection[str]) -> dict[str, int]:

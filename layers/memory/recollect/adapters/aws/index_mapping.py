@@ -3,12 +3,13 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
+from recollect.domain.index_state import NO_GENERATION
+
 MAPPING_FILE = "index_mapping.json"
-NO_GENERATION = "none"
 _UNSAFE = re.compile(r"[^a-z0-9._-]+")
 
 
@@ -34,8 +35,17 @@ class IndexPlan:
     @property
     def alias(self) -> str:
         """What requests name. Writes demand that it is an alias, so that none ever creates an index by itself."""
-        generation = self.generation if self.generation is not None and self.has_vectors else NO_GENERATION
-        return f"{self.prefix}-{_safe(generation)}"
+        return f"{self.prefix}-{_safe(self.generation_name)}"
+
+    @property
+    def generation_name(self) -> str:
+        """The generation's, or `none`."""
+        return self.generation if self.generation is not None and self.has_vectors else NO_GENERATION
+
+    def of(self, generation: str) -> "IndexPlan":
+        """The plan of another generation's index, to speak to it; what it takes to create one is not known here."""
+        named = None if generation == NO_GENERATION else generation
+        return replace(self, generation=named, dimension=0 if named is None else max(1, self.dimension))
 
     @property
     def index(self) -> str:

@@ -3,7 +3,7 @@
 | item        | attributes beside `pk` and `sk`                                                                  |
 |-------------|--------------------------------------------------------------------------------------------------|
 | event       | `z` the record (packed JSON of `domain.record`), `v` version, `d` identity (for its tombstone),  |
-|             | `e` the caller's embedding, `ttl`                                                                |
+|             | `e` the caller's embedding; no `ttl`: expiry leaves a tombstone, which the service would not     |
 | dedupe      | `n` event id, `k` conversation id; neither in a tombstone                                        |
 | marker      | `u` the user's partition, `t` the event's instant                                                |
 | projection  | `x` vector (float16), `g` its generation, `o` order by time; for the indexes also                |
@@ -21,7 +21,6 @@ or the important ones may lack the tail anyway.
 """
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -89,8 +88,6 @@ def event_item(scope: Scope, write: EventWrite) -> Item:
     }
     if event.embedding is not None:
         item["e"] = binary(event.embedding)
-    if event.expires_at is not None:
-        item["ttl"] = number(math.ceil(event.expires_at.timestamp()))
     return item
 
 
@@ -150,7 +147,9 @@ def projection_item(scope: Scope, projection: Projection, event: Event | None) -
 
 
 def _index_attributes(scope: Scope, event: Event) -> Item:
-    entries: Item = {"c": text(keys.conversation_index(scope, event.conversation_id))}
+    entries: Item = {}
+    if not event.is_carrier:
+        entries["c"] = text(keys.conversation_index(scope, event.conversation_id))
     if event.importance >= IMPORTANT_FROM:
         entries["i"] = text(keys.importance_order(event.importance, event.ref))
     if event.persona_id is not None:

@@ -38,13 +38,13 @@ class DynamoDBItems:
         texts = checked(writes)
         failure: Exception = Throttled("DynamoDB: no try was allowed")
         for _ in self.access.backoff.attempts() if writes else ():
-            wanted = self._resolved(owner, writes, texts, now)
+            wanted = item_writes.resolved(self.access, owner, writes, texts, now)
             try:
                 self._store(wanted)
             except Throttled as throttled:
                 failure = throttled
             except VersionMismatch as mismatch:
-                if all(write.expected is not None or write.value is None for write in writes):
+                if not item_writes.may_pass(writes):
                     raise
                 failure = mismatch
             else:
@@ -80,23 +80,11 @@ class DynamoDBItems:
             shard, start = shard + 1, None
         return DuePage(tuple(map(kept_due_item, found)), None)
 
-    def _resolved(
-        self, owner: Scope, writes: Sequence[ItemWrite], texts: Sequence[str | None], now: datetime
-    ) -> list[Wanted]:
-        """The requests; a write that takes any version needs the present one, since it counts on from there."""
-        unknown = [write.key for write in writes if write.expected is None and write.value is not None]
-        found = self.get(owner, unknown) if unknown else {}
-        versions = {key: found[key].version if key in found else 0 for key in unknown}
-        return [
-            item_writes.wanted(_place(owner, write.key), write, text, versions.get(write.key, write.expected), now)
-            for write, text in zip(writes, texts, strict=True)
-        ]
-
     def _store(self, wanted: Sequence[Wanted]) -> None:
         client, table = self.access.client, self.access.table
         with translated(SERVICE):
             if len(wanted) > 1:
-                self._transact([{one.operation: {"TableName": table, **one.request}} for one in wanted])
+                self._transact(item_writes.operations(table, wanted))
             elif wanted[0].operation == "Put":
                 client.put_item(TableName=table, **wanted[0].request)
             else:

@@ -110,6 +110,11 @@ def event_range(window: TimeWindow, after: EventRef | None = None) -> SortRange:
     return SortRange(low, min(high, f"E#{_place(after)}") if after else high)
 
 
+def records_from(after: EventRef | None) -> SortRange:
+    """The sort keys of a user's events from `after` (inclusive) on."""
+    return SortRange(f"E#{_place(after)}" if after else "E#", f"E{_AFTER_SEPARATOR}")
+
+
 def dedupe_key(scope: Scope, identity: str) -> Key:
     """Where the dedupe record, or the tombstone, of an identity is."""
     return _key(user_partition(scope), f"D#{identity}")

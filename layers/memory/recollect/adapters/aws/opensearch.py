@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from recollect.adapters.aws import index_lifecycle
 from recollect.adapters.aws.index_answers import nominations_of
 from recollect.adapters.aws.index_documents import document_id, owner_of, scope_of, source_of
 from recollect.adapters.aws.index_mapping import IndexPlan, mapping_format
 from recollect.adapters.aws.index_queries import Wave
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection, failure_of, translated_errors
 from recollect.domain.errors import NotReady, Unavailable
-from recollect.domain.nomination import IndexDocument, NominationRequest, Nominations
+from recollect.domain.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
 from recollect.domain.scope import Scope
 from recollect.ports import IndexFailure
 
@@ -23,6 +26,7 @@ Item = TypeVar("Item")
 
 OLDEST_ENGINE = (2, 19)
 DOCUMENTS_A_REQUEST = 100
+REQUESTS_AT_ONCE = 2
 REMOVAL_ATTEMPTS = 3
 SET_UP_TIMEOUT_SECONDS = 30
 _ANSWERED = (
@@ -39,40 +43,67 @@ class OpenSearchIndex:
     (60 s). What the index never had leaves none: whoever writes re-reads the event afterwards (P-25).
     """
 
-    def __init__(self, connection: OpenSearchConnection, plan: IndexPlan) -> None:
+    def __init__(self, connection: OpenSearchConnection, plan: IndexPlan, *, by_words: bool = False) -> None:
         self._connection = connection
         self._plan = plan
+        self._by_words = by_words
 
     @cached_property
     def _client(self) -> OpenSearch:
         return self._connection.open()
 
-    def put(self, documents: Sequence[IndexDocument]) -> list[IndexFailure]:
+    @property
+    def generation(self) -> str:
+        """See `SearchIndex`."""
+        return self._plan.generation_name
+
+    def holds_vectors(self, tenant: str) -> bool:  # noqa: ARG002 - of every tenant
+        """See `SearchIndex`."""
+        return self._plan.has_vectors and not self._by_words
+
+    def of(self, generation: str) -> OpenSearchIndex:
+        """See `SearchIndex`."""
+        other = OpenSearchIndex(self._connection, self._plan.of(generation), by_words=True)
+        other.__dict__["_client"] = self._client
+        return other
+
+    def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
         """See `SearchIndex`. Raises Unavailable, with some written; the same call again completes it.
 
         What fits one request waits for the engine's own refresh; more than that asks for one at the end, so that a
-        long drain does not wait a refresh interval for each request.
+        long drain does not wait a refresh interval for each request. So does a call with nothing.
         """
         batches = list(_batches(documents))
-        failures: list[IndexFailure] = []
-        for batch in batches:
-            lines = [line for document in batch for line in _write_lines(document)]
-            items = self._bulk(lines, "wait_for" if len(batches) == 1 else "false")
-            ids = [document.ref.id for document in batch]
-            failures += [f for f in map(_failure, ids, items) if f is not None]
-        if len(batches) > 1:
+        if len(batches) == 1:
+            return self._put(batches[0], "wait_for" if shown else "false")
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
+            sent = list(pool.map(lambda batch: self._put(batch, "false"), batches))
+        if shown:
             with translated_errors():
                 self._client.indices.refresh(index=self._plan.alias)
-        return failures
+        return [failure for failures in sent for failure in failures]
 
-    def remove(self, scope: Scope, event_ids: Sequence[str]) -> list[IndexFailure]:
+    def _put(self, documents: Sequence[IndexDocument], refresh: str) -> list[IndexFailure]:
+        lines = [line for document in documents for line in self._write_lines(document)]
+        items = self._bulk(lines, refresh)
+        ids = [document.ref.id for document in documents]
+        return [failure for failure in map(_failure, ids, items) if failure is not None]
+
+    def _write_lines(self, document: IndexDocument) -> tuple[dict[str, Any], dict[str, Any]]:
+        scope = scope_of(document)
+        target = _target(scope, document.ref.id, document.version)
+        if not self._by_words:
+            return {"index": target}, source_of(document)
+        return {"index": {**target, "version_type": "external"}}, source_of(replace(document, vector=None))
+
+    def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
         """See `SearchIndex`."""
         failures: list[IndexFailure] = []
         for batch in _batches(event_ids):
-            failures += self._remove(scope, batch)
+            failures += self._remove(scope, batch, "wait_for" if shown else "false")
         return failures
 
-    def _remove(self, scope: Scope, event_ids: Sequence[str]) -> list[IndexFailure]:
+    def _remove(self, scope: Scope, event_ids: Sequence[str], refresh: str) -> list[IndexFailure]:
         left = list(event_ids)
         failures: list[IndexFailure] = []
         for _ in range(REMOVAL_ATTEMPTS):
@@ -80,7 +111,7 @@ class OpenSearchIndex:
             if not versions:
                 return failures
             left = []
-            for event_id, item in zip(versions, self._bulk(_delete_lines(scope, versions)), strict=True):
+            for event_id, item in zip(versions, self._bulk(_delete_lines(scope, versions), refresh), strict=True):
                 if item["status"] == 409:
                     left.append(event_id)
                 elif (failure := _failure(event_id, item)) is not None:
@@ -100,7 +131,7 @@ class OpenSearchIndex:
         pairs = zip(event_ids, answer["docs"], strict=True)
         return {event_id: found["_version"] for event_id, found in pairs if found["found"]}
 
-    def _bulk(self, lines: Sequence[Mapping[str, Any]], refresh: str = "wait_for") -> list[Mapping[str, Any]]:
+    def _bulk(self, lines: Sequence[Mapping[str, Any]], refresh: str) -> list[Mapping[str, Any]]:
         """One outcome for each operation, in order; with `wait_for` once searches show them all."""
         params = {
             "refresh": refresh,
@@ -113,7 +144,7 @@ class OpenSearchIndex:
 
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
         """See `SearchIndex`. Raises NotReady without the index, Throttled, Unavailable."""
-        wave = Wave.of(scope, request, self._plan.has_vectors)
+        wave = Wave.of(scope, request, self.holds_vectors(scope.tenant))
         searches = wave.searches()
         lines = [line for body in searches.values() for line in ({"routing": owner_of(scope)}, body)]
         with translated_errors():
@@ -122,6 +153,26 @@ class OpenSearchIndex:
         for found in answers.values():
             _require_whole(found)
         return nominations_of(wave, answers)
+
+    def count(self, owner: Scope) -> IndexCount:
+        """See `SearchIndex`."""
+        with translated_errors():
+            return index_lifecycle.count(self._client, self._plan, owner)
+
+    def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
+        """See `SearchIndex`."""
+        with translated_errors():
+            return index_lifecycle.listed(self._client, self._plan.alias, scope, limit, after)
+
+    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
+        """See `SearchIndex`."""
+        with translated_errors():
+            return index_lifecycle.drop(self._client, self._plan, tenant, limit, whole=whole)
+
+    def identity(self) -> str:
+        """See `SearchIndex`."""
+        with translated_errors():
+            return index_lifecycle.identity(self._client, self._plan.alias)
 
     def check(self) -> str:
         """See `SearchIndex`."""
@@ -170,12 +221,6 @@ class OpenSearchIndex:
 
 def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     return (items[start : start + DOCUMENTS_A_REQUEST] for start in range(0, len(items), DOCUMENTS_A_REQUEST))
-
-
-def _write_lines(document: IndexDocument) -> tuple[dict[str, Any], dict[str, Any]]:
-    scope = scope_of(document)
-    target = _target(scope, document.ref.id, document.version)
-    return {"index": target}, source_of(document)
 
 
 def _delete_lines(scope: Scope, versions: Mapping[str, int]) -> list[dict[str, Any]]:

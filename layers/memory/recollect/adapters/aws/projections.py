@@ -14,6 +14,7 @@ from recollect.adapters.aws.item_format import (
     event_in,
     instant,
     number,
+    pending_item,
     projection_in,
     projection_item,
     record_attributes,
@@ -59,6 +60,12 @@ class DynamoDBProjections:
         if slot is not None:
             self._put_where_absent(slot_item(scope, slot, event))
 
+    def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
+        """Enters an event that is not stored as a removed one (P-22), unless its slot knows it."""
+        slot = slot_of(event)
+        if slot is not None:
+            self._put_where_absent(slot_item(scope, slot, event, emptied))
+
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one; answers it with its new version. Raises VersionMismatch."""
         changed = replace(
@@ -76,6 +83,10 @@ class DynamoDBProjections:
         if self.access.get(key) is None:
             item = {**key.attributes, "n": text(conversation_id), "t": instant(started_at)}
             self._put_where_absent(item)
+
+    def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Marks them as pending; a marker of what is gone is cleared up by whoever projects."""
+        self.access.put_many(pending_item(scope, ref) for ref in refs)
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Removes the pending markers."""

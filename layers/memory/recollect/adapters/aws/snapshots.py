@@ -22,7 +22,8 @@ _CONFLICTS = ("PreconditionFailed", "ConditionalRequestConflict", _MISSING)
 class S3Snapshots:
     """`SnapshotStore` on S3: keys are prefix, tenant and name; a tag is S3's ETag.
 
-    The role needs GetObject, PutObject, DeleteObject and ListBucket (without it S3 says 403 where nothing is).
+    The role needs GetObject, PutObject, DeleteObject and ListBucket (without it S3 says 403 where nothing is); to purge
+    also ListBucketVersions and DeleteObjectVersion.
     """
 
     def __init__(self, client: BaseClient, bucket: str, prefix: str = "") -> None:
@@ -68,6 +69,16 @@ class S3Snapshots:
         """See `SnapshotStore`."""
         with _translated_errors():
             self._client.delete_object(Bucket=self._bucket, Key=self._key(tenant, name))
+
+    def purge(self, tenant: str, name: str) -> None:
+        """See `SnapshotStore`: every version but the one that is there now, and the marks of deletions."""
+        key = self._key(tenant, name)
+        pages = self._client.get_paginator("list_object_versions").paginate(Bucket=self._bucket, Prefix=key)
+        with _translated_errors():
+            for page in pages:
+                for version in (*page.get("Versions", ()), *page.get("DeleteMarkers", ())):
+                    if version["Key"] == key and not (version["IsLatest"] and "Size" in version):
+                        self._client.delete_object(Bucket=self._bucket, Key=key, VersionId=version["VersionId"])
 
     def _root(self, tenant: str) -> str:
         return f"{self._prefix}{tenant_part(tenant)}/"

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 
-from recollect.adapters.aws import appending, keys, removing
+from recollect.adapters.aws import appending, keys, rejecting, removing
 from recollect.adapters.aws.item_access import ItemAccess, Walk
 from recollect.adapters.aws.item_format import (
     Item,
@@ -19,6 +20,7 @@ from recollect.adapters.aws.item_format import (
 from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.instants import sortable
+from recollect.domain.items import ItemWrite
 from recollect.domain.scope import Scope
 from recollect.domain.slots import SlotEntry, slot_of
 from recollect.domain.timeline import (
@@ -28,6 +30,7 @@ from recollect.domain.timeline import (
     Conversation,
     ConversationPage,
     EventWrite,
+    RecordPage,
     Removal,
     Tail,
     WindowPage,
@@ -39,7 +42,7 @@ RECORDS_PER_PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class DynamoDBTimeline:
-    """See `ports.Timeline`. A page of `window` reads at most 1,000 records; where a persona or household narrows,
+    """See `ports.Timeline`. A page of `window` or `records` reads at most 1,000; where a persona or household narrows,
     `newest`, `of_conversation` and `important` look through at most 10,000."""
 
     access: ItemAccess
@@ -59,6 +62,12 @@ class DynamoDBTimeline:
         ref = self._place_of(scope, event_id)
         return self.read(scope, [ref]).get(event_id) if ref else None
 
+    def identified(self, scope: Scope, identities: Sequence[str]) -> dict[str, str | None]:
+        """Those that are known: whose they are, None for a tombstone."""
+        places = {keys.dedupe_key(scope, identity): identity for identity in identities}
+        found = self.access.get_many(places)
+        return {places[key]: item["n"]["S"] if "n" in item else None for key, item in found.items()}
+
     def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
         """A page of the user's events, newest first (A-45 to A-51)."""
         page = _Page(scope, query)
@@ -73,7 +82,7 @@ class DynamoDBTimeline:
         """The newest events by timestamp, newest first."""
         items = self._events(scope, keys.event_range(TimeWindow()), limit)
         events = (event_in(item) for item in islice(items, COUNTED_RECORDS))
-        return list(islice((e for e in events if scope.admits(e.persona_id, e.household_id)), limit))
+        return list(islice((e for e in events if not e.is_carrier and _admits(scope, e)), limit))
 
     def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
         """The newest of a conversation, newest first; lacks what is still in the tail."""
@@ -85,6 +94,20 @@ class DynamoDBTimeline:
         """Events of importance 0.6 and more, the most important first; lacks what is still in the tail (K-20)."""
         walk = Walk(keys.user_partition(scope), newest_first=True, index="importance")
         return _refs(scope, self.access.walk(walk, limit), limit)
+
+    def records(self, scope: Scope, limit: int, after: EventRef | None) -> RecordPage:
+        """All that is stored of the user, oldest first."""
+        walk = Walk(keys.user_partition(scope), keys.records_from(after))
+        stored = (event_in(item) for item in self.access.walk(walk, limit + 2))
+        read: list[Event] = []
+        admitted_ones: list[Event] = []
+        for event in (event for event in stored if event.ref != after):
+            if len(admitted_ones) == limit or len(read) == RECORDS_PER_PAGE:
+                return RecordPage(tuple(admitted_ones), read[-1].ref)
+            read.append(event)
+            if _admits(scope, event):
+                admitted_ones.append(event)
+        return RecordPage(tuple(admitted_ones), None)
 
     def tail(self, scope: Scope) -> Tail:
         """The newest 100 pending events of the user, newest arrival first."""
@@ -122,6 +145,14 @@ class DynamoDBTimeline:
         """Takes the event away in one transaction (P-22)."""
         return removing.remove(self.access, scope, event, removal)
 
+    def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
+        """Refuses appends of the fingerprint from now on; the items are written with it (P-22)."""
+        rejecting.reject(self.access, scope, fingerprint, items, now)
+
+    def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
+        """Stores them again from now on; the items are written with it."""
+        rejecting.lift(self.access, scope, fingerprint, items, now)
+
     def _events(self, scope: Scope, sort_keys: keys.SortRange, first: int) -> Iterator[Item]:
         return self.access.walk(Walk(keys.user_partition(scope), sort_keys, newest_first=True), first)
 
@@ -141,6 +172,7 @@ class _Page:
         self._events: list[Event] = []
         self._dropped: Counter[DropReason] = Counter()
         self._last: EventRef | None = None
+        self._read = 0
         self._full = False
 
     def take(self, item: Item) -> bool:
@@ -148,21 +180,21 @@ class _Page:
         event = event_in(item)
         if event.ref == self._query.after:
             return True
-        self._full = len(self._events) == self._query.limit or self._scanned == RECORDS_PER_PAGE
+        self._full = len(self._events) == self._query.limit or self._read == RECORDS_PER_PAGE
         if not self._full:
             self._last = event.ref
+            self._read += 1
             self._sort_out(event)
         return not self._full
 
     def result(self) -> WindowPage:
         """The page; `more` only where a record was left."""
-        return WindowPage(tuple(self._events), self._scanned, self._dropped, self._last if self._full else None)
-
-    @property
-    def _scanned(self) -> int:
-        return len(self._events) + self._dropped.total()
+        scanned = len(self._events) + self._dropped.total()
+        return WindowPage(tuple(self._events), scanned, self._dropped, self._last if self._full else None)
 
     def _sort_out(self, event: Event) -> None:
+        if event.is_carrier:
+            return
         reason = self._reason_against(event)
         if reason is None:
             self._events.append(event)
@@ -170,7 +202,7 @@ class _Page:
             self._dropped[reason] += 1
 
     def _reason_against(self, event: Event) -> DropReason | None:
-        if not self._scope.admits(event.persona_id, event.household_id):
+        if not _admits(self._scope, event):
             return DropReason.SCOPE
         if event.expired(self._query.now):
             return DropReason.EXPIRED
@@ -180,6 +212,10 @@ class _Page:
         )
         fits = all(asked is None or asked == has for asked, has in pairs)
         return None if fits else DropReason.FILTER
+
+
+def _admits(scope: Scope, event: Event) -> bool:
+    return scope.admits(event.persona_id, event.household_id)
 
 
 def _refs(scope: Scope, entries: Iterable[Item], limit: int) -> list[EventRef]:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from recollect.adapters.local.documents import DocumentWriter
 from recollect.adapters.local.event_rows import insert_event
+from recollect.adapters.local.items import write_items
 from recollect.adapters.local.users import User
 from recollect.domain.documents import index_document
 from recollect.domain.errors import Conflict
+from recollect.domain.items import checked
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import AppendOutcome, AppendStatus, EventWrite
 
@@ -25,12 +27,12 @@ class Append:
         self._documents = DocumentWriter(connection, user, None)
 
     def __call__(self, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
-        """One outcome per write, in order."""
-        outcomes = [self._outcome(write) for write in writes]
+        """One outcome per write, in order. Raises Conflict, VersionMismatch, InvalidInput."""
+        outcomes = [self._outcome(write, checked(write.items)) for write in writes]
         self._documents.finish()
         return outcomes
 
-    def _outcome(self, write: EventWrite) -> AppendOutcome:
+    def _outcome(self, write: EventWrite, texts: Sequence[str | None]) -> AppendOutcome:
         known = self._connection.execute(
             "SELECT event_id, conversation FROM identities WHERE scope = ? AND identity = ?",
             (self._user.number, write.identity),
@@ -40,6 +42,7 @@ class Append:
         if self._rejected(write.fingerprint):
             return AppendOutcome(AppendStatus.REFUSED, None, reason=REJECTED)
         self._store(write)
+        write_items(self._connection, self._user.number, write.items, texts, write.event.recorded_at)
         return AppendOutcome(AppendStatus.CREATED, write.event.id, write.event.conversation_id)
 
     def _rejected(self, fingerprint: str) -> bool:

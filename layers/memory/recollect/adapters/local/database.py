@@ -134,6 +134,16 @@ class Database:
                 self._group.connection = None
             _refuse_ended(connection)
 
+    def overwrite(self) -> None:
+        """Leaves no trace of what was deleted: words that an index only marked as gone, and the log's old pages.
+
+        The log stays as it is where a reader needs it; whoever writes next overwrites it.
+        """
+        with self.writing(durable=True) as connection:
+            connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+        with self._connection() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Closes the file; whatever is asked of it later raises NotReady."""
         with self._pool:
@@ -196,6 +206,7 @@ class Database:
         )
         connection.wait_for_disk(True)
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten in the file
         connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIBIBYTES}")
         connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
         return connection

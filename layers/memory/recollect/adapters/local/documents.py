@@ -34,13 +34,17 @@ def facet_label(facet: str) -> str:
 class DocumentWriter:
     """Writes documents inside one transaction; `finish` then keeps the user's counters with them.
 
-    Every change gets the user's next revision, by which the columns in memory notice it.
+    Every change gets the user's next revision, by which the columns in memory notice it. `by_words` leaves the vectors
+    that are there alone, and a document that is there in that version.
     """
 
-    def __init__(self, connection: sqlite3.Connection, user: User, generation: str | None) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, user: User, generation: str | None, *, by_words: bool = False
+    ) -> None:
         self._connection = connection
         self._user = user
         self._generation = generation
+        self._by_words = by_words
         self._prefix = term_prefix(user.number)
         self._revision = user.revision + 1
         self._documents = 0
@@ -52,7 +56,7 @@ class DocumentWriter:
         found = self._connection.execute(
             "SELECT row, version FROM documents WHERE scope = ? AND id = ?", (self._user.number, document.ref.id)
         ).fetchone()
-        if found is not None and found[1] > document.version:
+        if found is not None and found[1] + self._by_words > document.version:
             return
         self._changed = True
         if found is None:
@@ -65,7 +69,8 @@ class DocumentWriter:
             self._connection.execute(_UPDATE, self._values(document))
             self._replace_labels(row, _labels(document))
             self._replace_words(row, self._words(document))
-            self._connection.execute("DELETE FROM document_vectors WHERE row = ?", (row,))
+            if not self._by_words:
+                self._connection.execute("DELETE FROM document_vectors WHERE row = ?", (row,))
             self._put_vector(row, None if document.is_private else document.vector)
 
     def remove(self, event_id: str) -> None:
@@ -149,7 +154,7 @@ class DocumentWriter:
             self._add_labels(row, labels)
 
     def _put_vector(self, row: int, vector: FloatArray | None) -> None:
-        if vector is not None and self._generation is not None:
+        if vector is not None and self._generation is not None and not self._by_words:
             self._connection.execute(
                 "INSERT INTO document_vectors (row, generation, vector) VALUES (?, ?, ?)",
                 (row, self._generation, pack_vector(vector)),

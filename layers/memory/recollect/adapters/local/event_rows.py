@@ -5,12 +5,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from recollect.domain.event import Event, EventRef
+from recollect.domain.event import Event, EventRef, EventType
 from recollect.domain.instants import from_microseconds, microseconds
 from recollect.domain.record import from_record, to_record
 from recollect.domain.scope import Scope
 
 _AT_ONCE = 500
+SPOKEN = f"event_type <> '{EventType.MEMORY}'"
 _INSERT = """INSERT INTO events (scope, id, timestamp, expires_at, conversation, persona, household, event_type,
     importance, key, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _BY_ID = "SELECT e.id, r.record FROM events e JOIN records r ON r.row = e.row WHERE e.scope = ? AND e.id IN ({})"

@@ -59,7 +59,7 @@ class SqliteItems:
             return []
         with self._database.writing(durable=not self._database.grouped) as connection:
             user = enter_user(connection, owner).number
-            return [_write(connection, user, write, text, now) for write, text in zip(writes, texts, strict=True)]
+            return write_items(connection, user, writes, texts, now)
 
     def page(
         self, owner: Scope, path: ItemPath, limit: int, after: str | None, *, descending: bool = False
@@ -86,6 +86,13 @@ class SqliteItems:
         return DuePage(tuple(_due_item(row) for row in rows[:limit]), more)
 
 
+def write_items(
+    connection: sqlite3.Connection, user: int, writes: Sequence[ItemWrite], texts: Sequence[str | None], now: datetime
+) -> list[Item | None]:
+    """The writes inside a transaction of the caller's, with the texts that `checked` gave. Raises VersionMismatch."""
+    return [_write(connection, user, write, text, now) for write, text in zip(writes, texts, strict=True)]
+
+
 def _write(connection: sqlite3.Connection, user: int, write: ItemWrite, text: str | None, now: datetime) -> Item | None:
     place = (user, *_place(write.key))
     found = connection.execute(f"SELECT version FROM items WHERE {_AT}", place).fetchone()  # noqa: S608
@@ -109,19 +116,20 @@ def _place(key: ItemKey) -> tuple[str, str, str]:
     return key.path.collection, _labels(key.path.labels), key.key
 
 
-def _key(collection: str, labels: str, key: str) -> ItemKey:
+def key_of_row(collection: str, labels: str, key: str) -> ItemKey:
+    """The key of an item from the columns of its row."""
     return ItemKey(ItemPath(collection, tuple(json.loads(f"{labels.removesuffix(',')}]"))), key)
 
 
 def _item(row: Sequence[Any]) -> Item:
     collection, labels, key, value, version, updated_at, queue, due_at = row
     due = Due(queue, from_microseconds(due_at)) if queue is not None else None
-    return Item(_key(collection, labels, key), json.loads(value), version, from_microseconds(updated_at), due)
+    return Item(key_of_row(collection, labels, key), json.loads(value), version, from_microseconds(updated_at), due)
 
 
 def _due_item(row: Sequence[Any]) -> DueItem:
     tenant, user_id, collection, labels, key, due_at, _ = row
-    return DueItem(Scope(tenant, user_id), _key(collection, labels, key), from_microseconds(due_at))
+    return DueItem(Scope(tenant, user_id), key_of_row(collection, labels, key), from_microseconds(due_at))
 
 
 def _beyond(after: str | None, descending: bool) -> tuple[str, tuple[str, ...]]:

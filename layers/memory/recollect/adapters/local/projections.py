@@ -8,6 +8,7 @@ from datetime import datetime
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.event_rows import events_by_id, ref_of, replace_record
 from recollect.adapters.local.users import enter_user, user_number
+from recollect.domain.bus import saved_ids
 from recollect.domain.embedding import pack_vector, unpack_vector
 from recollect.domain.errors import VersionMismatch
 from recollect.domain.event import Event, EventRef
@@ -95,6 +96,21 @@ class SqliteProjections:
                 ),
             )
 
+    def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
+        """Enters an event that is not stored as a removed one (P-22), on the disk: nothing else can tell it again."""
+        slot = slot_of(event)
+        if slot is None:
+            return
+        with self._database.writing(durable=not self._database.grouped) as connection:
+            number = enter_user(connection, scope).number
+            place = (microseconds(event.timestamp), event.id, microseconds(event.recorded_at), emptied)
+            connection.execute(
+                "INSERT OR IGNORE INTO slot_entries"
+                " (scope, persona, household, key, timestamp, event_id, recorded_at, emptied)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (number, *slot, *place),
+            )
+
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one. Raises VersionMismatch where it changed since, or is gone."""
         with self._database.writing(durable=False) as connection:
@@ -119,6 +135,15 @@ class SqliteProjections:
                 (enter_user(connection, scope).number, conversation_id, microseconds(started_at)),
             )
 
+    def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Marks them as pending; those that are gone are no error."""
+        with self._database.writing(durable=False) as connection:
+            user = user_number(connection, scope)
+            connection.executemany(
+                "INSERT OR IGNORE INTO outbox (row, scope) SELECT row, scope FROM events WHERE scope = ? AND id = ?",
+                [(user, ref.id) for ref in refs],
+            )
+
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Removes the pending markers; unknown ones are no error."""
         with self._database.writing(durable=False) as connection:
@@ -134,4 +159,5 @@ class SqliteProjections:
             gone = [(user_number(connection, scope), ref.id) for ref in refs]
             connection.executemany("DELETE FROM projections WHERE scope = ? AND event_id = ?", gone)
             connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", gone)
-            connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", [(scope.tenant, r.id) for r in refs])
+            published = [(scope.tenant, bus_id) for ref in refs for bus_id in saved_ids(ref.id)]
+            connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", published)

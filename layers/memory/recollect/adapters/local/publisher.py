@@ -3,51 +3,66 @@
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 
 from recollect.adapters.local.database import Database
 from recollect.domain.bus import KEPT_PER_TENANT, BusEvent
-from recollect.domain.errors import RecollectError
+from recollect.domain.errors import RecollectError, Unavailable
 from recollect.domain.instants import from_microseconds, microseconds
 
 Subscriber = Callable[[str, BusEvent], None]
 
+_TRIES = 3
 _TRIM_EVERY = 100
 _LAST_TO_GO = "(SELECT place FROM bus WHERE tenant = :tenant ORDER BY place DESC LIMIT 1 OFFSET :kept)"
 _TRIM = f"DELETE FROM bus WHERE tenant = :tenant AND place <= {_LAST_TO_GO}"  # noqa: S608
 _PUBLISHED = f"""SELECT id, type, time, detail FROM bus
     WHERE tenant = :tenant AND (:type IS NULL OR type = :type) AND place > coalesce({_LAST_TO_GO}, 0)
     AND place > coalesce((SELECT max(place) FROM bus WHERE tenant = :tenant AND id = :after), 0)
+    AND NOT EXISTS (SELECT 1 FROM scopes JOIN events ON scope = scopes.id
+        WHERE tenant = :tenant AND user_id = json_extract(detail, '$.userId') AND expires_at <= :now
+        AND events.id = coalesce(json_extract(detail, '$.eventId'), json_extract(detail, '$.memoryId')))
     ORDER BY place"""  # noqa: S608
 
 
+def utc_now() -> datetime:
+    """The real time."""
+    return datetime.now(UTC)
+
+
 class SqlitePublisher:
-    """Publishes to the file and to the subscribers of this process.
+    """Publishes to the subscribers of this process, and then to the file.
 
     An id that is still among the kept ones is not listed twice; subscribers tell a repetition by the id. They are
     called where the publisher is, within a group of writes too: whoever waits there for another writer waits in vain.
+    `clock` is the real time: what has expired by it is not read.
     """
 
-    def __init__(self, database: Database, subscribers: Sequence[Subscriber] = ()) -> None:
+    def __init__(
+        self, database: Database, subscribers: Sequence[Subscriber] = (), clock: Callable[[], datetime] = utc_now
+    ) -> None:
         self._database = database
         self._subscribers = tuple(subscribers)
+        self._clock = clock
         self._until_trim: dict[str, int] = {}
 
     def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:
-        """Publishes; answers the ids of those that a subscriber did not take."""
+        """Publishes, each to a subscriber up to three times; answers the ids of those that one of them did not take."""
+        delivered = [self._delivered(tenant, event) for event in events]
+        taken = [event for event, told in zip(events, delivered, strict=True) if told]
         with self._database.writing(durable=False) as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO bus (tenant, id, type, time, detail) VALUES (?, ?, ?, ?, ?)",
-                [(tenant, e.id, e.type, microseconds(e.time), json.dumps(dict(e.detail))) for e in events],
+                [(tenant, e.id, e.type, microseconds(e.time), json.dumps(dict(e.detail))) for e in taken],
             )
-            self._trim_now_and_then(connection, tenant, len(events))
-        return [event.id for event in events if not self._delivered(tenant, event)]
+            self._trim_now_and_then(connection, tenant, len(taken))
+        return [event.id for event, told in zip(events, delivered, strict=True) if not told]
 
     def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:
         """The tenant's last 1,000, oldest first, from after that id on; from the first where it is not kept."""
+        asked = {"tenant": tenant, "type": event_type, "after": after, "kept": KEPT_PER_TENANT}
         with self._database.reading() as connection:
-            rows = connection.execute(
-                _PUBLISHED, {"tenant": tenant, "type": event_type, "after": after, "kept": KEPT_PER_TENANT}
-            ).fetchall()
+            rows = connection.execute(_PUBLISHED, {**asked, "now": microseconds(self._clock())}).fetchall()
         return [BusEvent(row[0], row[1], from_microseconds(row[2]), json.loads(row[3])) for row in rows]
 
     def _trim_now_and_then(self, connection: sqlite3.Connection, tenant: str, published: int) -> None:
@@ -58,9 +73,16 @@ class SqlitePublisher:
             connection.execute(_TRIM, {"tenant": tenant, "kept": KEPT_PER_TENANT})
 
     def _delivered(self, tenant: str, event: BusEvent) -> bool:
+        return all(_told(subscriber, tenant, event) for subscriber in self._subscribers)
+
+
+def _told(subscriber: Subscriber, tenant: str, event: BusEvent) -> bool:
+    for _ in range(_TRIES):
         try:
-            for subscriber in self._subscribers:
-                subscriber(tenant, event)
+            subscriber(tenant, event)
+        except Unavailable:
+            continue
         except RecollectError:
             return False
         return True
+    return False

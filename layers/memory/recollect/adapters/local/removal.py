@@ -3,11 +3,14 @@
 import sqlite3
 
 from recollect.adapters.local.documents import DocumentWriter
+from recollect.adapters.local.items import write_items
 from recollect.adapters.local.users import User, find_user
+from recollect.domain.bus import saved_ids
 from recollect.domain.errors import VersionMismatch
 from recollect.domain.event import Event
 from recollect.domain.identity import possible_identities
 from recollect.domain.instants import microseconds
+from recollect.domain.items import checked
 from recollect.domain.scope import Scope
 from recollect.domain.slots import slot_of
 from recollect.domain.timeline import Removal
@@ -18,10 +21,11 @@ _KEEP_PLACE = """INSERT OR REPLACE INTO slot_entries
 
 
 def remove_event(connection: sqlite3.Connection, scope: Scope, event: Event, removal: Removal) -> bool:
-    """False where it is gone. Raises VersionMismatch where it changed since it was read.
+    """False where it is gone. Raises VersionMismatch where it, or an item, changed since it was read.
 
     What a projection under way may still write after this is found by the marker in `removed`.
     """
+    texts = checked(removal.items)
     user = find_user(connection, scope)
     place = (user.number if user else -1, event.id)
     found = connection.execute("SELECT row, version FROM events WHERE scope = ? AND id = ?", place).fetchone()
@@ -32,12 +36,15 @@ def remove_event(connection: sqlite3.Connection, scope: Scope, event: Event, rem
     _remove_rows(connection, scope, user, event, int(found[0]))
     _remove_document(connection, user, event)
     connection.execute("DELETE FROM projections WHERE scope = ? AND event_id = ?", place)
-    connection.execute("DELETE FROM bus WHERE tenant = ? AND id = ?", (scope.tenant, event.id))
+    published = [(scope.tenant, bus_id) for bus_id in saved_ids(event.id)]
+    connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", published)
     _keep_place_in_slot(connection, user, event, removal)
     connection.executemany(
         "INSERT OR IGNORE INTO outbox (row, scope) SELECT row, scope FROM events WHERE scope = ? AND id = ?",
         [(user.number, ref.id) for ref in removal.also],
     )
+    if removal.at is not None:
+        write_items(connection, user.number, removal.items, texts, removal.at)
     return True
 
 

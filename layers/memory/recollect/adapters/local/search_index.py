@@ -8,18 +8,31 @@ from recollect.adapters.local.cache import BUDGET_BYTES, ColumnsCache
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.documents import DocumentWriter
 from recollect.adapters.local.schema import FORMAT_VERSION
-from recollect.adapters.local.users import enter_user, find_user
+from recollect.adapters.local.users import enter_user, find_user, user_number
 from recollect.adapters.local.wave import Wave
+from recollect.domain.event import EventRef
+from recollect.domain.index_state import NO_GENERATION
+from recollect.domain.instants import from_microseconds
+from recollect.domain.items import of_tenant
 from recollect.domain.lexical import TermStatistics
-from recollect.domain.nomination import IndexDocument, NominationRequest, Nominations, Tally
+from recollect.domain.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations, Tally
 from recollect.domain.scope import Scope
 from recollect.ports import IndexFailure
+
+FILE_IDENTITY = "file"
+_COUNT = """SELECT count(d.row), count(v.row) FROM scopes s JOIN documents d ON d.scope = s.id
+    LEFT JOIN document_vectors v ON v.row = d.row AND v.generation = ?
+    WHERE s.tenant = ? AND (? OR s.user_id = ?)"""
+_DROP = """DELETE FROM document_vectors WHERE row IN (
+    SELECT v.row FROM scopes s JOIN documents d ON d.scope = s.id JOIN document_vectors v ON v.row = d.row
+    WHERE v.generation = ? AND s.tenant = ? LIMIT ?)"""
 
 
 class SqliteSearchIndex:
     """Words are found from the append on, which writes the document in its own transaction; `put` adds the vector.
 
     `generation` and `dimension` are the embedder's, None without one: vectors of another generation stay unread.
+    Documents and words are the same for every generation; each vector names its own. What is written is shown at once.
     """
 
     def __init__(
@@ -33,21 +46,38 @@ class SqliteSearchIndex:
         self._generation = generation
         self._dimension = dimension
         self._cache = ColumnsCache(generation, budget_bytes)
+        self._by_words = False
 
-    def put(self, documents: Sequence[IndexDocument]) -> list[IndexFailure]:
+    @property
+    def generation(self) -> str:
+        """The embedder's."""
+        return self._generation or NO_GENERATION
+
+    def holds_vectors(self, tenant: str) -> bool:  # noqa: ARG002 - of every tenant
+        """Whether there is an embedder."""
+        return self._generation is not None and not self._by_words
+
+    def of(self, generation: str) -> "SqliteSearchIndex":
+        """The same documents and words, and that generation's vectors for `count` and `drop`."""
+        other = SqliteSearchIndex(self._database, None if generation == NO_GENERATION else generation)
+        other._cache, other._by_words = self._cache, True
+        return other
+
+    def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
         """Writes documents; an older version never replaces a newer. A vector of another length is a failure."""
         failures = [failure for document in documents if (failure := self._unfit(document)) is not None]
         unfit = {failure.event_id for failure in failures}
         with self._database.writing(durable=False) as connection:
             for scope, group in _by_user(documents):
-                writer = DocumentWriter(connection, enter_user(connection, scope), self._generation)
+                user = enter_user(connection, scope)
+                writer = DocumentWriter(connection, user, self._generation, by_words=self._by_words)
                 for document in group:
                     if document.ref.id not in unfit:
                         writer.put(document)
                 writer.finish()
         return failures
 
-    def remove(self, scope: Scope, event_ids: Sequence[str]) -> list[IndexFailure]:
+    def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
         """Removes the user's documents; unknown ones are no error."""
         with self._database.writing(durable=False) as connection:
             user = find_user(connection, scope)
@@ -66,6 +96,33 @@ class SqliteSearchIndex:
                 return _nothing(request)
             with self._cache.columns(connection, user) as columns:
                 return Wave(connection, scope, user, columns, request).nominations()
+
+    def count(self, owner: Scope) -> IndexCount:
+        """The documents of the user or of the tenant, and those with a vector of this generation."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                _COUNT, (self._generation, owner.tenant, owner == of_tenant(owner.tenant), owner.user_id)
+            )
+            return IndexCount(*found.fetchone())
+
+    def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
+        """The user's documents, by id."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT id, timestamp FROM documents WHERE scope = ? AND id > ? ORDER BY id LIMIT ?",
+                (user_number(connection, scope), after or "", limit + 1),
+            ).fetchall()
+        refs = tuple(EventRef(event_id, from_microseconds(timestamp)) for event_id, timestamp in rows[:limit])
+        return IndexedPage(refs, refs[-1].id if len(rows) > limit else None)
+
+    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:  # noqa: ARG002 - there is one index
+        """Drops the vectors of this generation; documents and words belong to every one."""
+        with self._database.writing(durable=False) as connection:
+            return connection.execute(_DROP, (self._generation, tenant, limit)).rowcount
+
+    def identity(self) -> str:
+        """The file's: the index is in it."""
+        return FILE_IDENTITY
 
     def check(self) -> str:
         """SQLite's version and the file's format. Raises NotReady or Unavailable."""

@@ -63,6 +63,10 @@ class FolderSnapshots:
                 path.unlink()
                 _flush_folder(path.parent)
 
+    def purge(self, tenant: str, name: str) -> None:
+        """See `SnapshotStore`: a folder keeps nothing of before."""
+        self._path(tenant, name)
+
     def _path(self, tenant: str, name: str) -> Path:
         return self._folder / tenant_part(tenant) / path_of(name)
 

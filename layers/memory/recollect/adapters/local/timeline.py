@@ -1,15 +1,19 @@
 """The timeline in the file. Everything is visible as soon as it is durable; nothing here waits for projection."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from recollect.adapters.local.append import Append
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.event_rows import events_by_id, events_by_row, narrowing, ref_of
+from recollect.adapters.local.event_rows import SPOKEN, events_by_id, events_by_row, narrowing, ref_of
+from recollect.adapters.local.identities import known_identities
+from recollect.adapters.local.rejecting import lift_rejection, reject_value
 from recollect.adapters.local.removal import remove_event
 from recollect.adapters.local.users import enter_user, user_number
 from recollect.adapters.local.window import window_page
 from recollect.domain.event import Event, EventRef
-from recollect.domain.instants import from_microseconds, sortable
+from recollect.domain.instants import EARLIEST, from_microseconds, microseconds, sortable
+from recollect.domain.items import ItemWrite
 from recollect.domain.scope import Scope
 from recollect.domain.slots import SlotEntry
 from recollect.domain.timeline import (
@@ -19,6 +23,7 @@ from recollect.domain.timeline import (
     Conversation,
     ConversationPage,
     EventWrite,
+    RecordPage,
     Removal,
     Tail,
     WindowPage,
@@ -37,7 +42,8 @@ class SqliteTimeline:
     def append(self, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
         """Makes all of them durable in one transaction, on the disk when this returns (P-20, P-22).
 
-        Raises Conflict where another event has the id of one of them.
+        Raises Conflict where another event has the id of one of them, VersionMismatch where an item is not at its
+        expected version: nothing is stored then.
         """
         with self._database.writing(durable=True) as connection:
             return Append(connection, scope, enter_user(connection, scope))(writes)
@@ -52,6 +58,11 @@ class SqliteTimeline:
         with self._database.reading() as connection:
             return events_by_id(connection, user_number(connection, scope), [event_id]).get(event_id)
 
+    def identified(self, scope: Scope, identities: Sequence[str]) -> dict[str, str | None]:
+        """Those that are known: whose they are, None for a tombstone."""
+        with self._database.reading() as connection:
+            return known_identities(connection, user_number(connection, scope), identities)
+
     def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
         """A page of the user's events, newest first (A-45 to A-51)."""
         with self._database.reading() as connection:
@@ -62,7 +73,8 @@ class SqliteTimeline:
         condition, parameters = narrowing(scope)
         with self._database.reading() as connection:
             rows = connection.execute(
-                f"SELECT row FROM events WHERE scope = ?{condition} ORDER BY timestamp DESC, id DESC LIMIT ?",  # noqa: S608
+                f"SELECT row FROM events WHERE scope = ? AND {SPOKEN}{condition}"  # noqa: S608
+                " ORDER BY timestamp DESC, id DESC LIMIT ?",
                 (user_number(connection, scope), *parameters, limit),
             ).fetchall()
             return events_by_row(connection, [row for (row,) in rows])
@@ -72,7 +84,7 @@ class SqliteTimeline:
         condition, parameters = narrowing(scope)
         with self._database.reading() as connection:
             rows = connection.execute(
-                f"SELECT id, timestamp FROM events WHERE scope = ? AND conversation = ?{condition}"  # noqa: S608
+                f"SELECT id, timestamp FROM events WHERE scope = ? AND conversation = ? AND {SPOKEN}{condition}"  # noqa: S608
                 " ORDER BY timestamp DESC, id DESC LIMIT ?",
                 (user_number(connection, scope), conversation_id, *parameters, limit),
             ).fetchall()
@@ -88,6 +100,19 @@ class SqliteTimeline:
                 (user_number(connection, scope), *parameters, limit),
             ).fetchall()
         return [ref_of(row) for row in rows]
+
+    def records(self, scope: Scope, limit: int, after: EventRef | None) -> RecordPage:
+        """All that is stored of the user, oldest first; a page is full where more follows."""
+        condition, parameters = narrowing(scope)
+        place = (microseconds(after.timestamp), after.id) if after else (microseconds(EARLIEST), "")
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT row FROM events WHERE scope = ? AND (timestamp, id) > (?, ?){condition}"  # noqa: S608
+                " ORDER BY timestamp, id LIMIT ?",
+                (user_number(connection, scope), *place, *parameters, limit + 1),
+            ).fetchall()
+            events = tuple(events_by_row(connection, [row for (row,) in rows[:limit]]))
+        return RecordPage(events, events[-1].ref if len(rows) > limit else None)
 
     def tail(self, scope: Scope) -> Tail:
         """The newest 100 pending events of the user, newest arrival first."""
@@ -136,6 +161,16 @@ class SqliteTimeline:
         """Takes the event away, on the disk when this returns, and its document with it (P-22)."""
         with self._database.writing(durable=True) as connection:
             return remove_event(connection, scope, event, removal)
+
+    def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
+        """Refuses appends of the fingerprint from now on; the items are written with it (P-22)."""
+        with self._database.writing(durable=True) as connection:
+            reject_value(connection, scope, fingerprint, items, now)
+
+    def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
+        """Stores them again from now on; the items are written with it."""
+        with self._database.writing(durable=True) as connection:
+            lift_rejection(connection, scope, fingerprint, items, now)
 
 
 def _emptied(stored: int | None) -> bool | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.adapters.local.event_rows import events_by_row, ref_of
+from recollect.adapters.local.event_rows import SPOKEN, events_by_row, ref_of
 from recollect.domain.event import EventRef
 from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.instants import EARLIEST, LATEST, microseconds
@@ -98,8 +98,8 @@ def _outside(connection: sqlite3.Connection, user_number: int, scope: Scope, que
 
 def _where(user_number: int, query: WindowQuery) -> tuple[str, list[Any]]:
     if query.conversation_id is None:
-        return "scope = ?", [user_number]
-    return "scope = ? AND conversation = ?", [user_number, query.conversation_id]
+        return f"scope = ? AND {SPOKEN}", [user_number]
+    return f"scope = ? AND conversation = ? AND {SPOKEN}", [user_number, query.conversation_id]
 
 
 def _bounds(window: TimeWindow) -> tuple[int, int]:

@@ -47,6 +47,11 @@ def write_json(value: Any, *, indent: int | None = 2) -> None:
     sys.stdout.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
 
+def write_raw(text: str) -> None:
+    """JSON Lines that are ready, on standard output; what commands a terminal is escaped, as JSON may."""
+    sys.stdout.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+
+
 def printable(text: str) -> str:
     """The text without what commands a terminal: somebody else may have said it."""
     return "".join(c if c in _KEPT or unicodedata.category(c) != "Cc" else "\ufffd" for c in text)

@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from recollect.app import App
+from recollect.application.import_memories import LineOutcome
 from recollect.application.ingest_events import IngestStatus
 from recollect.domain.errors import InvalidInput
 from recollect.domain.instants import parse_instant
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import TAIL_EVENTS
 from recollect.entrypoints.cli.console import counting_progress, say, share_progress, write_line
+from recollect.entrypoints.cli.import_export import import_export, is_export
 from recollect.entrypoints.cli.ingestion import ImportReport, Ingestion
 from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, User, scope_of
@@ -48,7 +50,8 @@ def import_file(
     household: Household = None,
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
-    """Imports FILE: turns as JSON Lines, ChatGPT's, Claude's or WhatsApp's export, or a list of messages.
+    """Imports FILE: turns as JSON Lines, ChatGPT's, Claude's or WhatsApp's export, a list of messages, or what
+    `recollect export` wrote, which stays as it was.
 
     Run it again at any time: what is stored already is a duplicate, and an import that was killed goes on.
     """
@@ -59,11 +62,20 @@ def import_file(
     if waits:
         ensure_model(settings)
     with opened(settings) as app:
-        report = _ingest(app, wanted)
-        _tell(report, wanted.dating, at)
+        faults = _import_export(app, wanted) if is_export(file) else _import_turns(app, wanted, at)
         projected = _project(app) if waits else _leave(app)
-    if report.faults or not projected:
+    if faults or not projected:
         raise typer.Exit(1)
+
+
+def _import_turns(app: App, wanted: _Import, at: str | None) -> bool:
+    report = _ingest(app, wanted)
+    _tell(report, wanted.dating, at)
+    return bool(report.faults)
+
+
+def _import_export(app: App, wanted: _Import) -> bool:
+    return bool(import_export(app, wanted.scope.user, wanted.file.path)[LineOutcome.INVALID])
 
 
 def _existing(file: Path) -> Path:

@@ -10,21 +10,30 @@ import typer
 from typer.core import TyperGroup
 
 from recollect.domain.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
+from recollect.entrypoints.cli.backup import backup, restore
+from recollect.entrypoints.cli.bridge import bridge
 from recollect.entrypoints.cli.chat import chat
 from recollect.entrypoints.cli.console import say
 from recollect.entrypoints.cli.context import context
 from recollect.entrypoints.cli.demo import demo
 from recollect.entrypoints.cli.doctor import doctor
+from recollect.entrypoints.cli.erase import erase, erasure
 from recollect.entrypoints.cli.import_file import import_file
 from recollect.entrypoints.cli.init import init
+from recollect.entrypoints.cli.jobs import jobs
+from recollect.entrypoints.cli.keys import keys
 from recollect.entrypoints.cli.knowledge import knowledge
 from recollect.entrypoints.cli.mcp import mcp
+from recollect.entrypoints.cli.memories import memories
 from recollect.entrypoints.cli.openapi import openapi
+from recollect.entrypoints.cli.reject import reject, rejections
 from recollect.entrypoints.cli.rules import rules
 from recollect.entrypoints.cli.search import search
 from recollect.entrypoints.cli.serve import serve
+from recollect.entrypoints.cli.snapshots import export, snapshots
 from recollect.entrypoints.cli.summarize import goals, summarize
 from recollect.entrypoints.cli.timeline import timeline
+from recollect.entrypoints.cli.tombstones import tombstones
 
 _OURS_TO_BLAME, _INPUT_TO_BLAME = 1, 2
 
@@ -68,4 +77,17 @@ app.command()(init)
 app.command()(doctor)
 app.command()(rules)
 app.add_typer(knowledge, name="knowledge")
+app.add_typer(memories, name="memories")
+app.add_typer(jobs, name="jobs")
+app.command()(export)
+app.add_typer(snapshots, name="snapshots")
+app.command()(backup)
+app.command()(restore)
+app.command()(erase)
+app.command()(erasure)
+app.command()(reject)
+app.add_typer(rejections, name="rejections")
+app.add_typer(keys, name="keys")
+app.add_typer(bridge, name="bridge")
+app.command()(tombstones)
 app.command()(openapi)

@@ -17,6 +17,7 @@ Tenant: TypeAlias = Annotated[
     str, typer.Option(envvar="RECOLLECT_TENANT", help="The tenant; `local` is that of a server without keys.")
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+Sure: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Explain: TypeAlias = Annotated[bool, typer.Option(help="Say why each line is there.")]
 
 
@@ -34,6 +35,12 @@ def tenant_of(tenant: str) -> str:
     if not is_id(tenant):
         raise InvalidInput("--tenant: an id has 1 to 128 characters and no control characters")
     return tenant
+
+
+def sure(yes: bool, question: str) -> None:
+    """Asks unless that was answered on the command line. Raises typer.Abort for any answer but yes."""
+    if not yes:
+        typer.confirm(question, abort=True, err=True)
 
 
 def required_text(text: str, what: str) -> str:

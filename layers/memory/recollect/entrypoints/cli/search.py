@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from recollect.application.recall import RecallRequest
+from recollect.application.recalled import RecallRequest
 from recollect.application.search_memory import SearchAnswer, SearchDiagnostics, SearchResult
 from recollect.domain.filters import SearchFilters
 from recollect.domain.ranking import Mode
@@ -73,11 +73,12 @@ def _show(answer: SearchAnswer, explain: bool) -> None:
 
 
 def _line(result: SearchResult) -> Text:
-    event = result.event
+    event, memory = result.event, result.memory
     said_at = event.timestamp.strftime("%Y-%m-%d %H:%M")
     line = Text(f"{result.place:>3}  {result.ranked.score:.3f}  {said_at}  ")
-    line.append(one_line(f"{event.speaker or event.role}: ", 70) + " ", style="bold")
-    return line.append(one_line(event.content, _SHOWN))
+    by = "memory" if event.is_carrier else event.speaker or event.role
+    line.append(one_line(f"{by}: ", 70) + " ", style="bold")
+    return line.append(one_line(memory.content if memory else event.content, _SHOWN))
 
 
 def _why(result: SearchResult) -> str:

@@ -3,9 +3,10 @@
 from typing import Any
 
 from recollect.application.build_context import ContextAnswer
-from recollect.application.search_memory import SearchAnswer, SearchResult
+from recollect.application.search_memory import SearchAnswer
 from recollect.domain.instants import iso
-from recollect.entrypoints.http.representations import event_json, knowledge_json, why_json
+from recollect.entrypoints.http.memory_json import result_json
+from recollect.entrypoints.http.representations import knowledge_json
 from recollect.entrypoints.http.routes.context import context_summary_json
 from recollect.entrypoints.http.summary_json import goal_json
 
@@ -16,7 +17,7 @@ def search_shape(answer: SearchAnswer, explain: bool) -> Shape:
     """Results and diagnostics of a search."""
     found = answer.diagnostics
     return {
-        "results": [_result(result, explain) for result in answer.results],
+        "results": [result_json(result, explain) for result in answer.results],
         "diagnostics": _present(
             matched_count=found.matched_count,
             filtered_count=found.filtered_count,
@@ -56,12 +57,6 @@ def context_shape(answer: ContextAnswer) -> Shape:
         "missing": list(answer.missing),
         "tokens": answer.tokens,
     }
-
-
-def _result(result: SearchResult, explain: bool) -> Shape:
-    event = event_json(result.event)
-    found = {"kind": "event", "score": round(result.ranked.score, 6), **event, "source_event_ids": [result.event.id]}
-    return {**found, "why": why_json(result.ranked, result.place)} if explain else found
 
 
 def _present(**fields: Any) -> Shape:

@@ -87,7 +87,7 @@ class _Seen:
 def _body_values(route: Route, call: Call) -> dict[str, Any]:
     if route.body is None:
         return {}
-    value, shape = parse_json(call.body), route.body
+    value, shape = {} if route.body_optional and not call.body else parse_json(call.body), route.body
     return _located("body", lambda: shape.read(value))
 
 

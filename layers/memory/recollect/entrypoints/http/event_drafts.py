@@ -6,7 +6,7 @@ from typing import Any
 from recollect.application.ingest_events import FieldError, InvalidDraft
 from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import InvalidInput
-from recollect.domain.event import ContentType, EventType, Role, Source
+from recollect.domain.event import SPOKEN_TYPES, ContentType, EventType, Role, Source
 from recollect.entrypoints.http.fields import (
     Field,
     Refused,
@@ -56,7 +56,7 @@ EVENT = Shape(
             f"One of {', '.join(ContentType)}; an unknown one is scored as `default`. "
             "Absent: `userinput`, for a bot `assistantresponse`."
         ),
-        "event_type": choice(*EventType).described("Absent: `conversation`."),
+        "event_type": choice(*SPOKEN_TYPES).described("Absent: `conversation`."),
         "source": choice(*Source).described("Absent: `user`, for a bot `conversation`."),
         "timestamp": instant().described("When it was said; absent: now. Without a zone it is UTC."),
         "importance": number(0, 1).described("Used as given, without boost; absent: scored by the rules."),

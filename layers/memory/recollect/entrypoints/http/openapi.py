@@ -11,9 +11,11 @@ from recollect.entrypoints.http.fields import Field, Schema, Shape
 from recollect.entrypoints.http.problems import PROBLEM_TYPE
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routing import Route
-from recollect.entrypoints.http.schemas import ANSWERS, ref
+from recollect.entrypoints.http.schema_pieces import ref
+from recollect.entrypoints.http.schemas import ANSWERS
 
 _ID_IN_PATH = "An id outside of `[A-Za-z0-9._-]` is written `~` and the unpadded base64url of its UTF-8."
+_CONTENT_TYPES = {"Page": "text/html", "Lines": "application/x-ndjson"}
 _DESCRIPTION = (
     "Long-term memory for conversational agents. Times are ISO 8601 in UTC; on input also epoch seconds, or "
     "milliseconds from 10^11 up. Unknown fields and parameters are refused by name; null is taken as absent. "
@@ -29,7 +31,7 @@ def document_json() -> str:
 
 def document() -> dict[str, Any]:
     """The document of all routes."""
-    routes = [(group, route) for group in GROUPS for route in routes_of([group])]
+    routes = [(group, route) for group in GROUPS for route in routes_of([group]) if route.documented]
     paths: dict[str, dict[str, Any]] = {}
     for group, route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(group, route)
@@ -63,7 +65,9 @@ def _operation(group: str, route: Route) -> dict[str, Any]:
         operation["description"] = "Administrators only."
     if route.body is not None:
         content = {"application/json": {"schema": ref(route.body.name)}}
-        operation["requestBody"] = {"required": True, "content": content}
+        operation["requestBody"] = {"required": not route.body_optional, "content": content}
+    if route.takes_lines:
+        operation["requestBody"] = {"required": True, "content": {"application/x-ndjson": {"schema": ref("Lines")}}}
     return operation
 
 
@@ -108,7 +112,7 @@ def _response(route: Route, status: int) -> dict[str, Any]:
     if status == 204:
         return {"description": HTTPStatus(status).phrase}
     good = status < 300 or route.answer == "Readiness"
-    content_type = "text/html" if route.answer == "Page" else "application/json"
+    content_type = _CONTENT_TYPES.get(route.answer, "application/json")
     content = {content_type if good and status != 422 else PROBLEM_TYPE: {"schema": ref(_schema(route, status))}}
     return {"description": HTTPStatus(status).phrase, "content": content}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from recollect.application.list_events import GivenWindow
 from recollect.domain.errors import InvalidInput
-from recollect.domain.event import EventType, Source
+from recollect.domain.event import SPOKEN_TYPES, Source
 from recollect.domain.filters import SearchFilters, TimeWindow
 from recollect.entrypoints.http.fields import (
     Field,
@@ -37,7 +37,7 @@ FILTERS = Shape(
     "Filters",
     {
         "conversation_id": identifier(),
-        "event_type": choice(*EventType),
+        "event_type": choice(*SPOKEN_TYPES),
         "key": identifier(),
         "tags": list_of(text(max_bytes=128), 0, 50).described("All of them."),
         "space_id": identifier(),

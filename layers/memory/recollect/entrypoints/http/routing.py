@@ -20,7 +20,9 @@ READ_STATUSES = (401, 403, 422, 429, 503, 504)
 class Route:
     """One operation. `path` has `{name}` for ids; `answer` names a schema in `schemas.ANSWERS`.
 
-    `statuses` are those that it can answer besides those in `COMMON_STATUSES` (with a body) or `READ_STATUSES`.
+    `statuses` are those that it can answer besides those in `COMMON_STATUSES` (with a body) or `READ_STATUSES`. Where
+    the body is optional, none at all stands for an empty object. `takes_lines`: the body is NDJSON, which the route
+    reads itself.
     """
 
     method: str
@@ -31,11 +33,14 @@ class Route:
     answer: str
     statuses: tuple[int, ...] = (200,)
     body: Shape | None = None
+    body_optional: bool = False
+    takes_lines: bool = False
     query: Shape | None = None
     idempotent: bool = False
     needs_version: bool = False
     needs_credentials: bool = True
     admin: bool = False
+    documented: bool = True
 
     @property
     def template(self) -> str:

@@ -4,48 +4,34 @@ from typing import Any
 
 from recollect.application.ingest_events import IngestStatus
 from recollect.domain.entities import EntityType
-from recollect.domain.event import ContentType, EventType, Role, Source
+from recollect.domain.event import SPOKEN_TYPES, ContentType, Role, Source
 from recollect.domain.filters import DropReason
 from recollect.domain.goals import CheckInStatus, GoalStatus
 from recollect.domain.intent import IntentName
+from recollect.domain.memory import MemoryStatus
 from recollect.domain.messages import MessageRole
 from recollect.domain.nomination import Arm
 from recollect.domain.selection import Section
 from recollect.domain.summary import Reason
 from recollect.domain.tool_calls.call import Protocol
 from recollect.entrypoints.http.fields import Schema
+from recollect.entrypoints.http.schema_pieces import (
+    COUNT,
+    FLAG,
+    FREE,
+    NUMBER,
+    NUMBERS,
+    SHARE,
+    TEXT,
+    TEXTS,
+    TIME,
+    many,
+    ref,
+    shape,
+    words,
+)
+from recollect.entrypoints.http.store_schemas import STORE_ANSWERS
 from recollect.entrypoints.tools.result import Status
-
-TEXT: Schema = {"type": "string"}
-FLAG: Schema = {"type": "boolean"}
-COUNT: Schema = {"type": "integer", "minimum": 0}
-NUMBER: Schema = {"type": "number"}
-SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-TIME: Schema = {"type": "string", "format": "date-time"}
-TEXTS: Schema = {"type": "array", "items": TEXT}
-FREE: Schema = {"type": "object", "additionalProperties": True}
-NUMBERS: Schema = {"type": "object", "additionalProperties": NUMBER}
-
-
-def ref(name: str) -> Schema:
-    """A reference to a schema of the document."""
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def many(items: Schema) -> Schema:
-    """A list of these."""
-    return {"type": "array", "items": items}
-
-
-def words(*names: str) -> Schema:
-    """One of these words."""
-    return {"type": "string", "enum": list(names)}
-
-
-def shape(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
-    """An object; an answer may gain fields, so others are not excluded."""
-    return {"type": "object", "properties": {**required, **(optional or {})}, "required": list(required)}
-
 
 DROPPED: Schema = {"type": "object", "propertyNames": words(*DropReason), "additionalProperties": COUNT}
 FAULT = shape({"loc": many({"anyOf": [TEXT, {"type": "integer"}]}), "message": TEXT})
@@ -100,7 +86,7 @@ ANSWERS: dict[str, Any] = {
             "role": words(*Role),
             "content": TEXT,
             "content_type": words(*ContentType),
-            "event_type": words(*EventType),
+            "event_type": words(*SPOKEN_TYPES),
             "source": words(*Source),
             "timestamp": TIME,
             "recorded_at": TIME,
@@ -155,10 +141,12 @@ ANSWERS: dict[str, Any] = {
             **_OPTIONAL_PLACE,
             "role": words(*Role),
             "conversation_id": TEXT,
-            "event_type": words(*EventType),
+            "event_type": words(*SPOKEN_TYPES),
             "title": TEXT,
             "tags": TEXTS,
+            "keywords": TEXTS,
             "metadata": FREE,
+            "status": words(*MemoryStatus),
             "superseded_by": TEXT,
             "version": COUNT,
             "scores": NUMBERS,
@@ -281,7 +269,6 @@ ANSWERS: dict[str, Any] = {
         {"version": TEXT, "rules": ref("RulesDocument"), "own": FREE},
         {"updated_at": TIME, "ignored": many(ref("Fault"))},
     ),
-    "BusPage": shape({"events": many(shape({"id": TEXT, "type": TEXT, "time": TIME, "detail": FREE}))}),
     "Summary": shape(
         {
             "id": TEXT,
@@ -326,4 +313,5 @@ ANSWERS: dict[str, Any] = {
     ),
     "Document": FREE,
     "Page": TEXT,
+    **STORE_ANSWERS,
 }

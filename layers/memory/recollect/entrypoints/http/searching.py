@@ -4,15 +4,16 @@ from time import perf_counter
 from typing import Any
 
 from recollect.app import App
-from recollect.application.recall import RecallRequest
-from recollect.application.search_memory import SearchAnswer, SearchResult
+from recollect.application.recalled import RecallRequest
+from recollect.application.search_memory import SearchAnswer
 from recollect.domain.embedding import unit, vector_of
 from recollect.domain.errors import InvalidInput
 from recollect.domain.ranking import Mode
 from recollect.entrypoints.http.event_drafts import embedding_dimension
+from recollect.entrypoints.http.memory_json import result_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import filters_of
-from recollect.entrypoints.http.representations import event_json, score_json, why_json, within_page
+from recollect.entrypoints.http.representations import within_page
 
 INTENT = "intent"
 MIN_SIMILARITY = 0.7
@@ -26,7 +27,7 @@ def search(app: App, request: Request) -> Reply:
     recall = _recall_request(app, request)
     rules = app.begin_rules(scope.tenant)
     answer = app.search(scope, recall)
-    results = [_result_json(result, values.get("explain", False)) for result in answer.results]
+    results = [result_json(result, values.get("explain", False)) for result in answer.results]
     fitting = within_page(results)
     version = rules.result().version
     diagnostics = {**_search_diagnostics(answer, len(fitting), started), "rules_version": version}
@@ -53,20 +54,6 @@ def _recall_request(app: App, request: Request) -> RecallRequest:
         min_similarity=values.get("min_similarity", MIN_SIMILARITY if semantic else None),
         count=True,
     )
-
-
-def _result_json(result: SearchResult, explain: bool) -> dict[str, Any]:
-    event = event_json(result.event)
-    shown = {name: event[name] for name in _SHOWN if name in event}
-    found = {"id": event["id"], "kind": "event", "score": round(result.ranked.score, 6), **shown}
-    found |= {"source_event_ids": [event["id"]], "scores": score_json(result.ranked)}
-    return {**found, "why": why_json(result.ranked, result.place)} if explain else found
-
-
-_SHOWN = (
-    "content", "timestamp", "importance", "source", "role", "speaker", "conversation_id", "event_type", "key",
-    "space_id", "title", "persona_id", "household_id", "tags", "metadata", "superseded_by", "version",
-)  # fmt: skip
 
 
 def _search_diagnostics(answer: SearchAnswer, returned: int, started: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The tool `record_event`, and how everything that a model stores is stored."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -17,7 +17,9 @@ class RecordEvent(Parameters):
     """Of `record_event`."""
 
     content: Said = Field(description="What happened or is due.")
-    event_type: EventType = Field(EventType.CONVERSATION, description="Absent: conversation.")
+    event_type: Literal["conversation", "task", "reminder", "emotion", "preference", "custom"] = Field(
+        "conversation", description="Absent: conversation."
+    )
     timestamp: Instant | None = Field(None, description="When; absent: now.")
 
 
@@ -27,7 +29,7 @@ def record_event(invocation: Invocation, given: RecordEvent) -> Outcome:
         **authorship("record_event"),
         content=given.content,
         content_type=ContentType.DEFAULT,
-        event_type=given.event_type,
+        event_type=EventType(given.event_type),
         timestamp=given.timestamp,
     )
     return store(invocation, draft)

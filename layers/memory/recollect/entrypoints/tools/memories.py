@@ -5,14 +5,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from recollect.application.recall import RecallRequest
+from recollect.application.recalled import RecallRequest
 from recollect.application.search_memory import SearchResult
-from recollect.domain.drafting import EventDraft
-from recollect.domain.event import ContentType, EventType
+from recollect.domain.audit import Actor, ActorKind
+from recollect.domain.errors import NotFound
+from recollect.domain.event import Source
 from recollect.domain.filters import SearchFilters
 from recollect.domain.instants import iso
+from recollect.domain.memory_drafting import MemoryDraft
 from recollect.domain.ranking import Mode
-from recollect.entrypoints.tools.events import authorship, store
 from recollect.entrypoints.tools.parameters import Identifier, Parameters, Said, Share
 from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool, fitting
 
@@ -28,7 +29,7 @@ class SaveMemory(Parameters):
     """Of `save_memory`."""
 
     content: Said = Field(description="One fact, as a sentence that is understood by itself.")
-    importance: Share | None = Field(None, description="0 to 1; absent: by the rules.")
+    importance: Share | None = Field(None, description="0 to 1; absent: 0.5.")
     keywords: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=128)]] | None,
         BeforeValidator(_keyword_list),
@@ -58,16 +59,21 @@ class ForgetMemory(Parameters):
 
 
 def save_memory(invocation: Invocation, given: SaveMemory) -> Outcome:
-    """Records the fact as an event of type `custom` and answers its id: memories of their own are not built yet."""
-    draft = EventDraft(
-        **authorship("save_memory", {"keywords": list(given.keywords)} if given.keywords else None),
+    """Saves the fact as a memory of the model's. Raises Conflict where its value was rejected, or it was deleted."""
+    app, scope = invocation.app, invocation.scope
+    draft = MemoryDraft(
         content=given.content,
-        content_type=ContentType.CONTEXTUALFACT,
-        event_type=EventType.CUSTOM,
         importance=given.importance,
+        source=Source.INFERRED,
+        keywords=tuple(given.keywords or ()),
         key=given.key,
+        metadata={"actor": "model", "tool": "save_memory"},
     )
-    return store(invocation, draft)
+    saved = app.memories.save(
+        scope, draft, invocation.seed, invocation.now, _model("save_memory"), app.rules(scope.tenant)
+    )
+    status = "created" if saved.created else "duplicate"
+    return Outcome({"id": saved.memory.id, "status": status}, (saved.memory.id,))
 
 
 def search_memory(invocation: Invocation, given: SearchMemory) -> Outcome:
@@ -84,15 +90,18 @@ def search_memory(invocation: Invocation, given: SearchMemory) -> Outcome:
 
 
 def _found(result: SearchResult) -> dict[str, Any]:
-    event = result.event
+    """A memory in its own words; else the event, and who said it."""
+    event, memory = result.event, result.memory
+    shown = memory or event
     known = {
-        "id": event.id,
-        "content": event.content,
-        "timestamp": iso(event.timestamp),
-        "role": event.role.value,
-        "source": event.source.value,
-        "importance": event.importance,
-        "key": event.key,
+        "id": shown.id,
+        "kind": "memory" if memory else "event",
+        "content": shown.content,
+        "timestamp": iso(shown.timestamp),
+        "role": None if event.is_carrier else event.role.value,
+        "source": shown.source.value,
+        "importance": shown.importance,
+        "key": shown.key,
         "score": round(result.ranked.score, 6),
     }
     return {name: value for name, value in known.items() if value is not None}
@@ -100,8 +109,20 @@ def _found(result: SearchResult) -> dict[str, Any]:
 
 def forget_memory(invocation: Invocation, given: ForgetMemory) -> Outcome:
     """Deletes what the scope admits, and leaves tombstones of it. Raises NotFound for anything else."""
-    forgotten = invocation.app.forget(invocation.scope, event_id=given.id, key=given.key, now=invocation.now)
+    app, scope, now, model = invocation.app, invocation.scope, invocation.now, _model("forget_memory")
+    try:
+        memory = app.memories.one(scope, given.id, now) if given.id is not None else None
+    except NotFound:
+        memory = None
+    if memory is not None:
+        forgotten = app.forget.memory(scope, memory, now=now, actor=model)
+    else:
+        forgotten = app.forget(scope, event_id=given.id, key=given.key, now=now, actor=model)
     return Outcome({"deleted": list(forgotten.event_ids)})
+
+
+def _model(tool: str) -> Actor:
+    return Actor(ActorKind.MODEL, tool)
 
 
 def _say_saved(_given: SaveMemory, result: Mapping[str, Any]) -> str:

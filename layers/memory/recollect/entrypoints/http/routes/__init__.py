@@ -6,7 +6,8 @@ from importlib import import_module
 from recollect.entrypoints.http.routing import Route
 
 GROUPS = (
-    "ingest", "retrieval", "context", "operations", "rules", "knowledge", "tools", "turns", "forgetting", "summaries",
+    "ingest", "retrieval", "memories", "context", "operations", "rules", "knowledge", "tools", "turns", "forgetting",
+    "summaries", "jobs", "bridge", "snapshots",
 )  # fmt: skip
 
 

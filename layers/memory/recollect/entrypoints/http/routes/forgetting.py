@@ -5,9 +5,25 @@ from recollect.application.forget_events import Forgotten
 from recollect.entrypoints.http.fields import Shape, identifier
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.preconditions import matches
+from recollect.entrypoints.http.rejecting import (
+    LIFT_QUERY,
+    LIST_QUERY,
+    REJECT,
+    lift_rejection,
+    list_rejections,
+    rejecting,
+)
+from recollect.entrypoints.http.routes.erasures import ROUTES as ERASURE_ROUTES
 from recollect.entrypoints.http.routing import READ_STATUSES, Route
 
-FORGET_QUERY = Shape("ForgetQuery", {"persona_id": identifier(), "household_id": identifier()})
+FORGET_QUERY = Shape(
+    "ForgetQuery",
+    {
+        "persona_id": identifier(),
+        "household_id": identifier(),
+        "reject": REJECT,
+    },
+)
 SLOT_QUERY = Shape(
     "SlotQuery",
     {
@@ -21,8 +37,17 @@ def delete_event(app: App, request: Request) -> Reply:
     """Deletes one event, in the version that `If-Match` names."""
     scope = request.scope({**request.query, "user_id": request.path["user_id"]})
     event_id, headers = request.path["event_id"], request.call.headers
-    forgotten = app.forget(scope, event_id=event_id, now=request.now, accepts=lambda version: matches(headers, version))
-    return _gone(forgotten)
+
+    def accepts(version: int) -> bool:
+        return matches(headers, version)
+
+    def forget() -> Forgotten:
+        return app.forget(scope, event_id=event_id, now=request.now, accepts=accepts)
+
+    if request.query["reject"] == "false":
+        return _gone(forget())
+    order = rejecting(request, scope, "delete", event_id)
+    return _gone(app.reject_value.event(scope, event_id, order, forget, accepts))
 
 
 def delete_key(app: App, request: Request) -> Reply:
@@ -57,4 +82,25 @@ ROUTES = (
         answer="Nothing",
         statuses=(204, 404, *READ_STATUSES),
     ),
+    Route(
+        method="GET",
+        path=f"{_USER}/rejections",
+        operation="listRejections",
+        summary="The values that were rejected: ids, times and scopes, no text",
+        handle=list_rejections,
+        query=LIST_QUERY,
+        answer="RejectionsPage",
+        statuses=(200, *READ_STATUSES),
+    ),
+    Route(
+        method="DELETE",
+        path=f"{_USER}/rejections/{{rejection_id}}",
+        operation="liftRejection",
+        summary="Lets a rejected value in again; what was deleted stays deleted",
+        handle=lift_rejection,
+        query=LIFT_QUERY,
+        answer="Nothing",
+        statuses=(204, 404, *READ_STATUSES),
+    ),
+    *ERASURE_ROUTES,
 )

@@ -65,11 +65,13 @@ def add_events(app: App, request: Request) -> Reply:
 def _stored_once(
     app: App, request: Request, scope: Scope, drafts: Sequence[EventDraft | InvalidDraft], seed: IdSeed
 ) -> Answer:
-    rules = app.begin_rules(scope.tenant)  # beside the claim of the key
+    rules, marks = app.begin_rules(scope.tenant), app.begin_marks(scope)  # beside the claim of the key
 
     def work(seed: IdSeed) -> Answer:
         conversation_id = request.values.get("conversation_id")
-        return _record(app.ingest(scope, conversation_id, drafts, seed, request.now, rules.result()), drafts)
+        app.write_limits.take(scope.tenant, len(drafts), rules.result())
+        ingested = app.ingest(scope, conversation_id, drafts, seed, request.now, rules.result(), marks.result())
+        return _record(ingested, drafts)
 
     claim = claim_of(request, _EVENTS_ROUTE, seed)
     return run_once(app.parts.idempotency, claim, work) if claim else work(seed)

@@ -1,6 +1,6 @@
 """Reading: events as they stand, conversations, search, and the bus."""
 
-from recollect.domain.event import EventType
+from recollect.domain.event import SPOKEN_TYPES
 from recollect.domain.ranking import Mode
 from recollect.entrypoints.http.event_drafts import vector
 from recollect.entrypoints.http.fields import Field, Shape, choice, identifier, in_query, instant, number, text, whole
@@ -28,7 +28,7 @@ EVENTS_QUERY = Shape(
     {
         **_NARROWING,
         "conversation_id": identifier(),
-        "event_type": choice(*EventType),
+        "event_type": choice(*SPOKEN_TYPES),
         "from": instant().described("Inclusive."),
         "to": instant().described("Inclusive."),
         "last_days": in_query(number(0, MOST_DAYS)).described("Without any bound: the last 30 days."),

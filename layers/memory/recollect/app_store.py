@@ -1,0 +1,246 @@
+"""The use cases of the store: memories, their lifecycle, and what an operator runs. A part of `App`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from recollect.app_archive import ArchiveUseCases
+from recollect.app_erasure import ErasureUseCases
+from recollect.app_index import IndexUseCases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from recollect.app import Parts
+    from recollect.application.bus_outbox import BusOutbox
+    from recollect.application.follow_memories import FollowMemories
+    from recollect.application.following import Following
+    from recollect.application.forget_events import ForgetEvents
+    from recollect.application.forget_memories import ForgetMemories
+    from recollect.application.jobs import Jobs
+    from recollect.application.keep_memories import KeepMemories
+    from recollect.application.keep_summaries_up import KeepSummariesUp
+    from recollect.application.known_users import KnownUsers
+    from recollect.application.list_audit import ListAudit
+    from recollect.application.list_memories import ListMemories
+    from recollect.application.memory_history import MemoryHistory
+    from recollect.application.note_expiry import NoteExpiry
+    from recollect.application.project_events import ProjectEvents
+    from recollect.application.promote_deferred import PromoteDeferred
+    from recollect.application.promote_memories import PromoteMemories
+    from recollect.application.reconcile_bridge import ReconcileBridge
+    from recollect.application.reconcile_job import ReconcileJob
+    from recollect.application.retain import Retain
+    from recollect.application.run_jobs import RunJobs
+    from recollect.application.run_summaries import RunSummaries
+    from recollect.application.schedule_retention import ScheduleRetention
+    from recollect.application.signal_bridge import SignalBridge
+    from recollect.application.summarize_job import SummarizeJob
+    from recollect.domain.event import EventRef
+    from recollect.domain.ids import IdSource
+    from recollect.domain.job import JobKind
+    from recollect.domain.rules import Rules
+    from recollect.domain.scope import Scope
+    from recollect.settings import Settings
+
+
+class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases):
+    """Mixed into `App`; each use case is imported and made when first used."""
+
+    settings: Settings
+    parts: Parts
+    ids: IdSource
+
+    if TYPE_CHECKING:
+
+        @cached_property
+        def forget(self) -> ForgetEvents: ...
+        @cached_property
+        def project(self) -> ProjectEvents: ...
+        @cached_property
+        def run_summaries(self) -> RunSummaries: ...
+        @property
+        def keep_summaries_up(self) -> KeepSummariesUp: ...
+        def rules(self, tenant: str) -> Rules: ...
+        def _forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None: ...
+        def _announce(self, scope: Scope, refs: Sequence[EventRef]) -> None: ...
+        def _corrected(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None: ...
+
+    @cached_property
+    def memories(self) -> KeepMemories:
+        """`/v1/memories` and its neighbours."""
+        from recollect.application.keep_memories import KeepMemories
+
+        parts = self.parts
+        generation = parts.embedder.generation if parts.embedder else None
+        told = (self._announce, self._corrected)
+        return KeepMemories(parts.timeline, parts.projections, parts.items, self.ids, *told, generation)
+
+    @cached_property
+    def list_memories(self) -> ListMemories:
+        """`GET /v1/users/{user_id}/memories` and a memory's history."""
+        from recollect.application.list_memories import ListMemories
+
+        return ListMemories(self.parts.timeline, self.parts.items)
+
+    @cached_property
+    def memory_history(self) -> MemoryHistory:
+        """`GET /v1/users/{user_id}/memories/{memory_id}/history`."""
+        from recollect.application.memory_history import MemoryHistory
+
+        return MemoryHistory(self.list_memories, self.list_audit)
+
+    @cached_property
+    def forget_memories(self) -> ForgetMemories:
+        """What a deletion takes with it of memories."""
+        from recollect.application.forget_memories import ForgetMemories
+
+        return ForgetMemories(self.parts.timeline, self.parts.items, self.ids)
+
+    @cached_property
+    def promote_memories(self) -> PromoteMemories:
+        """Events become memories."""
+        from recollect.application.bridge_gate import BridgeGate
+        from recollect.application.promote_memories import PromoteMemories
+
+        items = self.parts.items
+        generation = self.parts.embedder.generation if self.parts.embedder else None
+        return PromoteMemories(items, BridgeGate(items, self.ids), self.ids, generation)
+
+    @cached_property
+    def follow_memories(self) -> FollowMemories:
+        """The part of `project` that memories need."""
+        from recollect.application.follow_memories import FollowMemories
+
+        return FollowMemories(self.parts.items, self.promote_memories, self.forget_memories, self.rules)
+
+    @cached_property
+    def following(self) -> Following:
+        """What follows from events that were projected."""
+        from recollect.application.assign_segments import AssignSegments
+        from recollect.application.following import Following
+
+        segments = AssignSegments(self.parts.items)
+        return Following(
+            self.follow_memories,
+            segments,
+            self.known_users,
+            self.keep_summaries_up,
+            self.note_expiry,
+            self.forget_archived,
+            self.bus_outbox.of_user,
+            self.forget_copies,
+        )
+
+    @cached_property
+    def known_users(self) -> KnownUsers:
+        """The users of a tenant."""
+        from recollect.application.known_users import KnownUsers
+
+        return KnownUsers(self.parts.items)
+
+    @cached_property
+    def promote_deferred(self) -> PromoteDeferred:
+        """The bridge's reconciliation: what waited for a healthy signal."""
+        from recollect.application.promote_deferred import PromoteDeferred
+
+        parts = self.parts
+        return PromoteDeferred(parts.items, parts.timeline, parts.publisher, self.promote_memories.promote, self.ids)
+
+    @cached_property
+    def reconcile_bridge(self) -> ReconcileBridge:
+        """The bridge's part of a reconciliation."""
+        from recollect.application.reconcile_bridge import ReconcileBridge
+
+        return ReconcileBridge(self.bus_outbox, self.promote_deferred)
+
+    @cached_property
+    def signal_bridge(self) -> SignalBridge:
+        """`POST /v1/signals`."""
+        from recollect.application.signal_bridge import SignalBridge
+
+        return SignalBridge(self.parts.items, self.bus_outbox)
+
+    @cached_property
+    def bus_outbox(self) -> BusOutbox:
+        """What is still to be published."""
+        from recollect.application.bus_outbox import BusOutbox
+
+        return BusOutbox(self.parts.items, self.parts.publisher)
+
+    @cached_property
+    def list_audit(self) -> ListAudit:
+        """`GET /v1/users/{user_id}/audit` and the ledger."""
+        from recollect.application.list_audit import ListAudit
+
+        return ListAudit(self.parts.items)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """`/v1/jobs`."""
+        from recollect.application.jobs import Jobs
+
+        return Jobs(self.parts.items)
+
+    @cached_property
+    def run_jobs(self) -> RunJobs:
+        """What runs them."""
+        from recollect.application.run_jobs import RunJobs
+
+        return RunJobs(self.parts.items, self.job_kinds)
+
+    @cached_property
+    def job_kinds(self) -> Mapping[str, Callable[[], JobKind]]:
+        """Each kind of job by its name (`domain.job.KINDS`); made when a job of it runs."""
+        return {
+            "reconcile": lambda: self.reconcile_job,
+            "summarize": lambda: self.summarize_job,
+            "retain": lambda: self.retain,
+            "reindex": lambda: self.reindex,
+            "snapshot": lambda: self.rotate_index,
+            "restore": lambda: self.restore_snapshot,
+            "erase": lambda: self.erase_user,
+        }
+
+    @cached_property
+    def reconcile_job(self) -> ReconcileJob:
+        """The job `reconcile`."""
+        from recollect.application.mark_changed import MarkChanged
+        from recollect.application.reconcile_job import ReconcileJob
+
+        parts = self.parts
+        mark = MarkChanged(parts.items, parts.projections)
+        return ReconcileJob(parts.projections, self.project, self.reconcile_bridge, mark)
+
+    @cached_property
+    def summarize_job(self) -> SummarizeJob:
+        """The job `summarize`."""
+        from recollect.application.summarize_job import SummarizeJob
+
+        return SummarizeJob(self.run_summaries)
+
+    @cached_property
+    def retain(self) -> Retain:
+        """The job `retain`."""
+        from recollect.application.prune_events import PruneEvents
+        from recollect.application.retain import Retain
+
+        parts = self.parts
+        prune = PruneEvents(parts.items, self.forget, self.bus_outbox, lambda: parts.snapshots, self._forgotten)
+        return Retain(parts.timeline, parts.items, self.known_users, prune, self.rules)
+
+    @cached_property
+    def schedule_retention(self) -> ScheduleRetention:
+        """What asks for it, once a day for each tenant."""
+        from recollect.application.schedule_retention import ScheduleRetention
+
+        return ScheduleRetention(self.parts.items, self.ids)
+
+    @cached_property
+    def note_expiry(self) -> NoteExpiry:
+        """The part of `project` that it needs."""
+        from recollect.application.note_expiry import NoteExpiry
+
+        return NoteExpiry(self.parts.items)

@@ -1,0 +1,280 @@
+"""Imports records that were exported, or kept in a snapshot: ids, times and origins stay, nothing deleted comes back.
+
+Each record is durable by itself, with its memory and its audit entry in the same step; what is stored already is a
+duplicate, so that a page may be sent twice. What was deleted is refused by its identity, here and where it came from;
+`refusal` says what else is refused: erased users, rejected values.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.application.erased_before import NoRefusal, Refusal
+from recollect.application.fill_slots import FillSlots
+from recollect.application.value_gate import ValueGate
+from recollect.domain.audit import Action, Actor, AuditEntry, audit_write
+from recollect.domain.copies import copy_write, origin_write
+from recollect.domain.errors import Conflict, VersionMismatch
+from recollect.domain.event import Event, EventRef
+from recollect.domain.ids import IdSource
+from recollect.domain.items import ABSENT, Item, ItemKey, ItemWrite, of_tenant
+from recollect.domain.memory import Memory, content_identity
+from recollect.domain.memory_items import SAME_AS, content_key, memory_document, memory_key, version_key
+from recollect.domain.record_line import RecordLine, identity_of
+from recollect.domain.scope import Scope
+from recollect.domain.segments import place_key, ref_in
+from recollect.domain.timeline import AppendOutcome, AppendStatus, EventWrite
+from recollect.ports import Items, Projections, Timeline
+
+_AT_ONCE = 500
+_WRITES_AT_ONCE = 24
+_TRIES = 5
+
+
+class LineOutcome(StrEnum):
+    """What became of a line."""
+
+    CREATED = "created"
+    DUPLICATE = "duplicate"
+    REFUSED = "refused"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOrder:
+    """Who imports, by which way (`import`, `restore`), and when."""
+
+    actor: Actor
+    via: str
+    now: datetime
+
+    @property
+    def action(self) -> Action:
+        """How the audit names it."""
+        return Action.RESTORE if self.via == "restore" else Action.CREATE
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What became of the lines, and the records that are there now and were not."""
+
+    counts: Counter[LineOutcome] = field(default_factory=Counter)
+    created: list[EventRef] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Told:
+    """What can be told of lines before anything is written; `gone` are the refused ones that nothing is stored of."""
+
+    outcomes: dict[int, LineOutcome] = field(default_factory=dict)
+    gone: list[Event] = field(default_factory=list)
+
+
+class ImportMemories:
+    """`announce` tells who projects; `forget` takes a record away whose origin was deleted while it was copied."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        items: Items,
+        ids: IdSource,
+        announce: Callable[[Scope, Sequence[EventRef]], None],
+        forget: Callable[[Scope, EventRef, datetime], None],
+        gate: ValueGate,
+        refusal: Refusal | None = None,
+    ) -> None:
+        self._timeline = timeline
+        self._projections = projections
+        self._items = items
+        self._ids = ids
+        self._announce = announce
+        self._forget = forget
+        self._gate = gate
+        self._refusal = refusal or NoRefusal()
+        self._slots = FillSlots(timeline, projections)
+
+    def __call__(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
+        """Stores what may be stored, as this user's. Raises Unavailable with some of it stored; a retry goes on."""
+        report = ImportReport()
+        owned = [line.of_user(scope.user_id) for line in lines]
+        for start in range(0, len(owned), _AT_ONCE):
+            self._slice(scope.user, owned[start : start + _AT_ONCE], order, report)
+        return report
+
+    def _slice(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, report: ImportReport) -> None:
+        told = self._told(scope, lines)
+        report.counts.update(told.outcomes.values())
+        self._leave_slots_empty(scope, told.gone)  # before any older value of theirs can be read
+        fresh = [line for position, line in enumerate(lines) if position not in told.outcomes]
+        if not fresh:
+            return
+        self._register_copies(scope, fresh, order.now)
+        created = self._stored(scope, fresh, order, report.counts)
+        for line in created:
+            self._projections.fill_slot(scope, line.event)  # so that no older value is current in between
+        self._announce(scope, [line.event.ref for line in created])
+        for line in self._deleted_origins(scope.tenant, created):
+            self._forget(scope, line.event.ref, order.now)
+        report.created += [line.event.ref for line in created]
+
+    def _leave_slots_empty(self, scope: Scope, refused: Sequence[Event]) -> None:
+        changed = [ref for event in refused for ref in self._slots.leave_empty(scope, event)]
+        if changed:
+            self._announce(scope, changed)
+
+    def _told(self, scope: Scope, lines: Sequence[RecordLine]) -> _Told:
+        identities = [identity_of(scope, line) for line in lines]
+        known = self._timeline.identified(scope, identities)
+        there = self._timeline.read(scope, [line.event.ref for line in lines])
+        elsewhere = self._elsewhere(scope, lines)
+        origins = {line.event.id for line in self._deleted_origins(scope.tenant, lines)}
+        erased = self._refusal.erased(scope, lines)
+        refused = self._rejected(scope, lines) | self._refusal.deleted(scope, lines) | erased
+        told = _Told()
+        seen: set[str] = set()
+        for position, (line, identity) in enumerate(zip(lines, identities, strict=True)):
+            event_id = line.event.id
+            if known.get(identity, event_id) is None or event_id in origins or position in refused:
+                told.outcomes[position] = LineOutcome.REFUSED
+                told.gone += [line.event] if event_id not in there and position not in erased else []
+            elif event_id in elsewhere or (event_id in there and there[event_id].ref != line.event.ref):
+                told.outcomes[position] = LineOutcome.INVALID
+            elif identity in known or event_id in there or seen & {event_id, identity}:
+                told.outcomes[position] = LineOutcome.DUPLICATE
+            seen |= {event_id, identity}
+        return told
+
+    def _rejected(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
+        """The lines whose value was rejected, or the value of whose memory."""
+        rejections = self._gate.load(scope)
+        if not rejections:
+            return frozenset()
+        return {
+            position
+            for position, line in enumerate(lines)
+            for one in (line.event, line.memory)
+            if one is not None and rejections.rejects(one.content, one.persona_id, one.household_id)
+        }
+
+    def _elsewhere(self, scope: Scope, lines: Sequence[RecordLine]) -> set[str]:
+        """The ids that stand at another instant: no two records of a user share one."""
+        refs = {line.event.id: line.event.ref for line in lines}
+        found = self._items.get(scope.user, [place_key(event_id) for event_id in refs])
+        return {key.key for key, item in found.items() if ref_in(key.key, item.value) != refs[key.key]}
+
+    def _deleted_origins(self, tenant: str, lines: Sequence[RecordLine]) -> list[RecordLine]:
+        """The copies whose origin has been deleted."""
+        deleted: list[RecordLine] = []
+        for user_id in {line.origin.user_id for line in lines if line.copied}:
+            owner = Scope(tenant, user_id)
+            copies = [line for line in lines if line.copied and line.origin.user_id == user_id]
+            identities = {line.event.id: identity_of(owner, line.of_user(user_id)) for line in copies}
+            known = self._timeline.identified(owner, list(identities.values()))
+            deleted += [line for line in copies if known.get(identities[line.event.id], "") is None]
+        return deleted
+
+    def _register_copies(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
+        copies = [line for line in lines if line.copied]
+        for owner, write in ((of_tenant(scope.tenant), copy_write), (scope.user, origin_write)):
+            for start in range(0, len(copies), _WRITES_AT_ONCE):
+                part = copies[start : start + _WRITES_AT_ONCE]
+                self._items.write(owner, [write(line) for line in part], now)
+
+    def _stored(
+        self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, counts: Counter[LineOutcome]
+    ) -> list[RecordLine]:
+        for _ in range(_TRIES):
+            writes = self._writes(scope, lines, order)
+            try:
+                outcomes = self._timeline.append(scope, writes)
+            except VersionMismatch:
+                continue
+            except Conflict:
+                return self._one_by_one(scope, lines, order, counts)
+            created = _sorted_out(lines, outcomes, counts)
+            self._leave_slots_empty(scope, _refused(lines, outcomes))
+            if created and created[0] is not lines[0]:
+                self._items.write(scope.user, [audit_write(self._entry(created, order))], order.now)
+            return created
+        raise Conflict("the memories of a user change all the time")
+
+    def _one_by_one(
+        self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, counts: Counter[LineOutcome]
+    ) -> list[RecordLine]:
+        """An id among them is another record's: all but that one."""
+        if len(lines) == 1:
+            counts[LineOutcome.INVALID] += 1
+            return []
+        return [one for line in lines for one in self._stored(scope, [line], order, counts)]
+
+    def _writes(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> list[EventWrite]:
+        """The audit's entry goes with the first record: it names all that this step stores."""
+        contents = {line.event.id: _content_key(scope, line.memory) for line in lines if line.memory}
+        targets = [memory_key(line.same_as) for line in lines if line.same_as]
+        own = [memory_key(line.event.id) for line in lines]
+        found = self._items.get(scope.user, list(dict.fromkeys([*contents.values(), *targets, *own])))
+        marks = self._gate.marks(scope)
+        made: set[ItemKey] = set()
+        writes = []
+        for position, line in enumerate(lines):
+            items = [*_memory_writes(line, contents.get(line.event.id), found, made)]
+            if position == 0:
+                items.append(audit_write(self._entry(lines, order)))
+            made |= {item.key for item in items}
+            fingerprint = marks.fingerprint(scope.tenant, line.event)
+            writes.append(EventWrite(line.event, identity_of(scope, line), fingerprint, tuple(items)))
+        return writes
+
+    def _entry(self, lines: Sequence[RecordLine], order: ImportOrder) -> AuditEntry:
+        return AuditEntry(
+            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            at=order.now,
+            actor=order.actor,
+            action=order.action,
+            target_ids=tuple(line.event.id for line in lines),
+            via=order.via,
+        )
+
+
+def _sorted_out(
+    lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome], counts: Counter[LineOutcome]
+) -> list[RecordLine]:
+    names = {
+        AppendStatus.CREATED: LineOutcome.CREATED,
+        AppendStatus.DUPLICATE: LineOutcome.DUPLICATE,
+        AppendStatus.REFUSED: LineOutcome.REFUSED,
+    }
+    counts.update(names[outcome.status] for outcome in outcomes)
+    return [line for line, one in zip(lines, outcomes, strict=True) if one.status is AppendStatus.CREATED]
+
+
+def _refused(lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome]) -> list[Event]:
+    """Deleted or rejected since that was asked."""
+    return [line.event for line, one in zip(lines, outcomes, strict=True) if one.status is AppendStatus.REFUSED]
+
+
+def _content_key(scope: Scope, memory: Memory) -> ItemKey:
+    owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
+    return content_key(content_identity(owner, memory.key, memory.content))
+
+
+def _memory_writes(
+    line: RecordLine, content: ItemKey | None, found: dict[ItemKey, Item], made: set[ItemKey]
+) -> list[ItemWrite]:
+    """The memory with its history, unless one is there; a record of its content only where there is none."""
+    key = memory_key(line.event.id)
+    if key in found:
+        return []
+    if line.same_as is not None:
+        target = memory_key(line.same_as)
+        return [ItemWrite(key, {SAME_AS: line.same_as}, ABSENT)] if target in found or target in made else []
+    if line.memory is None or content is None:
+        return []
+    history = [ItemWrite(version_key(one.id, one.version), memory_document(one)) for one in line.versions]
+    record = [] if content in found or content in made else [ItemWrite(content, {"id": line.event.id}, ABSENT)]
+    return [ItemWrite(key, memory_document(line.memory), ABSENT), *record, *history]

@@ -1,0 +1,204 @@
+"""Deletions as they are kept outside of the table too, so that a restored or a lost one cannot bring anything back.
+
+| object of the deployment    | what it tells                                                                      |
+|-----------------------------|------------------------------------------------------------------------------------|
+| `tombstones/{n, 12 digits}` | one deletion: ids of records, a rejection as hash, an erasure, or a tenant's keys  |
+
+What is to be told stands in the table first, in one step with the deletion (`domain.untold`); `tell` makes good what
+a process left untold. They are numbered without a gap. The table keeps the numbers that it knows of; where the first
+one that it does not know exists, the table is older than what was deleted: it is not ready until `apply_tombstones`
+has gone on from there.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.domain.errors import NotReady, VersionMismatch
+from recollect.domain.event import EventRef
+from recollect.domain.instants import iso
+from recollect.domain.items import ABSENT, MOST_WRITES, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.domain.scope import Scope
+from recollect.domain.untold import QUEUE, untold_key
+from recollect.ports import Items, SnapshotStore
+
+DEPLOYMENT = ""
+"""The owner of what is no tenant's; no tenant's name is empty."""
+
+MARKER = ItemKey(ItemPath("tombstone_marker"), "last")
+EVENTS, REJECTION, LIFTED, ERASURE, KEYS = "events", "rejection", "lifted", "erasure", "keys"
+_IDS_IN_ONE = 5_000
+_TRIES = 50
+_PAGE = 100
+
+
+def tombstone_name(number: int) -> str:
+    """The object of that number, from 1."""
+    return f"tombstones/{number:012d}"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTombstones:
+    """All up to `last`, and those of `beyond`: of several at once the later one may be noted first."""
+
+    last: int = 0
+    beyond: frozenset[int] = frozenset()
+
+    @property
+    def next(self) -> int:
+        """The first that is not among them."""
+        return self.last + 1
+
+    def with_one(self, number: int) -> "KnownTombstones":
+        """With this one too."""
+        last, beyond = self.last, self.beyond | {number}
+        while last + 1 in beyond:
+            last += 1
+        return KnownTombstones(last, frozenset(one for one in beyond if one > last))
+
+
+class OutsideTombstones:
+    """Each is durable when its call returns, after the deletion itself and before anybody is told of it.
+
+    `store` gives the place for objects; where a deployment has none, nothing is kept outside.
+    """
+
+    def __init__(self, items: Items, store: Callable[[], SnapshotStore]) -> None:
+        self._items = items
+        self._store = store
+
+    def events(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
+        """These records of a user were deleted, or have expired, or were pruned."""
+        for start in range(0, len(refs), _IDS_IN_ONE):
+            part = refs[start : start + _IDS_IN_ONE]
+            self._note({**events_tombstone(part), **_whose(scope)}, now)
+            self.told(scope.user, [ref.id for ref in part], now)
+
+    def rejection(self, scope: Scope, rejection_id: str, document: Mapping[str, Any], now: datetime) -> None:
+        """A value of the user was rejected."""
+        self._note({**rejection_tombstone(rejection_id, document), **_whose(scope)}, now)
+        self.told(scope.user, [rejection_id], now)
+
+    def lifted(self, scope: Scope, rejection_id: str, fingerprint: str, now: datetime) -> None:
+        """A rejection was lifted."""
+        self._note({**lifted_tombstone(rejection_id, fingerprint), **_whose(scope)}, now)
+        self.told(scope.user, [rejection_id], now)
+
+    def erasure(self, scope: Scope, erasure_id: str, now: datetime) -> None:
+        """The user was erased."""
+        self._note({**erasure_tombstone(scope, erasure_id), **_whose(scope)}, now)
+        self.told(of_tenant(scope.tenant), [erasure_id], now)
+
+    def keys(self, tenant: str, document: Mapping[str, Any], now: datetime) -> None:
+        """The tenant's keys: without them no hash can be compared."""
+        self._note({**keys_tombstone(document), "tenant": tenant}, now)
+        self.told(of_tenant(tenant), [KEYS], now)
+
+    def told(self, owner: Scope, names: Sequence[str], now: datetime) -> None:
+        """These are kept outside."""
+        writes = [ItemWrite(untold_key(name), None) for name in names]
+        for start in range(0, len(writes), MOST_WRITES):
+            self._items.write(owner, writes[start : start + MOST_WRITES], now)
+
+    def tell(self, now: datetime) -> None:
+        """Keeps outside what a process left untold; again is no harm. Raises as `Items.due` and the store."""
+        after: str | None = None
+        while True:
+            page = self._items.due(QUEUE, now, _PAGE, after)
+            for due in page.items:
+                item = self._items.get(due.owner, [due.key]).get(due.key)
+                if item is not None:
+                    self._note({**_whose(due.owner), **item.value}, now)
+                    self._items.write(due.owner, [ItemWrite(due.key, None, item.version)], now)
+            after = page.more
+            if after is None:
+                return
+
+    def waiting(self) -> bool:
+        """Whether the table does not know of a deletion that is kept outside."""
+        try:
+            return self._store().get(DEPLOYMENT, tombstone_name(self.known().next)) is not None
+        except NotReady:
+            return False
+
+    def known(self) -> KnownTombstones:
+        """What the table knows of."""
+        return self._marker()[0]
+
+    def _marker(self) -> tuple[KnownTombstones, int]:
+        item = self._items.get(of_tenant(DEPLOYMENT), [MARKER]).get(MARKER)
+        if item is None:
+            return KnownTombstones(), ABSENT
+        return KnownTombstones(int(item.value["last"]), frozenset(item.value["beyond"])), item.version
+
+    def read(self, number: int) -> Mapping[str, Any] | None:
+        """A tombstone; None beyond the last one."""
+        found = self._store().get(DEPLOYMENT, tombstone_name(number))
+        if found is None:
+            return None
+        document: dict[str, Any] = json.loads(found[0])
+        return document
+
+    def passed(self, number: int, now: datetime) -> None:
+        """The table knows of this one too."""
+        for _ in range(_TRIES):
+            known, version = self._marker()
+            after = known.with_one(number)
+            if after == known:
+                return
+            write = ItemWrite(MARKER, {"last": after.last, "beyond": sorted(after.beyond)}, version)
+            try:
+                self._items.write(of_tenant(DEPLOYMENT), [write], now)
+            except VersionMismatch:
+                continue
+            return
+        raise VersionMismatch("the marker of tombstones changes all the time")
+
+    def _note(self, tombstone: Mapping[str, Any], now: datetime) -> None:
+        try:
+            store = self._store()
+        except NotReady:
+            return
+        data = json.dumps({**tombstone, "at": iso(now)}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        known = self.known()
+        number = max((known.last, *known.beyond)) + 1
+        for _ in range(_TRIES):
+            try:
+                store.put_if_absent(DEPLOYMENT, tombstone_name(number), data)
+            except VersionMismatch:
+                number += 1
+                continue
+            self.passed(number, now)
+            return
+        raise VersionMismatch("too many deletions at once")
+
+
+def events_tombstone(refs: Sequence[EventRef]) -> dict[str, Any]:
+    """Of records."""
+    return {"kind": EVENTS, "events": [[ref.id, iso(ref.timestamp)] for ref in refs]}
+
+
+def rejection_tombstone(rejection_id: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a value, as hash."""
+    return {"kind": REJECTION, "id": rejection_id, "rejection": dict(document)}
+
+
+def lifted_tombstone(rejection_id: str, fingerprint: str) -> dict[str, Any]:
+    """Of a rejection that holds no longer."""
+    return {"kind": LIFTED, "id": rejection_id, "hash": fingerprint}
+
+
+def erasure_tombstone(scope: Scope, erasure_id: str) -> dict[str, Any]:
+    """Of a user."""
+    return {"kind": ERASURE, "user_id": scope.user_id, "id": erasure_id}
+
+
+def keys_tombstone(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a tenant's keys, to which nothing is done."""
+    return {"kind": KEYS, "keys": dict(document)}
+
+
+def _whose(scope: Scope) -> dict[str, str]:
+    return {"tenant": scope.tenant, "user_id": scope.user_id}

@@ -1,0 +1,204 @@
+"""The bridge's reconciliation: what waited for a healthy signal becomes memories (A-67, P-10)."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import groupby
+from math import inf
+from typing import Protocol
+
+from recollect.application.read_memories import KeptMemory
+from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_write
+from recollect.domain.bridge import QUEUE, STATE_KEY, Deferral, deferral_in, deferral_write, state_in
+from recollect.domain.bus import semantic_saved
+from recollect.domain.errors import RecollectError, Unavailable, UpstreamFailed, VersionMismatch
+from recollect.domain.event import Event
+from recollect.domain.ids import IdSource
+from recollect.domain.items import MOST_WRITES, DueItem, Item, ItemKey, ItemWrite, of_tenant
+from recollect.domain.scope import Scope
+from recollect.ports import Items, Publisher, Timeline
+
+VIA = "reconcile"
+RESERVE_SECONDS = 10.0
+_RECONCILE = Actor(ActorKind.JOB, VIA)
+_PAGE = MOST_WRITES - 2  # those of one owner leave the queue together, with two entries of the ledger
+_MOST_PAGES = 10_000
+
+
+class Promoted(Protocol):
+    """What a promotion tells: the memory that each event is in now, by the event's id."""
+
+    @property
+    def memories(self) -> Mapping[str, KeptMemory]: ...
+
+
+class Promote(Protocol):
+    """Makes events memories, whatever the gate says of them; once, however often it is called."""
+
+    def __call__(self, scope: Scope, events: Sequence[Event], now: datetime, via: str) -> Promoted: ...
+
+
+@dataclass(slots=True)
+class DeferredRun:
+    """What a run did with deferred events: promoted them, found them gone, left them, failed (by kind of error).
+
+    `complete`: every one that waited has been looked at once.
+    """
+
+    promoted: int = 0
+    gone: int = 0
+    suspended: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    complete: bool = False
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For a log line and metrics."""
+        failed = self.failed.total()
+        return {"promoted": self.promoted, "gone": self.gone, "suspended": self.suspended, "failed": failed}
+
+
+class PromoteDeferred:
+    """Pages through the queue of deferred events, of every tenant or of one; a failing user stops nobody else.
+
+    An event leaves the queue in one step with its entry in the ledger, when its memory is durable and published; so a
+    run that breaks off is made good by the next one. What is gone by then (deleted, expired) leaves it too.
+    """
+
+    def __init__(self, items: Items, timeline: Timeline, publisher: Publisher, promote: Promote, ids: IdSource) -> None:
+        self._items = items
+        self._timeline = timeline
+        self._publisher = publisher
+        self._promote = promote
+        self._ids = ids
+
+    def __call__(
+        self, now: datetime, tenant: str | None = None, remaining_seconds: Callable[[], float] = lambda: inf
+    ) -> DeferredRun:
+        """Begins nothing in the last 10 s. Raises as `Items.due` does; other failures are counted."""
+        run, suspended = DeferredRun(), dict[str, bool]()
+        after: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = self._items.due(QUEUE, now, _PAGE, after)
+            for owner, keys in _by_owner(one for one in page.items if tenant in (None, one.owner.tenant)):
+                if remaining_seconds() < RESERVE_SECONDS:
+                    return run
+                self._attempt(owner, keys, now, run, suspended)
+            after = page.more
+            if after is None:
+                run.complete = True
+                break
+        return run
+
+    def _attempt(
+        self, owner: Scope, keys: Sequence[ItemKey], now: datetime, run: DeferredRun, suspended: dict[str, bool]
+    ) -> None:
+        try:
+            if owner.tenant not in suspended:
+                suspended[owner.tenant] = self._suspended(owner.tenant)
+            if suspended[owner.tenant]:
+                run.suspended += len(keys)
+                return
+            items = self._items.get(owner, keys)
+            self._user(owner, items, now, run)
+        except RecollectError as error:
+            run.failed[type(error).__name__] += len(keys)
+
+    def _suspended(self, tenant: str) -> bool:
+        item = self._items.get(of_tenant(tenant), [STATE_KEY]).get(STATE_KEY)
+        return item is not None and state_in(item.value).suspended
+
+    def _user(self, owner: Scope, items: Mapping[ItemKey, Item], now: datetime, run: DeferredRun) -> None:
+        waiting = {key.key: (item, deferral_in(key, item.value)) for key, item in items.items()}
+        refs = [deferral.ref for _, deferral in waiting.values()]
+        events = self._timeline.read(owner, refs) if refs else {}
+        there = [event for event in events.values() if not event.expired(now) and not event.is_private]
+        left = {event.id for event in there}
+        self._done(owner, {i: item for i, (item, _) in waiting.items() if i not in left}, {}, now, run)
+        self._settle(owner, sorted(there, key=lambda one: one.id), waiting, now, run)
+
+    def _settle(
+        self,
+        owner: Scope,
+        events: Sequence[Event],
+        waiting: Mapping[str, tuple[Item, Deferral]],
+        now: datetime,
+        run: DeferredRun,
+    ) -> None:
+        """Those that fail together are tried one by one, so that one of them does not hold up the others."""
+        if not events:
+            return
+        try:
+            memories = self._promoted(owner, events, now)
+        except RecollectError as error:
+            if len(events) > 1 and not isinstance(error, Unavailable):
+                for event in events:
+                    self._settle(owner, [event], waiting, now, run)
+                return
+            run.failed[type(error).__name__] += len(events)
+            self._note(owner, [waiting[event.id] for event in events], type(error).__name__, now)
+        else:
+            self._done(owner, {event.id: waiting[event.id][0] for event in events}, memories, now, run)
+
+    def _promoted(self, owner: Scope, events: Sequence[Event], now: datetime) -> dict[str, str]:
+        """The memory's id for each event's; durable, and published where it was made from the event."""
+        memories = self._promote(owner, events, now, VIA).memories
+        made = [memories[e.id].memory for e in events if e.id in memories and memories[e.id].memory.id == e.id]
+        if made and self._publisher.publish(owner.tenant, [semantic_saved(memory, now) for memory in made]):
+            raise UpstreamFailed("the bus did not take what was promoted")
+        return {event_id: kept.memory.id for event_id, kept in memories.items()}
+
+    def _done(
+        self, owner: Scope, items: Mapping[str, Item], memories: Mapping[str, str], now: datetime, run: DeferredRun
+    ) -> None:
+        """Takes them out of the queue, with what became of them."""
+        if not items:
+            return
+        removals = [ItemWrite(item.key, None, item.version) for item in items.values()]
+        outcome, action = ("reconciled", Action.RESTORE) if memories else ("refused", Action.REFUSE)
+        targets = tuple(dict.fromkeys(memories.get(event_id, event_id) for event_id in items))
+        entry = self._entry(outcome, action, tuple(items), targets, None if memories else "gone", now)
+        self._items.write(owner, [*removals, audit_write(entry)], now)
+        run.promoted += len(items) if memories else 0
+        run.gone += 0 if memories else len(items)
+
+    def _note(self, owner: Scope, waiting: Sequence[tuple[Item, Deferral]], failure: str, now: datetime) -> None:
+        """One entry of the ledger for each kind of failure in a row; the events stay in the queue."""
+        new = [(item, deferral) for item, deferral in waiting if deferral.failure != failure]
+        if not new:
+            return
+        ids = tuple(deferral.ref.id for _, deferral in new)
+        writes = [deferral_write(replace(deferral, failure=failure), item.version) for item, deferral in new]
+        entry = self._entry("failed", Action.REFUSE, ids, ids, failure, now)
+        try:
+            self._items.write(owner, [*writes, audit_write(entry)], now)
+        except VersionMismatch:
+            return
+
+    def _entry(
+        self,
+        outcome: str,
+        action: Action,
+        event_ids: tuple[str, ...],
+        targets: tuple[str, ...],
+        reason: str | None,
+        now: datetime,
+    ) -> AuditEntry:
+        return AuditEntry(
+            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            at=now,
+            actor=_RECONCILE,
+            action=action,
+            target_ids=targets,
+            via=VIA,
+            reason=reason,
+            event_ids=event_ids,
+            outcome=outcome,
+        )
+
+
+def _by_owner(found: Iterable[DueItem]) -> list[tuple[Scope, list[ItemKey]]]:
+    ordered = sorted(found, key=lambda one: (one.owner.tenant, one.owner.user_id))
+    return [(owner, [one.key for one in ones]) for owner, ones in groupby(ordered, key=lambda one: one.owner)]

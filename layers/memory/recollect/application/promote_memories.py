@@ -1,0 +1,222 @@
+"""Promotion: events that are worth remembering become memories, a part of `project` (A-58 to A-64, P-10, P-19).
+
+It may run twice, late and beside itself: a memory has its event's id and is made on condition that there is none, in
+one step with its entry in the ledger. What is due and what is deferred the bridge's gate says.
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Protocol
+
+from recollect.application.read_memories import KeptMemory, ReadMemories
+from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash
+from recollect.domain.errors import Conflict, VersionMismatch
+from recollect.domain.event import Event
+from recollect.domain.ids import IdSource
+from recollect.domain.items import ABSENT, Item, ItemWrite
+from recollect.domain.memory import MOST_SOURCES, Memory, MemoryStatus, content_identity, embedding_id, promoted
+from recollect.domain.memory_items import SAME_AS, content_key, fits, memory_document, memory_key
+from recollect.domain.memory_writes import changed_writes
+from recollect.domain.representation import as_it_stands
+from recollect.domain.rules import Rules
+from recollect.domain.scope import Scope
+from recollect.ports import Items
+
+PROJECT = Actor(ActorKind.JOB, "project")
+BRIDGE = "bridge"
+_TRIES = 8
+_SURELY_FITS = 16 * 1024
+
+
+class Routing(Protocol):
+    """Which events become memories now, and which wait for a healthy signal."""
+
+    @property
+    def promote(self) -> Sequence[Event]: ...
+    @property
+    def deferred(self) -> Sequence[Event]: ...
+
+
+class Gate(Protocol):
+    """See `bridge_gate.BridgeGate`."""
+
+    def __call__(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing: ...
+
+
+@dataclass(slots=True)
+class PromotionReport:
+    """The memories of the events by the events' ids, those made now among them by their own."""
+
+    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    made: list[str] = field(default_factory=list)
+
+
+class PromoteMemories:
+    """Raises what the items raise; then nothing is half made. `generation` is the embedder's, None without one."""
+
+    def __init__(self, items: Items, gate: Gate, ids: IdSource, generation: str | None = None) -> None:
+        self._items = items
+        self._gate = gate
+        self._ids = ids
+        self._generation = generation
+        self._read = ReadMemories(items)
+
+    def __call__(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> PromotionReport:
+        """Makes what is missing, and writes on each memory what became of its key."""
+        report = PromotionReport(self._read.kept(scope, [event.id for event in events]))
+        fresh = [e for e in events if e.id not in report.memories and _may_become(e, now)]
+        routing = self._gate(scope, fresh, rules, now) if fresh else None
+        self.promote(scope, routing.promote if routing else (), now, BRIDGE, report)
+        self._settle(scope, events, report, now)
+        return report
+
+    def promote(
+        self, scope: Scope, events: Iterable[Event], now: datetime, via: str, report: PromotionReport | None = None
+    ) -> PromotionReport:
+        """Makes these events memories, whatever the gate says of them; those that are stay as they are."""
+        report = report or PromotionReport()
+        for event in events:
+            found = self._promoted(scope, event, now, via, report)
+            newest = {kept.memory.id: kept for kept in found.values()}
+            report.memories = {i: newest.get(kept.memory.id, kept) for i, kept in report.memories.items()} | found
+        return report
+
+    def _promoted(
+        self, scope: Scope, event: Event, now: datetime, via: str, report: PromotionReport
+    ) -> dict[str, KeptMemory]:
+        for _ in range(_TRIES):
+            try:
+                made = self._try(scope, event, now, via)
+            except VersionMismatch:
+                found = self._read.kept(scope, [event.id])
+                if event.id in found:
+                    return found
+                continue
+            report.made.append(made.memory.id)
+            return {event.id: made}
+        raise Conflict("a memory's content changes all the time")
+
+    def _try(self, scope: Scope, event: Event, now: datetime, via: str) -> KeptMemory:
+        key = content_key(content_identity(_owner(scope, event), event.key, event.content))
+        record = self._items.get(scope.user, [key]).get(key)
+        same = self._same(scope, event, record, now)
+        return self._joined(scope, event, same, now, via) if same else self._made(scope, event, record, now, via)
+
+    def _same(self, scope: Scope, event: Event, record: Item | None, now: datetime) -> KeptMemory | None:
+        """The active memory without a key that says the same, if its own event is another one (A-21)."""
+        if record is None or event.key is not None or record.value["id"] == event.id:
+            return None
+        kept = self._read.kept(scope, [str(record.value["id"])]).get(str(record.value["id"]))
+        return kept if kept is not None and _may_join(event, kept.memory, now) else None
+
+    def _made(self, scope: Scope, event: Event, record: Item | None, now: datetime, via: str) -> KeptMemory:
+        memory = _by_key(self._promoted_form(event, now), event)
+        key = content_key(content_identity(_owner(scope, event), event.key, event.content))
+        writes = [
+            ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT),
+            ItemWrite(key, {"id": memory.id}, record.version if record else ABSENT),
+            audit_write(self._entry(scope, event, Action.CREATE, memory, None, now, via, "promoted")),
+        ]
+        return _kept(memory, self._items.write(scope.user, writes, now))
+
+    def _promoted_form(self, event: Event, now: datetime) -> Memory:
+        return replace(promoted(event, (), now), embedding_id=embedding_id(self._generation, event.id))
+
+    def _joined(self, scope: Scope, event: Event, same: KeptMemory, now: datetime, via: str) -> KeptMemory:
+        before = same.memory
+        sources = tuple(dict.fromkeys([*before.source_event_ids, event.id]))
+        after = replace(before, source_event_ids=sources, version=before.version + 1)
+        writes = [
+            *changed_writes(same.item, before, after),
+            ItemWrite(memory_key(event.id), {SAME_AS: before.id}, ABSENT),
+            audit_write(self._entry(scope, event, Action.MERGE, after, before, now, via, "duplicate")),
+        ]
+        return _kept(after, self._items.write(scope.user, writes, now))
+
+    def _settle(self, scope: Scope, events: Sequence[Event], report: PromotionReport, now: datetime) -> None:
+        """A newer value of the key supersedes the memory, and an event that changed its mind takes that back."""
+        for event in events:
+            kept = report.memories.get(event.id)
+            if kept is None or event.key is None or kept.memory.id != event.id:
+                continue
+            report.memories[event.id] = self._superseded(scope, event, kept, now)
+
+    def _superseded(self, scope: Scope, event: Event, kept: KeptMemory, now: datetime) -> KeptMemory:
+        for _ in range(_TRIES):
+            after = _by_key(kept.memory, event)
+            if after == kept.memory:
+                return kept
+            after = replace(after, version=kept.memory.version + 1)
+            entry = self._entry(scope, event, Action.SUPERSEDE, after, kept.memory, now, "key", None)
+            try:
+                writes = [*changed_writes(kept.item, kept.memory, after), audit_write(entry)]
+                return _kept(after, self._items.write(scope.user, writes, now))
+            except VersionMismatch:
+                kept = self._read.kept(scope, [event.id])[event.id]
+        raise Conflict("a memory changes all the time")
+
+    def _entry(
+        self,
+        scope: Scope,
+        event: Event,
+        action: Action,
+        after: Memory,
+        before: Memory | None,
+        now: datetime,
+        via: str,
+        outcome: str | None,
+    ) -> AuditEntry:
+        return AuditEntry(
+            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            at=now,
+            actor=PROJECT,
+            action=action,
+            target_ids=(after.id,),
+            via=via,
+            event_ids=(event.id,),
+            outcome=outcome,
+            before=_trace(scope, before) if before else None,
+            after=_trace(scope, after),
+        )
+
+
+def _trace(scope: Scope, memory: Memory) -> Mapping[str, object]:
+    hashed = content_hash(scope.tenant, scope.user_id, memory.content)
+    return {"id": memory.id, "version": memory.version, "hash": hashed}
+
+
+def _kept(memory: Memory, written: Sequence[Item | None]) -> KeptMemory:
+    item = written[0]
+    if item is None:
+        raise Conflict("a memory was not written")
+    return KeptMemory(memory, item)
+
+
+def _owner(scope: Scope, event: Event) -> Scope:
+    return Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)
+
+
+def _may_become(event: Event, now: datetime) -> bool:
+    """Private events are for exports alone; a carrier's memory was made with it; what is too large stays an event."""
+    open_to_all = not event.is_private and not event.expired(now) and not event.is_carrier
+    return open_to_all and (len(event.content) < _SURELY_FITS or fits(promoted(event, (), now)))
+
+
+def _may_join(event: Event, memory: Memory, now: datetime) -> bool:
+    """Whether the memory says the same, and will be there for as long as the event would be."""
+    same_text = memory.content.strip() == event.content.strip()
+    lasts = memory.expires_at is None or (event.expires_at is not None and event.expires_at <= memory.expires_at)
+    room = len(memory.source_event_ids) < MOST_SOURCES
+    return memory.status is MemoryStatus.ACTIVE and same_text and lasts and room and not memory.expired(now)
+
+
+def _by_key(memory: Memory, event: Event) -> Memory:
+    """Superseded by what holds the key, or active again where a late event turned out to be older."""
+    if event.superseded_by is not None:
+        if memory.status is MemoryStatus.SUPERSEDED:
+            return replace(memory, superseded_by=event.superseded_by, valid_to=event.superseded_at)
+        return as_it_stands(memory, event)
+    back = memory.status is MemoryStatus.SUPERSEDED and memory.key is not None
+    return replace(memory, status=MemoryStatus.ACTIVE, superseded_by=None, valid_to=None) if back else memory

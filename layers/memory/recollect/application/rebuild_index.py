@@ -1,0 +1,179 @@
+"""Puts documents of a user's records into an index, a page at a time: vectors that are kept are used again.
+
+Nothing else is derived. A document has the version of its record, so that what is projected meanwhile stands; what is
+deleted meanwhile is taken out again, for the records are read once more after the write (P-25).
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from recollect.application.check_rebuilt import Sample
+from recollect.application.given_vectors import given_vectors
+from recollect.application.read_memories import ReadMemories
+from recollect.domain.documents import index_document
+from recollect.domain.embedding import FloatArray, TextKind
+from recollect.domain.errors import Unavailable
+from recollect.domain.event import Event, EventRef
+from recollect.domain.nomination import IndexDocument
+from recollect.domain.representation import represented
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import Projection
+from recollect.ports import (
+    Concurrency,
+    Embedder,
+    IndexFailure,
+    Items,
+    Pending,
+    Projections,
+    SearchIndex,
+    Timeline,
+)
+
+
+class KeptVectors(Protocol):
+    """Where else vectors of this generation may be found: a snapshot of the index."""
+
+    def __call__(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
+        """Those that are there, by event id, of the texts that these have now."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuiltPage:
+    """How many documents were handed over, and for how many a vector was encoded; where the next page goes on.
+
+    `settled` is what became of the page before, of the last page of itself too.
+    """
+
+    made: int
+    encoded: int
+    settled: Counter[str]
+    more: EventRef | None
+    sample: Sample | None = None
+
+    @property
+    def documents(self) -> int:
+        """Handed over, less those of the pages before that the index will never take as they are."""
+        return self.made - self.settled["refused"]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For the job."""
+        return {"rebuilt": self.documents, "encoded": self.encoded, **self.settled}
+
+
+class RebuildIndex:
+    """One walk; `index` is that of the embedder's generation, and of no other.
+
+    A page is written while the next one is read; `settled` waits for what is under way.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        items: Items,
+        index: SearchIndex,
+        embedder: Embedder | None,
+        concurrency: Concurrency,
+        snapshots: KeptVectors | None = None,
+    ) -> None:
+        self._timeline = timeline
+        self._projections = projections
+        self._memories = ReadMemories(items)
+        self._index = index
+        self._embedder = embedder
+        self._concurrency = concurrency
+        self._snapshots = snapshots
+        self._under_way: Pending[Counter[str]] | None = None
+
+    def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RebuiltPage:
+        """The user's next records. Raises what reading, encoding and writing raise, Unavailable for a busy index.
+
+        Searches show all pages when this returns the last one.
+        """
+        page = self._timeline.records(scope, limit, after)
+        shown = self._shown(scope, page.events)
+        vectors, encoded = self._vectors(scope, [event for event in shown if not event.is_private])
+        live = [event for event in shown if not event.expired(now)]
+        documents = [index_document(scope, event, vectors.get(event.id)) for event in live]
+        expired = [event.id for event in shown if event.expired(now)]
+        settled, last = self.settled(), page.more is None
+        self._under_way = self._concurrency.submit(lambda: self._written(scope, documents, live, expired, last))
+        settled += self.settled() if last else Counter()
+        return RebuiltPage(len(documents), encoded, settled, page.more, _sample(live, vectors))
+
+    def settled(self) -> Counter[str]:
+        """What became of the page under way, `removed` and `refused`; raises what writing it raised."""
+        under_way, self._under_way = self._under_way, None
+        return under_way.result() if under_way is not None else Counter()
+
+    def _written(
+        self,
+        scope: Scope,
+        documents: Sequence[IndexDocument],
+        live: Sequence[Event],
+        expired: Sequence[str],
+        last: bool,
+    ) -> Counter[str]:
+        refused = _refused(self._index.put(documents, shown=last))
+        return Counter(refused=refused, removed=self._remove_gone(scope, live, expired))
+
+    def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]:
+        """Removes documents of the next records in the index that have no record; how many, and where to go on."""
+        page = self._index.listed(scope, limit, after)
+        there = self._timeline.read(scope, page.refs) if page.refs else {}
+        gone = [ref.id for ref in page.refs if ref.id not in there]
+        if gone:
+            _refused(self._index.remove(scope, gone))
+        return len(gone), page.more
+
+    def _shown(self, scope: Scope, events: Sequence[Event]) -> list[Event]:
+        """As readers see them: in the words of the memories that have their ids."""
+        kept = self._memories(scope, [event.id for event in events])
+        own = {event_id: memory for event_id, memory in kept.items() if memory.id == event_id}
+        return [represented(event, own.get(event.id)) for event in events]
+
+    def _vectors(self, scope: Scope, events: Sequence[Event]) -> tuple[dict[str, FloatArray], int]:
+        """The events' vectors; what is not kept in this generation is taken from a snapshot, or made, and kept."""
+        if self._embedder is None or not events:
+            return {}, 0
+        generation = self._embedder.generation
+        kept = self._projections.vectors(scope, [event.id for event in events])
+        found = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == generation}
+        missing = [event for event in events if event.id not in found]
+        saved = dict(self._snapshots(scope, missing)) if self._snapshots and missing else {}
+        made = self._encoded(self._embedder, [event for event in missing if event.id not in saved])
+        fresh = saved | made
+        if fresh:
+            refs = {event.id: event.ref for event in missing}
+            self._projections.save(scope, [Projection(refs[i], vector, generation) for i, vector in fresh.items()])
+        return found | fresh, len(made)
+
+    def _encoded(self, embedder: Embedder, events: Sequence[Event]) -> dict[str, FloatArray]:
+        given = given_vectors(events, embedder)
+        texts = [event for event in events if event.id not in given]
+        encodings = embedder.encode([e.passage for e in texts], TextKind.PASSAGE) if texts else []
+        return given | {e.id: encoding.vector for e, encoding in zip(texts, encodings, strict=True)}
+
+    def _remove_gone(self, scope: Scope, written: Sequence[Event], expired: Sequence[str]) -> int:
+        there = self._timeline.read(scope, [event.ref for event in written]) if written else {}
+        gone = [event.id for event in written if event.id not in there]
+        if gone or expired:
+            _refused(self._index.remove(scope, [*gone, *expired]))
+        return len(gone)
+
+
+def _sample(events: Sequence[Event], vectors: Mapping[str, FloatArray]) -> Sample | None:
+    found = (event for event in reversed(events) if event.id in vectors and vectors[event.id].any())
+    event = next(found, None)
+    return Sample(event.ref, vectors[event.id]) if event else None
+
+
+def _refused(failures: Sequence[IndexFailure]) -> int:
+    """How many were refused for good; raises where trying again may help."""
+    if any(failure.retryable for failure in failures):
+        raise Unavailable(f"the index did not take {len(failures)} documents")
+    return len(failures)

@@ -1,0 +1,113 @@
+"""The question that a recall answers, the answer, and the rules between them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from recollect.application.candidates import statistics_of
+from recollect.application.value_gate import Rejections
+from recollect.domain.embedding import FloatArray
+from recollect.domain.event import Event
+from recollect.domain.filters import DropReason, SearchFilters
+from recollect.domain.lexical import TermStatistics
+from recollect.domain.memory import Memory
+from recollect.domain.nomination import Nominations
+from recollect.domain.ranking import Candidate, Mode, Query, Ranked
+from recollect.domain.scope import Scope
+from recollect.domain.timeline import Tail
+from recollect.ports import Pending
+
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRequest:
+    """A question put to memory: its text or a vector, how to rank, what may be shown, how many are wanted."""
+
+    text: str
+    vector: FloatArray | None
+    mode: Mode
+    filters: SearchFilters
+    wanted: int
+    min_similarity: float | None = None
+    count: bool = False
+
+
+@dataclass(slots=True)
+class OpenRecall:
+    """A recall under way, after its first wave was begun; `missing` names parts that did not answer."""
+
+    scope: Scope
+    request: RecallRequest
+    query: Query
+    nominations: Pending[Nominations]
+    tail: Pending[Tail]
+    rejections: Pending[Rejections]
+    missing: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What may be shown, best first, with each record as it is now; what was dropped at read-back, and why.
+
+    `memories` has the memory of each record that has one: several records may have the same, and are ranked once.
+    `tail_alike` counts those of the tail that rank by a vector which the index does not have, `tail_unlike` those that
+    do not rank, though the filters admit them.
+    """
+
+    ranked: tuple[Ranked, ...]
+    events: Mapping[str, Event]
+    memories: Mapping[str, Memory]
+    dropped: Mapping[str, DropReason]
+    nominations: Nominations | None
+    tail_events: tuple[Event, ...]
+    tail_cut: bool
+    tail_alike: int
+    tail_unlike: int
+    missing: tuple[str, ...]
+    fallback: str | None
+
+
+def without_rejected_values(recalled: Recalled, rejections: Rejections) -> Recalled:
+    """What was read, less the sentences that were rejected, and less what says nothing else (P-22)."""
+    if not rejections:
+        return recalled
+    memories = {i: one for i, memory in recalled.memories.items() if (one := rejections.shown_memory(memory))}
+    gone = recalled.memories.keys() - memories.keys()
+    found = rejections.shown_of(event for event in recalled.events.values() if event.id not in gone)
+    tail = rejections.shown_of(event for event in recalled.tail_events if event.id not in gone)
+    events = {event.id: event for event in found}
+    return replace(recalled, events=events, memories=memories, tail_events=tuple(tail))
+
+
+def effective_query(opened: OpenRecall) -> Query:
+    """A semantic question without a vector is ranked by its words: said so in `fallback`."""
+    query = opened.query
+    if query.mode is Mode.SEMANTIC and query.vector is None:
+        return replace(query, mode=Mode.LEXICAL)
+    if query.mode is Mode.SEMANTIC and "vectors" in opened.missing:
+        return replace(query, mode=Mode.HYBRID)
+    return query
+
+
+def fallback_of(opened: OpenRecall, nominations: Nominations | None) -> str | None:
+    """What was used instead of what the question asked for; None where nothing was."""
+    if nominations is None:
+        return "timeline"
+    by_words = opened.query.vector is None or "vectors" in opened.missing
+    return "lexical" if by_words and opened.query.mode is not Mode.LEXICAL else None
+
+
+def reaches(ranked: Ranked, opened: OpenRecall) -> bool:
+    """Whether it meets the threshold (cosine, inclusive, A-28), or in lexical mode has a term of the query."""
+    least = opened.request.min_similarity
+    if least is not None and ranked.signals.get("similarity", -2.0) < least - _TOLERANCE:
+        return False
+    return effective_query(opened).mode is not Mode.LEXICAL or ranked.signals.get("bm25", 0.0) > 0
+
+
+def statistics_for(
+    opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
+) -> TermStatistics:
+    """The scope's statistics; those of the candidates themselves where the engine has fewer documents."""
+    known = nominations.statistics if nominations else TermStatistics(0, 0, {})
+    return known if known.documents >= len(candidates) else statistics_of(candidates, opened.query.terms)

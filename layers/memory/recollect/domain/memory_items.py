@@ -1,0 +1,93 @@
+"""Where memories are kept: as items of their user, each with its earlier versions and the record of its content.
+
+| collection        | labels    | key                 | value                                                          |
+|-------------------|-----------|---------------------|----------------------------------------------------------------|
+| `memories`        |           | memory id           | the memory; or `{same_as}`: this event is in that memory too   |
+| `memory_versions` | memory id | version, 8 digits   | the memory as it was in that version                           |
+| `memory_contents` |           | `content_identity`  | `{id}`: the memory that has this content                       |
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from recollect.domain.errors import InvalidInput, StoredDataError
+from recollect.domain.event import Source
+from recollect.domain.instants import from_iso, iso
+from recollect.domain.items import MOST_BYTES, ItemKey, ItemPath, json_bytes
+from recollect.domain.memory import Memory, MemoryStatus, Origin
+
+FORMAT_VERSION = 1
+MEMORIES = ItemPath("memories")
+CONTENTS = ItemPath("memory_contents")
+SAME_AS = "same_as"
+
+_DATES = ("timestamp", "valid_from", "valid_to", "recorded_at", "expires_at")
+
+
+def memory_key(memory_id: str) -> ItemKey:
+    """Where a memory is."""
+    return ItemKey(MEMORIES, memory_id)
+
+
+def versions_path(memory_id: str) -> ItemPath:
+    """Where its earlier versions are."""
+    return ItemPath("memory_versions", (memory_id,))
+
+
+def version_key(memory_id: str, version: int) -> ItemKey:
+    """Where one of them is."""
+    return ItemKey(versions_path(memory_id), f"{version:08d}")
+
+
+def content_key(identity: str) -> ItemKey:
+    """Where the record of a content is (`memory.content_identity`)."""
+    return ItemKey(CONTENTS, identity)
+
+
+def memory_document(memory: Memory) -> dict[str, Any]:
+    """The stored form, with its format; what is None is left out."""
+    values = {name: _plain(getattr(memory, name)) for name in Memory.__slots__}
+    return {"format": FORMAT_VERSION, **{name: value for name, value in values.items() if value is not None}}
+
+
+def memory_in(document: Mapping[str, Any]) -> Memory:
+    """Reads the stored form. Raises StoredDataError where it cannot."""
+    try:
+        fields = dict(document)
+        if fields.pop("format") > FORMAT_VERSION:
+            raise StoredDataError("a memory of a newer format")
+        fields |= {name: from_iso(fields[name]) for name in _DATES if name in fields}
+        return Memory(
+            **fields
+            | {
+                "source": Source(fields["source"]),
+                "status": MemoryStatus(fields["status"]),
+                "origin": Origin(fields["origin"]),
+                "keywords": tuple(fields["keywords"]),
+                "source_event_ids": tuple(fields["source_event_ids"]),
+                "metadata": MappingProxyType(dict(fields["metadata"])),
+            }
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"a memory's record cannot be read: {type(error).__name__}") from error
+
+
+def fits(memory: Memory) -> bool:
+    """Whether it can be kept: control characters take six bytes each."""
+    return json_bytes(memory_document(memory)) <= MOST_BYTES
+
+
+def check_size(memory: Memory) -> None:
+    """Raises InvalidInput where it is too large to be kept."""
+    if not fits(memory):
+        raise InvalidInput(f"must be at most {MOST_BYTES} bytes of JSON, with keywords and metadata", ("content",))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value

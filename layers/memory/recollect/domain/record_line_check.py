@@ -1,0 +1,193 @@
+"""Whether a line that came from outside may become a record: the same bounds as when it was first stored.
+
+An export is a file that anybody can edit: nothing in it is believed. What is wrong is named by its field, never by its
+text.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from recollect.domain.client_ids import id_fault
+from recollect.domain.embedding import unpack_vector
+from recollect.domain.errors import InvalidInput
+from recollect.domain.event import Event, Role, Source
+from recollect.domain.instants import EARLIEST, LATEST
+from recollect.domain.memory import Memory, Origin
+from recollect.domain.record_line import RecordLine
+
+CONTENT_BYTES = 64 * 1024
+TEXT_BYTES = 16 * 1024
+METADATA_BYTES = 16 * 1024
+METADATA_DEPTH = 8
+MOST_TAGS = 1_000
+MOST_VERSIONS = 20
+_LARGEST = 2**63 - 1
+
+Check: TypeAlias = Callable[[Any], bool]
+
+
+def line_fault(line: RecordLine, dimension: int | None) -> str | None:
+    """The first field that is wrong, such as `event.importance`; None where the line may be stored.
+
+    `dimension` is that of this deployment's vectors, None where nobody knows.
+    """
+    return next(_faults(line, dimension), None)
+
+
+def _faults(line: RecordLine, dimension: int | None) -> Iterator[str]:
+    yield from _wrong("origin", line.origin, {"user_id": _is_id, "event_id": _is_own_id})
+    yield from _wrong("event", line.event, _EVENT)
+    if line.event.embedding is not None and not _is_vector(line.event.embedding, dimension):
+        yield "event.embedding"
+    if line.event.role is Role.BOT and line.event.source is Source.USER:
+        yield "event.source"
+    if line.same_as is not None and not _is_own_id(line.same_as):
+        yield "same_as"
+    if line.event.is_carrier and line.memory is None:
+        yield "memory"
+    if len(line.versions) > MOST_VERSIONS or (line.versions and line.memory is None):
+        yield "versions"
+    for place, memory in (("memory", line.memory), *(("versions", version) for version in line.versions)):
+        if memory is not None:
+            yield from _memory_faults(place, memory, line)
+
+
+def _memory_faults(place: str, memory: Memory, line: RecordLine) -> Iterator[str]:
+    yield from _wrong(place, memory, _MEMORY)
+    event = line.event
+    if (memory.id, memory.timestamp, memory.persona_id, memory.household_id, memory.key) != (
+        event.id, event.timestamp, event.persona_id, event.household_id, event.key,
+    ):  # fmt: skip
+        yield f"{place}.id"
+    if (memory.origin is Origin.EVENT) == event.is_carrier:
+        yield f"{place}.origin"
+    if place == "versions" and line.memory is not None and memory.version >= line.memory.version:
+        yield f"{place}.version"
+
+
+def _wrong(place: str, holder: Event | Memory | Any, checks: Mapping[str, Check]) -> Iterator[str]:
+    for name, holds in checks.items():
+        if not holds(getattr(holder, name)):
+            yield f"{place}.{name}"
+
+
+def _optional(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _is_id(value: Any) -> bool:
+    return id_fault(value) is None
+
+
+def _is_conversation(value: Any) -> bool:
+    return value == "" or _is_id(value)
+
+
+def _is_own_id(value: Any) -> bool:
+    """One of the ids that we make."""
+    try:
+        return isinstance(value, str) and str(UUID(value)) == value
+    except ValueError:
+        return False
+
+
+def _text(most_bytes: int, *, blank: bool = True) -> Check:
+    return lambda value: isinstance(value, str) and _bytes(value) <= most_bytes and (blank or bool(value.strip()))
+
+
+def _bytes(value: str) -> int:
+    try:
+        return len(value.encode())
+    except UnicodeEncodeError:
+        return _LARGEST
+
+
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, datetime) and value.utcoffset() == timedelta(0) and EARLIEST <= value < LATEST
+
+
+def _is_list(check: Check, most: int) -> Check:
+    return lambda value: isinstance(value, tuple) and len(value) <= most and all(check(part) for part in value)
+
+
+def _is_metadata(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not _is_json(dict(value), METADATA_DEPTH):
+        return False
+    return _bytes(json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"))) <= METADATA_BYTES
+
+
+def _is_json(value: Any, levels: int) -> bool:
+    if isinstance(value, dict | list):
+        parts = (*value, *value.values()) if isinstance(value, dict) else value
+        return levels > 0 and all(_is_json(part, levels - 1) for part in parts)
+    if isinstance(value, str):
+        return _bytes(value) < _LARGEST
+    if value is None or isinstance(value, bool):
+        return True
+    return _is_number(value) and (isinstance(value, float) or abs(value) <= _LARGEST)
+
+
+def _is_vector(data: bytes, dimension: int | None) -> bool:
+    try:
+        return bool(data) and bool(unpack_vector(data, dimension).any())
+    except InvalidInput:
+        return False
+
+
+_WORDS = _is_list(_text(1024), MOST_TAGS)
+_COMMON: Mapping[str, Check] = {
+    "id": _is_own_id,
+    "user_id": _is_id,
+    "persona_id": _optional(_is_id),
+    "household_id": _optional(_is_id),
+    "content": _text(CONTENT_BYTES, blank=False),
+    "importance": _is_share,
+    "timestamp": _is_moment,
+    "recorded_at": _is_moment,
+    "key": _optional(_is_id),
+    "expires_at": _optional(_is_moment),
+    "metadata": _is_metadata,
+    "superseded_by": _optional(_is_own_id),
+    "version": lambda value: _is_count(value) and value > 0,
+}
+_EVENT: Mapping[str, Check] = {
+    **_COMMON,
+    "conversation_id": _is_conversation,
+    "speaker": _optional(_text(TEXT_BYTES)),
+    "tags": _WORDS,
+    "space_id": _optional(_is_id),
+    "title": _optional(_text(TEXT_BYTES)),
+    "category": _optional(_text(TEXT_BYTES)),
+    "notes": _optional(_text(TEXT_BYTES)),
+    "views": _is_count,
+    "is_private": _is_flag,
+    "superseded_at": _optional(_is_moment),
+}
+_MEMORY: Mapping[str, Check] = {
+    **_COMMON,
+    "keywords": _WORDS,
+    "valid_from": _is_moment,
+    "valid_to": _optional(_is_moment),
+    "source_event_ids": _is_list(_is_own_id, MOST_TAGS),
+    "embedding_id": _optional(_text(256)),
+}

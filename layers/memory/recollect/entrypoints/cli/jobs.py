@@ -1,0 +1,132 @@
+"""`recollect jobs`: starts a job, watches one, lists them."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from recollect.app import App
+from recollect.application.jobs import JobOrder
+from recollect.domain.errors import InvalidInput
+from recollect.domain.job import KINDS, Job, JobStatus
+from recollect.entrypoints.cli.console import message_console, say, write_json, write_line
+from recollect.entrypoints.cli.opening import opened
+from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, tenant_of
+from recollect.entrypoints.http.job_json import job_json
+
+_SECONDS = 24 * 3600.0
+_POLL_SECONDS = 0.3
+_FAILED = 1
+
+jobs = typer.Typer(help="Long work of an operator: start it, watch it.", no_args_is_help=True)
+
+Shot = Callable[[Job], None]
+
+
+@jobs.command()
+def run(
+    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.")],
+    snapshot: Annotated[str | None, typer.Option(help="Of `restore`: the snapshot's id.")] = None,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Of `restore`: this user alone.")] = None,
+    source: Annotated[str | None, typer.Option("--from", help="Of `reindex`: `vectors` or `events`.")] = None,
+    tenant: Tenant = LOCAL_TENANT,
+    as_json: AsJson = False,
+) -> None:
+    """Starts a job and does it here; ended by Ctrl-C, it goes on with `recollect serve` or `recollect jobs watch`."""
+    if kind not in KINDS:
+        raise InvalidInput(f"a job is one of {', '.join(KINDS)}")
+    given = {"snapshot_id": snapshot, "user_id": user, "from": source}
+    parameters = {name: value for name, value in given.items() if value is not None}
+    now = _real_now()
+    order = JobOrder(kind=kind, parameters=_checked(kind, parameters), now=now, real_now=now)
+    with opened() as app:
+        seed = app.ids.seed(int(time.time() * 1000))
+        _ended(app, tenant_of(tenant), app.jobs.start(tenant, order, seed), as_json)
+
+
+@jobs.command()
+def watch(
+    job_id: Annotated[str, typer.Argument(help="The job's id.")], tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False
+) -> None:
+    """Shows how a job goes on until it ends; goes on with it where nobody else does."""
+    with opened() as app:
+        _ended(app, tenant_of(tenant), app.jobs.read(tenant, job_id), as_json)
+
+
+@jobs.command("list")
+def listed(
+    limit: Annotated[int, typer.Option(min=1, max=200)] = 20, tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False
+) -> None:
+    """The newest jobs."""
+    with opened() as app:
+        found = app.jobs.newest(tenant_of(tenant), limit)
+    if as_json:
+        write_json({"jobs": [{"job_id": job.id, **job_json(job)} for job in found]})
+        return
+    for job in found:
+        write_line(f"{job.id}  {job.asked_at:%Y-%m-%d %H:%M:%S}  {job.kind:9}  {job.status.value:7}  {_counts(job)}")
+
+
+def _checked(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters as the route takes them. Raises InvalidInput."""
+    from recollect.entrypoints.http.fields import Refused
+    from recollect.entrypoints.http.routes.jobs import body_of
+
+    try:
+        return body_of(kind).read(parameters)
+    except Refused as refused:
+        fault = refused.faults[0]
+        raise InvalidInput(f"{'.'.join(map(str, fault.loc))}: {fault.message}") from None
+
+
+def _ended(app: App, tenant: str, job: Job, as_json: bool) -> None:
+    say(f"job {job.id}")
+    with _bar() as bar:
+        task = bar.add_task(job.kind, total=None if job.share is None else 1.0, counts=_counts(job))
+        job = _followed(app, tenant, job, lambda now: _show(bar, task, now))
+        _show(bar, task, job)
+    if as_json:
+        write_json({"job_id": job.id, **job_json(job)})
+    else:
+        write_line(f"{job.status.value}  {_counts(job)}".rstrip())
+    for name, count in sorted(job.errors.items()):
+        say(f"error: {name} ({count})")
+    if job.status is JobStatus.FAILED:
+        raise typer.Exit(_FAILED)
+
+
+def _followed(app: App, tenant: str, job: Job, shown: Shot) -> Job:
+    over = time.monotonic() + _SECONDS
+    while not job.finished and time.monotonic() < over:
+        job = app.run_jobs.one(tenant, job.id, _real_now, lambda: over - time.monotonic(), shown)
+        shown(job)
+        if not job.finished:
+            time.sleep(_POLL_SECONDS)
+    return job
+
+
+def _bar() -> Progress:
+    """A share where it is known, else a bar that only moves."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[counts]}"),
+        TimeElapsedColumn(),
+        console=message_console(),
+    )
+
+
+def _show(bar: Progress, task: TaskID, job: Job) -> None:
+    share = 1.0 if job.status is JobStatus.DONE else job.share
+    bar.update(task, total=None if share is None else 1.0, completed=share or 0.0, counts=_counts(job))
+
+
+def _counts(job: Job) -> str:
+    return ", ".join(f"{count} {name}" for name, count in job.counts.items() if count)
+
+
+def _real_now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,214 @@
+"""`recollect memories`: what is kept of a user; listed, saved, shown with their history, edited, deleted."""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias
+
+import typer
+from rich.text import Text
+
+from recollect.app import App
+from recollect.application.keep_memories import MemoryChange
+from recollect.application.list_memories import MemoryQuery
+from recollect.domain.audit import Actor, ActorKind
+from recollect.domain.errors import InvalidInput
+from recollect.domain.instants import parse_instant
+from recollect.domain.memory import Memory, MemoryStatus
+from recollect.domain.memory_drafting import MemoryDraft
+from recollect.domain.scope import Scope
+from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
+from recollect.entrypoints.cli.opening import opened
+from recollect.entrypoints.cli.options import (
+    LOCAL_TENANT,
+    AsJson,
+    Household,
+    Persona,
+    Tenant,
+    User,
+    required_text,
+    scope_of,
+)
+from recollect.entrypoints.http.memory_json import memory_json, version_json
+from recollect.importing.drafts import is_id
+
+_PAGE = 200
+_SHOWN = 400
+_NEVER = "never"
+
+MemoryId: TypeAlias = Annotated[str, typer.Argument(help="The memory's id, as `list` shows it.")]
+Keyword: TypeAlias = Annotated[list[str] | None, typer.Option("--keyword", help="May be given several times.")]
+Importance: TypeAlias = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1; absent: 0.5, or as it is.")]
+Expires: TypeAlias = Annotated[str | None, typer.Option(help="When it is gone from every read; `never` clears it.")]
+
+memories = typer.Typer(help="What is kept of a user as memories.", no_args_is_help=True)
+
+
+@memories.command("list")
+def list_memories(
+    user: User,
+    status: Annotated[MemoryStatus | None, typer.Option(help="Only those.")] = None,
+    key: Annotated[str | None, typer.Option(help="Only the values of this slot.")] = None,
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+    as_json: AsJson = False,
+) -> None:
+    """Lists memories, the last made first; with --json as JSON Lines."""
+    scope = scope_of(user, persona, household, tenant)
+    count = 0
+    with opened() as app:
+        for memory in _walk(app, scope, MemoryQuery(status=status, key=key)):
+            count += 1
+            if as_json:
+                write_json(memory_json(memory), indent=None)
+            else:
+                write_line(_line(memory))
+    say(f"{count} memories")
+
+
+@memories.command()
+def save(
+    content: Annotated[str, typer.Argument(help="One thing worth remembering.")],
+    user: User,
+    importance: Importance = None,
+    keyword: Keyword = None,
+    key: Annotated[str | None, typer.Option(help="The slot whose value this is.")] = None,
+    expires: Expires = None,
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+) -> None:
+    """Saves one memory and prints it; where one says the same, prints that one."""
+    scope = scope_of(user, persona, household, tenant)
+    draft = MemoryDraft(
+        content=required_text(content, "the memory"),
+        importance=importance,
+        keywords=tuple(keyword or ()),
+        key=_key(key),
+        expires_at=_expiry(expires),
+    )
+    with opened() as app:
+        seed = app.ids.seed(int(time.time() * 1000))
+        saved = app.memories.save(scope, draft, seed, _now(), _actor(scope), app.rules(scope.tenant))
+    write_json(memory_json(saved.memory))
+    say("saved" if saved.created else "known already")
+
+
+@memories.command()
+def show(
+    memory_id: MemoryId,
+    user: User,
+    history: Annotated[bool, typer.Option("--history", help="Every version, the oldest first.")] = False,
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+) -> None:
+    """Prints one memory."""
+    scope = scope_of(user, persona, household, tenant)
+    with opened() as app:
+        memory = app.memories.one(scope, memory_id, _now())
+        versions = app.memory_history(scope, memory) if history else []
+    shown: dict[str, Any] = {"history": [version_json(one) for one in versions]} if history else memory_json(memory)
+    write_json(shown)
+
+
+@memories.command()
+def edit(
+    memory_id: MemoryId,
+    user: User,
+    content: Annotated[str | None, typer.Option(help="Other words.")] = None,
+    importance: Importance = None,
+    keyword: Keyword = None,
+    expires: Expires = None,
+    metadata: Annotated[str | None, typer.Option(help="A JSON object that replaces all of it.")] = None,
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+) -> None:
+    """Changes a memory, whatever its version, and prints it; what it was stays in its history."""
+    scope = scope_of(user, persona, household, tenant)
+    given = {
+        "content": content,
+        "importance": importance,
+        "keywords": tuple(keyword) if keyword else None,
+        "metadata": _object(metadata),
+    }
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changes |= {"expires_at": _expiry(expires)} if expires is not None else {}
+    if not changes:
+        raise InvalidInput("nothing to change: see --help")
+    with opened() as app:
+        memory = app.memories.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), _now())
+    write_json(memory_json(memory))
+
+
+@memories.command()
+def delete(
+    memory_id: MemoryId,
+    user: User,
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+) -> None:
+    """Deletes a memory with the events it was made from; they are refused when they come again."""
+    scope = scope_of(user, persona, household, tenant)
+    with opened() as app:
+        memory = app.memories.one(scope, memory_id, _now())
+        forgotten = app.forget.memory(scope, memory, now=_now(), actor=_actor(scope))
+    say(f"deleted, with {len(memory.source_event_ids)} events" if memory.source_event_ids else "deleted")
+    write_json({"deleted": list(forgotten.event_ids)})
+
+
+def _walk(app: App, scope: Scope, query: MemoryQuery) -> Iterator[Memory]:
+    now, after = _now(), None
+    while True:
+        page = app.list_memories(scope, query, _PAGE, after, now)
+        yield from page.memories
+        after = page.more
+        if after is None:
+            return
+
+
+def _line(memory: Memory) -> Text:
+    line = Text(f"{memory.id}  {memory.timestamp:%Y-%m-%d %H:%M}  ", style="dim")
+    if memory.status is not MemoryStatus.ACTIVE:
+        line.append(f"{memory.status.value}  ")
+    if memory.key is not None:
+        line.append(one_line(f"{memory.key}: ", 70) + " ", style="bold")
+    return line.append(one_line(memory.content, _SHOWN), style="not dim")
+
+
+def _expiry(given: str | None) -> datetime | None:
+    return None if given in (None, _NEVER) else parse_instant(given)
+
+
+def _key(given: str | None) -> str | None:
+    if given is not None and not is_id(given):
+        raise InvalidInput("--key: an id has 1 to 128 characters and no control characters")
+    return given
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidInput("--metadata is no JSON") from None
+    if not isinstance(value, dict):
+        raise InvalidInput("--metadata is no JSON object")
+    return value
+
+
+def _any(_version: int) -> bool:
+    return True
+
+
+def _actor(scope: Scope) -> Actor:
+    return Actor(ActorKind.USER, scope.user_id)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

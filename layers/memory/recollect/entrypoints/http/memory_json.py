@@ -1,0 +1,66 @@
+"""Memories as JSON, alone, in their history, and as results of a search (api.md, *Shapes*). None is left out."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from recollect.application.memory_history import MemoryVersion
+from recollect.domain.audit import audit_json
+from recollect.domain.instants import iso
+from recollect.domain.memory import Memory
+from recollect.entrypoints.http.representations import event_json, score_json, why_json
+
+if TYPE_CHECKING:
+    from recollect.application.search_memory import SearchResult
+
+_OF_THE_EVENT = (
+    "content", "timestamp", "importance", "source", "role", "speaker", "conversation_id", "event_type", "key",
+    "space_id", "title", "persona_id", "household_id", "tags", "metadata", "superseded_by", "version",
+)  # fmt: skip
+_OF_THE_MEMORY = (
+    "content", "timestamp", "importance", "source", "key", "persona_id", "household_id", "keywords", "metadata",
+    "status", "superseded_by", "source_event_ids", "version",
+)  # fmt: skip
+_WHERE_IT_WAS_SAID = ("role", "speaker", "conversation_id", "event_type", "space_id", "title", "tags")
+_OF_THE_CHANGE = ("at", "actor", "action", "via", "rule", "reason")
+
+
+def memory_json(memory: Memory) -> dict[str, Any]:
+    """A memory as it stands."""
+    values = {name: _json(getattr(memory, name)) for name in Memory.__slots__}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def version_json(one: MemoryVersion) -> dict[str, Any]:
+    """A version of a memory, with what the audit says of the change that made it: who, when, by which way."""
+    change = audit_json(one.change) if one.change else {}
+    return memory_json(one.memory) | {name: change[name] for name in _OF_THE_CHANGE if name in change}
+
+
+def result_json(result: "SearchResult", explain: bool) -> dict[str, Any]:
+    """A hit: the memory where one was made of the record, else the event."""
+    shown = {"kind": "event", **_event_hit(result)} if result.memory is None else _memory_hit(result, result.memory)
+    found = {**shown, "score": round(result.ranked.score, 6), "scores": score_json(result.ranked)}
+    return {**found, "why": why_json(result.ranked, result.place)} if explain else found
+
+
+def _event_hit(result: "SearchResult") -> dict[str, Any]:
+    event = event_json(result.event)
+    shown = {name: event[name] for name in _OF_THE_EVENT if name in event}
+    return {"id": event["id"], **shown, "source_event_ids": [event["id"]]}
+
+
+def _memory_hit(result: "SearchResult", memory: Memory) -> dict[str, Any]:
+    """With where it was said, unless it was saved directly."""
+    kept = memory_json(memory)
+    said = {} if result.event.is_carrier else event_json(result.event)
+    shown = {name: kept[name] for name in _OF_THE_MEMORY if name in kept}
+    return {"id": memory.id, "kind": "memory", **shown, **{n: said[n] for n in _WHERE_IT_WAS_SAID if n in said}}
+
+
+def _json(value: object) -> object:
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value

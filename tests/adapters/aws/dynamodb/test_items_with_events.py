@@ -1,0 +1,137 @@
+"""Items in the transactions of appends and removals: what is sent, and whose fault a cancellation is."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adapters.aws.dynamodb.scripted import Scripted, cancelled
+from recollect.adapters.aws.backoff import Backoff
+from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.item_format import projection_item
+from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
+from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
+from recollect.contracts.items import a_key, a_put
+from recollect.contracts.timeline_window import a_query
+from recollect.domain.errors import Conflict, RecollectError, Throttled, VersionMismatch
+from recollect.domain.event import EventType
+from recollect.domain.items import ABSENT, ItemWrite
+from recollect.domain.timeline import AppendStatus, Projection, Removal
+
+Script = Callable[..., tuple[DynamoDBTimeline, Scripted]]
+KEY, OTHER = a_key("k"), a_key("other")
+FAILED, NONE = "ConditionalCheckFailed", "None"
+TRIES = 4
+
+
+@pytest.fixture
+def scripted(moto_access: ItemAccess) -> Script:
+    """A timeline whose calls go by a script, without pauses."""
+
+    def build(**script: list[Any]) -> tuple[DynamoDBTimeline, Scripted]:
+        client = Scripted(moto_access.client, **script)
+        backoff = Backoff(tries=TRIES, sleep=lambda _: None)
+        return DynamoDBTimeline(replace(moto_access, client=client, backoff=backoff)), client
+
+    return build
+
+
+def kinds(request: dict[str, Any]) -> list[str]:
+    return [kind for operation in request["TransactItems"] for kind in operation]
+
+
+def test_items_whose_versions_are_known_cost_no_further_call(scripted: Script) -> None:
+    timeline, client = scripted()
+    scope = a_scope()
+    timeline.append(scope, [replace(a_write(scope, an_event(scope)), items=(a_put(KEY), ItemWrite(OTHER, None)))])
+    ((name, request),) = client.requests
+    assert name == "transact_write_items"
+    assert kinds(request) == ["Put", "Put", "Put", "ConditionCheck", "Put", "Delete"]
+
+
+def test_one_that_takes_any_version_is_read_before_each_try(scripted: Script) -> None:
+    lost = cancelled(NONE, NONE, NONE, NONE, FAILED)
+    timeline, client = scripted(transact_write_items=[lost, lost])
+    scope = a_scope()
+    [outcome] = timeline.append(scope, [replace(a_write(scope, an_event(scope)), items=(a_put(KEY, {}, None),))])
+    assert outcome.status is AppendStatus.CREATED
+    assert [name for name, _ in client.requests] == ["batch_get_item", "transact_write_items"] * 3
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected", "raised", "calls"),
+    [
+        ((NONE, NONE, NONE, NONE, FAILED), ABSENT, VersionMismatch, 1),
+        ((NONE, NONE, NONE, NONE, FAILED), None, VersionMismatch, TRIES),
+        ((NONE, NONE, NONE, "TransactionConflict", FAILED), ABSENT, Throttled, TRIES),
+        ((NONE, NONE, NONE, NONE, "TransactionConflict"), ABSENT, Throttled, TRIES),
+        ((FAILED, NONE, NONE, NONE, FAILED), ABSENT, Conflict, 1),
+    ],
+)
+def test_what_a_cancelled_append_says(
+    scripted: Script, codes: tuple[str, ...], expected: int | None, raised: type[RecollectError], calls: int
+) -> None:
+    timeline, client = scripted(transact_write_items=[cancelled(*codes)] * TRIES)
+    scope = a_scope()
+    with pytest.raises(raised):
+        timeline.append(scope, [replace(a_write(scope, an_event(scope)), items=(a_put(KEY, {}, expected),))])
+    assert client.count("transact_write_items") == calls
+
+
+def test_what_is_stored_already_goes_before_a_version(scripted: Script) -> None:
+    timeline, client = scripted()
+    scope = a_scope()
+    write = replace(a_write(scope, an_event(scope)), items=(a_put(KEY),))
+    assert [timeline.append(scope, [write])[0].status for _ in range(2)] == [AppendStatus.CREATED] * 2
+    assert client.count("transact_write_items") == 2
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected", "raised", "calls"),
+    [
+        ((NONE, NONE, NONE, FAILED), ABSENT, VersionMismatch, 1),
+        ((NONE, NONE, NONE, FAILED), None, VersionMismatch, TRIES),
+        ((NONE, NONE, NONE, "TransactionConflict"), ABSENT, Throttled, TRIES),
+    ],
+)
+def test_what_a_cancelled_removal_says(
+    scripted: Script, codes: tuple[str, ...], expected: int | None, raised: type[RecollectError], calls: int
+) -> None:
+    timeline, client = scripted(transact_write_items=[None, *[cancelled(*codes)] * TRIES])
+    scope = a_scope()
+    event = an_event(scope)
+    timeline.append(scope, [a_write(scope, event)])
+    with pytest.raises(raised):
+        timeline.remove(scope, event, Removal(items=(a_put(KEY, {}, expected),), at=NOW))
+    assert client.count("transact_write_items") == calls + 1
+
+
+def test_a_removal_whose_event_changed_meanwhile_looks_again(scripted: Script, moto_access: ItemAccess) -> None:
+    timeline, client = scripted(transact_write_items=[None, cancelled(FAILED, NONE, NONE, FAILED)])
+    scope = a_scope()
+    event = an_event(scope)
+    timeline.append(scope, [a_write(scope, event)])
+    assert timeline.remove(scope, event, Removal(items=(a_put(KEY),), at=NOW))
+    assert client.count("transact_write_items") == 3
+    assert DynamoDBItems(moto_access).get(scope, [KEY])[KEY].version == 1
+
+
+def test_a_page_reads_a_thousand_carriers_and_says_where_it_goes_on(moto_access: ItemAccess) -> None:
+    timeline, scope = DynamoDBTimeline(moto_access), a_scope()
+    carriers = some_events(scope, RECORDS_PER_PAGE + 1, event_type=EventType.MEMORY, conversation_id="")
+    timeline.append(scope, writes_of(scope, carriers))
+    page = timeline.window(scope, a_query())
+    assert (page.events, page.scanned, page.more) == ((), 0, carriers[1].ref)
+    assert timeline.window(scope, a_query(after=page.more)).more is None
+    narrowed = timeline.records(replace(scope, persona_id="p"), 5, None)
+    assert (narrowed.events, narrowed.more) == ((), carriers[-2].ref)
+
+
+def test_a_carrier_is_in_no_conversations_index() -> None:
+    scope = a_scope()
+    carrier = an_event(scope, event_type=EventType.MEMORY, conversation_id="", importance=0.7)
+    item = projection_item(scope, Projection(carrier.ref, None, None), carrier)
+    assert "c" not in item
+    assert "i" in item

@@ -1,0 +1,160 @@
+"""The matrix: each scenario once without a fault, then once for each call, on both sides of it, in each way."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from crashes.invariants import check
+from crashes.picture import Picture, difference, picture_of
+from crashes.scenario import Scenario
+from crashes.store import Stored, stored_in
+from crashes.use_cases import use_cases, watched
+from crashes.world import World, local_plan
+from crashes.wrapping import Crash, Fault, Kind, Side, Ticket
+from recollect.domain.errors import RecollectError
+
+_AWAY = ((Side.BEFORE, Kind.AWAY), (Side.AFTER, Kind.AWAY), (Side.BEFORE, Kind.STAYS_AWAY))
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Runs in which nothing went wrong: the calls, what was answered, and what was left.
+
+    One of them acted at once, the other after a reconciliation: so the first try of a crashed run may have come to
+    nothing, and what was pending was projected before the second one.
+    """
+
+    calls: tuple[tuple[str, int], ...]
+    answer: Any
+    pictures: tuple[Picture, ...]
+
+
+@dataclass(slots=True)
+class Matrix:
+    """One scenario, prepared once in a folder that every run gets a copy of."""
+
+    scenario: Scenario
+    folder: Path
+    prepared: World = field(init=False)
+    whole: Whole = field(init=False)
+    ran: set[str] = field(default_factory=set)
+    _runs: int = 0
+
+    def __post_init__(self) -> None:
+        self.prepared = World(local_plan(self.folder / "prepared", self.scenario.says))
+        self.scenario.prepare(self.prepared)
+        self.prepared.close()
+        self.whole = self._without_a_fault()
+
+    def points(self) -> list[Fault]:
+        """Every call, before and after it, in each way; what stays away does so from before a call on."""
+        return [
+            Fault(call, nth, side, kind)
+            for call, nth in self.whole.calls
+            for side, kind in product(Side, Kind)
+            if (side, kind) != (Side.AFTER, Kind.STAYS_AWAY)
+        ]
+
+    def runs(self, *, every: bool) -> list[Fault]:
+        """The points to be run: a kill after a call leaves what a kill before the next one leaves, so it is run once.
+
+        Unless `every` one is asked for, each third call meets one of the three ways in which a part is away, in turn.
+        """
+        if every:
+            return self.points()
+        calls, last = self.whole.calls, self.whole.calls[-1:]
+        killed = [Fault(call, nth, Side.BEFORE, Kind.KILLED) for call, nth in calls]
+        killed += [Fault(call, nth, Side.AFTER, Kind.KILLED) for call, nth in last]
+        return killed + [Fault(*call, *_AWAY[place % len(_AWAY)]) for place, call in enumerate(calls[::3])]
+
+    def run(self, fault: Fault) -> None:
+        """The fault; then restart, reconciliation, the same again as its client does it, and reconciliation."""
+        with self._opened(Ticket(fault)) as (home, world):
+            answered = self._struck(world)
+            world = world.restarted(timedelta(0) if self.scenario.reads else self.scenario.later)
+            try:
+                self._settle(world)
+                if not self.scenario.broken:
+                    check(stored_in(home), lost=self.scenario.lost)
+                answer = self._again(world)
+                self._settle(world)
+            finally:
+                world.close()
+            stored = self._checked(home, world)
+            if not (answered and self.scenario.degrades):
+                self._compare(stored, answer)
+
+    def _settle(self, world: World) -> None:
+        world.reconcile()
+        if self.scenario.settle is not None:
+            self.scenario.settle(world)
+            world.reconcile()
+
+    def _checked(self, home: Path, world: World) -> Stored:
+        stored = stored_in(home)
+        check(stored, lost=self.scenario.lost)
+        if self.scenario.after is not None:
+            self.scenario.after(world, stored)
+        return stored
+
+    def _struck(self, world: World) -> bool:
+        """Whether the scenario answered all the same."""
+        world.ticket.armed = True
+        try:
+            self.scenario.act(world)
+        except (Crash, RecollectError):
+            answered = False
+        else:
+            answered = True
+        world.ticket.armed = False
+        assert world.ticket.fired, f"call {world.ticket.fault} was never made"
+        return answered
+
+    def _again(self, world: World) -> Any:
+        try:
+            return self.scenario.act(world)
+        except self.scenario.done_already:
+            return None
+
+    def _compare(self, stored: Stored, answer: Any) -> None:
+        found = picture_of(stored, self.scenario.unlike)
+        if found not in self.whole.pictures:
+            assert difference(self.whole.pictures[0], found) == {}
+        if not self.scenario.done_already:
+            assert answer == self.whole.answer
+
+    def _without_a_fault(self) -> Whole:
+        calls, answer, at_once = self._acted(reconciled=False)
+        _, _, later = self._acted(reconciled=True)
+        return Whole(calls, answer, (at_once, later))
+
+    def _acted(self, *, reconciled: bool) -> tuple[tuple[tuple[str, int], ...], Any, Picture]:
+        with self._opened(Ticket()) as (home, world):
+            if reconciled:
+                self._settle(world)
+            world.ticket.armed = True
+            with watched(use_cases(world.app), self.ran):
+                answer = self.scenario.act(world)
+            world.ticket.armed = False
+            self._settle(world)
+            stored = self._checked(home, world)
+            return tuple(world.ticket.made_so_far), answer, picture_of(stored, self.scenario.unlike)
+
+    @contextmanager
+    def _opened(self, ticket: Ticket) -> Iterator[tuple[Path, World]]:
+        """A copy of what was prepared, opened; nothing is counted yet."""
+        self._runs += 1
+        home = self.folder / f"run-{self._runs}"
+        shutil.copytree(self.folder / "prepared", home)
+        before, ticket.armed = self.prepared, False
+        world = World(local_plan(home, self.scenario.says), ticket, before.now, dict(before.known))
+        try:
+            yield home, world
+        finally:
+            world.close()
+            shutil.rmtree(home)

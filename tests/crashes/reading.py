@@ -1,0 +1,112 @@
+"""Scenarios of what only reads: a crash in it changes nothing, and a part that is away is named or said."""
+
+from application.setting import ANNA
+from crashes.derived import AFTER, summarized, taught
+from crashes.scenario import scenario
+from crashes.world import World
+from recollect.application.recalled import RecallRequest
+from recollect.domain.filters import SearchFilters, TimeWindow
+from recollect.domain.ranking import Mode
+from recollect.domain.timeline import WindowQuery
+
+
+def everything(world: World) -> None:
+    """Messages, some of them pending, a summary, goals, knowledge, rules."""
+    summarized(world)
+    taught(world)
+    world.say("The bakery opens.")
+
+
+def _request(world: World) -> RecallRequest:
+    filters = SearchFilters(now=world.now)
+    return RecallRequest(text="sister", vector=None, mode=Mode.HYBRID, filters=filters, wanted=3, count=True)
+
+
+@scenario(
+    "search",
+    "recall.begin",
+    "recall.conclude",
+    "index.nominate",
+    "index.holds_vectors",
+    "value_gate.load",
+    prepare=everything,
+    says=AFTER,
+    reads=True,
+    degrades=True,
+)
+def search(world: World) -> list[str]:
+    """By words and meaning."""
+    return [result.event.content for result in world.app.search(ANNA, _request(world)).results]
+
+
+@scenario("context", prepare=everything, says=AFTER, reads=True, degrades=True)
+def context(world: World) -> str:
+    """With everything that stands behind a conversation."""
+    request = world.context_request("What does my sister do?", store="shop", web_search="always")
+    return world.app.context(ANNA, request, world.app.begin_rules("acme")).prompt.text
+
+
+@scenario("listing.window", "listing.one", "listing.conversations", prepare=everything, says=AFTER, reads=True)
+def listing(world: World) -> list[str]:
+    """The timeline as it stands."""
+    page = world.app.listing.window(ANNA, WindowQuery(now=world.now, window=TimeWindow(), limit=3))
+    one = world.app.listing.one(ANNA, page.events[0].id, world.now)
+    return [one.content, *(c.id for c in world.app.listing.conversations(ANNA, 10, None).conversations)]
+
+
+@scenario(
+    "read_summaries.latest",
+    "read_summaries.page",
+    "read_summaries.one",
+    "goals.listed",
+    "goals.one",
+    prepare=everything,
+    says=AFTER,
+    reads=True,
+)
+def summaries_and_goals(world: World) -> list[str]:
+    """As they are kept."""
+    latest = world.app.read_summaries.latest(ANNA)
+    world.app.read_summaries.page(ANNA, 10, None)
+    world.app.read_summaries.one(ANNA, "nothing")
+    world.app.goals.one(ANNA, world.known["goal"])
+    return [latest.text if latest else "", *(goal.goal for goal in world.app.goals.listed(ANNA))]
+
+
+@scenario(
+    "knowledge.get",
+    "knowledge.listed",
+    "knowledge.section",
+    "knowledge.resolve",
+    "keep_rules.read",
+    "keep_rules.resolved",
+    prepare=everything,
+    says=AFTER,
+    reads=True,
+)
+def knowledge_and_rules(world: World) -> list[str]:
+    """What was taught and set."""
+    knowledge, rules = world.app.knowledge, world.app.keep_rules
+    knowledge.section("acme", "shop")
+    knowledge.resolve("acme", "cost above 3", "shop")
+    return [
+        str(knowledge.get("acme", "notes", "zebra").value),
+        *(entry.key for entry in knowledge.listed("acme").entries),
+        rules.read("acme").rules.version,
+        rules.resolved("acme").version,
+    ]
+
+
+@scenario(
+    "readiness",
+    "check_index",
+    "check_index.lagging",
+    "index_states.all",
+    prepare=everything,
+    says=AFTER,
+    reads=True,
+    degrades=True,
+)
+def readiness(world: World) -> list[str]:
+    """Every part is asked."""
+    return sorted(world.app.readiness().parts)

@@ -1,0 +1,201 @@
+"""Scenarios of what an operator runs, and of what a schedule does."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from application.setting import ANNA
+from crashes.derived import AFTER, counted
+from crashes.evidence import with_removals
+from crashes.remembering import remembered, suspended
+from crashes.scenario import scenario
+from crashes.world import World
+from recollect.application.jobs import JobOrder
+from recollect.application.signal_bridge import Signal, SignalType
+from recollect.domain.documents import index_document
+from recollect.domain.drafting import EventDraft
+from recollect.domain.ids import IdSeed
+from recollect.domain.scope import Scope
+
+_ROUNDS = 30
+_ROUND = timedelta(minutes=6)
+
+
+def run_job(world: World, kind: str, given: Mapping[str, Any] | None = None, *, hurried: bool = False) -> str:
+    """Asks for a job, with a key, and runs what is due until it has ended; how it ended."""
+
+    def work(seed: IdSeed, again: bool) -> dict[str, Any]:
+        order = JobOrder(kind=kind, parameters=given or {}, now=world.now, real_now=world.now)
+        return {"id": world.app.jobs.start("acme", order, seed).id}
+
+    job_id = world.once(f"job {kind} {sorted(given or {})}", 1, work)["id"]
+    world.known["job"] = job_id
+    finished(world, job_id, hurried=hurried)
+    return world.app.jobs.read("acme", job_id).status.value
+
+
+def finished(world: World, job_id: str | None = None, *, hurried: bool = False) -> None:
+    """Runs what is due, as time goes by, until that job has ended, or every job."""
+    moment = world.now
+    for _ in range(_ROUNDS):
+        run_due(world, moment, hurried=hurried)
+        jobs = [world.app.jobs.read("acme", job_id)] if job_id else world.app.jobs.newest("acme", 100)
+        if all(job.finished for job in jobs):
+            return
+        moment += _ROUND
+    raise AssertionError("the jobs come to no end")
+
+
+def run_due(world: World, moment: datetime, *, hurried: bool = False) -> None:
+    """One round over the jobs that are due at an instant; `hurried`: its time is nearly over with the first step."""
+    left = iter(range(16 if hurried else 60_000, 0, -3))
+    world.app.run_jobs(lambda: moment, lambda: float(next(left, 0)))
+
+
+def deferred_and_removed(world: World) -> None:
+    """Removals that nobody has projected, and events that were deferred and may go on."""
+    with_removals(world)
+    suspended(world)
+    world.app.signal_bridge("acme", Signal("00000000-0000-7000-8000-000000000002", SignalType.HEALTHY, "me"), world.now)
+
+
+def aged(world: World) -> None:
+    """Old events and memories that a rule lets go, after they were archived; what has expired; what stays."""
+    remembered(world)
+    old = world.now - timedelta(days=400)
+    world.say(
+        EventDraft(content="It rained long ago.", timestamp=old, importance=0.1),
+        EventDraft(content="I lived in Ulm.", timestamp=old, importance=0.9),
+        EventDraft(
+            content="The ticket is valid today.", timestamp=world.now, expires_at=world.now + timedelta(hours=1)
+        ),
+    )
+    rule = {"older_than_days": 30, "archive": True}
+    world.app.keep_rules.replace("acme", {"retention": [rule]}, world.now, None)
+    world.reconcile()
+    world.now += timedelta(hours=2)
+
+
+def with_an_orphan(world: World) -> None:
+    """A document whose record is gone: the table was restored to an instant before."""
+    remembered(world)
+    event = replace(world.app.parts.timeline.newest(ANNA, 1)[0], id="018f3400-0000-7000-8000-000000000000")
+    assert world.app.parts.index.put([index_document(ANNA, event, None)]) == []
+
+
+def without_vectors(world: World) -> None:
+    """Everything was written when there was no embedder."""
+    world.close()
+    world.app = replace(world.plan, environment={**world.plan.environment, "RECOLLECT_EMBEDDER": "none"}).open(
+        world.ticket
+    )
+    remembered(world)
+    world.close()
+    world.app = world.plan.open(world.ticket)
+
+
+@scenario("reconcile_job.step", "jobs.start", "jobs.read", "run_jobs", "run_jobs.one", prepare=deferred_and_removed)
+def job_reconcile(world: World) -> str:
+    """The job `reconcile`."""
+    return run_job(world, "reconcile")
+
+
+@scenario("summarize_job.step", prepare=counted, says=AFTER, degrades=True)
+def job_summarize(world: World) -> str:
+    """The job `summarize`."""
+    return run_job(world, "summarize")
+
+
+@scenario("retain.step", prepare=aged, unlike=frozenset({"bus", "objects"}))
+def job_retain(world: World) -> str:
+    """The job `retain`. What is tried again is archived and told again, without what went before."""
+    return run_job(world, "retain")
+
+
+@scenario("reindex.step", "index_states.change", prepare=remembered)
+def job_reindex_from_vectors(world: World) -> str:
+    """The job `reindex` from what is kept."""
+    return run_job(world, "reindex", {"from": "vectors"})
+
+
+@scenario("reindex.step", "rederive.page", prepare=remembered)
+def job_reindex_from_events(world: World) -> str:
+    """The job `reindex` from the evidence alone."""
+    return run_job(world, "reindex", {"from": "events"})
+
+
+@scenario("reindex.step", prepare=with_an_orphan, broken=True)
+def job_reindex_over_orphans(world: World) -> str:
+    """Documents of records that are gone, go."""
+    return run_job(world, "reindex", {"from": "vectors"})
+
+
+@scenario("rederive.settled", prepare=remembered)
+def job_rederive_in_steps(world: World) -> str:
+    """So little time at once that every page is a step of its own."""
+    return run_job(world, "reindex", {"from": "events"}, hurried=True)
+
+
+@scenario("rederive.orphans", prepare=with_an_orphan, broken=True)
+def job_rederive_over_orphans(world: World) -> str:
+    """The same from the evidence."""
+    return run_job(world, "reindex", {"from": "events"})
+
+
+@scenario("reindex.step", prepare=without_vectors, broken=True)
+def job_reindex_another_generation(world: World) -> str:
+    """A new embedder: an index is made beside the old one, which goes then."""
+    return run_job(world, "reindex", {"from": "vectors"})
+
+
+@scenario("schedule_retention", prepare=aged)
+def schedule_retention(world: World) -> None:
+    """Once a day."""
+    world.app.schedule_retention(world.now)
+
+
+@scenario("begin_reindex", "jobs.newest", prepare=remembered, reads=True)
+def begin_reindex(world: World) -> list[str]:
+    """Nothing is to be begun."""
+    world.app.jobs.newest("acme", 10)
+    return world.app.begin_reindex(world.now)
+
+
+@scenario("known_users.page", "known_users.forget", prepare=remembered)
+def known_users(world: World) -> list[str]:
+    """One who has nothing here is taken off the list."""
+    ben = Scope("acme", "ben")
+    world.app.known_users.note(ben, world.now)
+    listed = list(world.app.known_users.page("acme", 10, None).user_ids)
+    world.app.known_users.forget(ben, world.now)
+    return listed
+
+
+@scenario(
+    "index.check",
+    "index.count",
+    "index.create",
+    "index.drop",
+    "index.identity",
+    "index.listed",
+    "index.of",
+    "index_states.lacking",
+    prepare=remembered,
+    reads=True,
+)
+def index(world: World) -> list[Any]:
+    """What is asked of the index beside searches; of a tenant that has nothing there, nothing is dropped."""
+    used = world.app.index
+    listed = used.listed(ANNA, 100, None)
+    world.app.index_states.lacking("acme", ())
+    other = used.of("another.1")
+    return [
+        used.check(),
+        used.create(),
+        used.identity(),
+        used.count(ANNA),
+        len(listed.refs),
+        other.generation,
+        used.drop("nobody", 10),
+    ]

@@ -1,0 +1,12 @@
+"""All scenarios, and what is in none of them."""
+
+from crashes import archiving, derived, erasing, evidence, reading, rejecting, remembering, running  # noqa: F401
+from crashes.scenario import SCENARIOS
+
+__all__ = ["OMITTED", "SCENARIOS"]
+
+OMITTED: dict[str, str] = {
+    "job_kinds": "names: each kind has a scenario of its own",
+    "write_limits.take": "counts in memory",
+}
+"""Use cases that do no I/O of their own, each with the reason."""

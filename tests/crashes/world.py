@@ -1,0 +1,153 @@
+"""One deployment that can be crashed and opened again: its app over wrapped parts, its clock, and its clients' keys."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+from application.setting import ANNA
+from crashes.wrapping import Ticket, WrappedParts
+from recollect.app import App, Parts
+from recollect.application.build_context import ContextRequest
+from recollect.application.context_sources import ContextQuestion
+from recollect.application.run_once import Answer, run_once
+from recollect.bootstrap import open_app
+from recollect.domain.drafting import EventDraft
+from recollect.domain.filters import SearchFilters
+from recollect.domain.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.domain.ids import IdSeed
+from recollect.domain.messages import fence_for
+from recollect.domain.model_call import ModelAnswer, ModelRequest
+from recollect.domain.scope import Scope
+from recollect.settings import Settings
+
+BEGIN = datetime(2024, 5, 1, 12, tzinfo=UTC)
+_LAPSE = timedelta(seconds=30)
+_ROUNDS = 50
+
+
+class OneAnswer:
+    """A model that always says the same."""
+
+    name = "scripted"
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def generate(self, request: ModelRequest) -> ModelAnswer:
+        """The text, whatever is asked."""
+        return ModelAnswer(text=self._text, model=self.name)
+
+
+class OneFinding:
+    """A web search that always finds the same."""
+
+    def search(self, query: str, seconds: float) -> tuple[str, ...]:
+        """One text."""
+        return ("The museum opens at nine.",)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a deployment is opened with: its settings, and what its model says."""
+
+    environment: Mapping[str, str]
+    says: str = '{"summary": "Anna counts.", "tracked_goals": []}'
+
+    def open(self, ticket: Ticket) -> App:
+        """The app over its parts, each call past the ticket."""
+        real = open_app(Settings.from_environment(dict(self.environment)))
+        parts = WrappedParts(_Scripted(real.parts, self.says), ticket)
+        return App(real.settings, cast(Parts, parts))
+
+
+class _Scripted:
+    """The parts with a model and a web search that ask nobody."""
+
+    def __init__(self, parts: Parts, says: str) -> None:
+        self._parts = parts
+        self.model, self.web_search = OneAnswer(says), OneFinding()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._parts, name)
+
+
+@dataclass(slots=True)
+class World:
+    """An open deployment at an instant; `known` is what its preparation left for those who act."""
+
+    plan: Plan
+    ticket: Ticket = field(default_factory=Ticket)
+    now: datetime = BEGIN
+    known: dict[str, Any] = field(default_factory=dict)
+    app: App = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.app = self.plan.open(self.ticket)
+
+    def restarted(self, later: timedelta) -> "World":
+        """The process ends, and another begins on the same store."""
+        self.close()
+        return World(self.plan, Ticket(), self.now + later, self.known)
+
+    def close(self) -> None:
+        """Lets go of the files."""
+        self.app.parts.close()
+
+    def reconcile(self) -> None:
+        """As the schedule does it, until nothing is pending; nothing may fail."""
+        for _ in range(_ROUNDS):
+            assert self.app.reconcile(self.now).failed == {}
+            assert self.app.reconcile_bridge(self.now).deferred.failed.total() == 0
+            self.app.apply_tombstones(self.now, lambda: 600.0)
+            if not self.app.parts.projections.pending(1, None).markers:
+                return
+        raise AssertionError("reconciliation comes to no end")
+
+    def seed(self, count: int = 1) -> IdSeed:
+        """Fresh ids."""
+        return self.app.ids.seed(int(self.now.timestamp() * 1000), count)
+
+    def once(self, key: str, count: int, work: Callable[[IdSeed, bool], Mapping[str, Any]]) -> Any:
+        """A request with an Idempotency-Key, as the HTTP API makes it; `work` is told whether it is a retry."""
+        fresh = self.seed(count)
+        answer = run_once(
+            self.app.parts.idempotency,
+            self._claim(key, fresh),
+            lambda seed: Answer(200, dict(work(seed, seed != fresh))),
+        )
+        return json.loads(json.dumps(answer.body))
+
+    def _claim(self, key: str, fresh: IdSeed) -> IdempotencyClaim:
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        return IdempotencyClaim(digest, "body", fresh, self.now, self.now + _LAPSE, self.now + KEPT_FOR)
+
+    def say(self, *contents: str | EventDraft, scope: Scope = ANNA, conversation: str = "c1") -> list[str]:
+        """Events a minute apart, without a key of their own; their ids."""
+        drafts = [self._draft(content) for content in contents]
+        answer = self.app.ingest(
+            scope, conversation, drafts, self.seed(len(drafts) + 1), self.now, self.app.rules(scope.tenant)
+        )
+        return [result.event_id for result in answer.results if result.event_id is not None]
+
+    def _draft(self, content: str | EventDraft) -> EventDraft:
+        if isinstance(content, EventDraft):
+            return content
+        self.now += timedelta(minutes=1)
+        return EventDraft(content=content, timestamp=self.now)
+
+    def context_request(self, text: str, **more: Any) -> ContextRequest:
+        """What a context is asked for."""
+        question = ContextQuestion(
+            text=text, filters=SearchFilters(now=self.now), conversation_id="c1", store=more.pop("store", None)
+        )
+        return ContextRequest(question=question, fence=fence_for("f" * 32), **more)
+
+
+def local_plan(home: Path, says: str | None = None) -> Plan:
+    """SQLite in that folder, and the hashing embedder."""
+    environment = {"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing", "RECOLLECT_MODEL": "extractive"}
+    return Plan(environment) if says is None else Plan(environment, says)

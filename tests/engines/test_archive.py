@@ -1,0 +1,104 @@
+"""Segments, snapshots, exports on DynamoDB Local, OpenSearch and the S3 server."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from engines.conftest import Deployment
+from recollect.application.import_memories import ImportOrder, LineOutcome
+from recollect.domain.audit import Actor, ActorKind
+from recollect.domain.job import JOB_ID, JobKind
+from recollect.domain.record_line import read_line
+from recollect.domain.scope import Scope
+
+pytestmark = pytest.mark.engines
+ANNA, BEN = Scope("acme", "anna"), Scope("acme", "ben")
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def add(deployment: Deployment, count: int, user: str = "anna") -> list[str]:
+    """Ids of so many new events, projected."""
+    ids = []
+    for start in range(0, count, 100):
+        events = [
+            {"content": f"remark {n} about the garden", "timestamp": f"2026-01-01T{n // 60:02}:{n % 60:02}:00"}
+            for n in range(start, min(start + 100, count))
+        ]
+        answer = deployment.call("ingest", "POST", "/v1/events", {"user_id": user, "events": events})
+        ids += [one["event_id"] for one in answer.body["results"]]
+    report = deployment.app.reconcile(NOW)
+    assert report.failed == {}
+    return ids
+
+
+def run(kind: JobKind, **state: Any) -> dict[str, int]:
+    """Runs a job to its end."""
+    counts: dict[str, int] = {}
+    while True:
+        progress = kind.step("acme", state, NOW, lambda: 60.0)
+        counts = {name: counts.get(name, 0) + count for name, count in progress.counts.items()}
+        state = dict(progress.state)
+        if progress.done:
+            return counts
+
+
+@pytest.mark.spec("A-52", "A-53", "A-55")
+def test_segments_are_written_and_read_and_rewritten(deployment: Deployment) -> None:
+    app, ids = deployment.app, add(deployment, 70)
+    assert set(app.following.segments.known(ANNA, ids).values()) == {"00000001"}
+    app.compact_segments.close(ANNA, NOW)
+    done = app.compact_segments.run(datetime.now(UTC), lambda: 100.0)
+    assert (done.segments, done.events) == (1, 70)
+    archived = [line.event for line in app.read_segments(ANNA)]
+    assert len(archived) == 70
+    assert {event.id: event for event in archived} == app.parts.timeline.read(ANNA, [event.ref for event in archived])
+    app.forget(ANNA, now=NOW, event_id=archived[5].id)
+    app.reconcile(NOW)
+    assert len(list(app.read_segments(ANNA))) == 69
+    [entry] = app.read_segments.manifest(ANNA).segments
+    assert entry.events == 69
+
+
+@pytest.mark.spec("P-22")
+def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> None:
+    app, ids = deployment.app, add(deployment, 40)
+    add(deployment, 3, "ben")
+    job_id = app.ids.seed(1_800_000_000_000).nth(0)
+    counts = run(app.take_snapshot, **{JOB_ID: job_id})
+    assert (counts["users"], counts["events"]) == (2, 43)
+    [listed] = app.snapshots.page("acme", 10, None).snapshots
+    assert (listed.id, listed.counts["events"]) == (job_id, 43)
+    app.forget(ANNA, now=NOW, event_id=ids[7])
+    app.reconcile(NOW)
+    assert len(app.snapshots.lines(ANNA, job_id, 0)) == 39
+    restored = run(app.restore_snapshot, snapshot_id=job_id)
+    assert restored == {"created": 0, "duplicate": 42, "refused": 0, "invalid": 0, "users": 2}
+    client = app.parts._bucket.client  # type: ignore[attr-defined]
+    bucket = app.settings.snapshot_bucket
+    versions = client.list_object_versions(Bucket=bucket, Prefix="acme/snapshots/data/").get("Versions", ())
+    held = [one for one in versions if one["Key"].endswith(".segment")]
+    assert all(one["IsLatest"] for one in held)
+    assert app.rewrite_segments.erase(ANNA).pieces == 1
+    left = [one["Key"] for one in client.list_object_versions(Bucket=bucket, Prefix="acme/").get("Versions", ())]
+    assert sorted(name.rsplit("/", 1)[1] for name in left if "/data/" in name) == [
+        "00000000.segment", "00000000.vectors", "user.json",
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("P-22")
+def test_an_export_is_imported_for_another_user(deployment: Deployment) -> None:
+    app, ids = deployment.app, add(deployment, 105)
+    page = app.export_memories.page(ANNA, None, NOW)
+    lines = [read_line(text) for text in page.text.splitlines()]
+    assert ([line.event.id for line in lines], page.more) == (ids, None)
+    order = ImportOrder(actor=Actor(ActorKind.USER, "ben"), via="import", now=NOW)
+    app.forget(ANNA, now=NOW, event_id=ids[3])
+    assert app.import_memories(BEN, lines, order).counts == {LineOutcome.CREATED: 104, LineOutcome.REFUSED: 1}
+    assert app.import_memories(BEN, lines, order).counts == {LineOutcome.DUPLICATE: 104, LineOutcome.REFUSED: 1}
+    assert app.import_memories(ANNA, lines, order).counts == {LineOutcome.DUPLICATE: 104, LineOutcome.REFUSED: 1}
+    app.reconcile(NOW)
+    copies = app.export_memories.page(BEN, None, NOW).text.splitlines()
+    assert {json.loads(text)["origin"]["user_id"] for text in copies} == {"anna"}
+    assert len(copies) == 104

@@ -1,0 +1,181 @@
+"""`recollect jobs`, and the jobs that a server runs beside its requests."""
+
+import dataclasses
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from entrypoints.cli.conftest import Run
+from entrypoints.cli.running import Home
+from recollect.app import App
+from recollect.application.jobs import JobOrder
+from recollect.domain.drafting import EventDraft
+from recollect.domain.errors import NotFound, Unavailable
+from recollect.domain.job import Job, JobProgress, JobStatus, RemainingSeconds
+from recollect.domain.scope import Scope
+from recollect.entrypoints.job_rounds import JobRounds
+from recollect.entrypoints.worker import Projector, ProjectorPolicy, real_now
+
+ANA = Scope("local", "ana")
+QUICK = ProjectorPolicy(poll_seconds=0.05, job_seconds=0.05)
+
+
+def say(app: App, text: str, days_ago: float) -> None:
+    """A text of that age."""
+    draft = EventDraft(content=text, timestamp=datetime.now(UTC) - timedelta(days=days_ago))
+    seed = app.ids.seed(int(time.time() * 1000), 2)
+    app.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules("local"))
+
+
+def left(app: App) -> list[str]:
+    """The contents of all records."""
+    return [event.content for event in app.parts.timeline.records(ANA, 100, None).events]
+
+
+def forget_after(app: App, days: float) -> None:
+    """The tenant's rules of retention."""
+    app.keep_rules.replace("local", {"retention": [{"older_than_days": days}]}, datetime.now(UTC), None)
+
+
+def start(app: App, kind: str) -> Job:
+    """A job that nobody runs yet."""
+    order = JobOrder(kind=kind, now=real_now(), real_now=real_now())
+    return app.jobs.start("local", order, app.ids.seed(int(time.time() * 1000)))
+
+
+def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return holds()
+
+
+def test_a_job_is_run_and_told(run: Run, app: App) -> None:
+    forget_after(app, 30)
+    say(app, "the zebra sings", 40)
+    say(app, "the cat sleeps", 1)
+    assert run("jobs", "run", "reconcile").exit_code == 0
+    result = run("jobs", "run", "retain")
+    assert (result.exit_code, result.stdout) == (0, "done  1 users, 1 pruned\n")
+    assert "job 0" in result.stderr
+    assert left(app) == ["the cat sleeps"]
+
+
+def test_it_is_json_where_asked_for(run: Run, app: App) -> None:
+    shown = json.loads(run("jobs", "run", "retain", "--json").stdout)
+    assert (shown["kind"], shown["status"], shown["errors"]) == ("retain", "done", [])
+    assert json.loads(run("jobs", "watch", shown["job_id"], "--json").stdout) == shown
+    assert json.loads(run("jobs", "list", "--json").stdout) == {"jobs": [shown]}
+    assert run("jobs", "list").stdout.startswith(shown["job_id"])
+
+
+def test_a_job_that_was_left_is_watched_to_its_end(run: Run, app: App) -> None:
+    say(app, "the cat sleeps", 1)
+    job = start(app, "reconcile")
+    assert run("jobs", "watch", job.id).stdout.startswith("done  1 projected")
+    assert app.jobs.read("local", job.id).status is JobStatus.DONE
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("run", "dance"),
+        ("run", "restore"),
+        ("run", "reindex", "--from", "nowhere"),
+        ("run", "retain", "--user", "ana"),
+        ("run", "retain", "--tenant", "\x01"),
+        ("watch", "018f0000-0000-7000-8000-000000000000"),
+    ],
+)
+def test_what_is_wrong_is_one_line(run: Run, home: Home, wrong: tuple[str, ...]) -> None:
+    result = run("jobs", *wrong)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "error: " in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_job_that_fails_says_why(run: Run, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> JobProgress:
+        raise NotFound("no such thing")
+
+    monkeypatch.setattr("recollect.application.retain.Retain.step", broken)
+    result = run("jobs", "run", "retain")
+    assert (result.exit_code, result.stdout) == (1, "failed\n")
+    assert "error: NotFound (1)" in result.stderr
+
+
+def test_ended_by_ctrl_c_it_goes_on_at_once(app: App, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.application.retain import Retain
+
+    whole = Retain.step
+
+    def interrupted(*_: Any) -> JobProgress:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Retain, "step", interrupted)
+    assert run("jobs", "run", "retain").exit_code == 130
+    monkeypatch.setattr(Retain, "step", whole)
+    (job,) = app.jobs.newest("local", 10)
+    assert (job.status, job.leased_until) == (JobStatus.RUNNING, None)
+    assert run("jobs", "watch", job.id).exit_code == 0
+
+
+def test_a_server_runs_what_is_due(app: App) -> None:
+    say(app, "the cat sleeps", 1)
+    job = start(app, "reconcile")
+    with Projector(app, QUICK):
+        assert soon(lambda: app.jobs.read("local", job.id).status is JobStatus.DONE)
+
+
+def test_a_server_retains_by_itself_once_a_day(app: App) -> None:
+    forget_after(app, 30)
+    say(app, "the zebra sings", 40)
+    with Projector(app, QUICK):
+        assert soon(lambda: left(app) == [])
+        assert soon(lambda: [job.status for job in app.jobs.newest("local", 10)] == [JobStatus.DONE])
+
+
+def test_where_requests_have_a_clock_of_their_own_nothing_is_retained_by_the_real_one(home: Home, app: App) -> None:
+    forget_after(app, 30)
+    say(app, "the zebra sings", 40)
+    app.reconcile(real_now())
+    app.settings = dataclasses.replace(app.settings, test_clock=True)
+    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is not None
+    assert (left(app), app.jobs.newest("local", 10)) == (["the zebra sings"], [])
+
+
+def test_a_server_that_stops_lets_its_job_go(app: App) -> None:
+    stop = threading.Event()
+
+    class Endless:
+        def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
+            stop.set()
+            return JobProgress(state=state)
+
+    app.__dict__["job_kinds"] = {"retain": Endless}
+    job = start(app, "retain")
+    report = JobRounds(app, real_now, stop, 0.01).round()
+    assert report is not None
+    assert (report.running, app.jobs.read("local", job.id).leased_until) == (1, None)
+
+
+@pytest.mark.parametrize("error", [Unavailable("what a user said"), ZeroDivisionError("what a user said")])
+def test_a_round_that_fails_is_logged_and_the_next_one_tries_again(
+    app: App, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    def broken(*_: Any) -> int:
+        raise error
+
+    app.__dict__["schedule_retention"] = broken
+    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is None
+    (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert line.__dict__["error"] == type(error).__name__
+    assert "what a user said" not in caplog.text
+    del app.__dict__["schedule_retention"]
+    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is not None

@@ -1,0 +1,84 @@
+"""`recollect memories`: list, save, show, edit, delete."""
+
+import json
+from typing import Any
+
+import pytest
+
+from entrypoints.cli.conftest import Run
+
+ANNA = ("-u", "anna")
+
+
+def saved(run: Run, content: str, *more: str) -> dict[str, Any]:
+    ran = run("memories", "save", content, *ANNA, *more)
+    assert ran.exit_code == 0, ran.output
+    return dict(json.loads(ran.stdout))
+
+
+def test_a_memory_is_saved_once_and_listed(run: Run) -> None:
+    first = saved(run, "Anna lives in Lyon", "--keyword", "city", "--keyword", "home", "--importance", "0.9")
+    assert (first["keywords"], first["importance"], first["source"]) == (["city", "home"], 0.9, "user")
+    again = run("memories", "save", " Anna lives in Lyon", *ANNA)
+    assert (json.loads(again.stdout)["id"], again.stderr) == (first["id"], "known already\n")
+    second = saved(run, "Oslo", "--key", "city", "--persona", "coach")
+    listed = run("memories", "list", *ANNA)
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == [second["id"], first["id"]]
+    assert listed.stderr == "2 memories\n"
+    as_json = run("memories", "list", *ANNA, "--json", "--key", "city")
+    assert [json.loads(line)["content"] for line in as_json.stdout.splitlines()] == ["Oslo"]
+    assert run("memories", "list", *ANNA, "--status", "superseded").stdout == ""
+    assert run("memories", "list", *ANNA, "--persona", "cook").stdout == ""
+    assert run("memories", "list", *ANNA, "--tenant", "globex").stdout == ""
+
+
+def test_a_memory_is_edited_and_shown_with_its_history(run: Run) -> None:
+    first = saved(run, "Anna lives in Lyon", "--expires", "2100-01-01")
+    edit = ("memories", "edit", first["id"], *ANNA)
+    edited = json.loads(run(*edit, "--content", "Anna moved to Oslo", "--expires", "never").stdout)
+    assert (edited["content"], edited["version"], "expires_at" in edited) == ("Anna moved to Oslo", 2, False)
+    assert json.loads(run(*edit, "--metadata", '{"a": [1]}').stdout)["metadata"] == {"a": [1]}
+    assert json.loads(run("memories", "show", first["id"], *ANNA).stdout)["version"] == 3
+    shown = json.loads(run("memories", "show", first["id"], *ANNA, "--history").stdout)["history"]
+    assert [(one["version"], one["action"]) for one in shown] == [(1, "create"), (2, "patch"), (3, "patch")]
+    assert "Anna moved to Oslo" in run("search", "Oslo", *ANNA).stdout
+    assert "memory:" in run("search", "Oslo", *ANNA).stdout
+    (found,) = json.loads(run("search", "Oslo", *ANNA, "--json").stdout)["results"]
+    assert (found["id"], found["kind"], found["version"]) == (first["id"], "memory", 3)
+
+
+def test_a_deleted_memory_is_gone(run: Run) -> None:
+    first = saved(run, "Anna lives in Lyon")
+    assert json.loads(run("memories", "delete", first["id"], *ANNA).stdout) == {"deleted": [first["id"]]}
+    for command in ("show", "delete"):
+        ran = run("memories", command, first["id"], *ANNA)
+        assert (ran.exit_code, ran.stderr) == (2, "error: no such memory\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("save", " ", *ANNA),
+        ("save", "x", *ANNA, "--importance", "2"),
+        ("save", "x", *ANNA, "--key", ".."),
+        ("save", "x", *ANNA, "--expires", "some day"),
+        ("save", "x", "-u", ""),
+        ("edit", "none", *ANNA),
+        ("edit", "none", *ANNA, "--importance", "1"),
+        ("edit", "none", *ANNA, "--metadata", "[]"),
+        ("edit", "none", *ANNA, "--metadata", "{"),
+        ("list", *ANNA, "--status", "x"),
+    ],
+)
+def test_bad_input_ends_with_two(run: Run, arguments: tuple[str, ...]) -> None:
+    ran = run("memories", *arguments)
+    assert ran.exit_code == 2
+    assert "Traceback" not in ran.output
+    assert run("memories", "list", *ANNA).stdout == ""
+
+
+def test_what_commands_a_terminal_is_not_printed(run: Run) -> None:
+    saved(run, "a \x1b[31mred\x1b[0m line\nand another", "--key", "k")
+    (line,) = run("memories", "list", *ANNA).stdout.splitlines()
+    assert "\x1b" not in line
+    assert "and another" in line

@@ -1,0 +1,66 @@
+"""The laptop's rounds of the bridge: what waits is promoted, whatever fails, until told to stop."""
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from application.setting import ANNA, NOON, Memory, away, open_memory
+from recollect.application.signal_bridge import Signal, SignalType
+from recollect.domain.drafting import EventDraft
+from recollect.domain.memory_items import memory_key
+from recollect.entrypoints.bridge_rounds import BridgeRounds
+from recollect.entrypoints.worker import Projector, ProjectorPolicy
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator[Memory]:
+    """A memory with one event that was deferred, and a bridge that is healthy again."""
+    memory = open_memory(tmp_path)
+    memory.app.signal_bridge("acme", Signal("w", SignalType.WARNING, "test"), NOON)
+    memory.add(EventDraft(content="late", importance=0.9, timestamp=NOON - timedelta(minutes=5)))
+    memory.project()
+    memory.app.signal_bridge("acme", Signal("h", SignalType.HEALTHY, "test"), NOON)
+    yield memory
+    memory.app.parts.close()
+
+
+def promoted(memory: Memory) -> bool:
+    """Whether the event has become a memory."""
+    key = memory_key(memory.ids[0])
+    return key in memory.app.parts.items.get(ANNA, [key])
+
+
+@pytest.mark.spec("P-10", "A-67")
+def test_a_round_promotes_what_waits(waiting: Memory) -> None:
+    rounds = BridgeRounds(waiting.app, lambda: NOON, threading.Event(), 0.01)
+    assert not promoted(waiting)
+    report = rounds.round()
+    assert report is not None
+    assert report.counts["deferred_promoted"] == 1
+    assert promoted(waiting)
+
+
+def test_a_round_that_fails_is_followed_by_others(waiting: Memory) -> None:
+    with away(waiting, "items", "due") as broken:
+        assert BridgeRounds(broken.app, lambda: NOON, threading.Event(), 0.01).round() is None
+    assert BridgeRounds(waiting.app, lambda: NOON, threading.Event(), 0.01).round() is not None
+
+
+def test_told_to_stop_nothing_is_begun(waiting: Memory) -> None:
+    stop = threading.Event()
+    stop.set()
+    assert BridgeRounds(waiting.app, lambda: NOON, stop, 0.01).round() is not None
+    assert not promoted(waiting)
+
+
+def test_the_laptops_server_runs_them(waiting: Memory) -> None:
+    with Projector(waiting.app, ProjectorPolicy(bridge_seconds=0.05), lambda: NOON):
+        for _ in range(200):
+            if promoted(waiting):
+                break
+            time.sleep(0.02)
+    assert promoted(waiting)

@@ -1,0 +1,207 @@
+"""One tenant of a service, called over HTTP in this process, and what tests do with it."""
+
+import json
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from application.setting import Memory, with_parts
+from engines.conftest import lambda_context
+from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
+from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
+from recollect.adapters.aws.stream_pump import StreamPump
+from recollect.adapters.aws.table import Table
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.domain.errors import NotReady
+from recollect.domain.instants import iso
+from recollect.domain.scope import Scope
+from recollect.entrypoints.aws_wiring_project import project_handler
+
+USER = "anna"
+LAPTOP, ENGINES = "laptop", "engines"
+_JOB_TRIES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A tenant that nobody else uses; `pump` reads the table's stream, where there is one; `stack` closes it all."""
+
+    app: App
+    tenant: str
+    caller: Caller
+    stack: ExitStack
+    pump: StreamPump | None = None
+
+    @property
+    def kind(self) -> str:
+        """`laptop` or `engines`."""
+        return ENGINES if self.pump else LAPTOP
+
+    def scope(self, persona_id: str | None = None) -> Scope:
+        """Anna's."""
+        return Scope(self.tenant, USER, persona_id)
+
+    def say(self, content: str, user: str = USER, scope: Mapping[str, Any] | None = None, **more: Any) -> str:
+        """The id of a new event."""
+        (result,) = self.told({"content": content, **more}, user=user, **(scope or {}))
+        assert result["status"] == "created", result
+        return str(result["event_id"])
+
+    def told(self, *events: Mapping[str, Any], user: str = USER, **scope: Any) -> list[dict[str, Any]]:
+        """The results of `POST /v1/events`."""
+        answer = self.caller.post("/v1/events", {"user_id": user, "events": list(events), **scope})
+        assert answer.status in (200, 201, 422), answer.text
+        return list(answer.json["results"])
+
+    def save(self, content: str, user: str = USER, **more: Any) -> Answered:
+        """`POST /v1/memories`."""
+        return self.caller.post("/v1/memories", {"user_id": user, "content": content, **more})
+
+    def saved(self, content: str, user: str = USER, **more: Any) -> dict[str, Any]:
+        """A new memory."""
+        answer = self.save(content, user, **more)
+        assert answer.status == 201, answer.text
+        return dict(answer.json)
+
+    def search(self, **asked: Any) -> dict[str, Any]:
+        """The answer of `POST /v1/search`."""
+        answer = self.caller.post("/v1/search", {"user_id": USER, **asked})
+        assert answer.status == 200, answer.text
+        return dict(answer.json)
+
+    def found(self, **asked: Any) -> list[str]:
+        """The contents of a search's results, best first."""
+        return [one["content"] for one in self.search(**asked)["results"]]
+
+    def window(self, user: str = USER, **query: Any) -> dict[str, Any]:
+        """The answer of `GET …/events`."""
+        answer = self.caller.timeline(user, **query)
+        assert answer.status == 200, answer.text
+        return dict(answer.json)
+
+    def listed(self, user: str = USER, **query: Any) -> list[str]:
+        """The contents of a window, as they are answered."""
+        return [one["content"] for one in self.window(user, **query)["events"]]
+
+    def memories(self, user: str = USER, **query: Any) -> dict[str, dict[str, Any]]:
+        """A user's memories by their contents."""
+        answer = self.caller.get(f"/v1/users/{user}/memories", query)
+        assert answer.status == 200, answer.text
+        return {one["content"]: one for one in answer.json["memories"]}
+
+    def ledger(self, event_id: str) -> list[str]:
+        """What became of an event, oldest first."""
+        entries = self.caller.get(f"/v1/users/{USER}/ledger", {"event_id": event_id}).json["entries"]
+        return [one["outcome"] for one in reversed(entries)]
+
+    def bus(self, kind: str) -> list[dict[str, Any]]:
+        """The details of what was published of a type, oldest first."""
+        answer = self.caller.get("/v1/bus", {"type": kind})
+        assert answer.status == 200, answer.text
+        return [one["detail"] for one in answer.json["events"]]
+
+    def signal(self, kind: str, **more: Any) -> dict[str, Any]:
+        """`POST /v1/signals`."""
+        answer = self.caller.post("/v1/signals", {"type": kind, "source": "monitor", **more})
+        assert answer.status == 200, answer.text
+        return dict(answer.json)
+
+    def send(self, method: str, path: str, body: Any = None) -> Answered:
+        """Any other request."""
+        raw = None if body is None else json.dumps(body).encode()
+        return self.caller.surface.send(method, path, raw, {})
+
+    def rules(self, **groups: Any) -> None:
+        """The tenant's own rules."""
+        answer = self.send("PUT", "/v1/rules", groups)
+        assert answer.status == 200, answer.text
+
+    def settle(self) -> None:
+        """Projects what was said: from the stream where there is one, and by its marker."""
+        if self.pump:
+            self.pump.drain()
+            assert self.pump.given_up == 0
+        assert self.app.reconcile(now()).failed == {}
+
+    def reconcile_bridge(self) -> int:
+        """The scheduled reconciliation of the bridge; how many were promoted."""
+        return self.app.reconcile_bridge(now(), self.tenant).deferred.promoted
+
+    def job(self, kind: str, **parameters: Any) -> dict[str, Any]:
+        """A job that was asked for and has ended well, as `GET /v1/jobs/{job_id}` shows it."""
+        asked = self.caller.post(f"/v1/jobs/{kind}", parameters)
+        assert asked.status == 202, asked.text
+        job_id = asked.json["job_id"]
+        for _ in range(_JOB_TRIES):
+            job = self.app.run_jobs.one(self.tenant, job_id, now, lambda: 900.0)
+            if job.finished:
+                break
+            time.sleep(0.05)
+        shown = self.caller.get(f"/v1/jobs/{job_id}").json
+        assert (shown["status"], shown["errors"]) == ("done", []), shown
+        return dict(shown)
+
+    def ready(self) -> Answered:
+        """`GET /v1/ready`."""
+        return self.caller.get("/v1/ready")
+
+    def restarted(self) -> "Service":
+        """The same service in another process: nothing but what is stored is left."""
+        app = open_app(self.app.settings)
+        self.stack.callback(app.parts.close)
+        return service_of(app, self.tenant, self.stack, self.pump)
+
+    def elsewhere(self, **settings: Any) -> "Service":
+        """A process with other settings, for the same tenant."""
+        app = open_app(replace(self.app.settings, **settings))
+        self.stack.callback(app.parts.close)
+        return service_of(app, self.tenant, self.stack, pump_of(app) if self.pump else None)
+
+    def with_parts(self, **parts: object) -> "Service":
+        """The same service with other parts in these places."""
+        app = with_parts(Memory(self.app), **parts).app
+        return service_of(app, self.tenant, self.stack, self.pump)
+
+
+class Wrapped:
+    """Stands before a part; methods of a subclass go first."""
+
+    def __init__(self, part: object) -> None:
+        self.part = part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.part, name)
+
+
+def service_of(app: App, tenant: str, stack: ExitStack, pump: StreamPump | None = None) -> Service:
+    """A tenant of an app, called through the laptop's server or as functions of the cloud."""
+    if app.settings.engines == "local":
+        surface = Laptop(app)
+        stack.callback(surface.close)
+        return Service(app, tenant, Caller(surface), stack)
+    claims = {"tenant": tenant, "scope": "openid recollect/admin"}
+    return Service(app, tenant, Caller(Cloud(app, claims)), stack, pump)
+
+
+def pump_of(app: App) -> StreamPump | None:
+    """Feeds its table's stream to the function `project`; None without a table."""
+    project, table = project_handler(app), Table(dynamodb_client(), app.settings.table)
+    try:
+        arn = table.stream_arn()
+    except NotReady:
+        return None
+    return StreamPump(streams_client(), arn, lambda event: project(event, lambda_context()))
+
+
+def now() -> datetime:
+    """The time on the wall."""
+    return datetime.now(UTC)
+
+
+def ago(**units: float) -> str:
+    """An instant so long ago."""
+    return iso(now() - timedelta(**units))
