@@ -9,7 +9,7 @@ from typing import Any
 from recollect.application.read_memories import KeptMemory, ReadMemories
 from recollect.application.standing_memories import StandingMemories
 from recollect.application.value_gate import Rejections, ValueGate
-from recollect.domain.audit import Action, Actor, AuditEntry, audit_write, content_hash
+from recollect.domain.audit import Action, Actor, AuditEntry, audit_write
 from recollect.domain.errors import Conflict, NotFound, VersionMismatch
 from recollect.domain.event import Event, EventRef
 from recollect.domain.identity import event_identity
@@ -18,7 +18,7 @@ from recollect.domain.items import ABSENT, Due, Item, ItemKey, ItemWrite
 from recollect.domain.memory import Memory, MemoryStatus, content_identity
 from recollect.domain.memory_drafting import MemoryDraft, carrier_of, check_values, memory_of
 from recollect.domain.memory_items import check_size, content_key, memory_document, memory_key
-from recollect.domain.memory_writes import TO_PROJECT, changed_writes
+from recollect.domain.memory_writes import TO_PROJECT, changed_writes, trace
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import AppendStatus, EventWrite
@@ -218,8 +218,8 @@ class KeepMemories:
             action=action,
             target_ids=(after.id,),
             via="memories",
-            before=_trace(scope, before) if before else None,
-            after=_trace(scope, after),
+            before=trace(scope, before) if before else None,
+            after=trace(scope, after),
         )
 
 
@@ -229,11 +229,6 @@ def _shown(rejections: Rejections, memory: Memory) -> Memory:
     if shown is None:
         raise NotFound("no such memory")
     return shown
-
-
-def _trace(scope: Scope, memory: Memory) -> dict[str, Any]:
-    hashed = content_hash(scope.tenant, scope.user_id, memory.content)
-    return {"id": memory.id, "version": memory.version, "hash": hashed}
 
 
 def _record_key(scope: Scope, memory: Memory) -> ItemKey:

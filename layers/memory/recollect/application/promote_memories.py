@@ -5,20 +5,20 @@ one step with its entry in the ledger. What is due and what is deferred the brid
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
 from recollect.application.read_memories import KeptMemory, ReadMemories
-from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash
+from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.domain.errors import Conflict, VersionMismatch
 from recollect.domain.event import Event
 from recollect.domain.ids import IdSource
 from recollect.domain.items import ABSENT, Item, ItemWrite
 from recollect.domain.memory import MOST_SOURCES, Memory, MemoryStatus, content_identity, embedding_id, promoted
 from recollect.domain.memory_items import SAME_AS, content_key, fits, memory_document, memory_key
-from recollect.domain.memory_writes import changed_writes
+from recollect.domain.memory_writes import changed_writes, trace
 from recollect.domain.representation import as_it_stands
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
@@ -177,14 +177,9 @@ class PromoteMemories:
             via=via,
             event_ids=(event.id,),
             outcome=outcome,
-            before=_trace(scope, before) if before else None,
-            after=_trace(scope, after),
+            before=trace(scope, before) if before else None,
+            after=trace(scope, after),
         )
-
-
-def _trace(scope: Scope, memory: Memory) -> Mapping[str, object]:
-    hashed = content_hash(scope.tenant, scope.user_id, memory.content)
-    return {"id": memory.id, "version": memory.version, "hash": hashed}
 
 
 def _kept(memory: Memory, written: Sequence[Item | None]) -> KeptMemory:

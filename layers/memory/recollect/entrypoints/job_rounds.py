@@ -1,34 +1,18 @@
 """Jobs in the background of a laptop: every second, whatever is due, and once a day what `retain` does by itself."""
 
 import logging
-import threading
-from collections.abc import Callable
-from datetime import datetime
 
-from recollect.app import App
 from recollect.application.run_jobs import LEAST_SECONDS, JobRun
 from recollect.domain.errors import RecollectError
+from recollect.entrypoints.rounds import Rounds
 
 _LOG = logging.getLogger(__name__)
-_ROUND_SECONDS = 300.0
-_LONGEST_PAUSE_SECONDS = 300.0
-_DOUBLINGS = 8
 
 
-class JobRounds:
+class JobRounds(Rounds):
     """Rounds until told to stop; the step under way is ended, and its job let go."""
 
-    def __init__(self, app: App, clock: Callable[[], datetime], stop: threading.Event, pause_seconds: float) -> None:
-        self._app = app
-        self._clock = clock
-        self._stop = stop
-        self._pause_seconds = pause_seconds
-
-    def run(self) -> None:
-        """Until `stop` is set; after rounds that failed as a whole with longer and longer pauses."""
-        failed = 0
-        while not self._stop.wait(min(self._pause_seconds * 2**failed, _LONGEST_PAUSE_SECONDS)):
-            failed = 0 if self.round() else min(failed + 1, _DOUBLINGS)
+    reserve_seconds = LEAST_SECONDS
 
     def round(self) -> JobRun | None:
         """One run over all jobs that are due; None where it failed as a whole, which is logged."""
@@ -49,6 +33,3 @@ class JobRounds:
         if report.errors:
             _LOG.warning("jobs that could not be run", extra={"errors": dict(report.errors)})
         return report
-
-    def _remaining_seconds(self) -> float:
-        return 0.0 if self._stop.is_set() else LEAST_SECONDS + _ROUND_SECONDS
