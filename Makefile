@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help demo test check docs engines engines-stop build mutants bench clean
+.PHONY: help demo test check docs engines engines-stop build mutants bench contradictions clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -31,6 +31,7 @@ check: $(STAMP) ## formatting, lint, types, imports, templates, generated docume
 	$(BIN)/mypy layers/memory/recollect functions tests
 	$(BIN)/mypy infra/engines/*.py infra/*.py
 	$(BIN)/mypy infra/bench/*.py
+	$(BIN)/mypy infra/contradictions/*.py
 	$(BIN)/mypy infra/mutants/*.py
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/cfn-lint template.yaml
@@ -53,6 +54,9 @@ mutants: $(STAMP) ## breaks the rules of the domain one by one; docs/mutants.md 
 
 bench: $(STAMP) ## measures; figures go to docs/benchmarks.md
 	$(BIN)/python infra/bench/run.py --write
+
+contradictions: $(STAMP) ## tries every case of contradictions in four states; docs/contradictions.md (minutes)
+	$(BIN)/python infra/contradictions/run.py --write
 
 clean: ## removes what was built
 	rm -rf $(VENV) .aws-sam build

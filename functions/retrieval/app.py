@@ -3,6 +3,6 @@
 from recollect.entrypoints.aws_wiring import open_warm_app
 from recollect.entrypoints.http.aws import http_handler
 
-GROUPS = ("retrieval", "memories", "operations", "forgetting", "jobs", "bridge", "snapshots")
+GROUPS = ("retrieval", "memories", "contradictions", "operations", "forgetting", "jobs", "bridge", "snapshots")
 
 handler = http_handler(*GROUPS, app=open_warm_app())

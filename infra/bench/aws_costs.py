@@ -21,6 +21,8 @@ from scale import APART, FIRST, WRITERS, Loader, ask_context, ask_search, repeat
 from recollect.app import App
 from recollect.application.keep_rules import GivenRules, settled
 from recollect.application.run_once import Answer, run_once
+from recollect.domain.claim_reading import read_claims
+from recollect.domain.cue_rules import default_cue_rules
 from recollect.domain.drafting import EventDraft
 from recollect.domain.embedding import TextKind
 from recollect.domain.event import EventRef
@@ -42,13 +44,22 @@ class Subject:
     def __init__(self, app: App, data: DataSet) -> None:
         self.app = app
         self.scope = Scope(TENANT, USER)
-        self._words = " ".join(turn.text for turn in data.turns[:60])
+        plain: list[str] = []
+        telling: list[str] = []
+        for turn in data.turns:
+            claims = read_claims(turn.text, FIRST, default_cue_rules())
+            (telling if any(claim.strong for claim in claims) else plain).append(turn.text)
+        self._plain, self._telling = " ".join(plain[:60]), " ".join([*telling[:1], *plain[60:120]])
         self._said_at = FIRST + 2 * TURNS * APART
 
-    def draft(self, important: bool = False) -> EventDraft:
-        """A turn of 1,024 bytes; `important` gives it 0.9, so that it enters the index of important ones."""
+    def draft(self, important: bool = False, telling: bool = False) -> EventDraft:
+        """A turn of 1,024 bytes; `important` gives it 0.9, so that it enters the index of important ones.
+
+        In a `telling` one a cue rule recognises the value of an attribute: it becomes a memory, whatever its score.
+        """
         self._said_at += timedelta(minutes=1)
-        text = f"{secrets.token_hex(4)} {self._words}".encode()[:1024].decode("utf-8", "ignore")
+        words = self._telling if telling else self._plain
+        text = f"{secrets.token_hex(4)}. {words}".encode()[:1024].decode("utf-8", "ignore")
         importance = 0.9 if important else 0.4
         return EventDraft(content=text, speaker="Caroline", timestamp=self._said_at, importance=importance)
 
@@ -105,6 +116,7 @@ def _counts(subject: Subject, data: DataSet) -> dict[str, Any]:
     turns: dict[str, Callable[[], EventDraft]] = {
         "turn": subject.draft,
         "important turn": lambda: subject.draft(important=True),
+        "telling turn": lambda: subject.draft(telling=True),
     }
     figures: dict[str, Any] = {"content_bytes": 1024}
     for name, draft in turns.items():
@@ -120,6 +132,12 @@ def _counts(subject: Subject, data: DataSet) -> dict[str, Any]:
         counter, lambda: ask_context(subject.app, USER, 2 * TURNS, question)
     )
     subject.app.reconcile(datetime.now(UTC))
+    subject.project(subject.ingest([subject.draft(important=True) for _ in range(100)]))
+    for name, ask in (("search", ask_search), ("context", ask_context)):
+        figures[f"{name}, newest 100 are memories"] = counted(
+            counter,
+            lambda a=ask: a(subject.app, USER, 2 * TURNS, question),  # type: ignore[misc]
+        )
     figures["reconcile, nothing pending"] = counted(counter, lambda: subject.app.reconcile(datetime.now(UTC)))
     return figures
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bench_tables import OURS, table, turn_units
+from contradictions_page import contradiction_goals
 from index_page import index_goals
 
 Figures = Mapping[str, Any]
@@ -37,6 +38,7 @@ def _goals(made: Mapping[str, Figures]) -> Iterator[tuple[str, str, bool]]:
     if "aws-costs" in made:
         yield from _on_aws(made["aws-costs"])
     yield from index_goals(made)
+    yield from contradiction_goals(made)
     if "import-time" in made:
         for function in WITHOUT_MODEL:
             ratio = made["import-time"][function]["ratio"]

@@ -27,6 +27,7 @@ from bench_tables import (
     tool_calls_table,
     units_table,
 )
+from contradictions_page import decisions_part, false_part, updates_part
 from index_page import index_part
 
 Figures = Mapping[str, Any]
@@ -277,4 +278,7 @@ _PARTS: tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, Figures]], str]
     ("Calls, waves and units on AWS", ("aws-costs",), _cost),
     ("Import time of the functions", ("import-time",), _imports),
     ("Reading tool calls", ("tool-calls",), _tool_calls),
+    ("Deciding contradictions", ("contradictions",), decisions_part),
+    ("What is superseded in LoCoMo", ("false-supersessions",), false_part),
+    ("What has changed, in BEAM", ("beam-updates",), updates_part),
 )

@@ -110,8 +110,12 @@ WORK = (
     "search",
     "context",
     "context, one turn in the tail",
+    "search, newest 100 are memories",
+    "context, newest 100 are memories",
     "ingest, important turn",
     "project, important turn",
+    "ingest, telling turn",
+    "project, telling turn",
     "ingest, with key",
     "reconcile, nothing pending",
 )

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ablation import ablation
+from arbitration_bench import arbitration
 from archive_bench import WRITES, archive
 from aws_costs import aws_costs
 from bench_data import DataSet, load
@@ -36,7 +37,9 @@ from passages import passages
 from rivals_env import rivals_python
 from scale_runs import QUICK_SIZES, SIZES, aws_scale, local_scale
 from summaries_bench import summaries
+from supersessions_bench import supersessions
 from tool_calls_bench import tool_calls
+from updates_bench import updates
 
 from recollect.adapters.embedders.build import build_model
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
@@ -150,6 +153,19 @@ class Bench:
         """The parser of tool calls over a bare `json.loads`, and what a doubling costs."""
         return tool_calls(2 if self.quick else 15)
 
+    def contradictions(self) -> Any:
+        """Decisions over the bare cosine of the same vectors; the cue reader over splitting words."""
+        return arbitration(self.set(SETS[0]), self.kept, 2 if self.quick else 7)
+
+    def false_supersessions(self) -> Any:
+        """Every decision on conversations that contradict themselves little."""
+        printed = self.out / "supersessions.txt"
+        return supersessions(self.set(SETS[0]), self.watched(), self.kept, self.model, printed)
+
+    def beam_updates(self) -> Any:
+        """The newest gold turn above the older ones, with and without settling."""
+        return updates(self.set(SETS[1]), self.watched(), self.kept, self.model)
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """Events of the small user and of the large one."""
@@ -170,6 +186,9 @@ BENCHES: dict[str, Callable[[Bench], Any]] = {
     "aws-costs": Bench.aws_costs,
     "import-time": Bench.import_time,
     "tool-calls": Bench.tool_calls,
+    "contradictions": Bench.contradictions,
+    "false-supersessions": Bench.false_supersessions,
+    "beam-updates": Bench.beam_updates,
 }
 NEED_ENGINES = frozenset({"aws-scale", "aws-index", "aws-costs"})
 

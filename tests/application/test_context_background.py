@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from application.memory_items import patch
 from application.setting import ANNA, NOON, Away, Memory, away, with_parts
 from recollect.application.summarize import IDS, SummaryMade, SummaryOrder
 from recollect.domain.drafting import EventDraft
@@ -58,6 +59,29 @@ def fenced(memory: Memory, heading: str, text: str = "go on", **changes: Any) ->
     """What stands under that heading; "" where there is no such part."""
     messages = memory.context(text, **changes).messages.messages
     return next((m.content for m in messages if m.role.value == "system" and m.content.startswith(heading)), "")
+
+
+@pytest.mark.spec("P-5", "P-23")
+@pytest.mark.parametrize("projected", [True, False], ids=["projected again", "at once"])
+def test_the_raw_window_says_what_a_person_corrected_it_to(memory: Memory, projected: bool) -> None:
+    """The other event that said the same is corrected with it; each message keeps its place."""
+    bern, again = (
+        EventDraft(content="I live in Bern", importance=0.9, timestamp=NOON + timedelta(minutes=n)) for n in (1, 3)
+    )
+    nice, too = (
+        EventDraft(content=text, timestamp=NOON + timedelta(minutes=n))
+        for n, text in ((2, "Nice there."), (4, "I live in Bern too, by the way"))
+    )
+    memory.add(bern, nice, again, too)
+    memory.project()
+    patch(memory, memory.ids[0], content="I live in Basel")
+    if projected:
+        memory.project()
+    said = ["I live in Basel", "Nice there.", "I live in Basel", "I live in Bern too, by the way"]
+    assert raw_window(memory, conversation_id="c1") == said
+    answer = memory.context("go on", conversation_id="c1")
+    assert [item.id for item in answer.messages.parts.raw_window] == memory.ids
+    assert "I live in Bern\n" not in f"{answer.prompt.text}\n"
 
 
 @pytest.mark.spec("H-01", "H-13", "H-15", "P-5")

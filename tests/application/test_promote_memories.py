@@ -28,9 +28,9 @@ def said(content: str = LYON, *, day: float = 0, importance: float = 0.9, **more
     ("draft", "promoted"),
     [
         (said(importance=0.6), True),
-        (said(importance=0.59), False),
+        (said("the rain in Lyon", importance=0.59), False),
         (said(event_type=EventType.TASK), True),
-        (said(event_type=EventType.EMOTION), False),
+        (said("the rain in Lyon", event_type=EventType.EMOTION), False),
         (said(importance=0.0, event_type=EventType.EMOTION, key="city"), True),
         (said(is_private=True), False),
         (said(is_private=True, key="city"), False),

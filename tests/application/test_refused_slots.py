@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from application.archiving import USER, all_events, exported, imported, keyed, run_job, snapshot, texts
+from application.archiving import USER, all_events, exported, imported, keyed, remarks, run_job, snapshot, texts
 from application.setting import ANNA, Memory, open_memory, with_parts
 from recollect.application.import_memories import LineOutcome
 from recollect.application.reject_value import Rejecting
 from recollect.domain.drafting import EventDraft
+from recollect.domain.emptied_slots import EMPTIED_SLOTS
 from recollect.domain.slots import SlotEntry
 
 CITY = ("", "", "city")
@@ -25,9 +26,14 @@ def other(memory: Memory, tmp_path: Path) -> Iterator[Memory]:
     opened.app.parts.close()
 
 
-def current(memory: Memory) -> list[str]:
-    """What is current of the slot: as the timeline says, as a search says, and as of a later instant."""
-    stored = {event.content for event in all_events(memory) if event.superseded_by is None}
+def current(memory: Memory, spoken: int = 0) -> list[str]:
+    """What is current of the slot: as the timeline says, as a search says, and as of a later instant.
+
+    `spoken` events have no key.
+    """
+    standing = [event for event in all_events(memory) if event.superseded_by is None]
+    stored = {event.content for event in standing if event.key is not None}
+    assert len(standing) == len(stored) + spoken
     later = memory.now + timedelta(days=1)
     found = {*memory.found("city Paris Lyon Rome Oslo", key="city")}
     as_of = {*memory.found("city Paris Lyon Rome Oslo", key="city", as_of=later)}
@@ -98,3 +104,79 @@ def test_a_snapshot_without_the_deleted_value_leaves_its_slot_empty(memory: Memo
     keyed(other, "city", "Oslo")
     other.project()
     assert current(other) == ["Oslo"]
+
+
+@pytest.mark.spec("P-22")
+@pytest.mark.parametrize("waiting", [0, 120], ids=["few wait", "more wait than the tail shows"])
+def test_a_newer_value_that_is_not_projected_yet_counts_in_a_snapshot(
+    memory: Memory, other: Memory, waiting: int
+) -> None:
+    keyed(memory, "city", "Paris")
+    memory.project()
+    keyed(memory, "city", "Lyon")
+    lyon = memory.ids[-1]
+    remarks(memory, waiting)
+    made = snapshot(memory)
+    memory.project()
+    memory.app.forget(ANNA, now=memory.now, event_id=lyon)
+    memory.project()
+    other.now = memory.now
+    run_job(other, other.app.restore_snapshot, snapshot_id=made)
+    other.project()
+    assert "Lyon" not in texts(all_events(other))
+    assert [event.superseded_by for event in all_events(other) if event.content == "Paris"] == [lyon]
+    assert not {"Paris", "Lyon"} & {*other.found("city Paris Lyon", key="city")}
+
+
+@pytest.mark.spec("P-22")
+@pytest.mark.parametrize("archive", ["timeline", "snapshot"])
+@pytest.mark.parametrize("projected", [True, False])
+@pytest.mark.parametrize("archived", [True, False], ids=["the newer is archived", "the newer is not"])
+def test_an_archived_value_stays_superseded_by_one_that_was_said_later_and_deleted(
+    memory: Memory, other: Memory, archive: str, projected: bool, archived: bool
+) -> None:
+    """The archive holds the older one as it was before the newer was said."""
+    keyed(memory, "city", "Oslo", "Paris")
+    remarks(memory, 3)
+    memory.project()
+    made = archive_of(memory)
+    keyed(memory, "city", "Rome", "Lyon")
+    if projected:
+        memory.project()
+    if archived:
+        archive_of(memory)
+    for event_id in reversed(memory.ids[-2:]):
+        memory.app.forget(ANNA, now=memory.now, event_id=event_id)
+    memory.project()
+    other.now = memory.now
+    run_job(other, other.app.restore_snapshot, snapshot_id="timeline" if archive == "timeline" else made)
+    other.project()
+    assert len(all_events(other)) == 5
+    assert current(other, spoken=3) == []
+    assert memory.app.parts.items.page(ANNA, EMPTIED_SLOTS, 10, None).items == ()
+    keyed(other, "city", "Oslo again")
+    other.project()
+    assert current(other, spoken=3) == ["Oslo again"]
+
+
+@pytest.mark.spec("P-22")
+def test_what_was_archived_without_the_last_value_before_is_told_too(memory: Memory, other: Memory) -> None:
+    keyed(memory, "city", "Oslo")
+    memory.project()
+    made = archive_of(memory)
+    keyed(memory, "city", "Paris", "Lyon")
+    memory.project()
+    memory.app.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
+    memory.project()
+    other.now = memory.now
+    for one in (made, "timeline"):
+        run_job(other, other.app.restore_snapshot, snapshot_id=one)
+        other.project()
+        assert (texts(all_events(other)), current(other)) == (["Oslo"], [])
+
+
+def archive_of(memory: Memory) -> str:
+    """A snapshot, and all that is projected in segments."""
+    memory.app.compact_segments.close(ANNA, memory.now)
+    memory.app.compact_segments(ANNA, memory.now)
+    return snapshot(memory)

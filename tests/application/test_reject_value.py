@@ -4,10 +4,11 @@ import sqlite3
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from application.setting import ANNA, NOON, Memory, open_memory
+from application.setting import ANNA, NOON, Memory, open_memory, with_parts
 from recollect.application.keep_memories import MemoryChange
 from recollect.application.reject_value import Rejecting
 from recollect.domain.audit import AUDIT, Action, Actor, ActorKind, audit_entry
@@ -16,6 +17,7 @@ from recollect.domain.errors import Conflict, NotFound, VersionMismatch
 from recollect.domain.goals import GoalStatus
 from recollect.domain.memory_drafting import MemoryDraft
 from recollect.domain.scope import Scope
+from recollect.domain.value_tombstones import unkeyed_fingerprint
 
 VALUE = "The zebra sings at midnight"
 ANNA_HERSELF = Actor(ActorKind.USER, "anna")
@@ -253,3 +255,45 @@ def test_refusals_of_events_are_in_the_audit(memory: Memory) -> None:
         ("deleted", (seed.nth(1),)),
     ]
     assert {entry.actor for entry in refused} == {ANNA_HERSELF}
+
+
+@pytest.mark.spec("P-22")
+@pytest.mark.parametrize("path", ["event", "memory"])
+def test_what_began_before_the_tenants_first_rejection_is_refused_after_it(memory: Memory, path: str) -> None:
+    """The append read that nothing of the tenant's was ever rejected, and is overtaken."""
+    overtaken = with_parts(memory, timeline=Overtaken(memory))
+    if path == "event":
+        (result,) = overtaken.add(VALUE.upper()).results
+        assert (result.status, result.reason) == ("refused", "rejected")
+    else:
+        with pytest.raises(Conflict):
+            save(overtaken, VALUE)
+    assert memory.app.parts.timeline.records(ANNA, 10, None).events == ()
+
+
+@pytest.mark.spec("P-22")
+def test_something_else_that_began_before_it_is_stored(memory: Memory) -> None:
+    """Though it has the fingerprint of the rejected value, as one in 256 has that knows of no key."""
+    wanted = unkeyed_fingerprint(ANNA, VALUE)
+    other = next(text for n in range(10_000) if unkeyed_fingerprint(ANNA, text := f"the owl hoots {n} times") == wanted)
+    answer = with_parts(memory, timeline=Overtaken(memory)).add(other, VALUE, "the cat sleeps")
+    assert [one.status for one in answer.results] == ["created", "refused", "created"]
+    stored = {event.content for event in memory.app.parts.timeline.records(ANNA, 10, None).events}
+    assert stored == {other, "the cat sleeps"}
+    assert unkeyed_fingerprint(ANNA, VALUE) != unkeyed_fingerprint(HOME, VALUE)
+
+
+class Overtaken:
+    """A timeline whose first append comes just after the value was rejected."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory, self._rejected = memory, False
+
+    def append(self, *given: Any) -> Any:
+        if not self._rejected:
+            self._rejected = True
+            self._memory.app.reject_value(ANNA, VALUE, order(self._memory))
+        return self._memory.app.parts.timeline.append(*given)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._memory.app.parts.timeline, name)

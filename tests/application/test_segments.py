@@ -31,7 +31,7 @@ def test_an_event_has_its_segment_from_its_projection_on(memory: Memory) -> None
     assert [known[one] for one in ids] == ["00000001"] * SEGMENT_EVENTS + ["00000002"] * 20
     assert memory.app.following.segments.count(ANNA) == 2
     assert memory.app.following.segments.count(BEN) == 0
-    again = AssignSegments(memory.app.parts.items)(ANNA, all_events(memory), memory.now)
+    again = AssignSegments(memory.app.parts.items, memory.app.parts.timeline)(ANNA, all_events(memory), memory.now)
     assert {one: place.segment_id for one, place in again.items()} == known
 
 
@@ -46,7 +46,7 @@ def test_the_bus_tells_segment_and_count(memory: Memory) -> None:
 def test_many_at_once_fill_segments_without_a_gap(memory: Memory) -> None:
     remarks(memory, 620)
     events = all_events(memory)
-    assign = AssignSegments(memory.app.parts.items)
+    assign = AssignSegments(memory.app.parts.items, memory.app.parts.timeline)
     found: dict[str, str] = {}
 
     def work(part: int) -> None:

@@ -27,7 +27,7 @@ def other(memory: Memory, tmp_path: Path) -> Iterator[Memory]:
 
 def test_a_snapshot_is_listed_with_its_counts(memory: Memory) -> None:
     remarks(memory, 620)
-    memory.add("Ben likes ships", scope=BEN)
+    memory.add("the ships are in", scope=BEN)
     memory.project()
     first = snapshot(memory)
     second = snapshot(memory, user_id="ben")
@@ -40,6 +40,14 @@ def test_a_snapshot_is_listed_with_its_counts(memory: Memory) -> None:
     assert ([one.id for one in newest.snapshots], newest.more) == ([second], second)
     assert [one.id for one in memory.app.snapshots.page("acme", 1, newest.more).snapshots] == [first]
     assert memory.app.snapshots.page("other", 10, None).snapshots == ()
+
+
+def test_who_was_never_projected_is_in_a_tenants_snapshot(memory: Memory) -> None:
+    memory.add("Ben likes ships", scope=BEN)
+    assert memory.app.known_users.page("acme", 10, None).user_ids == ()
+    snapshot(memory)
+    [made] = memory.app.snapshots.page("acme", 10, None).snapshots
+    assert (made.counts["users"], made.counts["events"]) == (1, 1)
 
 
 @pytest.mark.spec("A-52")

@@ -1,21 +1,25 @@
 """Deletions kept outside of the table: a table that is restored, or lost, forgets again before it is ready."""
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from application.setting import ANNA, NOON, Memory, open_memory
 from recollect.application.apply_tombstones import seconds_from_now
+from recollect.application.forget_memories import Order
 from recollect.application.import_memories import ImportOrder
 from recollect.application.outside_tombstones import KnownTombstones, tombstone_name
 from recollect.application.reject_value import Rejecting
 from recollect.domain.audit import Actor, ActorKind
+from recollect.domain.deleted_ids import deleted_key
 from recollect.domain.drafting import EventDraft
+from recollect.domain.instants import iso
 from recollect.domain.scope import Scope
 
 USER = Actor(ActorKind.USER, "anna")
@@ -103,6 +107,57 @@ def test_a_lost_table_lets_nothing_in_that_was_deleted(tmp_path: Path) -> None:
     assert dict(new.app.import_memories(BEN, bens, asked).counts) == {"refused": 1}
     assert contents(new) == ["the cat sleeps"]
     new.app.parts.close()
+
+
+@pytest.mark.spec("P-20", "P-22")
+@pytest.mark.parametrize("conversation", ["c1", None], ids=["named conversation", "no conversation"])
+@pytest.mark.parametrize("told", ["at once", "by the reconciliation"])
+def test_a_lost_table_refuses_what_is_sent_again(tmp_path: Path, conversation: str | None, told: str) -> None:
+    memory = open_memory(tmp_path)
+    zebra = EventDraft(content="the zebra sings", timestamp=NOON)
+    cat = EventDraft(content="the cat sleeps", timestamp=NOON)
+    memory.add(zebra, cat, conversation=conversation)
+    if told == "at once":
+        memory.app.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    else:
+        event = memory.app.parts.timeline.find(ANNA, memory.ids[0])
+        assert event is not None
+        by_anna = Order(now=memory.now, actor=USER, via="delete")
+        assert memory.app.forget.one(ANNA, event, by_anna)  # and the process ends before it tells anybody
+        memory.project()
+    new = restored(memory, tmp_path, lost=True)
+    applied(new)
+    later = EventDraft(content="the zebra sings", timestamp=NOON + timedelta(seconds=1))
+    answer = new.add(zebra, cat, later, conversation=conversation)
+    assert [(one.status, one.reason) for one in answer.results] == [
+        ("refused", "deleted"), ("created", None), ("created", None),
+    ]  # fmt: skip
+    new.app.parts.close()
+
+
+@pytest.mark.spec("P-22")
+def test_what_was_sent_again_before_the_tombstones_goes_with_them(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    zebra = EventDraft(content="the zebra sings", timestamp=NOON)
+    memory.add(zebra, "the cat sleeps")
+    memory.app.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    new = restored(memory, tmp_path, lost=True)
+    assert new.add(zebra).results[0].status == "created"
+    applied(new)
+    assert contents(new) == []
+    assert new.add(zebra).results[0].status == "refused"
+    new.app.parts.close()
+
+
+def test_tombstones_without_identities_are_read(tmp_path: Path) -> None:
+    """As they were written before identities stood in them."""
+    memory = open_memory(tmp_path)
+    event_id = memory.app.ids.seed(1_700_000_000_000).nth(0)
+    old = {"kind": "events", "events": [[event_id, iso(NOON)]], "tenant": "acme", "user_id": "anna", "at": iso(NOON)}
+    memory.app.parts.snapshots.put_if_absent("", tombstone_name(1), json.dumps(old).encode())
+    assert applied(memory) == {"events": 1}
+    assert memory.app.parts.items.get(ANNA, [deleted_key(event_id)])
+    memory.app.parts.close()
 
 
 def test_a_deletion_on_a_restored_table_does_not_hide_those_before(tmp_path: Path) -> None:

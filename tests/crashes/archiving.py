@@ -113,6 +113,15 @@ def forget_what_is_archived(world: World) -> None:
         world.app.forget_indexed(ANNA, [gone.ref])
 
 
+@scenario("empty_archived_slots", "segment_archive.supersede", prepare=archived, after=gone("Bonn"))
+def forget_what_superseded_an_archived_value(world: World) -> None:
+    """The archive's value of the slot, which is the one before, says that it is superseded."""
+    gone = world.app.parts.timeline.find(ANNA, world.known["later"][1])
+    if gone is not None:
+        world.app.forget(ANNA, event_id=gone.id, now=world.now)
+        world.app.empty_archived_slots(ANNA, [gone.ref], world.now)
+
+
 @scenario(
     "restore_snapshot.step",
     "snapshots.users",

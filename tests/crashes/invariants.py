@@ -15,6 +15,7 @@ from recollect.domain.memory_items import memory_in
 from recollect.domain.record import from_record
 from recollect.domain.representation import represented
 from recollect.domain.scope import Scope
+from recollect.domain.slots import slot_of
 
 _EMPTIED = frozenset({"memories", "bus_outbox", "deferred", "untold_deletions"})
 _BEHIND_ALL_IDS = "\U0010ffff"
@@ -84,7 +85,7 @@ def slots_say_what_their_history_says(stored: Stored) -> None:
     for row in stored.slots:
         by_slot[(row.owner, row.slot)].append(row)
     there = {(*row.owner, row.event_id) for row in stored.slots if row.emptied is None}
-    assert there == {place for place, event in stored.events.items() if "key" in event}
+    assert there == {place for place, event in stored.events.items() if slot_of(from_record(event)) is not None}
     for rows in by_slot.values():
         ordered = sorted(rows, key=_order)
         assert ordered[-1].emptied is not False
@@ -143,7 +144,7 @@ def each_content_is_one_memory(stored: Stored) -> None:
 
 
 def each_change_is_told_once(stored: Stored) -> None:
-    """The audit has no version of a memory twice, and no deletion.
+    """The audit has no version of a memory twice, and no deletion; one that several ended at once it has for each.
 
     Where a promotion was overtaken by a deletion, it has the making of what is gone by now as often as that was made.
     """
@@ -152,7 +153,7 @@ def each_change_is_told_once(stored: Stored) -> None:
     for row in stored.of("audit"):
         after, action = row.value.get("after"), row.value["action"]
         if after and (*row.owner, after["id"]) in there:
-            told[(row.owner, after["id"], after["version"])] += 1
+            told[(row.owner, after["id"], after["version"], *row.value["target_ids"])] += 1
         if action == "delete":
             told.update((row.owner, target, action) for target in row.value["target_ids"])
     assert [change for change, times in told.items() if times > 1] == []

@@ -14,7 +14,7 @@ from crashes.picture import Picture, difference, picture_of
 from crashes.scenario import Scenario
 from crashes.store import Stored, stored_in
 from crashes.use_cases import use_cases, watched
-from crashes.world import World, local_plan
+from crashes.world import Plan, World, local_plan
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket
 from recollect.domain.errors import RecollectError
 
@@ -46,10 +46,13 @@ class Matrix:
     _runs: int = 0
 
     def __post_init__(self) -> None:
-        self.prepared = World(local_plan(self.folder / "prepared", self.scenario.says))
+        self.prepared = World(self._plan(self.folder / "prepared"))
         self.scenario.prepare(self.prepared)
         self.prepared.close()
         self.whole = self._without_a_fault()
+
+    def _plan(self, home: Path) -> Plan:
+        return local_plan(home, self.scenario.says, apart=self.scenario.apart)
 
     def points(self) -> list[Fault]:
         """Every call, before and after it, in each way; what stays away does so from before a call on."""
@@ -152,7 +155,7 @@ class Matrix:
         home = self.folder / f"run-{self._runs}"
         shutil.copytree(self.folder / "prepared", home)
         before, ticket.armed = self.prepared, False
-        world = World(local_plan(home, self.scenario.says), ticket, before.now, dict(before.known))
+        world = World(self._plan(home), ticket, before.now, dict(before.known))
         try:
             yield home, world
         finally:

@@ -68,7 +68,8 @@ def _is_shown(name: str) -> bool:
 
 def _told(tombstone: Mapping[str, Any]) -> list[str]:
     """What a tombstone tells, one deletion at a time: how many it tells at once is nobody's promise, nor how often."""
-    named = [event_id for event_id, _ in tombstone.get("events", [])] or [tombstone.get("id", "")]
+    events = [" ".join([event_id, *identity]) for event_id, _, *identity in tombstone.get("events", [])]
+    named = events or [tombstone.get("id", "")]
     return [f"{tombstone['kind']} {own}" for own in named]
 
 
@@ -76,12 +77,13 @@ def _object(name: str, lines: Iterable[str]) -> object:
     """Of segments and archives their records in order; of the rest that it is there: it holds sums and hashes."""
     if not name.endswith((".segment", ".ndjson.gz")):
         return None
-    return [{**document, "versions": None} for document in map(json.loads, lines)]
+    return [{**document, "versions": None, "decisions": None} for document in map(json.loads, lines)]
 
 
 def _is_left_out(row: Row) -> bool:
     failed = row.collection == "audit" and row.value.get("outcome") == "failed"
-    return failed or row.collection in _TRIES_ALONE or row.collection in _ORDER_ALONE
+    on_the_way = row.collection == "arbitrations" and row.value["step"] == "key"  # which value ended which, and when
+    return failed or on_the_way or row.collection in _TRIES_ALONE or row.collection in _ORDER_ALONE
 
 
 def _plain(row: Any, names: Mapping[str, str]) -> str:

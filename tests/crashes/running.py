@@ -107,7 +107,7 @@ def job_summarize(world: World) -> str:
     return run_job(world, "summarize")
 
 
-@scenario("retain.step", prepare=aged, unlike=frozenset({"bus", "objects"}))
+@scenario("retain.step", "bus_outbox.waiting", prepare=aged, unlike=frozenset({"bus", "objects"}))
 def job_retain(world: World) -> str:
     """The job `retain`. What is tried again is archived and told again, without what went before."""
     return run_job(world, "retain")

@@ -1,6 +1,17 @@
 """All scenarios, and what is in none of them."""
 
-from crashes import archiving, derived, erasing, evidence, reading, rejecting, remembering, running  # noqa: F401
+from crashes import (  # noqa: F401
+    archiving,
+    contradicting,
+    derived,
+    erasing,
+    evidence,
+    reading,
+    rejecting,
+    remembering,
+    running,
+    settling,
+)
 from crashes.scenario import SCENARIOS
 
 __all__ = ["OMITTED", "SCENARIOS"]

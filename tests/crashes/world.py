@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from application.setting import ANNA
-from crashes.wrapping import Ticket, WrappedParts
+from crashes.wrapping import Apart, Ticket, WrappedParts
 from recollect.app import App, Parts
 from recollect.application.build_context import ContextRequest
 from recollect.application.context_sources import ContextQuestion
@@ -52,16 +52,17 @@ class OneFinding:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a deployment is opened with: its settings, and what its model says."""
+    """What a deployment is opened with: its settings, what its model says, and whether it commits each write alone."""
 
     environment: Mapping[str, str]
     says: str = '{"summary": "Anna counts.", "tracked_goals": []}'
+    apart: bool = False
 
     def open(self, ticket: Ticket) -> App:
         """The app over its parts, each call past the ticket."""
         real = open_app(Settings.from_environment(dict(self.environment)))
         parts = WrappedParts(_Scripted(real.parts, self.says), ticket)
-        return App(real.settings, cast(Parts, parts))
+        return App(real.settings, cast(Parts, Apart(parts) if self.apart else parts))
 
 
 class _Scripted:
@@ -147,7 +148,7 @@ class World:
         return ContextRequest(question=question, fence=fence_for("f" * 32), **more)
 
 
-def local_plan(home: Path, says: str | None = None) -> Plan:
+def local_plan(home: Path, says: str | None = None, *, apart: bool = False) -> Plan:
     """SQLite in that folder, and the hashing embedder."""
     environment = {"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing", "RECOLLECT_MODEL": "extractive"}
-    return Plan(environment) if says is None else Plan(environment, says)
+    return Plan(environment, apart=apart) if says is None else Plan(environment, says, apart)

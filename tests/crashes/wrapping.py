@@ -8,7 +8,7 @@ was a call of another thread, the main one learns of it by its next call.
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -145,6 +145,28 @@ class WrappedParts:
 
 def _check(name: str, check: Callable[[], Any], ticket: Ticket) -> Callable[[], Any]:
     return lambda: ticket.made(name, check)
+
+
+class Apart:
+    """Parts whose groups of writes are single writes, as on a store that commits each by itself."""
+
+    def __init__(self, parts: object) -> None:
+        self._parts = parts
+
+    def __getattr__(self, name: str) -> Any:
+        part = getattr(self._parts, name)
+        return _Single(part) if name == "projections" else part
+
+
+class _Single:
+    def __init__(self, part: object) -> None:
+        self._part = part
+
+    def together(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._part, name)
 
 
 class _Group:

@@ -9,8 +9,11 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-FUNCTIONS = ("ingest", "retrieval", "context", "converse", "knowledge", "mcp", "summarize", "project", "jobs", "retain")
-EMBEDDING = ("retrieval", "context", "converse", "knowledge", "mcp", "project", "jobs")
+FUNCTIONS = (
+    "ingest", "retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "summarize", "project", "jobs",
+    "retain",
+)  # fmt: skip
+EMBEDDING = ("retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "project", "jobs")
 ASKING = ("converse", "summarize", "jobs")
 PUBLIC_ROUTES = {"GET /v1/health", "GET /v1/ready", "GET /v1/openapi.json", "GET /docs"}
 

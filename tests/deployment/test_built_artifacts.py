@@ -17,11 +17,14 @@ pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("b
 ABSENT = {
     "http-get-event", "http-delete-event", "http-delete-key", "http-patch-goal", "http-check-in", "http-get-job",
     "http-unknown-job", "http-lift-rejection", "http-get-erasure", "http-get-memory", "http-patch-memory",
-    "http-memory-history", "http-delete-memory",
+    "http-memory-history", "http-delete-memory", "http-revert-decision", "http-resolve-conflict",
 }  # fmt: skip
 STARTED = {*(f"http-{kind}-job" for kind in KINDS), "http-erase-user"}
 CREATED = {source: {200, 201} for source in ("http-events", "http-make-summary", "http-save-memory")}
-EITHER = {"http-get-entry": {200, 404}, "http-delete-entry": {204, 404}}
+EITHER = {
+    "http-get-entry": {200, 404}, "http-delete-entry": {204, 404}, "http-get-rule": {200, 404},
+    "http-patch-rule": {200, 404}, "http-delete-rule": {204, 404},
+}  # fmt: skip
 STATUSES = {**{source: {404} for source in ABSENT}, **{source: {202} for source in STARTED}, **CREATED, **EITHER}
 HTTP_EVENTS = [
     (name, source) for name in FUNCTIONS for source in sample_events(name) if source.partition("-")[0] == "http"

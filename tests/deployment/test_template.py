@@ -220,6 +220,11 @@ def test_a_deployment_without_what_its_model_needs_is_refused(provider: str, rul
     assert set(chosen) == {one for one in allowed if provider in one.split(",")}
 
 
+def test_no_alarm_has_more_metrics_than_cloudwatch_takes() -> None:
+    metrics = [one["Properties"].get("Metrics", []) for one in resources("AWS::CloudWatch::Alarm").values()]
+    assert max(len([one for one in each if "MetricStat" in one]) for each in metrics) <= 10
+
+
 def test_functions_run_on_one_python_and_the_chosen_architecture() -> None:
     shared = template()["Globals"]["Function"]
     assert shared["Runtime"] == "python3.13"

@@ -17,10 +17,11 @@ from recollect.settings import Settings
 
 GROUPS_OF = {
     "ingest": ("ingest",),
-    "retrieval": ("retrieval", "memories", "operations", "forgetting", "bridge", "jobs", "snapshots"),
+    "retrieval": ("retrieval", "memories", "contradictions", "operations", "forgetting", "bridge", "jobs", "snapshots"),
     "context": ("context",),
     "converse": ("turns",),
     "knowledge": ("knowledge", "rules", "tools"),
+    "arbitration": ("arbitration", "merge_rules"),
     "summarize": ("summaries",),
 }
 

@@ -91,3 +91,10 @@ def test_facets_tell_types_apart() -> None:
         )
         == 4
     )
+
+
+def test_filters_know_the_instant_that_is_asked_about() -> None:
+    later = NOON + timedelta(days=1)
+    assert SearchFilters(now=NOON).moment == NOON
+    assert SearchFilters(now=NOON, as_of=later, recorded_as_of=NOON - timedelta(days=1)).moment == later
+    assert SearchFilters(now=NOON, recorded_as_of=NOON - timedelta(days=1)).moment == NOON - timedelta(days=1)

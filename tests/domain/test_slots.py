@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.samples import NOON, event
-from recollect.domain.event import EventRef
+from recollect.domain.event import EventRef, Role, Source
 from recollect.domain.slots import (
     SlotEntry,
+    bound_of,
     current_at,
     entry_of,
+    named_slot,
     newest_of_slots,
     slot_of,
     successor,
@@ -119,3 +121,53 @@ def test_what_an_event_says_superseded_it_stands_in_its_history() -> None:
     there = SlotEntry(EventRef("e9", later), NOON, None)
     assert with_told([*history, there], [told]) == [*history, there]
     assert with_told(history, [event(id="e1", key="city")]) == history
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("content", "days"),
+    [
+        ("I'm in Berlin until Friday", 3),
+        ("I'm up at 4:30 this week", 5),
+        ("for the next two weeks I'm in Munich", 15),
+        ("doc says no coffee for ten days", 10),
+        ("I live in Paris", None),
+        ("The report is due before Friday", None),
+        ("I've worked at Acme for three years", None),
+        ("I served in the navy for eight years", None),
+        ("My goal this year is to run", None),
+        ("Paris. " + "word " * 100 + "until Friday", None),
+    ],
+)
+def test_a_keyed_value_with_a_bound_of_its_own_fills_no_slot(content: str, days: int | None) -> None:
+    """NOON is a Wednesday."""
+    value = event(content=content, key="city")
+    until = bound_of(value)
+    assert (until is None) == (days is None)
+    assert until is None or abs((until - NOON).days - (days or 0)) <= 1
+    assert (slot_of(value) is None) == (days is not None)
+    assert named_slot(value) == ("", "", "city")
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    "changes", [{"key": None}, {"role": Role.BOT}, {"source": Source.INFERRED}, {"is_private": True}]
+)
+def test_only_a_persons_own_keyed_words_set_a_bound(changes: dict[str, object]) -> None:
+    assert bound_of(event(**{"content": "Berlin until Friday", "key": "city", **changes})) is None
+
+
+@pytest.mark.spec("P-24")
+def test_a_bounded_value_is_the_newest_of_its_slot_while_it_holds() -> None:
+    minutes = [NOON + timedelta(minutes=n) for n in range(3)]
+    paris = event(id="a", content="Paris", key="city", timestamp=minutes[0])
+    berlin = event(id="b", content="Berlin until Friday", key="city", timestamp=minutes[1])
+    rome = event(id="c", content="Rome", key="city", timestamp=minutes[2])
+    week = timedelta(days=7)
+    assert newest_of_slots([paris, berlin]) == {("", "", "city"): paris}
+    assert newest_of_slots([paris, berlin], NOON + week) == {("", "", "city"): paris}
+    assert newest_of_slots([paris, berlin], NOON) == {("", "", "city"): berlin}
+    assert newest_of_slots([paris, berlin, rome], NOON) == {("", "", "city"): rome}
+    assert superseded_in(paris, newest_of_slots([berlin], NOON))
+    assert superseded_in(berlin, newest_of_slots([rome], NOON))
+    assert not superseded_in(rome, newest_of_slots([berlin], NOON))

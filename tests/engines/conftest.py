@@ -113,7 +113,7 @@ def deployment(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Iterator[De
     project = project_handler(app)
     handlers = {
         "ingest": http_handler("ingest", app=app),
-        "retrieval": http_handler("retrieval", "memories", "operations", "forgetting", app=app),
+        "retrieval": http_handler("retrieval", "memories", "contradictions", "operations", "forgetting", app=app),
         "context": http_handler("context", app=app),
         "project": project,
     }

@@ -88,6 +88,33 @@ def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> N
 
 
 @pytest.mark.spec("P-22")
+def test_an_archived_value_says_that_a_deleted_one_superseded_it(deployment: Deployment) -> None:
+    app = deployment.app
+    paris = said(deployment, "Paris", 1)
+    app.reconcile(NOW)
+    app.compact_segments.close(ANNA, NOW)
+    app.compact_segments(ANNA, NOW)
+    before, beside = (app.ids.seed(1_800_000_000_000 + n).nth(0) for n in range(2))
+    run(app.take_snapshot, **{JOB_ID: before})
+    lyon = said(deployment, "Lyon", 2)
+    run(app.take_snapshot, **{JOB_ID: beside})
+    lines = app.snapshots.lines(ANNA, beside, 0)
+    assert [(line.event.id, line.event.superseded_by) for line in lines] == [(paris, lyon), (lyon, None)]
+    app.forget(ANNA, now=NOW, event_id=lyon)
+    app.reconcile(NOW)
+    archived = [app.snapshots.lines(ANNA, one, 0) for one in (before, beside)]
+    for kept in (*archived, list(app.read_segments(ANNA))):
+        assert [(line.event.id, line.event.superseded_by) for line in kept] == [(paris, lyon)]
+
+
+def said(deployment: Deployment, city: str, day: int) -> str:
+    """The id of a new value of a slot, not projected."""
+    event = {"content": city, "key": "city", "timestamp": f"2026-01-0{day}T00:00:00Z"}
+    answer = deployment.call("ingest", "POST", "/v1/events", {"user_id": "anna", "events": [event]})
+    return str(answer.body["results"][0]["event_id"])
+
+
+@pytest.mark.spec("P-22")
 def test_an_export_is_imported_for_another_user(deployment: Deployment) -> None:
     app, ids = deployment.app, add(deployment, 105)
     page = app.export_memories.page(ANNA, None, NOW)

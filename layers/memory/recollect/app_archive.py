@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.app import Parts
     from recollect.application.compact_segments import Compaction, CompactSegments
     from recollect.application.diff_snapshots import DiffSnapshots
+    from recollect.application.empty_archived_slots import EmptyArchivedSlots
     from recollect.application.export_memories import ExportMemories
     from recollect.application.forget_events import ForgetEvents
     from recollect.application.import_memories import ImportMemories
@@ -104,12 +105,21 @@ class ArchiveUseCases:
 
         return RewriteSegments(self.parts.items, self.parts.snapshots, self.segment_archive, self.snapshots)
 
+    @cached_property
+    def empty_archived_slots(self) -> EmptyArchivedSlots:
+        """What a deleted value leaves in the archive: a slot that stays empty."""
+        from recollect.application.empty_archived_slots import EmptyArchivedSlots
+
+        parts = self.parts
+        return EmptyArchivedSlots(parts.timeline, parts.items, parts.snapshots, self.segment_archive, self.snapshots)
+
     def forget_archived(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """The part of `project` that takes what is gone out of the archive, where there is one."""
         try:
             rewrite = self.rewrite_segments
         except NotReady:
             return
+        self.empty_archived_slots(scope, refs, now)
         rewrite(scope, refs, now)
         self.forget_indexed(scope, refs)
 

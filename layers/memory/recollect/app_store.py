@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from recollect.app_arbitration import ArbitrationUseCases
 from recollect.app_archive import ArchiveUseCases
+from recollect.app_contradictions import ContradictionUseCases
 from recollect.app_erasure import ErasureUseCases
 from recollect.app_index import IndexUseCases
 
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from recollect.settings import Settings
 
 
-class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases):
+class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, ArbitrationUseCases, ContradictionUseCases):
     """Mixed into `App`; each use case is imported and made when first used."""
 
     settings: Settings
@@ -114,7 +116,7 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases):
         """The part of `project` that memories need."""
         from recollect.application.follow_memories import FollowMemories
 
-        return FollowMemories(self.parts.items, self.promote_memories, self.forget_memories, self.rules)
+        return FollowMemories(self.parts.items, self.promote_memories, self.forget_memories)
 
     @cached_property
     def following(self) -> Following:
@@ -122,9 +124,11 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases):
         from recollect.application.assign_segments import AssignSegments
         from recollect.application.following import Following
 
-        segments = AssignSegments(self.parts.items)
+        segments = AssignSegments(self.parts.items, self.parts.timeline)
         return Following(
+            self.rules,
             self.follow_memories,
+            self.follow_contradictions,
             segments,
             self.known_users,
             self.keep_summaries_up,

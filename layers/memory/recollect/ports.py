@@ -99,7 +99,10 @@ class Timeline(Protocol):
         """All values a slot (persona, household, key) has had, among projected events, and those removed since."""
 
     def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
-        """The events of a slot that are there, newest first: pending, superseded, private and expired ones too."""
+        """The events of a slot that are there, newest first: pending, superseded, private and expired ones too.
+
+        Those with a bound are among them, which are in no history: they hold over the slot's value for a while (P-24).
+        """
 
     def remove(self, scope: Scope, event: Event, removal: Removal) -> bool:
         """Takes the event away for good; False where it is gone already. All of what follows at once, or nothing.
@@ -108,6 +111,12 @@ class Timeline(Protocol):
         that what was derived must go; `removal.also` are marked as pending, to be projected again; `removal.items` are
         written, unless it is gone already. Raises VersionMismatch where the event changed since it was read, or an
         item is not at its expected version; InvalidInput where an item is too large.
+        """
+
+    def bury(self, scope: Scope, identities: Sequence[str]) -> None:
+        """From now on an append of one of these is REFUSED, as of an event that was removed; again is no harm.
+
+        For events that this timeline does not have: an identity whose event is there stays as it is.
         """
 
     def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
@@ -140,7 +149,10 @@ class Projections(Protocol):
         """The kept projections, by event id."""
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
-        """Enters a keyed event in its slot's history, unless it is there or was removed from it."""
+        """Enters a keyed event in its slot's history, unless it is there or was removed from it, or has a bound (P-24).
+
+        Then it is in no history, and `of_slot` finds it all the same.
+        """
 
     def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
         """Enters a keyed event that is not stored in its slot's history as a removed one; what is there stays."""

@@ -49,6 +49,16 @@ ROUTES = {
     "GET /v1/jobs/{job_id}",
     "GET /v1/rules",
     "PUT /v1/rules",
+    "POST /v1/arbitrations",
+    "POST /v1/merges",
+    *(f"{method} /v1/merge-rules/{{name}}" for method in ("PUT", "PATCH", "GET", "DELETE")),
+    "GET /v1/merge-rules",
+    "POST /v1/merge-rules/import",
+    "POST /v1/merge-rules/match",
+    "GET /v1/users/{user_id}/arbitrations",
+    "POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert",
+    "GET /v1/users/{user_id}/conflicts",
+    "POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve",
     "GET /v1/users/{user_id}/summaries",
     "POST /v1/users/{user_id}/summaries",
     "GET /v1/users/{user_id}/goals",
@@ -108,7 +118,10 @@ def test_every_operation_says_what_it_takes_and_gives() -> None:
 
 
 READING = ("get", "delete")
-BODILESS = {("post", "/v1/users/{user_id}/summaries")}
+BODILESS = {
+    ("post", "/v1/users/{user_id}/summaries"),
+    ("post", "/v1/users/{user_id}/arbitrations/{arbitration_id}/revert"),
+}
 OPEN = {"/v1/health", "/v1/ready", "/v1/openapi.json", "/docs"}
 
 
@@ -170,6 +183,9 @@ def test_answers_are_what_the_document_promises(app: App, caller: Caller) -> Non
         ("/v1/users/{user_id}/audit", "/v1/users/anna/audit?action=create"),
         ("/v1/users/{user_id}/audit", "/v1/users/anna/audit?limit=0"),
         ("/v1/users/{user_id}/ledger", "/v1/users/anna/ledger?outcome=promoted"),
+        ("/v1/users/{user_id}/arbitrations", "/v1/users/anna/arbitrations?status=applied"),
+        ("/v1/users/{user_id}/arbitrations", "/v1/users/anna/arbitrations?status=x"),
+        ("/v1/users/{user_id}/conflicts", "/v1/users/anna/conflicts?status=open"),
         ("/v1/rules", "/v1/rules"),
         *((path, path) for path in OPEN),
     ]

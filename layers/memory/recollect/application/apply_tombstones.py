@@ -1,7 +1,7 @@
 """Applies again what was deleted after the state that a restored, or new, table is in (P-22).
 
 Each tombstone may be applied twice. What is there goes as it went then; of a record that is not there, its id is
-noted, so that no import and no restore brings it back.
+noted and its identity buried, so that no import and no restore brings it back, and nobody who sends it again.
 """
 
 import time
@@ -12,11 +12,19 @@ from datetime import datetime
 from typing import Any
 
 from recollect.application.check_readiness import PartState
-from recollect.application.outside_tombstones import ERASURE, EVENTS, KEYS, LIFTED, REJECTION, OutsideTombstones
+from recollect.application.outside_tombstones import (
+    ERASURE,
+    EVENTS,
+    KEYS,
+    LIFTED,
+    REJECTION,
+    DeletedRecord,
+    OutsideTombstones,
+    deleted_records,
+)
 from recollect.domain.deleted_ids import deleted_write
 from recollect.domain.errors import NotFound
 from recollect.domain.event import EventRef
-from recollect.domain.instants import from_iso
 from recollect.domain.items import ABSENT, MOST_WRITES, ItemWrite, of_tenant
 from recollect.domain.job import RemainingSeconds
 from recollect.domain.scope import Scope
@@ -72,7 +80,7 @@ class ApplyTombstones:
             return
         scope = Scope(tombstone["tenant"], tombstone["user_id"])
         if kind == EVENTS:
-            self._events(scope, [EventRef(i, from_iso(at)) for i, at in tombstone["events"]], now)
+            self._events(scope, deleted_records(tombstone), now)
         elif kind == REJECTION:
             self._rejection(scope, tombstone["id"], tombstone["rejection"], now)
         elif kind == LIFTED:
@@ -82,16 +90,30 @@ class ApplyTombstones:
             self._erase(scope, tombstone["id"], now)
             self._outside.told(of_tenant(scope.tenant), [tombstone["id"]], now)
 
-    def _events(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
-        there = self._timeline.read(scope, refs)
-        for ref in refs:
-            if ref.id in there:
-                with suppress(NotFound):
-                    self._forget(scope, ref, now)
-                self._outside.told(scope.user, [ref.id], now)
-        writes = [deleted_write(ref.id) for ref in refs if ref.id not in there]
+    def _events(self, scope: Scope, records: Sequence[DeletedRecord], now: datetime) -> None:
+        there = self._timeline.read(scope, [one.ref for one in records])
+        for ref in [one.ref for one in records if one.ref.id in there]:
+            self._forgotten(scope, ref, now)
+        lost = [one for one in records if one.ref.id not in there]
+        writes = [deleted_write(one.ref.id) for one in lost]
         for start in range(0, len(writes), MOST_WRITES):
             self._items.write(scope, writes[start : start + MOST_WRITES], now)
+        identities = [one.identity for one in lost if one.identity is not None]
+        if identities:
+            self._bury(scope, identities, now)
+
+    def _bury(self, scope: Scope, identities: Sequence[str], now: datetime) -> None:
+        """One that was sent again before this goes too; outside, the tombstone of its identity stands for it."""
+        self._timeline.bury(scope, identities)
+        again = [event_id for event_id in self._timeline.identified(scope, identities).values() if event_id is not None]
+        found = [event for one in again if (event := self._timeline.find(scope, one)) is not None]
+        for event in found:
+            self._forgotten(scope, event.ref, now)
+
+    def _forgotten(self, scope: Scope, ref: EventRef, now: datetime) -> None:
+        with suppress(NotFound):
+            self._forget(scope, ref, now)
+        self._outside.told(scope.user, [ref.id], now)
 
     def _rejection(self, scope: Scope, rejection_id: str, document: Mapping[str, Any], now: datetime) -> None:
         value = rejection_in(rejection_id, document)

@@ -21,6 +21,7 @@ from recollect.domain.errors import Conflict, VersionMismatch
 from recollect.domain.event import Event
 from recollect.domain.ids import IdSource
 from recollect.domain.items import ABSENT, MOST_WRITES, Item, ItemWrite, of_tenant
+from recollect.domain.recognition import recognised
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
 from recollect.ports import Items
@@ -50,7 +51,7 @@ class BridgeGate:
     def __call__(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         """The routing; a deferral is durable on return. Raises what the items raise, and Conflict."""
         if not needs_state(events, rules.bridge):
-            return route(events, rules.bridge, suspended=False)
+            return route(events, rules.bridge, suspended=False, always=_recognised(events, rules))
         for _ in range(_TRIES):
             try:
                 return self._route(scope, events, rules, now)
@@ -61,7 +62,7 @@ class BridgeGate:
     def _route(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         item = self._items.get(of_tenant(scope.tenant), [STATE_KEY]).get(STATE_KEY)
         suspended = item is not None and state_in(item.value).suspended
-        routing = route(events, rules.bridge, suspended=suspended)
+        routing = route(events, rules.bridge, suspended=suspended, always=_recognised(events, rules))
         self._defer(scope, routing.deferred, now)
         if routing.recovered and item is not None:
             self._resume(scope.tenant, item, now)
@@ -96,3 +97,8 @@ class BridgeGate:
     def _resume(self, tenant: str, item: Item, now: datetime) -> None:
         healthy = BridgeState(suspended=False, source="saved event", since=now)
         self._items.write(of_tenant(tenant), [ItemWrite(STATE_KEY, state_document(healthy), item.version)], now)
+
+
+def _recognised(events: Sequence[Event], rules: Rules) -> set[str]:
+    """Those in which a cue rule recognises the value of an attribute or its end: memories, whatever the policies."""
+    return {event.id for event in events if recognised(event, rules)}

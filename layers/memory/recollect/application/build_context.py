@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from recollect.application.context_sources import ContextQuestion, ContextSources, Gathered
 from recollect.application.keep_rules import GivenRules, settled
 from recollect.application.look_up import LookedUp, LookUp
+from recollect.application.recalled import Recalled
 from recollect.domain.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
 from recollect.domain.event import Event
 from recollect.domain.goals import Goal
 from recollect.domain.knowledge import KnowledgeEntry
-from recollect.domain.memory import Memory
+from recollect.domain.memory import Memory, Origin
 from recollect.domain.messages import ContextParts, Fence
 from recollect.domain.ranking import Ranked
 from recollect.domain.rendering import goal_line
@@ -120,13 +121,14 @@ class BuildContext:
 def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, rules: Rules) -> ContextAnswer:
     """Chooses from what was read, renders it and fits it into the budget; reads nothing."""
     question, limits = request.question, _effective(rules, request).context
-    found, reach, memories = _found(gathered), reach_of(limits), gathered.recalled.memories
+    recalled, found, reach = gathered.recalled, _found(gathered), reach_of(limits)
+    memories = recalled.memories
     shown = [represented(event, memories.get(event.id)) for event in gathered.important]
     weighty = by_importance(shown, limits.decay_half_life_days, question.now)
     selection = select(
-        _items(gathered.recent[: reach.recent], memories),
-        [_item(gathered.recalled.events[i], memories.get(i), one.ranked.score) for i, one in found.items()],
-        _items(weighty[: reach.important], memories),
+        _noted(_items(gathered.recent[: reach.recent], memories), recalled),
+        _noted([_item(recalled.events[i], memories.get(i), one.ranked.score) for i, one in found.items()], recalled),
+        _noted(_items(weighty[: reach.important], memories), recalled),
         limits,
         question.now,
         frozenset([gathered.input_event.id]) if gathered.input_event else frozenset(),
@@ -146,13 +148,20 @@ def _parts(
     return ContextParts(
         user_input=request.question.text,
         memories=memories,
-        raw_window=tuple(_items(gathered.raw_window, {})),
+        raw_window=tuple(_said(event, gathered.recalled.kept.get(event.id)) for event in gathered.raw_window),
         summary=behind.summary.text if behind.summary else None,
         goals=tuple(goal_line(goal.tracked) for goal in behind.goals),
         knowledge=behind.knowledge.text if behind.knowledge else None,
         web_results=web_results,
         tools=request.tools,
     )
+
+
+def _said(event: Event, memory: Memory | None) -> ContextItem:
+    """A message of the raw window, in the words that a person put in the place of its own where they edited it."""
+    if memory is None or memory.origin is Origin.MERGED or memory.content.strip() == event.content.strip():
+        return _item(event, None)
+    return _item(replace(event, content=memory.content), None)
 
 
 def _effective(given: GivenRules, request: ContextRequest) -> Rules:
@@ -168,6 +177,11 @@ def _found(gathered: Gathered) -> dict[str, Found]:
 
 def _items(events: Sequence[Event], memories: Mapping[str, Memory]) -> list[ContextItem]:
     return [_item(event, memories.get(event.id)) for event in events]
+
+
+def _noted(items: Sequence[ContextItem], recalled: Recalled) -> list[ContextItem]:
+    """With what they replaced, where a search came upon that."""
+    return [replace(item, replaces=recalled.replaces.get(item.id, ())) for item in items]
 
 
 def _item(event: Event, memory: Memory | None, score: float | None = None) -> ContextItem:

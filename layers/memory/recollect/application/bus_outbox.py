@@ -61,6 +61,17 @@ class BusOutbox:
             if due:
                 self.deliver(owner, due, now)
 
+    def waiting(self, owner: Scope, event_type: str, now: datetime) -> list[BusEvent]:
+        """What one owner's outbox holds of that type, due or not. Raises as items."""
+        found: list[Item] = []
+        after: str | None = None
+        while True:
+            page = self._items.page(owner, OUTBOX, _PAGE, after)
+            found += [item for item in page.items if item.value["type"] == event_type]
+            after = page.more
+            if after is None:
+                return [_event(item, now) for item in found]
+
     def drain(
         self, now: datetime, tenant: str | None = None, remaining_seconds: Callable[[], float] = lambda: inf
     ) -> OutboxRun:

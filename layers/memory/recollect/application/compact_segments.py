@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from recollect.application.assign_segments import counter_write
+from recollect.application.assign_segments import counter_write, place_counted
 from recollect.application.record_lines import RecordLines
 from recollect.application.segment_archive import SegmentArchive
 from recollect.domain.errors import Conflict, RecollectError, VersionMismatch
@@ -113,6 +113,7 @@ class CompactSegments:
             counter = counter_in(item.value) if item else SegmentCounter()
             if not counter.count:
                 return
+            place_counted(self._items, self._timeline, scope, counter, now)
             writes = [counter_write(item, counter.closed(), now)]
             if counter.ids:
                 writes.append(ItemWrite(roll_key(counter.number, counter.roll), {"ids": list(counter.ids)}))

@@ -13,13 +13,13 @@ from recollect.domain.ranking import Mode
 from recollect.domain.representation import memory_drop_reason
 from recollect.domain.rules import MOST_PLACES, Rules
 from recollect.domain.scope import Scope
-from recollect.domain.slots import newest_of_slots, superseded_in
 from recollect.domain.timeline import IMPORTANT_FROM, TAIL_EVENTS, WindowQuery
 from recollect.ports import Concurrency, Timeline
 
 _SLACK = 15
 _MOST_SPOKEN = MOST_PLACES + _SLACK
 _MOST_WEIGHTY = MOST_PLACES + _SLACK
+_MOST_PAST = 1_000  # looked through where the past is asked for: places without their events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class ContextSources:
         """
         opened = self._recall.begin(scope, _recall_request(question))
         newest = self._concurrency.submit(lambda: self._newest(scope, question))
-        weighty = self._concurrency.submit(lambda: self._timeline.important(scope, _MOST_WEIGHTY))
+        weighty = self._concurrency.submit(lambda: self._weighty(scope, question))
         spoken = self._concurrency.submit(lambda: self._spoken(scope, question, _MOST_SPOKEN))
         behind = self._background.begin(scope, question.store, question.filters)
         rules = read_rules()
@@ -91,16 +91,27 @@ class ContextSources:
         return _sorted_out(scope, question, rules, read)
 
     def _newest(self, scope: Scope, question: ContextQuestion) -> list[Event]:
-        if question.filters.as_of is None:
+        if not question.filters.looks_back:
             return self._timeline.newest(scope, TAIL_EVENTS)
-        window = TimeWindow(None, question.filters.as_of)
+        window = TimeWindow(None, question.filters.moment)
         page = self._timeline.window(scope, WindowQuery(now=question.filters.now, window=window, limit=TAIL_EVENTS))
         return list(page.events)
 
     def _spoken(self, scope: Scope, question: ContextQuestion, limit: int) -> list[EventRef]:
         if question.conversation_id is None:
             return []
-        return self._timeline.of_conversation(scope, question.conversation_id, limit)
+        most = _MOST_PAST if question.filters.looks_back else limit
+        return _up_to(question, self._timeline.of_conversation(scope, question.conversation_id, most))
+
+    def _weighty(self, scope: Scope, question: ContextQuestion) -> list[EventRef]:
+        most = _MOST_PAST if question.filters.looks_back else _MOST_WEIGHTY
+        return _up_to(question, self._timeline.important(scope, most))
+
+
+def _up_to(question: ContextQuestion, refs: list[EventRef]) -> list[EventRef]:
+    """Of a question of the past those that were there: what came later takes no places."""
+    filters = question.filters
+    return [ref for ref in refs if ref.timestamp <= filters.moment] if filters.looks_back else refs
 
 
 def _shown_first(newest: Iterable[Event], recent_count: int) -> list[Event]:
@@ -110,7 +121,14 @@ def _shown_first(newest: Iterable[Event], recent_count: int) -> list[Event]:
 
 def _recall_request(question: ContextQuestion) -> RecallRequest:
     """How many are wanted the rules say, later; the index nominates more than any rules want."""
-    return RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=question.filters, wanted=0)
+    return RecallRequest(
+        text=question.text,
+        vector=None,
+        mode=Mode.HYBRID,
+        filters=question.filters,
+        wanted=0,
+        newest_memories=TAIL_EVENTS,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +144,10 @@ class _Read:
 def _sorted_out(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read) -> Gathered:
     """Drops what may not be shown, takes the input's own event out, and puts the rest in order."""
     found = {event_id: read.everything[event_id] for event_id in read.ids if event_id in read.everything}
-    current = newest_of_slots(read.recalled.tail_events)
     lenient = _of_what_is_visible(question.filters)
     visible = [e for e in found.values() if drop_reason(scope, e, lenient) is None]
-    current_ones = [e for e in visible if question.filters.include_superseded or not _superseded(e, current, question)]
+    over = set() if question.filters.include_superseded else read.recalled.slots.superseded(visible)
+    current_ones = [e for e in visible if e.id not in over]
     memories = read.recalled.memories
     shown = [e for e in current_ones if memory_drop_reason(memories.get(e.id), question.filters) is None]
     own = _own_event(question, visible)
@@ -155,12 +173,6 @@ def _of_what_is_visible(filters: SearchFilters) -> SearchFilters:
         recorded_as_of=filters.recorded_as_of,
         include_superseded=True,
     )
-
-
-def _superseded(event: Event, current: dict[tuple[str, str, str], Event], question: ContextQuestion) -> bool:
-    as_of = question.filters.as_of
-    already = event.superseded_at is not None and (as_of is None or event.superseded_at <= as_of)
-    return already or superseded_in(event, current)
 
 
 def _own_event(question: ContextQuestion, events: Iterable[Event]) -> Event | None:

@@ -21,9 +21,10 @@ class FillSlots:
     def __call__(self, scope: Scope, event: Event) -> list[Event]:
         """The events as they are now whose supersession this event decides: itself and the one before it."""
         slot = slot_of(event)
+        if event.key is not None:
+            self._projections.fill_slot(scope, event)
         if slot is None:
             return []
-        self._projections.fill_slot(scope, event)
         history = self._timeline.slot_history(scope, slot)
         affected = [entry_of(event), *_before(event, history)]
         there = self._timeline.read(scope, [entry.ref for entry in affected])
@@ -60,7 +61,14 @@ class FillSlots:
                 if attempt == _TRIES - 1:
                     raise
                 event = self._timeline.read(scope, [event.ref]).get(event.id)
+                by = self._successor(scope, event) if event is not None else None
         return None
+
+    def _successor(self, scope: Scope, event: Event) -> SlotEntry | None:
+        """What follows it now: the other writer may have entered a value in between."""
+        slot = slot_of(event)
+        history = self._timeline.slot_history(scope, slot) if slot is not None else []
+        return successor(entry_of(event), with_told(history, [event]))
 
 
 def _before(event: Event, history: Sequence[SlotEntry]) -> list[SlotEntry]:

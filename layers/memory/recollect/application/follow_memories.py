@@ -1,11 +1,11 @@
 """What `project` does with memories: promotes, tells the index's state, clears up after what is gone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from recollect.application.forget_memories import ForgetMemories
-from recollect.application.promote_memories import PromoteMemories
+from recollect.application.promote_memories import NOTHING_READ, PromoteMemories
 from recollect.application.read_memories import KeptMemory, ReadMemories
 from recollect.domain.errors import Conflict, VersionMismatch
 from recollect.domain.event import Event
@@ -23,18 +23,22 @@ _TRIES = 8
 class FollowMemories:
     """The part of `project` that memories need."""
 
-    def __init__(
-        self, items: Items, promote: PromoteMemories, forget: ForgetMemories, rules: Callable[[str], Rules]
-    ) -> None:
+    def __init__(self, items: Items, promote: PromoteMemories, forget: ForgetMemories) -> None:
         self._items = items
         self._promote = promote
         self._forget = forget
-        self._rules = rules
         self._read = ReadMemories(items)
 
-    def __call__(self, scope: Scope, events: Sequence[Event], now: datetime) -> dict[str, KeptMemory]:
-        """Promotes; the memories of these events as they are then."""
-        return self._promote(scope, events, self._rules(scope.tenant), now).memories if events else {}
+    def __call__(
+        self,
+        scope: Scope,
+        events: Sequence[Event],
+        rules: Rules,
+        now: datetime,
+        read: Mapping[str, KeptMemory | None] = NOTHING_READ,
+    ) -> dict[str, KeptMemory]:
+        """Promotes; the memories of these events as they are then, those of `read` as they were read or written."""
+        return self._promote(scope, events, rules, now, read).memories
 
     def read(self, scope: Scope, events: Sequence[Event]) -> dict[str, KeptMemory]:
         """The memories that there are."""

@@ -5,12 +5,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.application.assign_segments import AssignSegments
+from recollect.application.follow_contradictions import Contradicted, FollowContradictions
 from recollect.application.follow_memories import FollowMemories
 from recollect.application.known_users import KnownUsers
 from recollect.application.read_memories import KeptMemory
 from recollect.domain.bus import SegmentPlace
+from recollect.domain.embedding import FloatArray
 from recollect.domain.event import Event, EventRef
+from recollect.domain.memory import Origin
 from recollect.domain.representation import represented
+from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
 
 KeepUp = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
@@ -25,10 +29,26 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True)
+class Projected:
+    """`events` are projected now, with their vectors; `changed` are others that they superseded; `gone` are removed.
+
+    `read` are the memories of `events` as they were read before, None where there was none.
+    """
+
+    events: Sequence[Event]
+    changed: Sequence[Event]
+    gone: Sequence[EventRef]
+    read: Mapping[str, KeptMemory | None]
+    vectors: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
 class Following:
     """The parts of `project` that other subjects need; each may run twice, late and beside itself."""
 
+    rules: Callable[[str], Rules]
     memories: FollowMemories
+    contradictions: FollowContradictions
     segments: AssignSegments
     users: KnownUsers
     summaries: KeepUp
@@ -40,30 +60,34 @@ class Following:
     copies: Callable[[Scope, Sequence[EventRef], datetime], object]
     """Deletes what others copied of it, before anything is written."""
 
-    def __call__(
-        self,
-        scope: Scope,
-        events: Sequence[Event],
-        changed: Sequence[Event],
-        gone: Sequence[EventRef],
-        now: datetime,
-    ) -> Followed:
-        """`events` are projected now, `changed` are others that they superseded. Raises what the items raise."""
+    def __call__(self, scope: Scope, projected: Projected, now: datetime) -> Followed:
+        """Raises what the items, the index and the timeline raise."""
+        events = projected.events
         if events:
             self.users.note(scope, now)
-        followed = Followed(
-            memories=self.memories(scope, [*events, *changed], now),
-            segments=self.segments(scope, events, now) if events else {},
-        )
-        self.summaries(scope, events, [*gone, *_replaced(events, followed.memories)], now)
-        self.expiry(scope, [_represented(event, followed.memories) for event in events], gone, now)
-        return followed
+        made = self._memories(scope, projected, now)
+        segments = self.segments(scope, events, now) if events else {}
+        gone = [*projected.gone, *_replaced(events, made.memories), *made.ended]
+        self.summaries(scope, events, gone, now)
+        self.expiry(scope, [_represented(event, made.memories) for event in events], projected.gone, now)
+        return Followed(made.memories, segments)
+
+    def _memories(self, scope: Scope, projected: Projected, now: datetime) -> Contradicted:
+        """Promoted, and then settled: what contradicts what is known of memories alone."""
+        together = [*projected.events, *projected.changed]
+        if not together:
+            return Contradicted({})
+        rules = self.rules(scope.tenant)
+        memories = self.memories(scope, together, rules, now, projected.read)
+        if not projected.events:
+            return Contradicted(memories)
+        return self.contradictions(scope, projected.events, memories, projected.vectors, rules, now)
 
 
 def _replaced(events: Sequence[Event], memories: Mapping[str, KeptMemory]) -> list[EventRef]:
     """Events whose words a person replaced just now: what quotes them loses them, where the patch ended before that."""
     found = (memories[event.id] for event in events if event.id in memories and memories[event.id].edits(event))
-    changed = [kept.memory for kept in found if kept.item.due is not None]
+    changed = [one.memory for one in found if one.item.due is not None and one.memory.origin is not Origin.MERGED]
     return [EventRef(source, memory.timestamp) for memory in changed for source in memory.source_event_ids]
 
 

@@ -14,6 +14,7 @@ from recollect.application.fill_slots import FillSlots
 from recollect.application.forget_memories import ForgetMemories, Order
 from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.bus import episodic_pruned
+from recollect.domain.emptied_slots import emptied_write
 from recollect.domain.errors import NotFound, VersionMismatch
 from recollect.domain.event import Event, EventRef
 from recollect.domain.items import ItemWrite
@@ -101,7 +102,11 @@ class ForgetEvents:
         order = Order(now=now, actor=actor or _user(scope), via="delete")
         ids = [*(one for one in memory.source_event_ids if one != memory.id), memory.id]
         found = [event for one in ids if (event := self._timeline.find(scope, one)) is not None]
-        first = [e.ref for e in found[:1] if self.one(scope, e, replace(order, accepts=accepts))]
+
+        def meant(one: Memory) -> bool:
+            return one.id != memory.id or accepts(one.version)
+
+        first = [e.ref for e in found[:1] if self.one(scope, e, replace(order, accepts=meant))]
         return self._told(scope, [*first, *(e.ref for e in found[1:] if self.one(scope, e, order))])
 
     def record(self, scope: Scope, event_id: str, *, now: datetime) -> Forgotten:
@@ -127,8 +132,9 @@ class ForgetEvents:
         return [event]
 
     def _of_slot(self, scope: Scope, key: str | None) -> list[Event]:
+        """The newest value that fills it first; those that hold over it for a while last."""
         slot = (scope.persona_id or "", scope.household_id or "", key or "")
-        return self._timeline.of_slot(scope, slot)
+        return sorted(self._timeline.of_slot(scope, slot), key=lambda event: slot_of(event) is None)
 
     def _forget(
         self, scope: Scope, event: Event, accepts: Callable[[int], bool], remove: Callable[[Event], bool]
@@ -154,8 +160,9 @@ class ForgetEvents:
         settled = {one.id: one for one in self._fill_slots(scope, event)}
         own = settled.pop(event.id, event)
         also = tuple(neighbour.ref for neighbour in settled.values())
-        newest = next(iter(self._timeline.of_slot(scope, slot)), own)
-        items = (*self._memories.writes(scope, own, order), *_pruned(scope, own, order))
+        newest = next((e for e in self._timeline.of_slot(scope, slot) if slot_of(e) == slot), own)
+        emptied = (emptied_write(own),) if newest.id == own.id else ()
+        items = (*self._memories.writes(scope, own, order), *_pruned(scope, own, order), *emptied)
         return self._timeline.remove(scope, own, Removal(newest.id == own.id, also, items, order.now))
 
     def _remove_older(self, scope: Scope, event: Event, order: Order) -> bool:

@@ -1,6 +1,7 @@
 """What a removal takes with it of memories: the writes that stand or fall with the removal of one event (P-22).
 
-A memory that other events say too is made again from those; one that has lost its last event goes.
+A memory that other events say too is made again from those; one that has lost its last event goes. What was merged of
+several keeps what is left of it: an older value does not come back by itself.
 """
 
 import time
@@ -8,11 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.application.outside_tombstones import events_tombstone
+from recollect.application.merge_parts import moved_record
+from recollect.application.outside_tombstones import DeletedRecord, events_tombstone
 from recollect.application.read_memories import ReadMemories
+from recollect.application.unmerge_memories import UnmergeMemories
 from recollect.domain.audit import Action, Actor, AuditEntry, audit_write, content_hash
 from recollect.domain.errors import VersionMismatch
 from recollect.domain.event import Event
+from recollect.domain.identity import possible_identities
 from recollect.domain.ids import IdSource
 from recollect.domain.items import MOST_WRITES, Due, Item, ItemWrite
 from recollect.domain.memory import Memory, Origin, content_identity, embedding_id
@@ -22,6 +26,8 @@ from recollect.domain.scope import Scope
 from recollect.domain.untold import untold_write
 from recollect.ports import Items, Timeline
 
+Accepts = Callable[[Memory], bool]
+
 _MOVED_AT_ONCE = 16
 """Other events of a memory that moves in one step; with what else is written that is within 25."""
 
@@ -30,7 +36,7 @@ _MOVED_AT_ONCE = 16
 class Order:
     """Who removes, by which way, when, and in a word why; `outcome` where it is the ledger's too.
 
-    `accepts` says whether the version of the memory that the event is in is the one that they mean.
+    `accepts` says of each memory that loses something whether its version is the one that they mean.
     """
 
     now: datetime
@@ -39,7 +45,7 @@ class Order:
     action: Action = Action.DELETE
     reason: str | None = None
     outcome: str | None = None
-    accepts: Callable[[int], bool] | None = None
+    accepts: Accepts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class ForgetMemories:
         self._items = items
         self._ids = ids
         self._read = ReadMemories(items)
+        self._unmerge = UnmergeMemories(timeline, items)
 
     def writes(self, scope: Scope, event: Event, order: Order) -> tuple[ItemWrite, ...]:
         """The memory without the event, or no memory; the entry of the audit; what is to be told outside. At most 25.
@@ -71,30 +78,41 @@ class ForgetMemories:
         return (
             *self.hanging(scope, event.id, order.now, order.accepts),
             audit_write(self._entry(scope, event, order)),
-            untold_write(event.id, events_tombstone([event.ref])),
+            untold_write(event.id, events_tombstone([DeletedRecord(event.ref, self._identity(scope, event))])),
         )
 
+    def _identity(self, scope: Scope, event: Event) -> str | None:
+        """The dedupe key by which the same event could come again; of one without a given time there is none."""
+        if event.is_carrier:
+            return None
+        possible = possible_identities(scope, event)
+        known = self._timeline.identified(scope, possible)
+        return next((one for one in possible if known.get(one) == event.id), None)
+
     def hanging(
-        self, scope: Scope, event_id: str, now: datetime, accepts: Callable[[int], bool] | None = None
+        self, scope: Scope, event_id: str, now: datetime, accepts: Accepts | None = None
     ) -> tuple[ItemWrite, ...]:
         """What must be written where an event is gone; nothing where no memory names it."""
         found = self._read.items(scope, [event_id]).get(event_id)
         if found is None:
             return ()
         if SAME_AS in found.value:
-            return self._left(scope, event_id, found, accepts)
+            return self._left(scope, event_id, found, now, accepts)
         memory = memory_in(found.value)
-        _check_version(memory, accepts)
+        mergers = self._unmerge.mergers(scope, memory)
+        _check_versions([memory, *(kept.memory for kept in mergers)], accepts)
         others = self._others(scope, memory)
         if not others:
-            return (ItemWrite(found.key, None, found.version), *self._record(scope, memory, None))
-        if len(others) <= _MOVED_AT_ONCE:
-            return self._moved(scope, memory, found, others, now)
+            unmerged = self._unmerge.gone(scope, memory, mergers, now)
+            return (ItemWrite(found.key, None, found.version), *self._record(scope, memory, None), *unmerged)
+        unmerged = self._unmerge.dropped(event_id, mergers, now)
+        if len(others) + len(unmerged) <= _MOVED_AT_ONCE:
+            return (*self._moved(scope, memory, found, others, now), *unmerged)
         self._hand_over(scope, memory, found, others, now)
         return self.hanging(scope, event_id, now)
 
     def _left(
-        self, scope: Scope, event_id: str, stub: Item, accepts: Callable[[int], bool] | None
+        self, scope: Scope, event_id: str, stub: Item, now: datetime, accepts: Accepts | None
     ) -> tuple[ItemWrite, ...]:
         """The event said the same as a memory: that memory no longer names it."""
         drop = ItemWrite(stub.key, None, stub.version)
@@ -102,29 +120,31 @@ class ForgetMemories:
         kept = self._read.kept(scope, [target]).get(target)
         if kept is None or event_id not in kept.memory.source_event_ids:
             return (drop,)
-        _check_version(kept.memory, accepts)
+        mergers = self._unmerge.mergers(scope, kept.memory)
+        _check_versions([kept.memory, *(one.memory for one in mergers)], accepts)
+        unmerged = self._unmerge.dropped(event_id, mergers, now)
         sources = tuple(one for one in kept.memory.source_event_ids if one != event_id)
         after = replace(kept.memory, source_event_ids=sources, version=kept.memory.version + 1)
-        return (*changed_writes(kept.item, kept.memory, after), drop)
+        return (*changed_writes(kept.item, kept.memory, after), drop, *unmerged)
 
     def _others(self, scope: Scope, memory: Memory) -> list[_Source]:
-        """The other events of a memory that are there, the oldest first."""
+        """The other events of a memory that are there, the oldest first; none that it was merged of."""
         named = [one for one in memory.source_event_ids if one != memory.id]
-        stubs = self._read.items(scope, named)
+        stubs = {i: item for i, item in self._read.items(scope, named).items() if SAME_AS in item.value}
         found = [(event, stubs[i]) for i in named if i in stubs and (event := self._timeline.find(scope, i))]
         return sorted((_Source(event, stub) for event, stub in found), key=lambda one: one.order)
 
     def _moved(
         self, scope: Scope, memory: Memory, item: Item, others: Sequence[_Source], now: datetime
     ) -> tuple[ItemWrite, ...]:
-        """The memory as the next of its events carries it."""
+        """The memory as the next of its events carries it, in its own words."""
         first, *rest = others
-        after = _carried_by(first.event, memory, [one.event.id for one in others])
+        after = _carried_by(first.event, self._unmerge.own(scope, memory), [one.event.id for one in others])
         return (
             ItemWrite(item.key, None, item.version),
             ItemWrite(first.stub.key, memory_document(after), first.stub.version, Due(TO_PROJECT, now)),
             *(_leads_to(first, one.stub) for one in rest),
-            *self._record(scope, memory, first.event.id),
+            *self._handed(scope, memory, after),
         )
 
     def _hand_over(self, scope: Scope, memory: Memory, item: Item, others: Sequence[_Source], now: datetime) -> None:
@@ -132,16 +152,23 @@ class ForgetMemories:
         leads on from there.
         """
         first, *rest = others
-        after = _carried_by(first.event, memory, [memory.id, *(one.event.id for one in others)])
+        own = self._unmerge.own(scope, memory)
+        after = _carried_by(first.event, own, [memory.id, *(one.event.id for one in others)])
         handed_over = [
             ItemWrite(first.stub.key, memory_document(after), first.stub.version, Due(TO_PROJECT, now)),
             _leads_to(first, item),
-            *self._record(scope, memory, first.event.id),
+            *self._handed(scope, memory, after),
         ]
         self._items.write(scope.user, handed_over, now)
         for start in range(0, len(rest), MOST_WRITES):
             part = rest[start : start + MOST_WRITES]
             self._items.write(scope.user, [_leads_to(first, one.stub) for one in part], now)
+
+    def _handed(self, scope: Scope, memory: Memory, after: Memory) -> Sequence[ItemWrite]:
+        """The record of the content, of other words where what was merged into them is not theirs."""
+        if after.content == memory.content:
+            return self._record(scope, memory, after.id)
+        return moved_record(self._items, scope, memory, after)
 
     def _record(self, scope: Scope, memory: Memory, successor: str | None) -> tuple[ItemWrite, ...]:
         """The record of the content names the successor, or goes; one that names another memory stays."""
@@ -168,8 +195,8 @@ class ForgetMemories:
         )
 
 
-def _check_version(memory: Memory, accepts: Callable[[int], bool] | None) -> None:
-    if accepts is not None and not accepts(memory.version):
+def _check_versions(memories: Sequence[Memory], accepts: Accepts | None) -> None:
+    if accepts is not None and not all(accepts(memory) for memory in memories):
         raise VersionMismatch("the memory has changed since it was read")
 
 

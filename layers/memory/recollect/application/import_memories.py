@@ -18,6 +18,7 @@ from recollect.application.fill_slots import FillSlots
 from recollect.application.value_gate import ValueGate
 from recollect.domain.audit import Action, Actor, AuditEntry, audit_write
 from recollect.domain.copies import copy_write, origin_write
+from recollect.domain.decisions import decision_document, decision_key
 from recollect.domain.errors import Conflict, VersionMismatch
 from recollect.domain.event import Event, EventRef
 from recollect.domain.ids import IdSource
@@ -114,6 +115,7 @@ class ImportMemories:
         if not fresh:
             return
         self._register_copies(scope, fresh, order.now)
+        self._register_decisions(scope, fresh, order.now)
         created = self._stored(scope, fresh, order, report.counts)
         for line in created:
             self._projections.fill_slot(scope, line.event)  # so that no older value is current in between
@@ -184,6 +186,14 @@ class ImportMemories:
             for start in range(0, len(copies), _WRITES_AT_ONCE):
                 part = copies[start : start + _WRITES_AT_ONCE]
                 self._items.write(owner, [write(line) for line in part], now)
+
+    def _register_decisions(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
+        """Before the memories, so that nothing is decided again; what was decided here already stands."""
+        told = {decision_key(one.id): one for line in lines for one in line.decisions}
+        known = self._items.get(scope.user, list(told)) if told else {}
+        writes = [ItemWrite(key, decision_document(one)) for key, one in told.items() if key not in known]
+        for start in range(0, len(writes), _WRITES_AT_ONCE):
+            self._items.write(scope.user, writes[start : start + _WRITES_AT_ONCE], now)
 
     def _stored(
         self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, counts: Counter[LineOutcome]

@@ -1,7 +1,7 @@
 """Ingest: each event is durable before the answer, and before anything is derived from it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -99,6 +99,8 @@ class IngestEvents:
             if isinstance(draft, EventDraft)
         }
         outcomes = self._append(scope, writes, marks)
+        if not marks.keys:
+            outcomes |= self._asked_again(scope, writes, outcomes)
         self._note(scope, writes, outcomes, seed, len(drafts) + 1, now)
         results = tuple(
             IngestResult(IngestStatus.INVALID, errors=draft.errors)
@@ -120,6 +122,17 @@ class IngestEvents:
         refused = [(writes[p].event, one.reason) for p, one in outcomes.items() if one.reason is not None]
         if refused:
             self._note_refusals(scope, refused, seed, first, now)
+
+    def _asked_again(
+        self, scope: Scope, writes: dict[int, EventWrite], outcomes: dict[int, AppendOutcome]
+    ) -> dict[int, AppendOutcome]:
+        """What was refused for a value though the tenant had no key: somebody has just rejected one, maybe another."""
+        refused = {position: writes[position] for position, one in outcomes.items() if one.reason == _REJECTED.reason}
+        if not refused:
+            return {}
+        marks = self._gate.marks(scope)
+        named = {p: replace(w, fingerprint=marks.fingerprint(scope.tenant, w.event)) for p, w in refused.items()}
+        return self._append(scope, named, marks)
 
     def _append(self, scope: Scope, writes: dict[int, EventWrite], marks: ValueMarks) -> dict[int, AppendOutcome]:
         """Appends each identity once; its repetitions in the same request share the outcome."""

@@ -19,6 +19,7 @@ from recollect.domain.memory import Memory, MemoryStatus, content_identity
 from recollect.domain.memory_drafting import MemoryDraft, carrier_of, check_values, memory_of
 from recollect.domain.memory_items import check_size, content_key, memory_document, memory_key
 from recollect.domain.memory_writes import TO_PROJECT, changed_writes, trace
+from recollect.domain.representation import in_words_of
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import AppendStatus, EventWrite
@@ -73,11 +74,19 @@ class KeepMemories:
         self._gate = ValueGate(items)
 
     def save(
-        self, scope: Scope, draft: MemoryDraft, seed: IdSeed, now: datetime, actor: Actor, rules: Rules
+        self,
+        scope: Scope,
+        draft: MemoryDraft,
+        seed: IdSeed,
+        now: datetime,
+        actor: Actor,
+        rules: Rules,
+        also: Sequence[ItemWrite] = (),
     ) -> SavedMemory:
         """Saves one memory, durable on return; `seed` gives its id, so that a retry finds it.
 
-        Raises Conflict where its value was rejected, or where this very memory was deleted since.
+        `also` is written in the same step where the memory is made, and only then. Raises Conflict where its value was
+        rejected, or where this very memory was deleted since.
         """
         carrier = carrier_of(scope, draft, seed.nth(0), now, rules)
         memory = memory_of(carrier, draft, self._generation)
@@ -88,14 +97,17 @@ class KeepMemories:
             if isinstance(known, Memory):
                 return SavedMemory(known, known.id == memory.id)
             try:
-                return self._made(scope, carrier, memory, known, actor)
+                return self._made(scope, carrier, memory, known, actor, also)
             except VersionMismatch:
                 continue
         raise Conflict("the same content is saved by others all the time")
 
     def one(self, scope: Scope, memory_id: str, now: datetime) -> Memory:
-        """A memory by its id, superseded ones too, without sentences that were rejected. Raises NotFound."""
-        return _shown(self._gate.load(scope), self._one(scope, memory_id, now).memory)
+        """A memory by its id, superseded ones too, in the words that hold now, all where none do. Raises NotFound.
+
+        Sentences that were rejected are not in it.
+        """
+        return _shown(self._gate.load(scope), in_words_of(self._one(scope, memory_id, now).memory, now))
 
     def patch(self, scope: Scope, memory_id: str, change: MemoryChange, now: datetime) -> Memory:
         """Changes content, importance, keywords, expires_at, metadata. Raises NotFound, VersionMismatch, InvalidInput,
@@ -109,12 +121,12 @@ class KeepMemories:
             _shown(rejections, kept.memory)
             if not change.accepts(kept.memory.version):
                 raise VersionMismatch("the memory has changed since it was read")
-            after = replace(kept.memory, **change.changes, version=kept.memory.version + 1)
+            after = _edited(kept.memory, change.changes)
             try:
                 self._change(scope, kept, after, change.actor, now)
             except VersionMismatch:
                 continue
-            return _shown(rejections, after)
+            return _shown(rejections, in_words_of(after, now))
         raise VersionMismatch("the memory changes all the time")
 
     def _change(self, scope: Scope, kept: KeptMemory, after: Memory, actor: Actor, now: datetime) -> None:
@@ -159,6 +171,7 @@ class KeepMemories:
         memory: Memory,
         record: Item | None,
         actor: Actor,
+        also: Sequence[ItemWrite],
     ) -> SavedMemory:
         now = carrier.recorded_at
         entry = self._entry(scope, Action.CREATE, None, memory, actor, now)
@@ -166,6 +179,7 @@ class KeepMemories:
             ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT),
             _content_write(scope, memory, record),
             audit_write(entry),
+            *also,
         )
         identity = event_identity(scope, carrier, None, given_timestamp=False)
         write = EventWrite(carrier, identity, self._gate.marks(scope).fingerprint(scope.tenant, carrier), items)
@@ -221,6 +235,12 @@ class KeepMemories:
             before=trace(scope, before) if before else None,
             after=trace(scope, after),
         )
+
+
+def _edited(memory: Memory, changes: Mapping[str, Any]) -> Memory:
+    """Its next version; what of the old words did not hold says nothing of new ones."""
+    after = replace(memory, **changes, version=memory.version + 1)
+    return after if after.content == memory.content else replace(after, lapses=())
 
 
 def _shown(rejections: Rejections, memory: Memory) -> Memory:

@@ -9,6 +9,7 @@ from recollect.application.standing_memories import StandingMemories
 from recollect.application.value_gate import Rejections, ValueGate
 from recollect.domain.memory import Memory, MemoryStatus
 from recollect.domain.memory_items import MEMORIES, SAME_AS, memory_in, versions_path
+from recollect.domain.representation import in_words_of
 from recollect.domain.scope import Scope
 from recollect.ports import Items, Timeline
 
@@ -42,7 +43,10 @@ class MemoryPage:
 
 
 class ListMemories:
-    """What is expired, rejected, or whose record is gone, is not listed. A page reads at most 1,000 items."""
+    """What is expired, rejected, or whose record is gone, is not listed. A page reads at most 1,000 items.
+
+    Each is in the words that hold now, and with its status as it stands; in all its words where none hold.
+    """
 
     def __init__(self, timeline: Timeline, items: Items) -> None:
         self._timeline = timeline
@@ -83,7 +87,7 @@ class ListMemories:
         events = self._timeline.read(scope, [memory.ref for memory in memories]) if memories else {}
         alive = [m for m in memories if m.id in events and scope.admits(m.persona_id, m.household_id)]
         standing = self._standing(scope, [memory for memory in alive if not memory.expired(now)], events)
-        return [memory for memory in standing if query.admits(memory)]
+        return [in_words_of(memory, now) for memory in standing if query.admits(memory)]
 
 
 def _without(rejections: Rejections, memories: Sequence[Memory]) -> tuple[Memory, ...]:

@@ -2,7 +2,8 @@
 
 | object of the deployment    | what it tells                                                                      |
 |-----------------------------|------------------------------------------------------------------------------------|
-| `tombstones/{n, 12 digits}` | one deletion: ids of records, a rejection as hash, an erasure, or a tenant's keys  |
+| `tombstones/{n, 12 digits}` | one deletion: records by id, instant and the hash that was their identity, where   |
+|                             | the same event may be sent again; a rejection as hash; an erasure; a tenant's keys |
 
 What is to be told stands in the table first, in one step with the deletion (`domain.untold`); `tell` makes good what
 a process left untold. They are numbered without a gap. The table keeps the numbers that it knows of; where the first
@@ -18,7 +19,7 @@ from typing import Any
 
 from recollect.domain.errors import NotReady, VersionMismatch
 from recollect.domain.event import EventRef
-from recollect.domain.instants import iso
+from recollect.domain.instants import from_iso, iso
 from recollect.domain.items import ABSENT, MOST_WRITES, ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.domain.scope import Scope
 from recollect.domain.untold import QUEUE, untold_key
@@ -59,6 +60,14 @@ class KnownTombstones:
         return KnownTombstones(last, frozenset(one for one in beyond if one > last))
 
 
+@dataclass(frozen=True, slots=True)
+class DeletedRecord:
+    """A record that is gone; `identity` is the dedupe key that it was stored under, None where none is known."""
+
+    ref: EventRef
+    identity: str | None = None
+
+
 class OutsideTombstones:
     """Each is durable when its call returns, after the deletion itself and before anybody is told of it.
 
@@ -70,11 +79,19 @@ class OutsideTombstones:
         self._store = store
 
     def events(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
-        """These records of a user were deleted, or have expired, or were pruned."""
+        """These records of a user were deleted, or have expired, or were pruned.
+
+        Their identities stand in the table, where they are untold yet.
+        """
         for start in range(0, len(refs), _IDS_IN_ONE):
             part = refs[start : start + _IDS_IN_ONE]
-            self._note({**events_tombstone(part), **_whose(scope)}, now)
+            self._note({**events_tombstone(self._records(scope, part)), **_whose(scope)}, now)
             self.told(scope.user, [ref.id for ref in part], now)
+
+    def _records(self, scope: Scope, refs: Sequence[EventRef]) -> list[DeletedRecord]:
+        untold = self._items.get(scope.user, [untold_key(ref.id) for ref in refs])
+        told = {one.ref.id: one for item in untold.values() for one in deleted_records(item.value)}
+        return [told.get(ref.id, DeletedRecord(ref)) for ref in refs]
 
     def rejection(self, scope: Scope, rejection_id: str, document: Mapping[str, Any], now: datetime) -> None:
         """A value of the user was rejected."""
@@ -175,9 +192,19 @@ class OutsideTombstones:
         raise VersionMismatch("too many deletions at once")
 
 
-def events_tombstone(refs: Sequence[EventRef]) -> dict[str, Any]:
-    """Of records."""
-    return {"kind": EVENTS, "events": [[ref.id, iso(ref.timestamp)] for ref in refs]}
+def events_tombstone(records: Sequence[DeletedRecord]) -> dict[str, Any]:
+    """Of records: id, instant and, where it is known, identity."""
+    return {"kind": EVENTS, "events": [_told(one) for one in records]}
+
+
+def _told(one: DeletedRecord) -> list[str]:
+    return [one.ref.id, iso(one.ref.timestamp), *([one.identity] if one.identity else [])]
+
+
+def deleted_records(tombstone: Mapping[str, Any]) -> list[DeletedRecord]:
+    """What `events_tombstone` told, without identities in what was written before those were told."""
+    told = tombstone.get("events", ())
+    return [DeletedRecord(EventRef(one, from_iso(at)), *identity) for one, at, *identity in told]
 
 
 def rejection_tombstone(rejection_id: str, document: Mapping[str, Any]) -> dict[str, Any]:

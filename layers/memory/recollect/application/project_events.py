@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.application.fill_slots import FillSlots
-from recollect.application.following import Following
+from recollect.application.following import Following, Projected
 from recollect.application.given_vectors import given_vectors
 from recollect.application.read_memories import KeptMemory
 from recollect.domain.bus import BusEvent, SegmentPlace, episodic_saved, semantic_saved
@@ -18,7 +18,7 @@ from recollect.domain.documents import index_document
 from recollect.domain.embedding import FloatArray, TextKind
 from recollect.domain.errors import RecollectError
 from recollect.domain.event import Event, EventRef
-from recollect.domain.representation import represented
+from recollect.domain.representation import lasting, represented
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import PendingEvent, Projection
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
@@ -39,6 +39,7 @@ class _Batch:
 
     scope: Scope
     refs: dict[str, EventRef]
+    now: datetime
     events: dict[str, Event] = field(default_factory=dict)
     vectors: dict[str, FloatArray] = field(default_factory=dict)
     unsaved: list[EventRef] = field(default_factory=list)
@@ -47,9 +48,10 @@ class _Batch:
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
 
     def shown(self, event: Event) -> Event:
-        """The event as readers see it: in the words of the memory that has its id."""
+        """The event as readers see it, now and later: in the words of the memory that has its id."""
         kept = self.memories.get(event.id)
-        return represented(event, kept.memory if kept and kept.memory.id == event.id else None)
+        own = kept is not None and kept.memory.id == event.id
+        return represented(event, lasting(kept.memory, self.now) if kept is not None and own else None)
 
     @property
     def gone(self) -> list[str]:
@@ -80,7 +82,7 @@ class ProjectEvents:
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
         """Projects what it can; a failure of a part leaves that part's markers for the next try."""
         report = ProjectionReport()
-        by_user = _by_user(pending)
+        by_user = _by_user(pending, now)
         batches = [batch for batch in by_user if self._attempt(batch, report, lambda b: self._prepare(b, now))]
         failed = dict(report.failed)
         try:
@@ -119,8 +121,8 @@ class ProjectEvents:
         kept = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
         batch.vectors = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == self._model}
         batch.memories = self._memories.read(batch.scope, list(batch.events.values()))
-        edited = [i for i, kept in batch.memories.items() if i in batch.events and kept.edits(batch.events[i])]
-        for event_id in edited:
+        in_other_words = [e.id for e in batch.events.values() if batch.shown(e).content != e.content]
+        for event_id in in_other_words:
             batch.vectors.pop(event_id, None)
         unmade = [e for e in batch.events.values() if e.id not in batch.vectors and not e.is_private]
         made = self._made([batch.shown(event) for event in unmade])
@@ -145,8 +147,25 @@ class ProjectEvents:
 
     def _follow(self, batch: _Batch, now: datetime) -> None:
         events, gone = list(batch.events.values()), [batch.refs[event_id] for event_id in batch.gone]
-        followed = self._following(batch.scope, events, list(batch.reindexed.values()), gone, now)
+        said = {event.id: batch.shown(event).content for event in events}
+        projected = Projected(
+            events,
+            list(batch.reindexed.values()),
+            gone,
+            {event.id: batch.memories.get(event.id) for event in events},
+            batch.vectors,
+        )
+        followed = self._following(batch.scope, projected, now)
         batch.memories, batch.segments = followed.memories, followed.segments
+        self._encode_again(batch, [event for event in events if batch.shown(event).content != said[event.id]])
+
+    def _encode_again(self, batch: _Batch, merged: Sequence[Event]) -> None:
+        """What took in another's words just now has a vector of the words that it had before."""
+        made = self._made([batch.shown(event) for event in merged if not event.is_private])
+        if made:
+            batch.vectors |= made
+            refs = [event.ref for event in merged if event.id in made]
+            self._projections.save(batch.scope, [Projection(ref, made[ref.id], self._model) for ref in refs])
 
     @property
     def _model(self) -> str | None:
@@ -186,6 +205,9 @@ class ProjectEvents:
         removed, changed = self._meanwhile(batch) if batch.refs else ({}, set())
         kept = [e for e in done if e.id not in removed and e.id not in refused and e.id not in changed]
         gone = self._without_documents(batch, removed, report)
+        overtaken = [event.ref for i, event in batch.reindexed.items() if i in changed]
+        if overtaken:
+            self._projections.mark(batch.scope, overtaken)
         self._projections.settle(batch.scope, [event.ref for event in kept])
         self._memories.shown(batch.scope, [batch.memories[e.id] for e in kept if e.id in batch.memories], now)
         if gone:
@@ -236,10 +258,10 @@ def _announcements(batch: _Batch, event: Event, now: datetime) -> list[BusEvent]
     return [*episodic, semantic_saved(kept.memory, now)] if kept and kept.memory.id == event.id else episodic
 
 
-def _by_user(pending: Sequence[PendingEvent]) -> list[_Batch]:
+def _by_user(pending: Sequence[PendingEvent], now: datetime) -> list[_Batch]:
     batches: dict[Scope, _Batch] = {}
     for marker in pending:
-        batch = batches.setdefault(marker.scope.user, _Batch(marker.scope.user, {}))
+        batch = batches.setdefault(marker.scope.user, _Batch(marker.scope.user, {}, now))
         batch.refs[marker.ref.id] = marker.ref
     return list(batches.values())
 

@@ -5,13 +5,23 @@ one step with its entry in the ledger. What is due and what is deferred the brid
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Protocol
 
 from recollect.application.read_memories import KeptMemory, ReadMemories
 from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_write
+from recollect.domain.decisions import (
+    Decision,
+    DecisionStatus,
+    Outcome,
+    Step,
+    decision_document,
+    decision_in,
+    decision_key,
+)
 from recollect.domain.errors import Conflict, VersionMismatch
 from recollect.domain.event import Event
 from recollect.domain.ids import IdSource
@@ -22,12 +32,14 @@ from recollect.domain.memory_writes import changed_writes, trace
 from recollect.domain.representation import as_it_stands
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
+from recollect.domain.settlement import BY_KEY
 from recollect.ports import Items
 
 PROJECT = Actor(ActorKind.JOB, "project")
 BRIDGE = "bridge"
 _TRIES = 8
 _SURELY_FITS = 16 * 1024
+NOTHING_READ: Mapping[str, KeptMemory | None] = MappingProxyType({})
 
 
 class Routing(Protocol):
@@ -63,9 +75,21 @@ class PromoteMemories:
         self._generation = generation
         self._read = ReadMemories(items)
 
-    def __call__(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> PromotionReport:
-        """Makes what is missing, and writes on each memory what became of its key."""
-        report = PromotionReport(self._read.kept(scope, [event.id for event in events]))
+    def __call__(
+        self,
+        scope: Scope,
+        events: Sequence[Event],
+        rules: Rules,
+        now: datetime,
+        read: Mapping[str, KeptMemory | None] = NOTHING_READ,
+    ) -> PromotionReport:
+        """Makes what is missing, and writes on each memory what became of its key.
+
+        `read` are memories of events by the events' ids, None where there was none: they are not read again, since
+        what is written names their versions.
+        """
+        unread = self._read.kept(scope, [event.id for event in events if event.id not in read])
+        report = PromotionReport(unread | {i: kept for i, kept in read.items() if kept is not None})
         fresh = [e for e in events if e.id not in report.memories and _may_become(e, now)]
         routing = self._gate(scope, fresh, rules, now) if fresh else None
         self.promote(scope, routing.promote if routing else (), now, BRIDGE, report)
@@ -118,6 +142,7 @@ class PromoteMemories:
             ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT),
             ItemWrite(key, {"id": memory.id}, record.version if record else ABSENT),
             audit_write(self._entry(scope, event, Action.CREATE, memory, None, now, via, "promoted")),
+            *self._by_key(scope, memory, now),
         ]
         return _kept(memory, self._items.write(scope.user, writes, now))
 
@@ -149,13 +174,25 @@ class PromoteMemories:
             if after == kept.memory:
                 return kept
             after = replace(after, version=kept.memory.version + 1)
-            entry = self._entry(scope, event, Action.SUPERSEDE, after, kept.memory, now, "key", None)
+            entry = self._entry(scope, event, Action.SUPERSEDE, after, kept.memory, now, BY_KEY, None)
+            decided = [audit_write(replace(entry, rule=BY_KEY)), *self._by_key(scope, after, now)]
             try:
-                writes = [*changed_writes(kept.item, kept.memory, after), audit_write(entry)]
+                writes = [*changed_writes(kept.item, kept.memory, after), *decided]
                 return _kept(after, self._items.write(scope.user, writes, now))
             except VersionMismatch:
                 kept = self._read.kept(scope, [event.id])[event.id]
         raise Conflict("a memory changes all the time")
+
+    def _by_key(self, scope: Scope, memory: Memory, now: datetime) -> list[ItemWrite]:
+        """The entry in the ledger; one that a person took back stays as it is."""
+        decision = _key_decision(memory, now)
+        if decision is None:
+            return []
+        key = decision_key(decision.id)
+        there = self._items.get(scope.user, [key]).get(key)
+        if there is not None and decision_in(there.value).status is DecisionStatus.REVERTED:
+            return []
+        return [ItemWrite(key, decision_document(decision), there.version if there else ABSENT)]
 
     def _entry(
         self,
@@ -209,9 +246,41 @@ def _may_join(event: Event, memory: Memory, now: datetime) -> bool:
 
 def _by_key(memory: Memory, event: Event) -> Memory:
     """Superseded by what holds the key, or active again where a late event turned out to be older."""
+    by_key = memory.status is MemoryStatus.SUPERSEDED and memory.settled_by in (None, BY_KEY)
     if event.superseded_by is not None:
-        if memory.status is MemoryStatus.SUPERSEDED:
-            return replace(memory, superseded_by=event.superseded_by, valid_to=event.superseded_at)
-        return as_it_stands(memory, event)
-    back = memory.status is MemoryStatus.SUPERSEDED and memory.key is not None
-    return replace(memory, status=MemoryStatus.ACTIVE, superseded_by=None, valid_to=None) if back else memory
+        if by_key or _ended_before_cue(memory, event):
+            ended = replace(memory, status=MemoryStatus.SUPERSEDED)
+            named = replace(ended, superseded_by=event.superseded_by, settled_by=BY_KEY)
+            return replace(named, valid_to=event.superseded_at)
+        after = as_it_stands(memory, event)
+        return after if after is memory else replace(after, settled_by=BY_KEY)
+    back = by_key and memory.key is not None
+    if not back:
+        return memory
+    return replace(memory, status=MemoryStatus.ACTIVE, superseded_by=None, valid_to=None, settled_by=None)
+
+
+def _ended_before_cue(memory: Memory, event: Event) -> bool:
+    """Whether a value of its key ended it earlier in event time than what a cue rule read: the first counts."""
+    by_cue = memory.settled_by not in (None, BY_KEY, Step.ARBITER, Step.USER)
+    ended = by_cue and memory.status in (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED)
+    if not ended or memory.valid_to is None or event.superseded_at is None:
+        return False
+    return event.superseded_at < memory.valid_to
+
+
+def _key_decision(memory: Memory, now: datetime) -> Decision | None:
+    """That a newer value of its key superseded the memory; None where none did."""
+    if memory.settled_by != BY_KEY or memory.superseded_by is None:
+        return None
+    return Decision(
+        winner=memory.superseded_by,
+        loser=memory.id,
+        at=now,
+        step=Step.KEY,
+        rule=BY_KEY,
+        outcome=Outcome.SUPERSEDED,
+        reason="a newer value of the same key",
+        before=max(1, memory.version - 1),
+        after=memory.version,
+    )

@@ -14,7 +14,7 @@ from recollect.application.bus_outbox import QUEUE, BusOutbox, outbox_write
 from recollect.application.forget_events import ForgetEvents
 from recollect.application.forget_memories import Order
 from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.bus import episodic_pruned
+from recollect.domain.bus import EPISODIC_PRUNED, BusEvent, episodic_pruned, pruned_ids
 from recollect.domain.errors import RecollectError, VersionMismatch
 from recollect.domain.event import Event, EventRef
 from recollect.domain.items import MOST_WRITES, Due
@@ -26,7 +26,8 @@ from recollect.ports import Items, SnapshotStore
 
 RETAIN = Actor(ActorKind.JOB, "retain")
 OUTCOME = "pruned"
-_UNTIL_SOMEBODY_ELSE_PUBLISHES = timedelta(minutes=5)
+_UNTIL_SOMEBODY_ELSE_PUBLISHES = timedelta(hours=1)
+"""By then the job was tried again, and has published it with what went meanwhile."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -42,7 +43,8 @@ class PruneOrder:
 class PruneEvents:
     """Everything may be done twice: what is gone is passed over, an archive has the name of its content.
 
-    That they are pruned stands in the outbox before the first of them goes, so that it is published whatever happens.
+    That they are pruned stands in the outbox before the first of them goes, so that it is published whatever happens,
+    and once: what an earlier try has put there is not told again.
     """
 
     def __init__(
@@ -67,18 +69,26 @@ class PruneEvents:
         """
         if not events:
             return 0
-        entries = episodic_pruned(scope, events, order.reason, order.now)
+        entries = self._told_before(scope, events, order)
+        told = {event_id for entry in entries for event_id in pruned_ids(entry)}
+        new = episodic_pruned(scope, [e for e in events if e.id not in told], order.reason, order.now)
         waiting = Due(QUEUE, order.now + _UNTIL_SOMEBODY_ELSE_PUBLISHES)
-        writes = [replace(outbox_write(entry), due=waiting) for entry in entries]
+        writes = [replace(outbox_write(entry), due=waiting) for entry in new]
         for start in range(0, len(writes), MOST_WRITES):
             self._items.write(scope.user, writes[start : start + MOST_WRITES], order.now)
         asked = Order(now=order.now, actor=RETAIN, via=RETAIN.id, reason=order.reason, outcome=OUTCOME)
         gone = [event for event in events if self._forget.one(scope, event, asked)]
         with suppress(RecollectError):  # it stays in the outbox
-            self._outbox.deliver(scope.user, entries, order.now)
+            self._outbox.deliver(scope.user, [*entries, *new], order.now)
         self._announce(scope, [event.ref for event in gone])
         _log(scope, gone, order)
         return len(gone)
+
+    def _told_before(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> list[BusEvent]:
+        """What a try that ended half-way has left in the outbox of these events."""
+        ids = {event.id for event in events}
+        waiting = self._outbox.waiting(scope.user, EPISODIC_PRUNED, order.now)
+        return [entry for entry in waiting if ids & pruned_ids(entry)]
 
     def archive(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> None:
         """Keeps them as gzipped NDJSON; durable on return. Raises what the store raises."""

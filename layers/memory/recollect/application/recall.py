@@ -1,18 +1,24 @@
 """Recall: engines nominate, the domain ranks, the timeline decides.
 
-Wave 1 (after the query is encoded): all arms of the index, and the tail of what the index does not show yet.
+Wave 1 (after the query is encoded): all arms of the index, the tail of what the index does not show yet, and the
+newest memories, which spare the second wave most of its look-ups.
 Wave 2: the best candidates and the tail are read back in one consistent batch; what is deleted, expired,
-superseded, private or out of scope never appears, however stale the index. Search and context share it.
+superseded, private or out of scope never appears, however stale the index. What something newer replaced is nominated
+all the same: its successor stands in its place, read in a third wave where neither brought it. Search and context
+share it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recollect.application.candidates import candidate_of_event, candidate_of_hit
+from recollect.application.judging import Judging
+from recollect.application.read_back import Ranking, ReadingBack, leading
 from recollect.application.recalled import (
     OpenRecall,
     Recalled,
     RecallRequest,
+    as_asked,
     effective_query,
     fallback_of,
     reaches,
@@ -20,6 +26,7 @@ from recollect.application.recalled import (
     without_rejected_values,
 )
 from recollect.application.record_reading import RecordReading, Records
+from recollect.application.slots_then import SlotsThen
 from recollect.application.tail_slots import TailSlots
 from recollect.application.tail_vectors import TailVectors
 from recollect.application.value_gate import ValueGate
@@ -30,14 +37,12 @@ from recollect.domain.filters import DropReason, drop_reason
 from recollect.domain.lexical import query_terms
 from recollect.domain.nomination import Arm, NominationRequest, Nominations
 from recollect.domain.ranking import Candidate, Mode, Query, Ranked, RankingPolicy, rank
-from recollect.domain.representation import memory_drop_reason, says_otherwise
 from recollect.domain.scope import Scope
-from recollect.domain.slots import current_at, newest_of_slots, slot_of, superseded_in, with_told
 from recollect.ports import Concurrency, Embedder, Items, SearchIndex, Timeline
 
 PER_ARM = 100
 _RESERVE = 10
-_MAX_ROUNDS = 4
+_SUPERSEDED = 10  # named by each arm besides, so that their successors may stand for them
 
 
 class Recall:
@@ -53,6 +58,7 @@ class Recall:
         policy: RankingPolicy,
     ) -> None:
         self._records = RecordReading(timeline, items, concurrency)
+        self._read_back = ReadingBack(self._records)
         self._gate = ValueGate(items)
         self._timeline = timeline
         self._index = index
@@ -70,6 +76,7 @@ class Recall:
         nomination = NominationRequest(
             filters=request.filters,
             limit=max(PER_ARM, request.wanted),
+            superseded=_SUPERSEDED,
             terms=() if request.mode is Mode.SEMANTIC and vector is not None and not missing else query.terms,
             vector=None if request.mode is Mode.LEXICAL or missing else vector,
             min_similarity=request.min_similarity,
@@ -78,7 +85,8 @@ class Recall:
         nominations = self._concurrency.submit(lambda: self._index.nominate(scope, nomination))
         tail = self._concurrency.submit(lambda: self._timeline.tail(scope))
         rejections = self._concurrency.submit(lambda: self._gate.load(scope))
-        return OpenRecall(scope, request, query, nominations, tail, rejections, missing)
+        memories = self._concurrency.submit(lambda: self._records.newest(scope, request.newest_memories))
+        return OpenRecall(scope, request, query, nominations, tail, rejections, memories, missing)
 
     def _comparable(self, scope: Scope) -> bool:
         """Whether the index in use has vectors of this embedder; it is asked by words alone where it has another's."""
@@ -109,10 +117,11 @@ class Recall:
         """Reads back and ranks. `also` is read in the same batch, `known` need not be; both are in `events`."""
         tail = opened.tail.result()
         nominations = self._nominations(opened)
-        records = Records(dict(known or {}))
+        records = Records(dict(known or {}), newest=opened.memories.result(), filters=opened.request.filters)
         candidates = self._first_candidates(opened, nominations, records)
         ranking = self._ranked(opened, list(candidates.values()), nominations)
-        first = ranking[: opened.request.wanted + _RESERVE]
+        superseded = {hit.ref.id for hit in nominations.superseded} if nominations else set()
+        first = leading(ranking, opened.request.wanted + _RESERVE, superseded)
         wanted = [*(r.candidate.ref for r in first), *tail.refs, *also]
         self._records.read(opened.scope, wanted, records)
         found = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
@@ -122,11 +131,48 @@ class Recall:
         if waiting:
             candidates |= waiting
             ranking = self._ranked(opened, list(candidates.values()), nominations)
-        settled = self._settle(opened, candidates, ranking, records, tail_events, nominations)
-        reached = [one for one in ranking if one.candidate.ref.id in waiting]
-        alike = sum(1 for one in reached if Arm.VECTOR not in one.candidate.arms)
-        told = replace(settled, tail_cut=tail.cut, tail_alike=alike, tail_unlike=len(waiting) - len(reached))
-        return without_rejected_values(told, opened.rejections.result())
+        to_judge = Ranking(
+            candidates=candidates,
+            order=ranking,
+            rank=lambda left: self._ranked(opened, left, nominations),
+            wanted=opened.request.wanted,
+            told=_told(opened, nominations, tail_events),
+        )
+        recalled = self._recalled(opened, nominations, records, to_judge, tail_events, waiting)
+        return without_rejected_values(replace(recalled, tail_cut=tail.cut), opened.rejections.result())
+
+    def _recalled(
+        self,
+        opened: OpenRecall,
+        nominations: Nominations | None,
+        records: Records,
+        ranking: Ranking,
+        tail_events: tuple[Event, ...],
+        waiting: Mapping[str, Candidate],
+    ) -> Recalled:
+        """What the records let pass, and what the counts need."""
+        slots = SlotsThen.of(self._timeline, self._concurrency, opened.scope, opened.request.filters, tail_events)
+        judge = Judging(opened.scope, opened.request.filters, records, slots, opened.rejections.result())
+        back = self._read_back(judge, ranking)
+        live = {i for i in waiting if records.shown(records.events[i]).superseded_by is None}
+        reached = [one for one in ranking.order if one.candidate.ref.id in live]
+        return Recalled(
+            ranked=back.ranked,
+            events=as_asked(records.events, opened.request.filters, (one.candidate.ref.id for one in back.ranked)),
+            memories={i: records.seen(memory) for i, memory in records.memories.items()},
+            kept=records.memories,
+            dropped=back.dropped,
+            replaces=back.replaces,
+            returned=back.returned,
+            slots=slots,
+            nominations=nominations,
+            tail_events=tail_events,
+            tail_cut=False,
+            tail_alike=sum(1 for one in reached if Arm.VECTOR not in one.candidate.arms),
+            tail_unlike=len(live) - len(reached),
+            missing=tuple(opened.missing),
+            fallback=fallback_of(opened, nominations),
+        )
 
     def _nominations(self, opened: OpenRecall) -> Nominations | None:
         try:
@@ -140,7 +186,7 @@ class Recall:
     ) -> dict[str, Candidate]:
         if nominations is None:
             return self._timeline_candidates(opened, records)
-        return {hit.ref.id: candidate_of_hit(hit) for hit in nominations.hits}
+        return {hit.ref.id: candidate_of_hit(hit) for hit in (*nominations.superseded, *nominations.hits)}
 
     def _timeline_candidates(self, opened: OpenRecall, records: Records) -> dict[str, Candidate]:
         """Without an index: the newest events and memories and the important ones, ranked by the same rules."""
@@ -166,7 +212,8 @@ class Recall:
         self, opened: OpenRecall, events: Sequence[Event], records: Records, arm: Arm
     ) -> dict[str, Candidate]:
         views = [records.shown(event) for event in events]
-        shown = [e for e in views if drop_reason(opened.scope, e, opened.request.filters) is None]
+        reasons = {e.id: drop_reason(opened.scope, e, opened.request.filters) for e in views}
+        shown = [e for e in views if reasons[e.id] in (None, DropReason.SUPERSEDED)]
         vectors = self._vectors(opened, shown)
         return {
             event.id: candidate_of_event(event, opened.query.terms, vectors.get(event.id), {arm: position})
@@ -189,68 +236,11 @@ class Recall:
         ranked = rank(candidates, effective_query(opened), statistics, self._policy)
         return [one for one in ranked if reaches(one, opened)]
 
-    def _settle(
-        self,
-        opened: OpenRecall,
-        candidates: dict[str, Candidate],
-        ranking: list[Ranked],
-        records: Records,
-        tail_events: tuple[Event, ...],
-        nominations: Nominations | None,
-    ) -> Recalled:
-        """Drops what the records forbid, ranks the rest, reads what moved up: a bounded number of rounds."""
-        dropped: dict[str, DropReason] = {}
-        current = newest_of_slots(tail_events)
-        ranked: list[Ranked] = []
-        for _ in range(_MAX_ROUNDS):
-            ranked = ranking[: opened.request.wanted]
-            self._records.read(opened.scope, [r.candidate.ref for r in ranked], records)
-            ids = [r.candidate.ref.id for r in ranked]
-            new = {i: reason for i in ids if (reason := self._forbidden(opened, i, records, current)) is not None}
-            repeated = records.repeated(i for i in ids if i not in new)
-            dropped |= new
-            ranked = [one for one in ranked if one.candidate.ref.id not in new and one.candidate.ref.id not in repeated]
-            if not new and not repeated:
-                break
-            candidates = {i: c for i, c in candidates.items() if i not in new and i not in repeated}
-            ranking = self._ranked(opened, list(candidates.values()), nominations)
-        missing, fallback = tuple(opened.missing), fallback_of(opened, nominations)
-        return Recalled(
-            ranked=tuple(ranked),
-            events=records.events,
-            memories=records.memories,
-            dropped=dropped,
-            nominations=nominations,
-            tail_events=tail_events,
-            tail_cut=False,
-            tail_alike=0,
-            tail_unlike=0,
-            missing=missing,
-            fallback=fallback,
-        )
 
-    def _forbidden(
-        self, opened: OpenRecall, event_id: str, records: Records, current: dict[tuple[str, str, str], Event]
-    ) -> DropReason | None:
-        event = records.events.get(event_id)
-        if event is None:
-            return DropReason.DELETED
-        filters = opened.request.filters
-        shown = records.shown(event)
-        reason = drop_reason(opened.scope, shown, filters)
-        if reason is None and not filters.include_superseded and self._superseded(opened, event, current):
-            return DropReason.SUPERSEDED
-        memory = records.memories.get(event_id)
-        if memory is not None and says_otherwise(memory, event):
-            return reason or DropReason.SUPERSEDED
-        rejected = opened.rejections.result().shown(shown) is None
-        return reason or memory_drop_reason(memory, filters) or (DropReason.DELETED if rejected else None)
-
-    def _superseded(self, opened: OpenRecall, event: Event, current: dict[tuple[str, str, str], Event]) -> bool:
-        filters = opened.request.filters
-        slot = slot_of(event)
-        if slot is None or (filters.as_of is None and filters.recorded_as_of is None):
-            return superseded_in(event, current)
-        history = with_told(self._timeline.slot_history(opened.scope, slot), [event])
-        at = current_at(history, filters.as_of, filters.recorded_as_of)
-        return at is not None and at.ref.id != event.id and at.order > (event.timestamp, event.id)
+def _told(opened: OpenRecall, nominations: Nominations | None, tail_events: Sequence[Event]) -> frozenset[str]:
+    """The ids of those that the counts take for superseded: the engine's, and the tail's where it does not count it."""
+    told = {hit.ref.id for hit in nominations.superseded} if nominations else set()
+    if nominations is None or not nominations.includes_tail:
+        reasons = {event.id: drop_reason(opened.scope, event, opened.request.filters) for event in tail_events}
+        told |= {event_id for event_id, reason in reasons.items() if reason is DropReason.SUPERSEDED}
+    return frozenset(told)

@@ -1,12 +1,14 @@
 """The question that a recall answers, the answer, and the rules between them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.application.candidates import statistics_of
+from recollect.application.read_memories import NewestMemories
+from recollect.application.slots_then import SlotsThen
 from recollect.application.value_gate import Rejections
 from recollect.domain.embedding import FloatArray
-from recollect.domain.event import Event
+from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, SearchFilters
 from recollect.domain.lexical import TermStatistics
 from recollect.domain.memory import Memory
@@ -21,7 +23,10 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """A question put to memory: its text or a vector, how to rank, what may be shown, how many are wanted."""
+    """A question put to memory: its text or a vector, how to rank, what may be shown, how many are wanted.
+
+    `newest_memories` are read in one piece beforehand, which spares their look-ups: as many as are worth it.
+    """
 
     text: str
     vector: FloatArray | None
@@ -30,6 +35,7 @@ class RecallRequest:
     wanted: int
     min_similarity: float | None = None
     count: bool = False
+    newest_memories: int = 32
 
 
 @dataclass(slots=True)
@@ -42,6 +48,7 @@ class OpenRecall:
     nominations: Pending[Nominations]
     tail: Pending[Tail]
     rejections: Pending[Rejections]
+    memories: Pending[NewestMemories]
     missing: list[str] = field(default_factory=list)
 
 
@@ -49,7 +56,10 @@ class OpenRecall:
 class Recalled:
     """What may be shown, best first, with each record as it is now; what was dropped at read-back, and why.
 
-    `memories` has the memory of each record that has one: several records may have the same, and are ranked once.
+    `memories` has the memory of each record that has one, as it is seen: several records may have the same, and are
+    ranked once; `kept` has them as they are. `replaces` says for which older records something ranked stands, by the
+    id of what is shown; `returned` how many the counts take for dropped and are ranked all the same. `slots` is how
+    keyed events were judged.
     `tail_alike` counts those of the tail that rank by a vector which the index does not have, `tail_unlike` those that
     do not rank, though the filters admit them.
     """
@@ -57,7 +67,11 @@ class Recalled:
     ranked: tuple[Ranked, ...]
     events: Mapping[str, Event]
     memories: Mapping[str, Memory]
+    kept: Mapping[str, Memory] = field(repr=False)
     dropped: Mapping[str, DropReason]
+    replaces: Mapping[str, tuple[EventRef, ...]]
+    returned: int
+    slots: SlotsThen = field(repr=False)
     nominations: Nominations | None
     tail_events: tuple[Event, ...]
     tail_cut: bool
@@ -71,12 +85,33 @@ def without_rejected_values(recalled: Recalled, rejections: Rejections) -> Recal
     """What was read, less the sentences that were rejected, and less what says nothing else (P-22)."""
     if not rejections:
         return recalled
-    memories = {i: one for i, memory in recalled.memories.items() if (one := rejections.shown_memory(memory))}
+    memories, kept = _redacted(recalled.memories, rejections), _redacted(recalled.kept, rejections)
     gone = recalled.memories.keys() - memories.keys()
     found = rejections.shown_of(event for event in recalled.events.values() if event.id not in gone)
     tail = rejections.shown_of(event for event in recalled.tail_events if event.id not in gone)
     events = {event.id: event for event in found}
-    return replace(recalled, events=events, memories=memories, tail_events=tuple(tail))
+    return replace(recalled, events=events, memories=memories, kept=kept, tail_events=tuple(tail))
+
+
+def _redacted(memories: Mapping[str, Memory], rejections: Rejections) -> dict[str, Memory]:
+    return {i: one for i, memory in memories.items() if (one := rejections.shown_memory(memory)) is not None}
+
+
+def as_asked(events: Mapping[str, Event], filters: SearchFilters, shown: Iterable[str]) -> dict[str, Event]:
+    """The events, without successors that came only after the instant that is asked about (api.md, *Time*).
+
+    What may be shown was its slot's value then, unless superseded ones are asked for.
+    """
+    current = set() if filters.include_superseded or not filters.looks_back else set(shown)
+    return {i: _current(event) if i in current or _later(event, filters) else event for i, event in events.items()}
+
+
+def _later(event: Event, filters: SearchFilters) -> bool:
+    return filters.as_of is not None and event.superseded_at is not None and event.superseded_at > filters.as_of
+
+
+def _current(event: Event) -> Event:
+    return event if event.superseded_by is None else replace(event, superseded_by=None, superseded_at=None)
 
 
 def effective_query(opened: OpenRecall) -> Query:

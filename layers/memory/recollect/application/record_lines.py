@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from recollect.domain.copies import ORIGINS, origin_in, origin_key
+from recollect.domain.decisions import Decision, decision_in, decision_key, pair_id
 from recollect.domain.event import Event
 from recollect.domain.items import Item
 from recollect.domain.memory import Memory
 from recollect.domain.memory_items import SAME_AS, memory_in, memory_key, versions_path
 from recollect.domain.record_line import Given, RecordLine, RecordOrigin, identities_of
-from recollect.domain.record_line_check import MOST_VERSIONS
+from recollect.domain.record_line_check import MOST_DECISIONS, MOST_VERSIONS
 from recollect.domain.scope import Scope
 from recollect.ports import Items, Timeline
 
@@ -42,7 +43,10 @@ class RecordLines:
             return RecordLine(event=event, origin=origin, given=given, same_as=str(item.value[SAME_AS]))
         memory = memory_in(item.value)
         versions = self._versions(scope, memory) if memory.version > 1 else ()
-        return RecordLine(event=event, origin=origin, given=given, memory=memory, versions=versions)
+        decisions = self._decisions(scope, memory, versions)
+        return RecordLine(
+            event=event, origin=origin, given=given, memory=memory, versions=versions, decisions=decisions
+        )
 
     def _given(self, scope: Scope, events: Sequence[Event]) -> dict[str, Given]:
         """Which of its possible identities is each event's own."""
@@ -63,3 +67,15 @@ class RecordLines:
         """The newest 20, oldest first."""
         page = self._items.page(scope.user, versions_path(memory.id), MOST_VERSIONS, None, descending=True)
         return tuple(memory_in(item.value) for item in reversed(page.items))
+
+    def _decisions(self, scope: Scope, memory: Memory, versions: Sequence[Memory]) -> tuple[Decision, ...]:
+        """The decisions by those that ended it, or a part of it, in one of these versions."""
+        winners = {by for version in (*versions, memory) for by in _ended_by(version)} - {memory.id}
+        keys = [decision_key(pair_id(by, memory.id)) for by in sorted(winners)[-MOST_DECISIONS:]]
+        found = self._items.get(scope.user, keys) if keys else {}
+        return tuple(decision_in(found[key].value) for key in keys if key in found)
+
+
+def _ended_by(memory: Memory) -> set[str]:
+    by = {lapse.by for lapse in memory.lapses}
+    return by | {memory.superseded_by} if memory.superseded_by is not None else by

@@ -1,52 +1,60 @@
 """Reading records back: events, and in the same wave the memories made of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from recollect.application.read_memories import ReadMemories
+from recollect.application.past_versions import PastVersions
+from recollect.application.read_memories import NewestMemories, ReadMemories
+from recollect.domain.errors import Unavailable
 from recollect.domain.event import Event, EventRef
+from recollect.domain.filters import SearchFilters
 from recollect.domain.memory import Memory
 from recollect.domain.memory_items import MEMORIES, SAME_AS, memory_in
-from recollect.domain.representation import represented
+from recollect.domain.representation import represented, seen
 from recollect.domain.scope import Scope
 from recollect.ports import Concurrency, Items, Timeline
+
+_AT_ONCE = 100  # what a store reads in one call: more are asked for in calls of their own, side by side
 
 
 @dataclass(slots=True)
 class Records:
     """What was read so far: events as they are, and the memory of each that has one, both by the event's id.
 
-    `asked` are the ids of which it is known whether they have a memory.
+    `asked` are the ids of which it is known whether they have a memory; `newest` tells it of many others. Under the
+    `filters` of a reader who asks of the past, memories are those that were there then, in their versions of then.
     """
 
     events: dict[str, Event]
     memories: dict[str, Memory] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
+    newest: NewestMemories = field(default_factory=NewestMemories)
+    filters: SearchFilters | None = None
 
     def shown(self, event: Event) -> Event:
         """The event as readers see it: in the words of its memory, where that has been looked up."""
-        return represented(event, self.memories.get(event.id))
+        memory = self.memories.get(event.id)
+        return represented(event, memory if memory is None else self.seen(memory))
 
-    def repeated(self, ids: Iterable[str]) -> set[str]:
-        """Those whose memory an id before them shows already: they are one result."""
-        seen: set[str] = set()
-        again: set[str] = set()
-        for record_id in ids:
-            memory = self.memories.get(record_id)
-            identity = memory.id if memory else record_id
-            if identity in seen:
-                again.add(record_id)
-            seen.add(identity)
-        return again
+    def seen(self, memory: Memory) -> Memory:
+        """The memory as the reader sees it; as it is where nothing of it holds."""
+        return memory if self.filters is None else seen(memory, self.filters) or memory
+
+    def own_id(self, record_id: str) -> str:
+        """The id of the record's memory, where it has one: records of one memory are one result."""
+        memory = self.memories.get(record_id)
+        return memory.id if memory else record_id
 
 
 class RecordReading:
-    """Two batches side by side, and only what was not read before."""
+    """Batches side by side, and only what was not read before."""
 
     def __init__(self, timeline: Timeline, items: Items, concurrency: Concurrency) -> None:
         self._timeline = timeline
         self._items = items
         self._memories = ReadMemories(items)
+        self._past = PastVersions(items, concurrency)
         self._concurrency = concurrency
 
     def newest_memories(self, scope: Scope, limit: int) -> list[EventRef]:
@@ -54,13 +62,68 @@ class RecordReading:
         page = self._items.page(scope.user, MEMORIES, limit, None, descending=True)
         return [memory_in(item.value).ref for item in page.items if SAME_AS not in item.value]
 
+    def newest(self, scope: Scope, limit: int) -> NewestMemories:
+        """What a first wave may read beside all else, so that the second need not ask for most of it.
+
+        Where they cannot be listed none are told, and all are asked for.
+        """
+        try:
+            return self._memories.newest(scope, limit)
+        except Unavailable:
+            return NewestMemories()
+
     def read(self, scope: Scope, refs: Sequence[EventRef], records: Records) -> None:
         """Adds to `records` what is there of these."""
         unread = {ref.id: ref for ref in refs if ref.id not in records.events}
         unasked = [i for i in dict.fromkeys(ref.id for ref in refs) if i not in records.asked]
-        found = self._concurrency.submit(lambda: self._memories(scope, unasked)) if unasked else None
+        begun = [
+            self._concurrency.submit(partial(self._memories, scope, part, records.newest))
+            for part in _parts(unasked, records.newest)
+        ]
         if unread:
             records.events |= self._timeline.read(scope, list(unread.values()))
-        if found is not None:
-            records.memories |= found.result()
+        found = {record_id: memory for part in begun for record_id, memory in part.result().items()}
+        records.memories |= self._then(scope, found, records.filters)
         records.asked.update(unasked)
+
+    def look_up(self, scope: Scope, ways: Iterable[EventRef | str], records: Records) -> None:
+        """Adds the records that carry the memories of these, with the memories.
+
+        Of some only the id is known, and a place may be wrong: then their memories tell it, else the timeline is asked.
+        """
+        asked = list(ways)
+        ids = list(dict.fromkeys(way if isinstance(way, str) else way.id for way in asked))
+        self.read(scope, [way for way in asked if isinstance(way, EventRef)], records)
+        unasked = [one for one in ids if one not in records.asked]
+        found = self._memories(scope, unasked, records.newest) if unasked else {}
+        records.memories |= self._then(scope, found, records.filters)
+        own = {memory.id: memory for one in ids if (memory := records.memories.get(one)) is not None}
+        records.memories |= own
+        records.asked.update([*unasked, *own])
+        missing = [one for one in dict.fromkeys(map(records.own_id, ids)) if one not in records.events]
+        self.read(scope, [own[one].ref for one in missing if one in own], records)
+        self._find(scope, [one for one in missing if one not in own], records)
+
+    def _find(self, scope: Scope, ids: Sequence[str], records: Records) -> None:
+        """Events of which nothing but the id is known."""
+        begun = [self._concurrency.submit(partial(self._timeline.find, scope, one)) for one in ids]
+        records.events |= {event.id: event for found in begun if (event := found.result()) is not None}
+
+    def _then(self, scope: Scope, found: Mapping[str, Memory], filters: SearchFilters | None) -> dict[str, Memory]:
+        """The memories that were there for who asks of the past; an event without one then is itself."""
+        memories = dict(found)
+        if filters is None:
+            return memories
+        if filters.recorded_as_of is not None:
+            memories = self._past(scope, memories, filters.recorded_as_of)
+        if filters.as_of is None:
+            return memories
+        return {i: one for i, one in memories.items() if one.id == i or one.valid_from <= filters.as_of}
+
+
+def _parts(ids: Sequence[str], newest: NewestMemories) -> list[list[str]]:
+    """What is known but for where it leads, and then the rest, call by call."""
+    told = [one for one in ids if one in newest.items]
+    untold = [one for one in ids if not newest.tells(one)]
+    parts = [untold[start : start + _AT_ONCE] for start in range(0, len(untold), _AT_ONCE)]
+    return [told, *parts] if told else parts

@@ -24,6 +24,7 @@ from recollect.domain.value_tombstones import (
     rejection_document,
     rejection_in,
     rejection_key,
+    unkeyed_fingerprint,
     value_hash,
 )
 from recollect.ports import Items, Timeline
@@ -90,6 +91,7 @@ class RejectValue:
                 hash=value_hash(keys[0], owner, text),
                 pieces=count_pieces(text),
             )
+            self._timeline.reject(owner, unkeyed_fingerprint(owner, text), [], order.now)  # what began before the key
             try:
                 self._timeline.reject(owner, value.hash, self._writes(value, order), order.now)
             except VersionMismatch:

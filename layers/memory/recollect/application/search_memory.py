@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recollect.application.recall import Recall
 from recollect.application.recalled import Recalled, RecallRequest
-from recollect.domain.event import Event
+from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, drop_reason
 from recollect.domain.memory import Memory
 from recollect.domain.ranking import Ranked
@@ -16,12 +16,16 @@ from recollect.domain.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One record, why it is there, and its place (from 1); `memory` where one was made of it."""
+    """One record, why it is there, and its place (from 1); `memory` where one was made of it.
+
+    `replaces` are the older records for which it stands: what they said it replaced.
+    """
 
     event: Event
     memory: Memory | None
     ranked: Ranked
     place: int
+    replaces: tuple[EventRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +73,8 @@ class SearchMemory:
 def _result(recalled: Recalled, ranked: Ranked, place: int) -> SearchResult:
     event = recalled.events[ranked.candidate.ref.id]
     memory = recalled.memories.get(event.id)
-    return SearchResult(event, as_it_stands(memory, event) if memory else None, ranked, place)
+    replaces = recalled.replaces.get(memory.id if memory else event.id, ())
+    return SearchResult(event, as_it_stands(memory, event) if memory else None, ranked, place, replaces)
 
 
 def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned: int) -> SearchDiagnostics:
@@ -87,6 +92,8 @@ def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned:
         exact = exact and not reasons
     elif request.min_similarity is not None:
         dropped[DropReason.THRESHOLD] -= min(recalled.tail_alike, dropped[DropReason.THRESHOLD])
+    dropped[DropReason.SUPERSEDED] -= min(recalled.returned, dropped[DropReason.SUPERSEDED])
+    _count_as_matched(dropped, returned - (considered - dropped.total()))
     filtered = min(dropped.total(), considered)
     return SearchDiagnostics(
         matched_count=considered - filtered,
@@ -99,6 +106,14 @@ def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned:
         tail=len(recalled.tail_events),
         tail_cut=recalled.tail_cut,
     )
+
+
+def _count_as_matched(dropped: Counter[DropReason], missing: int) -> None:
+    """What is shown was matched: the index may not know yet for which vector, or in whose place."""
+    for reason in (DropReason.SUPERSEDED, DropReason.THRESHOLD):
+        back = min(max(missing, 0), dropped[reason])
+        dropped[reason] -= back
+        missing -= back
 
 
 def _tally(recalled: Recalled) -> tuple[int, Counter[DropReason], bool]:

@@ -5,10 +5,11 @@ A lost race raises VersionMismatch, and whoever lost it reads again and goes on:
 
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from recollect.domain.errors import Conflict, StoredDataError, VersionMismatch
+from recollect.domain.event import Event
 from recollect.domain.record_line import RecordLine, line_text, read_line
 from recollect.domain.scope import Scope
 from recollect.domain.segment_file import pack_segment, raw_bytes, unpack_segment
@@ -85,6 +86,23 @@ class SegmentArchive:
                 continue
         raise Conflict("a segment changes all the time")
 
+    def supersede(self, scope: Scope, name: str, event: Event) -> tuple[bool, PackedSegment | None]:
+        """Whether the object has this record, and the object as it was rewritten, where the record was a slot's value.
+
+        The record says then what the event says of its successor; else nothing of it is changed.
+        """
+        for _ in range(_TRIES):
+            found = self._store.get(scope.tenant, name)
+            lines = unpack_segment(found[0]).lines if found else ()
+            there = next((line for line in map(_read, lines) if line and line.event.id == event.id), None)
+            if found is None or there is None or there.event.superseded_by is not None:
+                return there is not None, None
+            try:
+                return True, self._replaced(scope, name, [_superseded(text, event) for text in lines], found[1])
+            except VersionMismatch:
+                continue
+        raise Conflict("a segment changes all the time")
+
     def erase(self, scope: Scope, name: str) -> None:
         """Takes the object away with all that it ever held; until that is done it is still listed."""
         for _ in range(_TRIES):
@@ -115,6 +133,15 @@ def _read(text: str) -> RecordLine | None:
         return read_line(text)
     except StoredDataError:
         return None
+
+
+def _superseded(text: str, event: Event) -> str:
+    """The line; where it is the event's, with what supersedes that now."""
+    line = _read(text)
+    if line is None or line.event.id != event.id:
+        return text
+    told = replace(line.event, superseded_by=event.superseded_by, superseded_at=event.superseded_at)
+    return line_text(replace(line, event=told))
 
 
 def _names(text: str, event_ids: AbstractSet[str]) -> bool:

@@ -1,11 +1,12 @@
 """Takes a snapshot of a tenant or of one user, piece by piece, while everything goes on (job `snapshot`).
 
 What was written is found again by the user's own object: a step that is done twice writes nothing twice. What is
-deleted while its piece is written is found by reading again afterwards.
+deleted while its piece is written is found by reading again afterwards. A slot's value says who superseded it though
+that is not projected yet: where the newer one is deleted, the older one must not come back with the snapshot (P-22).
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -19,6 +20,7 @@ from recollect.domain.instants import from_iso, iso
 from recollect.domain.job import JOB_ID, JobProgress, RemainingSeconds
 from recollect.domain.record_line import RecordLine
 from recollect.domain.scope import Scope
+from recollect.domain.slots import entry_of, slot_of, successor
 from recollect.domain.snapshot import (
     PIECE_EVENTS,
     Snapshot,
@@ -27,6 +29,7 @@ from recollect.domain.snapshot import (
     piece_name,
     vectors_bytes,
 )
+from recollect.domain.timeline import Tail
 from recollect.ports import Projections, Timeline
 
 _RESERVE_SECONDS = 6.0
@@ -98,15 +101,35 @@ class TakeSnapshot:
         user, tag = self._snapshots.user(scope, snapshot_id)
         if user.whole:
             return user
+        tail = self._timeline.tail(scope)  # before the records: what is stored in between is among those
         page = self._timeline.records(scope, PIECE_EVENTS, user.after)
         written = user
         if page.events:
-            lines = self._lines(scope, page.events, now)
+            lines = self._lines(scope, self._superseded(scope, page.events, tail), now)
             written = user.with_piece(self._written(scope, snapshot_id, len(user.pieces), page.events, lines))
         written = replace(written, whole=page.more is None)
         self._snapshots.put_user(scope, snapshot_id, written, tag)
         self._without_deleted(scope, lines if page.events else (), now)
         return written
+
+    def _superseded(self, scope: Scope, events: Sequence[Event], tail: Tail) -> list[Event]:
+        """The events in order; those that something newer of their slot holds over say so, projected or not."""
+        current = [event for event in events if event.key is not None and event.superseded_by is None]
+        if not current:
+            return list(events)
+        pending = self._timeline.read(scope, tail.refs) if tail.refs else {}
+        known = {event.id: event for event in (*pending.values(), *events)}.values()
+        told = {event.id: self._told(scope, event, None if tail.cut else known) for event in current}
+        return [told.get(event.id, event) for event in events]
+
+    def _told(self, scope: Scope, event: Event, known: Iterable[Event] | None) -> Event:
+        """`known` has all that may not be projected; None where so much waits that the slot itself is read."""
+        slot = slot_of(event)
+        if slot is None:
+            return event
+        values = self._timeline.of_slot(scope, slot) if known is None else known
+        by = successor(entry_of(event), (entry_of(one) for one in values if slot_of(one) == slot))
+        return replace(event, superseded_by=by.ref.id, superseded_at=by.ref.timestamp) if by else event
 
     def _written(
         self, scope: Scope, snapshot_id: str, number: int, events: Sequence[Event], lines: Sequence[RecordLine]

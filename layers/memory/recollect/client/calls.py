@@ -64,14 +64,14 @@ def add_events(
     narrowing: Narrowing,
 ) -> Call:
     """`POST /v1/events`, with a key of its own, so that it can be tried again."""
-    body = _present({"user_id": user_id, **narrowing, "conversation_id": conversation_id, "events": list(events)})
+    body = present({"user_id": user_id, **narrowing, "conversation_id": conversation_id, "events": list(events)})
     headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
     return Call(method="POST", path="/v1/events", body=body, headers=headers)
 
 
 def analyze(text: str, **options: Unpack[AnalyzeOptions]) -> Call:
     """`POST /v1/analyze`."""
-    return Call(method="POST", path="/v1/analyze", body=_present({"text": text, **options}))
+    return Call(method="POST", path="/v1/analyze", body=present({"text": text, **options}))
 
 
 def events(user_id: str, **options: Unpack[EventOptions]) -> Call:
@@ -104,7 +104,7 @@ def conversations(user_id: str, limit: int | None) -> Call:
 
 def save_memory(user_id: str, content: str, idempotency_key: str | None, **options: Unpack[MemoryOptions]) -> Call:
     """`POST /v1/memories`, with a key of its own, so that it can be tried again."""
-    body = _present({"user_id": user_id, "content": content, **options})
+    body = present({"user_id": user_id, "content": content, **options})
     headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
     return Call(method="POST", path="/v1/memories", body=body, headers=headers)
 
@@ -125,7 +125,7 @@ def patch_memory(
 ) -> Call:
     """`PATCH /v1/users/{user_id}/memories/{memory_id}`; without a version whatever it is. None clears `expires_at`."""
     headers = {"If-Match": "*"} if version is None else _if_match(version)
-    body = {name: _plain(value) for name, value in changes.items()}
+    body = {name: plain(value) for name, value in changes.items()}
     return replace(memory(user_id, memory_id, narrowing), method="PATCH", body=body, headers=headers)
 
 
@@ -136,12 +136,12 @@ def delete_memory(user_id: str, memory_id: str, version: int | None, narrowing: 
 
 def search(user_id: str, query: str | None, **options: Unpack[SearchOptions]) -> Call:
     """`POST /v1/search`."""
-    return Call(method="POST", path="/v1/search", body=_present({"user_id": user_id, "query": query, **options}))
+    return Call(method="POST", path="/v1/search", body=present({"user_id": user_id, "query": query, **options}))
 
 
 def context(user_id: str, text: str, **options: Unpack[ContextOptions]) -> Call:
     """`POST /v1/context`."""
-    return Call(method="POST", path="/v1/context", body=_present({"user_id": user_id, "input": text, **options}))
+    return Call(method="POST", path="/v1/context", body=present({"user_id": user_id, "input": text, **options}))
 
 
 def turn(
@@ -151,7 +151,7 @@ def turn(
     return Call(
         method="POST",
         path="/v1/turns",
-        body=_present({"user_id": user_id, "input": text, **options}),
+        body=present({"user_id": user_id, "input": text, **options}),
         headers={"Idempotency-Key": idempotency_key or uuid4().hex},
         timeout_seconds=timeout_seconds,
     )
@@ -160,7 +160,7 @@ def turn(
 def tool_calls(text: str, idempotency_key: str | None, **options: Unpack[ToolCallOptions]) -> Call:
     """`POST /v1/tool-calls`, with a key of its own, so that it can be tried again."""
     headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
-    return Call(method="POST", path="/v1/tool-calls", body=_present({"text": text, **options}), headers=headers)
+    return Call(method="POST", path="/v1/tool-calls", body=present({"text": text, **options}), headers=headers)
 
 
 def bus(event_type: str | None, after: str | None) -> Call:
@@ -193,7 +193,7 @@ def knowledge_entry(namespace: str, key: str) -> Call:
 def put_knowledge(namespace: str, key: str, value: Any, version: int | None) -> Call:
     """`PUT /v1/knowledge/{namespace}/{key}`."""
     entry = knowledge_entry(namespace, key)
-    return replace(entry, method="PUT", body={"value": _plain(value)}, headers=_if_match(version))
+    return replace(entry, method="PUT", body={"value": plain(value)}, headers=_if_match(version))
 
 
 def delete_knowledge(namespace: str, key: str, version: int | None) -> Call:
@@ -203,13 +203,13 @@ def delete_knowledge(namespace: str, key: str, version: int | None) -> Call:
 
 def resolve(text: str, store: str, filter_text: str | None, comments: str | None) -> Call:
     """`POST /v1/knowledge/resolve`."""
-    body = _present({"text": text, "store": store, "filter": filter_text, "comments": comments})
+    body = present({"text": text, "store": store, "filter": filter_text, "comments": comments})
     return Call(method="POST", path="/v1/knowledge/resolve", body=body)
 
 
 def learn(text: str, store: str | None, dry_run: bool, idempotency_key: str | None) -> Call:
     """`POST /v1/knowledge/learn`, with a key of its own, so that it can be tried again."""
-    body = _present({"text": text, "store": store, "dry_run": dry_run})
+    body = present({"text": text, "store": store, "dry_run": dry_run})
     headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
     return Call(method="POST", path="/v1/knowledge/learn", body=body, headers=headers)
 
@@ -237,14 +237,14 @@ def patch_goal(user_id: str, goal_id: str, changes: Mapping[str, Any], version: 
     """`PATCH /v1/users/{user_id}/goals/{goal_id}`; without a version whatever it is."""
     path = f"/v1/users/{path_segment(user_id)}/goals/{path_segment(goal_id)}"
     headers = {"If-Match": "*"} if version is None else _if_match(version)
-    return Call(method="PATCH", path=path, body=_present(changes), headers=headers)
+    return Call(method="PATCH", path=path, body=present(changes), headers=headers)
 
 
 def check_in(user_id: str, goal_id: str, day: Any, status: str, idempotency_key: str | None) -> Call:
     """`POST /v1/users/{user_id}/goals/{goal_id}/check-ins`, with a key of its own."""
     path = f"/v1/users/{path_segment(user_id)}/goals/{path_segment(goal_id)}/check-ins"
     headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
-    return Call(method="POST", path=path, body=_present({"date": day, "status": status}), headers=headers)
+    return Call(method="POST", path=path, body=present({"date": day, "status": status}), headers=headers)
 
 
 def _if_match(version: int | None) -> dict[str, str]:
@@ -257,20 +257,21 @@ READY = Call(method="GET", path="/v1/ready", not_ready_is_an_answer=True)
 OPENAPI = Call(method="GET", path="/v1/openapi.json")
 
 
-def _present(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in values.items() if value is not None}
+def present(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is there of the values, as JSON has it."""
+    return {name: plain(value) for name, value in values.items() if value is not None}
 
 
 def _query(values: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(value) for name, value in _present(values).items()}
+    return {name: str(value) for name, value in present(values).items()}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value as JSON has it: times in ISO 8601, arrays of numbers as lists."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
+        return {name: plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     return value.tolist() if hasattr(value, "tolist") else value

@@ -105,6 +105,8 @@ class Memory(TypedDict):
     superseded_by: NotRequired[str]
     expires_at: NotRequired[str]
     embedding_id: NotRequired[str]
+    settled_by: NotRequired[str]
+    lapses: NotRequired[list[Json]]
     refused: NotRequired[list[str]]
 
 
@@ -127,6 +129,10 @@ class SearchResult(TypedDict):
     keywords: NotRequired[list[str]]
     status: NotRequired[str]
     version: NotRequired[int]
+    valid_from: NotRequired[str]
+    valid_to: NotRequired[str]
+    superseded_by: NotRequired[str]
+    note: NotRequired[str]
     speaker: NotRequired[str]
     key: NotRequired[str]
     scores: NotRequired[dict[str, float]]
@@ -204,6 +210,23 @@ class MemoryListOptions(Narrowing, total=False):
     status: str | None
     key: str | None
     source_event_id: str | None
+    limit: int | None
+
+
+class DecisionListOptions(Narrowing, total=False):
+    """Which decisions; `limit` is a page's."""
+
+    status: Literal["applied", "reverted", "withdrawn"] | None
+    step: Literal["key", "cue", "arbiter", "user"] | None
+    winner: str | None
+    loser: str | None
+    limit: int | None
+
+
+class ConflictListOptions(Narrowing, total=False):
+    """Which conflicts; `limit` is a page's."""
+
+    status: Literal["open", "settled"] | None
     limit: int | None
 
 

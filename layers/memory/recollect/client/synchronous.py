@@ -9,8 +9,10 @@ import httpx
 
 from recollect.client import archive_calls, bridge_calls, calls, erasure_calls
 from recollect.client.answers import document, lines
+from recollect.client.arbitration_methods import ArbitrationMethods
 from recollect.client.calls import Call
 from recollect.client.connection import client_options
+from recollect.client.decisions import Decisions
 from recollect.client.errors import ConnectionFailed
 from recollect.client.retries import DEFAULT_RETRIES, RetryPolicy
 from recollect.client.shapes import (
@@ -34,7 +36,7 @@ from recollect.client.shapes import (
 )
 
 
-class Recollect:
+class Recollect(Decisions, ArbitrationMethods):
     """Long-term memory behind a URL. A context manager; safe to share by threads.
 
     Every method raises RecollectApiError where the server answers with an error, and ConnectionFailed where no

@@ -24,7 +24,7 @@ from recollect.domain.errors import VersionMismatch
 from recollect.domain.event import Event
 from recollect.domain.scope import Scope
 from recollect.domain.slots import SlotEntry, slot_of
-from recollect.domain.timeline import Conversation, PendingEvent, Projection
+from recollect.domain.timeline import Conversation, PendingEvent, Projection, Removal
 from recollect.ports import Projections, Timeline
 
 THREADS = 8
@@ -68,6 +68,22 @@ class ProjectionsContract:
         assert timeline.slot_history(scope, slot) == [entry_of(event)]
         assert timeline.read(scope, [event.ref]) == {event.id: event}
         assert pending_of(projections, scope) == []
+
+    def test_a_bounded_value_is_in_no_history_and_is_found_by_its_key(
+        self, timeline: Timeline, projections: Projections
+    ) -> None:
+        scope = a_scope()
+        paris = an_event(scope, key="city", content="Paris")
+        berlin = an_event(scope, key="city", content="in Berlin until tomorrow", timestamp=NOW + timedelta(hours=1))
+        timeline.append(scope, [a_write(scope, paris), a_write(scope, berlin)])
+        for event in (paris, berlin):
+            projections.fill_slot(scope, event)
+            projections.settle(scope, [event.ref])
+        slot = ("", "", "city")
+        assert timeline.slot_history(scope, slot) == [entry_of(paris)]
+        assert timeline.of_slot(scope, slot) == [berlin, paris]
+        assert timeline.remove(scope, berlin, Removal())
+        assert timeline.of_slot(scope, slot) == [paris]
 
     @pytest.mark.parametrize("limit", [1, 3, 100])
     def test_markers_are_found_oldest_first_until_they_are_settled(

@@ -95,6 +95,22 @@ class RemovalContract:
         assert [o.status for o in timeline.append(scope, [write])] == [AppendStatus.REFUSED]
         assert [o.status for o in timeline.append(scope, [a_write(scope, other)])] == [AppendStatus.CREATED]
 
+    @pytest.mark.spec("P-22")
+    def test_a_buried_identity_is_refused_and_one_whose_event_is_there_is_not(self, timeline: Timeline) -> None:
+        scope, other = a_scope(), a_scope()
+        lost, there = (a_write(scope, event) for event in some_events(scope, 2))
+        timeline.append(scope, [there])
+        for _ in range(2):
+            timeline.bury(scope, [lost.identity, there.identity, lost.identity])
+        assert timeline.identified(scope, [lost.identity, there.identity]) == {
+            lost.identity: None,
+            there.identity: there.event.id,
+        }
+        [refused, again] = timeline.append(scope, [lost, there])
+        assert (refused.status, refused.reason, again.status) == (AppendStatus.REFUSED, "deleted", AppendStatus.CREATED)
+        assert timeline.append(other, [lost])[0].status is AppendStatus.CREATED
+        timeline.bury(scope, [])
+
     def test_what_is_not_there_is_not_removed(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
         event = an_event(scope)

@@ -97,6 +97,34 @@ class SearchIndexSightContract(SearchIndexSetting):
         assert seen(index, scope) == {new.id}
         assert seen(index, scope, filters={asking: True if asking == "include_superseded" else NOW}) == {old.id, new.id}
 
+    def test_superseded_records_are_named_besides_where_their_successors_are_to_stand_for_them(
+        self, index: SearchIndex
+    ) -> None:
+        scope = a_scope(persona_id="p")
+        hidden = {"is_private": True}, {"expires_at": NOW}, {"persona_id": "q"}, {"timestamp": NOW - 2 * TICK}
+        old = an_event(scope, key="city", timestamp=NOW - TICK, content="paris paris in june")
+        older = an_event(scope, key="city", timestamp=NOW - TICK, content="paris once")
+        new = an_event(scope, key="city")
+        others = [an_event(scope, **{"timestamp": NOW - TICK, **changes}) for changes in hidden]
+        self.put(index, scope, [old, older, new, *others])
+        gone = [replace(e, superseded_by=new.id, superseded_at=NOW, version=2) for e in (old, older, *others)]
+        self.put(index, scope, gone, [a_vector(0.2), *[a_vector(0.1)] * (len(gone) - 1)])
+        window = {"window": TimeWindow(start=NOW - TICK)}
+        asked: dict[str, Any] = {"vector": a_vector(), "count": True, "filters": window}
+        plain = index.nominate(scope, a_request("paris june", **asked))
+        besides = index.nominate(scope, a_request("paris june", superseded=20, **asked))
+        assert (plain.superseded, ids_of(plain.hits), plain.tally) == ((), ids_of(besides.hits), besides.tally)
+        assert [arm_of(replace(besides, hits=besides.superseded), arm) for arm in BOTH_ARMS] == [[old.id, older.id]] * 2
+        assert {hit.ref.id: dict(hit.counts) for hit in besides.superseded} == {
+            old.id: {"pari": 2, "june": 1},
+            older.id: {"pari": 1},
+        }
+        best = index.nominate(scope, a_request("paris june", superseded=1, **asked))
+        assert ids_of(best.superseded) == {old.id}
+        asked["filters"] = {**window, "include_superseded": True}
+        admitted = index.nominate(scope, a_request("paris june", superseded=20, **asked))
+        assert (ids_of(admitted.hits), admitted.superseded) == ({old.id, older.id, new.id}, ())
+
     @pytest.mark.parametrize(
         ("asked", "fits", "fits_not"),
         [

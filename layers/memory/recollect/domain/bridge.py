@@ -1,10 +1,11 @@
 """The bridge from episodic to semantic memory: which events become memories by themselves, and which wait (P-10).
 
-After a warning a tenant's bridge promotes nothing but keyed events, until it is told, or shown by an event that comes
-in time, that all is well again. What it skipped meanwhile is deferred to the next reconciliation.
+After a warning a tenant's bridge promotes nothing but keyed events and what a cue rule recognises, until it is told, or
+shown by an event that comes in time, that all is well again. What it skipped meanwhile is deferred to the next
+reconciliation.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -59,21 +60,24 @@ def lag_ms(event: Event) -> int:
     return max(0, (event.recorded_at - event.timestamp) // timedelta(milliseconds=1))
 
 
-def passes(event: Event, rules: BridgeRules) -> bool:
-    """Whether both policies let an event become a memory by itself (A-60, P-10); a key needs neither (P-19)."""
-    if event.key is not None:
+def passes(event: Event, rules: BridgeRules, always: Collection[str] = ()) -> bool:
+    """Whether both policies let an event become a memory by itself (A-60, P-10).
+
+    A key needs neither, nor does one of `always`: the ids of those in which a cue rule recognises something (P-19).
+    """
+    if event.key is not None or event.id in always:
         return True
     return rules.enabled and event.importance >= rules.min_importance and event.event_type in rules.event_types
 
 
-def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool) -> Routing:
+def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool, always: Collection[str] = ()) -> Routing:
     """Routes events in the order of their arrival: what came in time ends a suspension, for itself and what follows."""
     routing = Routing()
     for event in sorted(events, key=lambda one: one.id):
         if suspended and lag_ms(event) <= rules.healthy_lag_ms:
             suspended, routing.recovered = False, True
-        if passes(event, rules):
-            waits = suspended and event.key is None
+        if passes(event, rules, always):
+            waits = suspended and event.key is None and event.id not in always
             (routing.deferred if waits else routing.promote).append(event)
     return routing
 

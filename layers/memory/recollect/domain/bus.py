@@ -112,6 +112,12 @@ def episodic_pruned(scope: Scope, events: Sequence[Event], reason: str, now: dat
     ]
 
 
+def pruned_ids(event: BusEvent) -> frozenset[str]:
+    """The records that an `episodic_pruned` names."""
+    ids = event.detail["ids"]
+    return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
+
+
 def _parts(events: Sequence[Event]) -> list[Sequence[Event]]:
     return [events[start : start + PRUNED_AT_ONCE] for start in range(0, len(events), PRUNED_AT_ONCE)]
 

@@ -1,11 +1,13 @@
-"""Copies: records that were imported from another user of the tenant, so that deleting the origin reaches them.
+"""Copies: records that were made from another record of the tenant, so that deleting the origin reaches them.
 
 | collection | owner  | labels                   | key          | value                                      |
 |------------|--------|--------------------------|--------------|--------------------------------------------|
 | `copies`   | tenant | origin's user, its event | copying user | `{event_id, t}`: the copy and its instant  |
 | `origins`  | user   |                          | event id     | `{user_id, event_id}`: what it is a copy of |
 
-A copy keeps the id of its origin. Both entries are written before the copy is: an entry may lead to nothing.
+A copy that was imported keeps the id of its origin. One that was made anew has an id of its own, which is a third label
+of its entry: a value that a person brought back by taking a decision back. Both entries are written before the copy is:
+an entry may lead to nothing.
 """
 
 from collections.abc import Mapping
@@ -25,6 +27,19 @@ def copies_path(origin: RecordOrigin) -> ItemPath:
     return ItemPath(COPIES, (origin.user_id, origin.event_id))
 
 
+def copy_entry(origin: RecordOrigin, user_id: str, copy: EventRef) -> ItemWrite:
+    """The tenant's entry of a copy, which is that user's."""
+    path = copies_path(origin)
+    if copy.id != origin.event_id:
+        path = ItemPath(COPIES, (*path.labels, copy.id))
+    return ItemWrite(ItemKey(path, user_id), {"event_id": copy.id, "t": iso(copy.timestamp)})
+
+
+def origin_entry(origin: RecordOrigin, event_id: str) -> ItemWrite:
+    """The user's own entry of it."""
+    return ItemWrite(origin_key(event_id), {"user_id": origin.user_id, "event_id": origin.event_id})
+
+
 def origin_key(event_id: str) -> ItemKey:
     """Where a user's record tells what it is a copy of."""
     return ItemKey(ORIGINS, event_id)
@@ -32,14 +47,12 @@ def origin_key(event_id: str) -> ItemKey:
 
 def copy_write(line: RecordLine) -> ItemWrite:
     """The tenant's entry of a copy."""
-    value = {"event_id": line.event.id, "t": iso(line.event.timestamp)}
-    return ItemWrite(ItemKey(copies_path(line.origin), line.event.user_id), value)
+    return copy_entry(line.origin, line.event.user_id, line.event.ref)
 
 
 def origin_write(line: RecordLine) -> ItemWrite:
     """The user's own entry of it."""
-    value = {"user_id": line.origin.user_id, "event_id": line.origin.event_id}
-    return ItemWrite(origin_key(line.event.id), value)
+    return origin_entry(line.origin, line.event.id)
 
 
 def copied_ref(value: Mapping[str, Any]) -> EventRef:

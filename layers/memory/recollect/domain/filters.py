@@ -60,7 +60,17 @@ class SearchFilters:
     @property
     def admits_superseded(self) -> bool:
         """Whether an arm must let superseded records pass."""
-        return self.include_superseded or self.as_of is not None or self.recorded_as_of is not None
+        return self.include_superseded or self.looks_back
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether it asks of the past: what held, or what was known."""
+        return self.as_of is not None or self.recorded_as_of is not None
+
+    @property
+    def moment(self) -> datetime:
+        """The instant that is asked about: `as_of`, else when the store is asked, or would have been."""
+        return self.as_of or self.recorded_as_of or self.now
 
     @property
     def latest(self) -> datetime | None:

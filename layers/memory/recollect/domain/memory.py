@@ -39,13 +39,34 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lapse:
+    """A part of a memory's content that does not hold: characters `start` to `end`, from `since` on until `until`.
+
+    `until` None is for good. `by` is the record that holds over it, the memory's own where its own bound is over;
+    `rule` is the cue rule that says so (P-24).
+    """
+
+    by: str
+    start: int
+    end: int
+    since: datetime
+    until: datetime | None = None
+    rule: str
+
+    def covers(self, moment: datetime) -> bool:
+        """Whether it counts at an instant of event time."""
+        return self.since <= moment and (self.until is None or moment < self.until)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One memory as it stands (api.md, *Shapes*).
 
     `timestamp` is the event's time, `recorded_at` when the memory was made, `valid_from` and `valid_to` (None: open)
     the event time within which it holds. `source_event_ids` are the events it was made from, oldest first; a directly
     saved one has none: it is evidence itself. `version` counts its changes from 1. `embedding_id` names generation and
-    record of its vector, None without an embedder (A-22).
+    record of its vector, None without an embedder (A-22). `lapses` are parts of its content that something newer ended
+    or holds over for a while; `settled_by` names what gave it its status: `key`, a cue rule, `arbiter`, `user`.
     """
 
     id: str
@@ -68,6 +89,8 @@ class Memory:
     expires_at: datetime | None = None
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
     embedding_id: str | None = None
+    lapses: tuple[Lapse, ...] = ()
+    settled_by: str | None = None
     version: int = 1
 
     @property

@@ -16,9 +16,9 @@ from recollect.domain.errors import InvalidInput, StoredDataError
 from recollect.domain.event import Source
 from recollect.domain.instants import from_iso, iso
 from recollect.domain.items import MOST_BYTES, ItemKey, ItemPath, json_bytes
-from recollect.domain.memory import Memory, MemoryStatus, Origin
+from recollect.domain.memory import Lapse, Memory, MemoryStatus, Origin
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MEMORIES = ItemPath("memories")
 CONTENTS = ItemPath("memory_contents")
 SAME_AS = "same_as"
@@ -48,7 +48,9 @@ def content_key(identity: str) -> ItemKey:
 
 def memory_document(memory: Memory) -> dict[str, Any]:
     """The stored form, with its format; what is None is left out."""
-    values = {name: _plain(getattr(memory, name)) for name in Memory.__slots__}
+    values = {name: _plain(getattr(memory, name)) for name in Memory.__slots__ if name != "lapses"}
+    if memory.lapses:
+        values["lapses"] = [lapse_document(lapse) for lapse in memory.lapses]
     return {"format": FORMAT_VERSION, **{name: value for name, value in values.items() if value is not None}}
 
 
@@ -68,6 +70,7 @@ def memory_in(document: Mapping[str, Any]) -> Memory:
                 "keywords": tuple(fields["keywords"]),
                 "source_event_ids": tuple(fields["source_event_ids"]),
                 "metadata": MappingProxyType(dict(fields["metadata"])),
+                "lapses": tuple(_lapse_in(lapse) for lapse in fields.get("lapses", ())),
             }
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -83,6 +86,18 @@ def check_size(memory: Memory) -> None:
     """Raises InvalidInput where it is too large to be kept."""
     if not fits(memory):
         raise InvalidInput(f"must be at most {MOST_BYTES} bytes of JSON, with keywords and metadata", ("content",))
+
+
+def lapse_document(lapse: Lapse) -> dict[str, Any]:
+    """A part that does not hold, as it is stored and shown."""
+    until = {"until": iso(lapse.until)} if lapse.until else {}
+    values = {"by": lapse.by, "start": lapse.start, "end": lapse.end, "since": iso(lapse.since), "rule": lapse.rule}
+    return values | until
+
+
+def _lapse_in(document: Mapping[str, Any]) -> Lapse:
+    dates = {name: from_iso(document[name]) for name in ("since", "until") if name in document}
+    return Lapse(**{**document, **dates})
 
 
 def _plain(value: object) -> object:

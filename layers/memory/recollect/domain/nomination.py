@@ -25,15 +25,22 @@ class NominationRequest:
     """One wave of an engine: the lexical arm where there are terms, the vector arm where there is a vector.
 
     `limit` counts per arm. `count` asks for the tally. `min_similarity` only serves the tally: how many of the
-    filtered records reach that cosine; the arms themselves are not cut by it.
+    filtered records reach that cosine; the arms themselves are not cut by it. `superseded` asks each arm for as many
+    of the superseded records besides, where the filters do not admit those anyway: their successors stand for them.
     """
 
     filters: SearchFilters
     limit: int
+    superseded: int = 0
     terms: tuple[str, ...] = ()
     vector: FloatArray | None = None
     min_similarity: float | None = None
     count: bool = False
+
+    @property
+    def most_superseded(self) -> int:
+        """How many superseded records an arm names besides: none where they are among its hits."""
+        return 0 if self.filters.admits_superseded else self.superseded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +76,8 @@ class Tally:
 class Nominations:
     """Hits (each record once, whatever arms name it), the user's term statistics, the tally if asked for.
 
+    `superseded` are hits that the filters drop for that reason alone, with ranks among themselves; the tally counts
+    them as dropped.
     `includes_tail` says that statistics and tally count every durable event already, also those whose projection
     is pending: true where the index is part of the timeline's own transaction.
     """
@@ -77,6 +86,7 @@ class Nominations:
     statistics: TermStatistics
     tally: Tally | None = None
     includes_tail: bool = False
+    superseded: tuple[IndexHit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

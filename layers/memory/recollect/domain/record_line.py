@@ -12,6 +12,7 @@ memory that has its id, with the memory's earlier versions. It holds no vector o
 | `event`    | `domain.record`                                                                                    |
 | `memory`   | `domain.memory_items`; or `same_as`, the id of the memory that this event is in                    |
 | `versions` | the memory's earlier versions, oldest first                                                        |
+| `decisions`| what was decided against the memory, taken back or not, so that it is not decided again            |
 """
 
 import json
@@ -20,6 +21,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from recollect.domain.decisions import Decision, decision_document, decision_in
 from recollect.domain.errors import InvalidInput, StoredDataError
 from recollect.domain.event import Event
 from recollect.domain.identity import event_identity, possible_identities
@@ -30,7 +32,7 @@ from recollect.domain.scope import Scope
 
 FORMAT_VERSION = 1
 KIND_EVENT, KIND_MEMORY = "event", "memory"
-_FIELDS = frozenset({"v", "kind", "origin", "given", "event", "memory", SAME_AS, "versions"})
+_FIELDS = frozenset({"v", "kind", "origin", "given", "event", "memory", SAME_AS, "versions", "decisions"})
 
 
 class Given(StrEnum):
@@ -62,11 +64,12 @@ class RecordLine:
     memory: Memory | None = None
     same_as: str | None = None
     versions: tuple[Memory, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def copied(self) -> bool:
-        """Whether it came from another user of the tenant."""
-        return self.origin.user_id != self.event.user_id
+        """Whether it was made from another record of the tenant."""
+        return self.origin != RecordOrigin(self.event.user_id, self.event.id)
 
     def of_user(self, user_id: str) -> "RecordLine":
         """The same record as that user's; ids, times and origin stay."""
@@ -101,6 +104,8 @@ def line_text(line: RecordLine) -> str:
         document[SAME_AS] = line.same_as
     if line.versions:
         document["versions"] = [memory_document(version) for version in line.versions]
+    if line.decisions:
+        document["decisions"] = [decision_document(decision) for decision in line.decisions]
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -129,6 +134,7 @@ def _line(document: Mapping[str, Any]) -> RecordLine:
         memory=None if memory is None else memory_in(memory),
         same_as=same_as,
         versions=tuple(memory_in(version) for version in document.get("versions", ())),
+        decisions=tuple(decision_in(decision) for decision in document.get("decisions", ())),
     )
     if memory is not None and same_as is not None:
         raise ValueError("a memory of its own, and another")

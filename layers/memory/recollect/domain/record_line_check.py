@@ -12,11 +12,12 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from recollect.domain.client_ids import id_fault
+from recollect.domain.decisions import Decision
 from recollect.domain.embedding import unpack_vector
 from recollect.domain.errors import InvalidInput
 from recollect.domain.event import Event, Role, Source
 from recollect.domain.instants import EARLIEST, LATEST
-from recollect.domain.memory import Memory, Origin
+from recollect.domain.memory import Lapse, Memory, Origin
 from recollect.domain.record_line import RecordLine
 
 CONTENT_BYTES = 64 * 1024
@@ -25,6 +26,8 @@ METADATA_BYTES = 16 * 1024
 METADATA_DEPTH = 8
 MOST_TAGS = 1_000
 MOST_VERSIONS = 20
+MOST_LAPSES = 200
+MOST_DECISIONS = 20
 _LARGEST = 2**63 - 1
 
 Check: TypeAlias = Callable[[Any], bool]
@@ -54,6 +57,8 @@ def _faults(line: RecordLine, dimension: int | None) -> Iterator[str]:
     for place, memory in (("memory", line.memory), *(("versions", version) for version in line.versions)):
         if memory is not None:
             yield from _memory_faults(place, memory, line)
+    if len(line.decisions) > MOST_DECISIONS or not all(_is_decision(decision, line) for decision in line.decisions):
+        yield "decisions"
 
 
 def _memory_faults(place: str, memory: Memory, line: RecordLine) -> Iterator[str]:
@@ -63,13 +68,34 @@ def _memory_faults(place: str, memory: Memory, line: RecordLine) -> Iterator[str
         event.id, event.timestamp, event.persona_id, event.household_id, event.key,
     ):  # fmt: skip
         yield f"{place}.id"
-    if (memory.origin is Origin.EVENT) == event.is_carrier:
+    if memory.origin is not Origin.MERGED and (memory.origin is Origin.EVENT) == event.is_carrier:
         yield f"{place}.origin"
+    if not _are_lapses(memory):
+        yield f"{place}.lapses"
     if place == "versions" and line.memory is not None and memory.version >= line.memory.version:
         yield f"{place}.version"
 
 
-def _wrong(place: str, holder: Event | Memory | Any, checks: Mapping[str, Check]) -> Iterator[str]:
+def _is_decision(decision: Decision, line: RecordLine) -> bool:
+    """One against the memory of the line."""
+    of_the_line = line.memory is not None and decision.loser == line.memory.id
+    return of_the_line and next(_wrong("decisions", decision, _DECISION), None) is None
+
+
+def _are_lapses(memory: Memory) -> bool:
+    """Parts of the memory's own content, each with a time of its own."""
+    return len(memory.lapses) <= MOST_LAPSES and all(_is_lapse(lapse, memory.content) for lapse in memory.lapses)
+
+
+def _is_lapse(lapse: Lapse, content: object) -> bool:
+    place = isinstance(content, str) and _is_count(lapse.start) and _is_count(lapse.end)
+    if not place or not lapse.start < lapse.end <= len(str(content)):
+        return False
+    named = _is_own_id(lapse.by) and _RULE(lapse.rule)
+    return named and _is_moment(lapse.since) and _optional(_is_moment)(lapse.until)
+
+
+def _wrong(place: str, holder: Event | Memory | Decision | Any, checks: Mapping[str, Check]) -> Iterator[str]:
     for name, holds in checks.items():
         if not holds(getattr(holder, name)):
             yield f"{place}.{name}"
@@ -154,6 +180,7 @@ def _is_vector(data: bytes, dimension: int | None) -> bool:
         return False
 
 
+_RULE = _text(256, blank=False)
 _WORDS = _is_list(_text(1024), MOST_TAGS)
 _COMMON: Mapping[str, Check] = {
     "id": _is_own_id,
@@ -190,4 +217,16 @@ _MEMORY: Mapping[str, Check] = {
     "valid_to": _optional(_is_moment),
     "source_event_ids": _is_list(_is_own_id, MOST_TAGS),
     "embedding_id": _optional(_text(256)),
+    "settled_by": _optional(_RULE),
+}
+_DECISION: Mapping[str, Check] = {
+    "winner": _is_own_id,
+    "loser": _is_own_id,
+    "at": _is_moment,
+    "until": _optional(_is_moment),
+    "rule": _RULE,
+    "reason": _text(1024),
+    "before": _is_count,
+    "after": _is_count,
+    "confidence": _is_share,
 }

@@ -1,18 +1,22 @@
 """What a reader sees of a record: the event, or the memory made from it, under one id (P-1, api.md *Read*)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
-from recollect.domain.event import Event
+from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, SearchFilters
-from recollect.domain.memory import Memory, MemoryStatus
+from recollect.domain.memory import Lapse, Memory, MemoryStatus
+from recollect.domain.memory_time import left_of, memory_at, text_at
+
+_REPLACED = (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED, MemoryStatus.RETRACTED)
 
 
 def represented(event: Event, memory: Memory | None) -> Event:
     """The event in the words and with the weight of its memory; its version grows with either.
 
-    A vector that came with the event is not that of other words. For ranking and the index alone: what is written is
-    always the event itself.
+    The memory is given as it is seen (`seen`), or as the index is told of it (`lasting`). A vector that came with the
+    event is not that of other words. For ranking and the index alone: what is written is always the event itself.
     """
     if memory is None:
         return event
@@ -26,6 +30,36 @@ def represented(event: Event, memory: Memory | None) -> Event:
         superseded_by=event.superseded_by or _ended_by(memory),
         version=event.version + memory.version,
     )
+
+
+def lasting(memory: Memory, moment: datetime) -> Memory:
+    """The memory as the index is told of it at an instant: without the parts that are over for good by then.
+
+    What comes back, and what ends only later, stays in it, since nobody tells the index when; read-back decides.
+    """
+    over = [lapse for lapse in memory.lapses if lapse.until is None and lapse.since <= moment]
+    return _in_words(memory, _left(memory, over) or memory.content)
+
+
+def seen(memory: Memory, filters: SearchFilters) -> Memory | None:
+    """The memory as it stands for who asks, in the words that hold; None where nothing of it does (api.md, *Time*).
+
+    Under `as_of` event time decides. Else what was superseded is over from the moment that the store knows it, also
+    where its successor's timestamp is yet to come. `include_superseded` shows the whole of it, whatever holds.
+    """
+    if filters.as_of is not None:
+        found = memory_at(memory, filters.as_of)
+    else:
+        found = _current(memory, max(filters.moment, memory.valid_from))
+    if filters.include_superseded:
+        return _in_words(found or memory, memory.content)
+    return _in_words(found, found.content) if found is not None else None
+
+
+def in_words_of(memory: Memory, moment: datetime) -> Memory:
+    """The memory as it is stored, in the words of it that hold then; in all of them where none do."""
+    text = text_at(memory, moment)
+    return memory if text is None or text == memory.content else _in_words(memory, text)
 
 
 def as_it_stands(memory: Memory, event: Event) -> Memory:
@@ -44,16 +78,68 @@ def memory_drop_reason(memory: Memory | None, filters: SearchFilters) -> DropRea
     """Why a read may not show a record because of its memory; None where it may, or where there is no memory."""
     if memory is None:
         return None
-    if memory.expired(filters.now):
+    if memory.status is MemoryStatus.REJECTED:
+        return DropReason.DELETED
+    if memory.expired(filters.now) or memory.status is MemoryStatus.EXPIRED:
         return DropReason.EXPIRED
-    if memory.status is not MemoryStatus.ACTIVE and not filters.admits_superseded:
-        return DropReason.SUPERSEDED
-    return None
+    if filters.as_of is not None and memory.valid_from > filters.as_of:
+        return DropReason.WINDOW
+    return DropReason.SUPERSEDED if seen(memory, filters) is None else None
+
+
+def successor_of(memory: Memory, filters: SearchFilters) -> EventRef | str | None:
+    """The record that holds in the place of a memory that is not seen: what replaced it, or holds over it for a while.
+
+    With the place where it most likely is: what it replaced holds until its timestamp. None where nothing does: its
+    own bound is over.
+    """
+    if memory.status in _REPLACED:
+        ended_by_it = memory.status is not MemoryStatus.RETRACTED
+        place = _ref(memory.superseded_by, memory.valid_to) if ended_by_it else None
+        return place or memory.superseded_by
+    over = [lapse for lapse in _lapsed(memory, filters.moment) if lapse.by != memory.id]
+    newest = max(over, key=lambda lapse: (lapse.since, lapse.by), default=None)
+    return _ref(newest.by, newest.since) if newest is not None else None
+
+
+def _ref(record_id: str | None, timestamp: datetime | None) -> EventRef | None:
+    return EventRef(record_id, timestamp) if record_id is not None and timestamp is not None else None
+
+
+def replacement_note(replaced: Sequence[EventRef]) -> str | None:
+    """What is said of a record that stands for older ones: when those were said, and nothing of their words."""
+    days = sorted({ref.timestamp.astimezone(UTC).date().isoformat() for ref in replaced})
+    if not days:
+        return None
+    earlier = f"{', '.join(days[:-1])} and " if len(days) > 1 else ""
+    return f"replaces what was said on {earlier}{days[-1]}"
 
 
 def says_otherwise(memory: Memory, event: Event) -> bool:
     """Whether the memory of several events was edited since: by this one's words it is found no longer."""
     return memory.id != event.id and memory.content.strip() != event.content.strip()
+
+
+def _current(memory: Memory, moment: datetime) -> Memory | None:
+    ended = memory.valid_to is not None and memory.valid_to <= moment
+    if memory.status is not MemoryStatus.ACTIVE or ended:
+        return None
+    text = _left(memory, _lapsed(memory, moment))
+    return None if text is None else _in_words(memory, text)
+
+
+def _lapsed(memory: Memory, moment: datetime) -> list[Lapse]:
+    """What does not hold: what something newer ended for good counts at once, as a whole memory's end does."""
+    return [one for one in memory.lapses if one.covers(moment) or (one.until is None and one.by != memory.id)]
+
+
+def _left(memory: Memory, lapses: list[Lapse]) -> str | None:
+    return left_of(memory.content, [(one.start, one.end) for one in lapses]) if lapses else memory.content
+
+
+def _in_words(memory: Memory, text: str) -> Memory:
+    """In other words its lapses are no places in them any more."""
+    return replace(memory, content=text, lapses=()) if memory.lapses or text != memory.content else memory
 
 
 def _ended_by(memory: Memory) -> str | None:

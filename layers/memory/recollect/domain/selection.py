@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Protocol, TypeVar
 
+from recollect.domain.event import EventRef
 from recollect.domain.rules import ContextRules
 
 TOLERANCE = 1e-9
@@ -26,7 +27,7 @@ class ContextItem:
     """One thing that may stand in a prompt: an event or a memory.
 
     `timestamp` carries a zone; `importance` lies in [0, 1]; `score` is the search's, higher is better, None where
-    no search found it.
+    no search found it. `replaces` are the older records for which it stands: what they said it replaced.
     """
 
     id: str
@@ -37,6 +38,7 @@ class ContextItem:
     content_type: str
     source_event_ids: tuple[str, ...]
     score: float | None = None
+    replaces: tuple[EventRef, ...] = ()
 
     @property
     def identity(self) -> str:

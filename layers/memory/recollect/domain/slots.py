@@ -1,16 +1,30 @@
 """Slots: the newest event of a key in a scope is the key's value, whatever order events arrive in (P-19).
 
 A removed value leaves its entry in the slot's history: no older value comes back by itself, and an event that arrives
-later fills the slot only with a newer timestamp (P-22).
+later fills the slot only with a newer timestamp (P-22). A value with a bound in time ("until Friday") is in no slot's
+history: it holds over the slot's value within its bounds, and supersedes nothing (P-24).
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
-from recollect.domain.event import Event, EventRef
+from recollect.domain.bounds import Bound, read_bound
+from recollect.domain.event import Event, EventRef, Role, Source
 
 _BEHIND_ALL_IDS = "\U0010ffff"
+_BOUND_WITHIN = 400
+"""Characters of a value in which its bound is looked for: further on it belongs to something else that is said."""
+_KEPT_BOUNDS = 512
+_SET_NO_BOUND = re.compile(
+    r"before|this (?:year|quarter|spring|summer|fall|autumn|winter|semester|term)", re.IGNORECASE
+)
+_BARE_LENGTH = re.compile(
+    r"(?:for|over|during|within) (?!the next|the coming|the following|next|another)", re.IGNORECASE
+)
+_LASTED = re.compile(r"(?:['\u2019]ve|\b(?:have|has|had|been|was|were|\w{2,}ed))\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +46,47 @@ class SlotEntry:
 
 
 def slot_of(event: Event) -> tuple[str, str, str] | None:
-    """The slot an event fills: persona, household and key ("" for none); None without a key."""
+    """The slot an event fills: persona, household and key ("" for none); None without a key, or with a bound."""
+    return None if bound_of(event) is not None else named_slot(event)
+
+
+def named_slot(event: Event) -> tuple[str, str, str] | None:
+    """The slot that its key names, whether it fills it or holds over its value for a while; None without a key."""
     return None if event.key is None else (event.persona_id or "", event.household_id or "", event.key)
+
+
+def place_of(event: Event) -> tuple[str, str, str] | None:
+    """The history that it is entered in: its slot's, or that of the values which hold over the slot's for a while."""
+    slot = named_slot(event)
+    return slot if slot is None or bound_of(event) is None else beside(slot)
+
+
+def beside(slot: tuple[str, str, str]) -> tuple[str, str, str]:
+    """The history of the slot's bounded values; no key has such a name."""
+    return (*slot[:2], f"{slot[2]}\0until")
+
+
+def bound_of(event: Event) -> datetime | None:
+    """Until when a keyed value holds by its own words (P-24), exclusive; None without a key, or where it is open-ended.
+
+    In a person's own words only: an assistant's and what was inferred bound nothing. Nor does a date by which something
+    is due ("before Friday"), nor how long something has lasted ("I've worked there for three years").
+    """
+    own_words = event.role is Role.USER and event.source is not Source.INFERRED and not event.is_private
+    return _bound_in(event.content[:_BOUND_WITHIN], event.timestamp) if event.key is not None and own_words else None
+
+
+@lru_cache(_KEPT_BOUNDS)
+def _bound_in(text: str, at: datetime) -> datetime | None:
+    bound = read_bound(text, at)
+    return bound.until if bound is not None and _sets_bound(text, bound) else None
+
+
+def _sets_bound(text: str, bound: Bound) -> bool:
+    words = text[bound.span[0] : bound.span[1]]
+    if _SET_NO_BOUND.match(words):
+        return False
+    return not _BARE_LENGTH.match(words) or _LASTED.search(text, 0, bound.span[0]) is None
 
 
 def entry_of(event: Event) -> SlotEntry:
@@ -77,20 +130,29 @@ def current_at(
     return max(known, key=lambda entry: entry.order, default=None)
 
 
-def newest_of_slots(events: Iterable[Event]) -> dict[tuple[str, str, str], Event]:
-    """For each slot among these events its newest: what readers apply to events not yet projected (P-19)."""
+def newest_of_slots(events: Iterable[Event], moment: datetime | None = None) -> dict[tuple[str, str, str], Event]:
+    """For each slot among these events its newest: what readers apply to events not yet projected (P-19).
+
+    Values with a bound are among them where they hold at `moment`; without one, none is.
+    """
     newest: dict[tuple[str, str, str], Event] = {}
     for event in events:
-        slot = slot_of(event)
-        if slot is not None and (slot not in newest or _order(event) > _order(newest[slot])):
+        slot = named_slot(event)
+        counts = slot is not None and (bound_of(event) is None or _holds(event, moment))
+        if slot is not None and counts and (slot not in newest or _order(event) > _order(newest[slot])):
             newest[slot] = event
     return newest
 
 
-def superseded_in(event: Event, newest: dict[tuple[str, str, str], Event]) -> bool:
+def superseded_in(event: Event, newest: Mapping[tuple[str, str, str], Event]) -> bool:
     """Whether a newer event of the event's slot is among `newest`."""
-    slot = slot_of(event)
+    slot = named_slot(event)
     return slot is not None and slot in newest and _order(newest[slot]) > _order(event)
+
+
+def _holds(event: Event, moment: datetime | None) -> bool:
+    until = bound_of(event)
+    return moment is not None and until is not None and moment < until
 
 
 def _order(event: Event) -> tuple[datetime, str]:

@@ -17,7 +17,6 @@ from typing import Any
 
 from recollect.domain.characters import CJK_CLASS
 from recollect.domain.errors import StoredDataError
-from recollect.domain.identity import value_fingerprint
 from recollect.domain.instants import from_iso, iso
 from recollect.domain.items import ItemKey, ItemPath
 from recollect.domain.look_alikes import folded, is_invisible, may_hide
@@ -71,16 +70,28 @@ def fold_value(text: str) -> str:
 
 def value_hash(key: ValueKey, owner: Scope, text: str) -> str:
     """64 hex digits, under a tenant's key, of a value of that user, persona and household."""
-    named = json.dumps([owner.user_id, owner.persona_id, owner.household_id, fold_value(text)])
-    return hmac.digest(key.secret, named.encode(), hashlib.sha256).hex()
+    return hmac.digest(key.secret, _named(owner, text), hashlib.sha256).hex()
 
 
 def fingerprint_of(keys: Sequence[ValueKey], owner: Scope, text: str) -> str:
     """What an append compares with the rejected values: the hash under the newest key, which new rejections take.
 
-    Without a key no value of the tenant was ever rejected, and the fingerprint is one that no rejection has.
+    Without a key no value of the tenant was rejected so far: see `unkeyed_fingerprint`.
     """
-    return value_hash(keys[0], owner, text) if keys else value_fingerprint(text)
+    return value_hash(keys[0], owner, text) if keys else unkeyed_fingerprint(owner, text)
+
+
+def unkeyed_fingerprint(owner: Scope, text: str) -> str:
+    """What an append compares that began before the tenant had a key: one of 256, so that it tells nothing of a value.
+
+    A rejection refuses it too, for the append that read of no key and comes after the rejection. Whoever is refused
+    without a key may have said something else, and asks again with the key that is there by then.
+    """
+    return f"unkeyed-{hashlib.sha256(_named(owner, text)).hexdigest()[:2]}"
+
+
+def _named(owner: Scope, text: str) -> bytes:
+    return json.dumps([owner.user_id, owner.persona_id, owner.household_id, fold_value(text)]).encode()
 
 
 def pieces_of(text: str) -> list[tuple[int, int]]:

@@ -4,7 +4,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from recollect.adapters.aws.index_documents import counts_of, hit_of, vectors_of
-from recollect.adapters.aws.index_queries import CORPUS, FREQUENCIES, LEXICAL, TALLY, VECTOR, Wave
+from recollect.adapters.aws.index_queries import (
+    CORPUS,
+    FREQUENCIES,
+    LEXICAL,
+    OLD_LEXICAL,
+    OLD_VECTOR,
+    TALLY,
+    VECTOR,
+    Wave,
+)
 from recollect.domain.embedding import FloatArray
 from recollect.domain.filters import DropReason
 from recollect.domain.lexical import TermStatistics, bm25
@@ -17,9 +26,17 @@ Sources: TypeAlias = dict[str, Mapping[str, Any]]  # as fetched, by event id
 def nominations_of(wave: Wave, answers: Mapping[str, Any]) -> Nominations:
     """Reads the answers to a wave's searches, by their names."""
     statistics = _statistics(wave, answers)
-    lexical, vector = _sources(answers.get(LEXICAL)), _sources(answers.get(VECTOR))
-    hits = _hits(wave, statistics, lexical, vector)
-    return Nominations(hits, statistics, _tally(wave, answers[TALLY]) if TALLY in answers else None)
+    found, old = _arms(answers, LEXICAL, VECTOR), _arms(answers, OLD_LEXICAL, OLD_VECTOR)
+    return Nominations(
+        _hits(wave, statistics, *found, wave.request.limit),
+        statistics,
+        _tally(wave, answers[TALLY]) if TALLY in answers else None,
+        superseded=_hits(wave, statistics, *old, wave.request.most_superseded),
+    )
+
+
+def _arms(answers: Mapping[str, Any], lexical: str, vector: str) -> tuple[Sources, Sources]:
+    return _sources(answers.get(lexical)), _sources(answers.get(vector))
 
 
 def _sources(answer: Mapping[str, Any] | None) -> Sources:
@@ -35,7 +52,9 @@ def _statistics(wave: Wave, answers: Mapping[str, Any]) -> TermStatistics:
     return TermStatistics(corpus["hits"]["total"]["value"], round(corpus["aggregations"]["terms"]["value"]), frequency)
 
 
-def _hits(wave: Wave, statistics: TermStatistics, lexical: Sources, vector: Sources) -> tuple[IndexHit, ...]:
+def _hits(
+    wave: Wave, statistics: TermStatistics, lexical: Sources, vector: Sources, limit: int
+) -> tuple[IndexHit, ...]:
     """Features are read once for each record, whatever arms found it."""
     sources = lexical | vector
     counts = {event_id: counts_of(source, wave.request.terms) for event_id, source in sources.items()}
@@ -45,7 +64,7 @@ def _hits(wave: Wave, statistics: TermStatistics, lexical: Sources, vector: Sour
         (Arm.LEXICAL, _by_bm25(wave, statistics, lexical, counts)),
         (Arm.VECTOR, _by_cosine(wave, vector, vectors)),
     ):
-        for rank, event_id in enumerate(best, start=1):
+        for rank, event_id in enumerate(best[:limit], start=1):
             ranks.setdefault(event_id, {})[arm] = rank
     return tuple(hit_of(sources[i], arms, counts[i], vectors.get(i)) for i, arms in ranks.items())
 
@@ -55,7 +74,7 @@ def _by_bm25(
 ) -> list[str]:
     terms = wave.request.terms
     scores = (round(bm25(statistics, counts[i], source["length"], terms), 9) for i, source in found.items())
-    return _best_first(found, scores)[: wave.request.limit]
+    return _best_first(found, scores)
 
 
 def _by_cosine(wave: Wave, found: Sources, vectors: Mapping[str, FloatArray]) -> list[str]:

@@ -17,6 +17,7 @@ Clause: TypeAlias = dict[str, Any]
 Body: TypeAlias = dict[str, Any]
 
 LEXICAL, VECTOR, CORPUS, FREQUENCIES, TALLY = "lexical", "vector", "corpus", "frequencies", "tally"
+OLD_LEXICAL, OLD_VECTOR = "old lexical", "old vector"
 
 # The engine weighs terms by what all tenants write, the domain by what this user wrote: the engine nominates more
 # than are wanted, and the domain's BM25 cuts them.
@@ -45,10 +46,15 @@ class Wave:
     def searches(self) -> dict[str, Body]:
         """The searches by name, to be sent together."""
         found = {CORPUS: self._corpus()}
+        old = self.request.most_superseded
         if self.request.terms:
-            found |= {LEXICAL: self._lexical(), FREQUENCIES: self._frequencies()}
+            found |= {LEXICAL: self._lexical(self._admitted, self.request.limit), FREQUENCIES: self._frequencies()}
+        if self.request.terms and old:
+            found[OLD_LEXICAL] = self._lexical(self._superseded, old)
         if self.vector is not None:
-            found[VECTOR] = self._vector(self.vector)
+            found[VECTOR] = self._vector(self.vector, self._admitted, self.request.limit)
+        if self.vector is not None and old:
+            found[OLD_VECTOR] = self._vector(self.vector, self._superseded, old)
         if self.request.count:
             found[TALLY] = self._tally()
         return found
@@ -59,27 +65,33 @@ class Wave:
         return [_term("owner", owner_of(self.scope)), *(clause for rule in rules.values() for clause in rule)]
 
     @property
+    def _superseded(self) -> list[Clause]:
+        """Those that are dropped for that reason alone."""
+        rules = passes(self.scope, self.request.filters) | {DropReason.SUPERSEDED: [_term("superseded", True)]}
+        return [_term("owner", owner_of(self.scope)), *(clause for rule in rules.values() for clause in rule)]
+
+    @property
     def _public(self) -> list[Clause]:
         return [_term("owner", owner_of(self.scope)), _term("is_private", False)]
 
-    def _lexical(self) -> Body:
+    def _lexical(self, among: list[Clause], limit: int) -> Body:
         return {
-            "size": round(self.request.limit * LEXICAL_MARGIN),
+            "size": round(limit * LEXICAL_MARGIN),
             "track_total_hits": False,
             "_source": FETCHED_FIELDS,
-            "query": {"bool": {"filter": self._admitted, "must": [_any_of(self.request.terms)]}},
+            "query": {"bool": {"filter": among, "must": [_any_of(self.request.terms)]}},
             "sort": [{"_score": "desc"}, {"timestamp": "desc"}, {"event_id": "desc"}],
         }
 
-    def _vector(self, vector: FloatArray) -> Body:
+    def _vector(self, vector: FloatArray, among: list[Clause], limit: int) -> Body:
         nearest = {
             "vector": sent_vector(vector),
-            "k": self.request.limit,
-            "filter": _all_of(self._admitted),
-            "method_parameters": {"ef_search": max(GRAPH_BREADTH, self.request.limit)},
+            "k": limit,
+            "filter": _all_of(among),
+            "method_parameters": {"ef_search": max(GRAPH_BREADTH, limit)},
         }
         return {
-            "size": self.request.limit,
+            "size": limit,
             "track_total_hits": False,
             "_source": FETCHED_FIELDS,
             "query": {"knn": {"vector": nearest}},

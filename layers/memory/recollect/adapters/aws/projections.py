@@ -23,7 +23,7 @@ from recollect.adapters.aws.item_format import (
 )
 from recollect.domain.event import Event, EventRef
 from recollect.domain.scope import Scope
-from recollect.domain.slots import slot_of
+from recollect.domain.slots import place_of, slot_of
 from recollect.domain.timeline import PendingPage, Projection
 
 
@@ -55,10 +55,13 @@ class DynamoDBProjections:
         return {one.ref.id: one for one in projections}
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
-        """Enters a keyed event in its slot's history, unless it was removed; one without a key fills none."""
-        slot = slot_of(event)
-        if slot is not None:
-            self._put_where_absent(slot_item(scope, slot, event))
+        """Enters a keyed event in its slot's history, unless it was removed; one without a key fills none.
+
+        A bounded one is entered beside it, where `of_slot` finds it.
+        """
+        place = place_of(event)
+        if place is not None:
+            self._put_where_absent(slot_item(scope, place, event))
 
     def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
         """Enters an event that is not stored as a removed one (P-22), unless its slot knows it."""

@@ -1,4 +1,7 @@
-"""Taking an event away: its item, its identity and its place in its slot change in one transaction with a marker."""
+"""Taking an event away: its item, its identity and its place in its slot change in one transaction with a marker.
+
+And tombstones of events that the table does not have.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import item_writes, keys
-from recollect.adapters.aws.errors import cancellation_codes, translated
+from recollect.adapters.aws.errors import CONDITION_FAILED, cancellation_codes, code_of, translated
 from recollect.adapters.aws.item_access import SERVICE, ItemAccess
 from recollect.adapters.aws.item_format import Item, number, pending_item, removal_marker_item, slot_item
 from recollect.adapters.aws.keys import Key
@@ -46,6 +49,23 @@ def remove(access: ItemAccess, scope: Scope, event: Event, removal: Removal) -> 
                 raise
             failure = mismatch
     raise failure
+
+
+def bury(access: ItemAccess, scope: Scope, identities: Sequence[str]) -> None:
+    """A tombstone for each identity that nothing is known of. Raises Throttled with some of them written."""
+    places = [keys.dedupe_key(scope, identity) for identity in dict.fromkeys(identities)]
+    access.side_by_side(lambda place: _put_where_absent(access, place), places)
+
+
+def _put_where_absent(access: ItemAccess, place: Key) -> None:
+    with translated(SERVICE):
+        try:
+            access.client.put_item(
+                TableName=access.table, Item=place.attributes, ConditionExpression="attribute_not_exists(pk)"
+            )
+        except ClientError as error:
+            if code_of(error) != CONDITION_FAILED:
+                raise
 
 
 def _removed(access: ItemAccess, operations: list[dict[str, Any]]) -> bool:

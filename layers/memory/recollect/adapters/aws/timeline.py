@@ -22,7 +22,7 @@ from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.instants import sortable
 from recollect.domain.items import ItemWrite
 from recollect.domain.scope import Scope
-from recollect.domain.slots import SlotEntry, slot_of
+from recollect.domain.slots import SlotEntry, beside, named_slot
 from recollect.domain.timeline import (
     COUNTED_RECORDS,
     TAIL_EVENTS,
@@ -135,15 +135,20 @@ class DynamoDBTimeline:
         return [slot_entry_in(item) for item in self.access.walk(walk)]
 
     def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
-        """The events of a slot that are there, newest first: of its history, and of all that are pending."""
-        listed = [entry.ref for entry in self.slot_history(scope, slot) if entry.emptied is None]
+        """The events of a slot that are there, newest first: of its histories, and of all that are pending."""
+        entries = [*self.slot_history(scope, slot), *self.slot_history(scope, beside(slot))]
+        listed = [entry.ref for entry in entries if entry.emptied is None]
         pending = [marked_ref(item) for item in self.access.walk(Walk(*keys.pending_of_user(scope)))]
         found = self.read(scope, [*listed, *pending]).values()
-        return sorted((e for e in found if slot_of(e) == slot), key=lambda e: (e.timestamp, e.id), reverse=True)
+        return sorted((e for e in found if named_slot(e) == slot), key=lambda e: (e.timestamp, e.id), reverse=True)
 
     def remove(self, scope: Scope, event: Event, removal: Removal) -> bool:
         """Takes the event away in one transaction (P-22)."""
         return removing.remove(self.access, scope, event, removal)
+
+    def bury(self, scope: Scope, identities: Sequence[str]) -> None:
+        """Refuses appends of these identities from now on, unless their events are there (P-22)."""
+        removing.bury(self.access, scope, identities)
 
     def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
         """Refuses appends of the fingerprint from now on; the items are written with it (P-22)."""

@@ -42,6 +42,13 @@ def admitted(columns: Columns, found: Iterable[tuple[DropReason, Mask]]) -> Mask
     return mask
 
 
+def superseded_only(columns: Columns, found: Iterable[tuple[DropReason, Mask]]) -> Mask:
+    """The positions that fail the test for supersession alone."""
+    mask = admitted(columns, (pair for pair in found if pair[0] is not DropReason.SUPERSEDED))
+    mask &= columns["superseded"]
+    return mask
+
+
 def labelled_rows(connection: sqlite3.Connection, user_number: int, filters: SearchFilters) -> Labelled:
     """The rows of each tag and each pair of metadata that the filters ask for."""
     labels = [*map(tag_label, filters.tags), *map(facet_label, metadata_facets(filters.metadata))]

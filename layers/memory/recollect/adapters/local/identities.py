@@ -1,9 +1,10 @@
-"""Which identities the file knows, and whose they are."""
+"""Which identities the file knows, and whose they are; tombstones of events that it does not have."""
 
 import sqlite3
 from collections.abc import Sequence
 
 _AT_ONCE = 500
+_BURY = "INSERT OR IGNORE INTO identities (scope, identity, event_id, conversation) VALUES (?, ?, NULL, NULL)"
 _KNOWN = "SELECT identity, event_id FROM identities WHERE scope = ? AND identity IN ({})"
 
 
@@ -16,3 +17,8 @@ def known_identities(
         chunk = identities[start : start + _AT_ONCE]
         found |= connection.execute(_KNOWN.format(", ".join("?" * len(chunk))), (user_number, *chunk)).fetchall()
     return found
+
+
+def bury_identities(connection: sqlite3.Connection, user_number: int, identities: Sequence[str]) -> None:
+    """From this commit on they are refused; one that is known already stays as it is."""
+    connection.executemany(_BURY, [(user_number, identity) for identity in identities])

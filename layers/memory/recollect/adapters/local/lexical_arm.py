@@ -58,17 +58,17 @@ class LexicalArm:
                 nearest = np.minimum(np.searchsorted(having, places), len(having) - 1)
                 yield term, np.where(having[nearest] == places, counts[nearest], 0)
 
-    def leading(self, among: Mask, limit: int) -> dict[int, float]:
+    def leading(self, among: Mask, limit: int, read_most: int = READ_MOST) -> dict[int, float]:
         """The best of these positions, with their scores over the terms that were read."""
-        scores = self._scores(among, limit)
+        scores = self._scores(among, limit, read_most)
         places = front(scores, scores > 0, limit, 10.0**-_DIGITS)
         return ordered(self._columns, places, np.round(scores[places], _DIGITS), limit)
 
-    def _scores(self, mask: Mask, limit: int) -> NDArray[np.float64]:
+    def _scores(self, mask: Mask, limit: int, read_most: int) -> NDArray[np.float64]:
         scores = np.zeros(len(self._columns))
         read = 0
         for term in self._rarest_first():
-            enough = READ_ENOUGH if np.count_nonzero(scores) >= limit else READ_MOST
+            enough = READ_ENOUGH if np.count_nonzero(scores) >= limit else read_most
             if read and read + self._statistics.document_frequency[term] > enough:
                 break
             read += self._statistics.document_frequency[term]

@@ -6,7 +6,7 @@ from datetime import datetime
 from recollect.adapters.local.append import Append
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.event_rows import SPOKEN, events_by_id, events_by_row, narrowing, ref_of
-from recollect.adapters.local.identities import known_identities
+from recollect.adapters.local.identities import bury_identities, known_identities
 from recollect.adapters.local.rejecting import lift_rejection, reject_value
 from recollect.adapters.local.removal import remove_event
 from recollect.adapters.local.users import enter_user, user_number
@@ -161,6 +161,11 @@ class SqliteTimeline:
         """Takes the event away, on the disk when this returns, and its document with it (P-22)."""
         with self._database.writing(durable=True) as connection:
             return remove_event(connection, scope, event, removal)
+
+    def bury(self, scope: Scope, identities: Sequence[str]) -> None:
+        """Refuses appends of these identities from now on, unless their events are there (P-22)."""
+        with self._database.writing(durable=True) as connection:
+            bury_identities(connection, enter_user(connection, scope).number, identities)
 
     def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
         """Refuses appends of the fingerprint from now on; the items are written with it (P-22)."""

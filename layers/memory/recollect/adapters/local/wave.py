@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from recollect.adapters.local.admission import Mask, admitted, labelled_rows, tests
+from recollect.adapters.local.admission import Mask, admitted, labelled_rows, superseded_only, tests
 from recollect.adapters.local.columns import Columns
 from recollect.adapters.local.documents import term_prefix
-from recollect.adapters.local.lexical_arm import LexicalArm, user_statistics
+from recollect.adapters.local.lexical_arm import READ_ENOUGH, READ_MOST, LexicalArm, user_statistics
 from recollect.adapters.local.users import User
 from recollect.adapters.local.vectors import VectorArm
 from recollect.domain.embedding import FloatArray
@@ -56,32 +56,37 @@ class Wave:
         )
         self._admitted = admitted(columns, self._tests)
         self._statistics = user_statistics(connection, user, request.terms)
-        self._lexical = LexicalArm(connection, user, columns, self._statistics)
         self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
 
     def nominations(self) -> Nominations:
         """Hits, statistics, and the tally if asked for; what is durable is counted, projected or not."""
         tally = self._tally() if self._request.count else None
-        return Nominations(self._hits(), self._statistics, tally, includes_tail=True)
+        hits = self._hits(self._admitted, self._request.limit, READ_MOST)
+        return Nominations(hits, self._statistics, tally, includes_tail=True, superseded=self._superseded())
 
-    def _hits(self) -> tuple[IndexHit, ...]:
-        leaders = self._leaders()
+    def _superseded(self) -> tuple[IndexHit, ...]:
+        limit = self._request.most_superseded
+        mask = superseded_only(self._columns, self._tests) if limit else None
+        return self._hits(mask, limit, READ_ENOUGH) if mask is not None and mask.any() else ()
+
+    def _hits(self, among: Mask, limit: int, read_most: int) -> tuple[IndexHit, ...]:
+        lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
+        leaders = self._leaders(among, limit, lexical, read_most)
         found = self._read(sorted({place for arm in leaders.values() for place in arm}))
         ranks: dict[int, dict[Arm, int]] = {}
         for arm, scores in leaders.items():
             order = sorted((p for p in scores if p in found), key=lambda p: _order(scores[p], found[p]), reverse=True)
-            for rank, place in enumerate(order[: self._request.limit], start=1):
+            for rank, place in enumerate(order[:limit], start=1):
                 ranks.setdefault(place, {})[arm] = rank
-        hits = zip(ranks.items(), self._counts(list(ranks)), self._columns.vectors[list(ranks)], strict=True)
+        hits = zip(ranks.items(), self._counts(list(ranks), lexical), self._columns.vectors[list(ranks)], strict=True)
         return tuple(self._hit(place, found[place], arms, counts, vector) for (place, arms), counts, vector in hits)
 
-    def _leaders(self) -> dict[Arm, dict[int, float]]:
+    def _leaders(self, among: Mask, limit: int, lexical: LexicalArm, read_most: int) -> dict[Arm, dict[int, float]]:
         leaders: dict[Arm, dict[int, float]] = {}
-        limit = self._request.limit
         if self._request.terms:
-            leaders[Arm.LEXICAL] = self._lexical.leading(self._admitted, limit)
+            leaders[Arm.LEXICAL] = lexical.leading(among, limit, read_most)
         if self._vectors is not None:
-            leaders[Arm.VECTOR] = self._vectors.leading(self._admitted, limit)
+            leaders[Arm.VECTOR] = self._vectors.leading(among, limit)
         return leaders
 
     def _read(self, places: Sequence[int]) -> dict[int, _Found]:
@@ -107,13 +112,13 @@ class Wave:
             importance=found.importance,
         )
 
-    def _counts(self, places: list[int]) -> list[dict[str, int]]:
+    def _counts(self, places: list[int], lexical: LexicalArm) -> list[dict[str, int]]:
         """How often each term is in the documents at these positions: from the lists that the arm has read anyway."""
         counted: list[dict[str, int]] = [{} for _ in places]
-        for term, counts in self._lexical.counts(np.array(places, dtype=np.int64)):
+        for term, counts in lexical.counts(np.array(places, dtype=np.int64)):
             for index in np.flatnonzero(counts):
                 counted[index][term] = int(counts[index])
-        unread = self._lexical.unread
+        unread = lexical.unread
         if unread:
             self._count_words(places, unread, counted)
         return counted
@@ -145,7 +150,8 @@ class Wave:
         if self._vectors is None:
             mask = np.zeros(len(self._columns), dtype=np.bool_)
             first = int(self._columns["row"][counted[0]]) if len(counted) else 0
-            mask[self._lexical.having_any(request.terms, first)] = True
+            lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
+            mask[lexical.having_any(request.terms, first)] = True
             yield DropReason.THRESHOLD, mask
         elif request.min_similarity is not None:
             yield DropReason.THRESHOLD, self._vectors.reaching(request.min_similarity)

@@ -15,6 +15,7 @@ from recollect.entrypoints.cli.bridge import bridge
 from recollect.entrypoints.cli.chat import chat
 from recollect.entrypoints.cli.console import say
 from recollect.entrypoints.cli.context import context
+from recollect.entrypoints.cli.decisions import conflicts, decisions
 from recollect.entrypoints.cli.demo import demo
 from recollect.entrypoints.cli.doctor import doctor
 from recollect.entrypoints.cli.erase import erase, erasure
@@ -25,6 +26,7 @@ from recollect.entrypoints.cli.keys import keys
 from recollect.entrypoints.cli.knowledge import knowledge
 from recollect.entrypoints.cli.mcp import mcp
 from recollect.entrypoints.cli.memories import memories
+from recollect.entrypoints.cli.merge_rules import merge_rules
 from recollect.entrypoints.cli.openapi import openapi
 from recollect.entrypoints.cli.reject import reject, rejections
 from recollect.entrypoints.cli.rules import rules
@@ -77,7 +79,10 @@ app.command()(init)
 app.command()(doctor)
 app.command()(rules)
 app.add_typer(knowledge, name="knowledge")
+app.add_typer(merge_rules, name="merge-rules")
 app.add_typer(memories, name="memories")
+app.add_typer(decisions, name="decisions")
+app.add_typer(conflicts, name="conflicts")
 app.add_typer(jobs, name="jobs")
 app.command()(export)
 app.add_typer(snapshots, name="snapshots")

@@ -8,6 +8,8 @@ from recollect.application.memory_history import MemoryVersion
 from recollect.domain.audit import audit_json
 from recollect.domain.instants import iso
 from recollect.domain.memory import Memory
+from recollect.domain.memory_items import lapse_document
+from recollect.domain.representation import replacement_note
 from recollect.entrypoints.http.representations import event_json, score_json, why_json
 
 if TYPE_CHECKING:
@@ -19,16 +21,17 @@ _OF_THE_EVENT = (
 )  # fmt: skip
 _OF_THE_MEMORY = (
     "content", "timestamp", "importance", "source", "key", "persona_id", "household_id", "keywords", "metadata",
-    "status", "superseded_by", "source_event_ids", "version",
+    "status", "valid_from", "valid_to", "superseded_by", "source_event_ids", "version",
 )  # fmt: skip
 _WHERE_IT_WAS_SAID = ("role", "speaker", "conversation_id", "event_type", "space_id", "title", "tags")
 _OF_THE_CHANGE = ("at", "actor", "action", "via", "rule", "reason")
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:
-    """A memory as it stands."""
-    values = {name: _json(getattr(memory, name)) for name in Memory.__slots__}
-    return {name: value for name, value in values.items() if value is not None}
+    """A memory as it stands; `lapses` only where there are some."""
+    values = {name: _json(getattr(memory, name)) for name in Memory.__slots__ if name != "lapses"}
+    lapses = {"lapses": [lapse_document(one) for one in memory.lapses]} if memory.lapses else {}
+    return {**{name: value for name, value in values.items() if value is not None}, **lapses}
 
 
 def version_json(one: MemoryVersion) -> dict[str, Any]:
@@ -41,7 +44,9 @@ def result_json(result: "SearchResult", explain: bool) -> dict[str, Any]:
     """A hit: the memory where one was made of the record, else the event."""
     shown = {"kind": "event", **_event_hit(result)} if result.memory is None else _memory_hit(result, result.memory)
     found = {**shown, "score": round(result.ranked.score, 6), "scores": score_json(result.ranked)}
-    return {**found, "why": why_json(result.ranked, result.place)} if explain else found
+    note = replacement_note(result.replaces)
+    found |= {"note": note} if note is not None else {}
+    return {**found, "why": why_json(result.ranked, result.place, result.replaces)} if explain else found
 
 
 def _event_hit(result: "SearchResult") -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.domain.event import Event
+from recollect.domain.event import Event, EventRef
 from recollect.domain.instants import iso
 from recollect.domain.knowledge import KnowledgeEntry
 from recollect.entrypoints.http.json_values import json_text
@@ -27,14 +27,19 @@ def score_json(ranked: "Ranked") -> dict[str, float]:
     return dict(ranked.signals)
 
 
-def why_json(ranked: "Ranked", place: int) -> dict[str, Any]:
-    """Why a result stands where it does: its place, its rank in each arm, each signal's share of the score."""
-    return {
+def why_json(ranked: "Ranked", place: int, replaces: Sequence[EventRef] = ()) -> dict[str, Any]:
+    """Why a result stands where it does: its place, its rank in each arm, each signal's share of the score.
+
+    Where it replaces older records, those are named: rank and signals may be of one of them.
+    """
+    why = {
         "place": place,
         "arms": {str(arm): rank for arm, rank in ranked.candidate.arms.items()},
         "shares": {name: round(share, 6) for name, share in ranked.shares.items()},
         "signals": score_json(ranked),
     }
+    stands_for = [{"id": ref.id, "timestamp": iso(ref.timestamp)} for ref in replaces]
+    return {**why, "stands_for": stands_for} if stands_for else why
 
 
 def knowledge_json(entry: KnowledgeEntry) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from recollect.application.ingest_events import FieldError
+from recollect.domain.cue_overlay import CueOverlay
 from recollect.domain.rule_groups import CATEGORIES, RetentionRule
 from recollect.domain.rule_values import (
     LONGEST_NAME_BYTES,
@@ -46,13 +47,13 @@ def _group_schema(name: str, group: Any) -> Schema:
     if is_dataclass(group):
         return _rules_schema(type(group))
     if name == "tags":
-        return _kind_schema(CATEGORIES)
+        return kind_schema(CATEGORIES)
     return {"type": "array", "items": _rules_schema(RetentionRule), "maxItems": MOST_POLICIES}
 
 
 def _rules_schema(group: Any) -> Schema:
     described = {
-        one.name: {**_kind_schema(kind_of(one)), "description": one.metadata["meaning"]} for one in fields(group)
+        one.name: {**kind_schema(kind_of(one)), "description": one.metadata["meaning"]} for one in fields(group)
     }
     needed = [one.name for one in fields(group) if one.default is MISSING and one.default_factory is MISSING]
     return {**_object(described), "required": needed} if needed else _object(described)
@@ -62,7 +63,8 @@ def _object(properties: dict[str, Any]) -> Schema:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _kind_schema(kind: Kind) -> Schema:
+def kind_schema(kind: Kind) -> Schema:
+    """The JSON schema of a kind of value."""
     match kind:
         case Flag():
             return {"type": "boolean"}
@@ -73,11 +75,13 @@ def _kind_schema(kind: Kind) -> Schema:
         case Choices():
             items = {"type": "string", "enum": list(kind.names)}
             return {"type": ["array", "null"] if kind.optional else "array", "items": items}
+        case CueOverlay():
+            return {"type": "object", "additionalProperties": {"type": "object"}}
         case Table():
             names: Schema = (
                 {"enum": list(kind.names)} if kind.names else {"minLength": 1, "maxLength": LONGEST_NAME_BYTES}
             )
-            return {"type": "object", "propertyNames": names, "additionalProperties": _kind_schema(kind.values)}
+            return {"type": "object", "propertyNames": names, "additionalProperties": kind_schema(kind.values)}
         case _:
             text: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT_BYTES}
             return {"type": "array", "items": text, "maxItems": MOST_TEXTS}

@@ -14,6 +14,8 @@ from recollect.domain.nomination import Arm
 from recollect.domain.selection import Section
 from recollect.domain.summary import Reason
 from recollect.domain.tool_calls.call import Protocol
+from recollect.entrypoints.http.arbitration_schemas import ARBITRATION_ANSWERS
+from recollect.entrypoints.http.contradiction_schemas import CONTRADICTION_ANSWERS
 from recollect.entrypoints.http.fields import Schema
 from recollect.entrypoints.http.schema_pieces import (
     COUNT,
@@ -39,7 +41,10 @@ _PLACE = {"id": TEXT, "user_id": TEXT, "conversation_id": TEXT}
 _OPTIONAL_PLACE = {"persona_id": TEXT, "household_id": TEXT, "speaker": TEXT, "key": TEXT, "space_id": TEXT}
 _ARMS: Schema = {"type": "object", "propertyNames": words(*Arm), "additionalProperties": COUNT}
 KNOWLEDGE_ENTRY = shape({"namespace": TEXT, "key": TEXT, "value": {}, "version": COUNT, "updated_at": TIME})
-WHY = shape({"place": COUNT, "arms": _ARMS, "shares": NUMBERS, "signals": NUMBERS})
+WHY = shape(
+    {"place": COUNT, "arms": _ARMS, "shares": NUMBERS, "signals": NUMBERS},
+    {"stands_for": many(shape({"id": TEXT, "timestamp": TIME}))},
+)
 
 TRACKED_GOAL: dict[str, Schema] = {
     "goal": TEXT,
@@ -149,6 +154,9 @@ ANSWERS: dict[str, Any] = {
             "status": words(*MemoryStatus),
             "superseded_by": TEXT,
             "version": COUNT,
+            "valid_from": TIME,
+            "valid_to": TIME,
+            "note": TEXT,
             "scores": NUMBERS,
             "why": ref("Why"),
         },
@@ -185,7 +193,7 @@ ANSWERS: dict[str, Any] = {
             "role": words(*Role),
             "source_event_ids": TEXTS,
         },
-        {"score": NUMBER, "why": ref("Why")},
+        {"score": NUMBER, "note": TEXT, "why": ref("Why")},
     ),
     "ContextAnswer": shape(
         {
@@ -314,4 +322,6 @@ ANSWERS: dict[str, Any] = {
     "Document": FREE,
     "Page": TEXT,
     **STORE_ANSWERS,
+    **ARBITRATION_ANSWERS,
+    **CONTRADICTION_ANSWERS,
 }

@@ -37,6 +37,7 @@ _MEMORY: dict[str, Schema] = {
     "metadata": FREE,
     "version": COUNT,
 }
+LAPSE = shape({"by": TEXT, "start": COUNT, "end": COUNT, "since": TIME, "rule": TEXT}, {"until": TIME})
 _OF_SOME_MEMORIES: dict[str, Schema] = {
     "persona_id": TEXT,
     "household_id": TEXT,
@@ -45,6 +46,8 @@ _OF_SOME_MEMORIES: dict[str, Schema] = {
     "superseded_by": TEXT,
     "expires_at": TIME,
     "embedding_id": TEXT,
+    "settled_by": TEXT,
+    "lapses": many(LAPSE),
 }
 _CHANGE: dict[str, Schema] = {
     "at": TIME,

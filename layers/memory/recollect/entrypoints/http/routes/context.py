@@ -10,6 +10,7 @@ from recollect.application.build_context import ContextAnswer, ContextRequest, F
 from recollect.application.context_sources import ContextQuestion
 from recollect.domain.instants import iso
 from recollect.domain.messages import Fence, fence_for
+from recollect.domain.representation import replacement_note
 from recollect.domain.rules import MOST_PLACES
 from recollect.domain.selection import LeftOut, Selected
 from recollect.domain.summary import Summary
@@ -115,7 +116,10 @@ def _item_json(selected: Selected, found: Found | None, explain: bool) -> dict[s
     }
     if found is not None:
         shown["score"] = round(found.ranked.score, 6)
-    return {**shown, "why": why_json(found.ranked, found.place)} if explain and found is not None else shown
+    note = replacement_note(item.replaces)
+    shown |= {"note": note} if note is not None else {}
+    why = {"why": why_json(found.ranked, found.place, item.replaces)} if explain and found is not None else {}
+    return {**shown, **why}
 
 
 def context_summary_json(summary: Summary) -> dict[str, Any]:

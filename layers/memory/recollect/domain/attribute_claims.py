@@ -1,0 +1,272 @@
+"""Claims by the templates of attributes, of whole clauses and of predicates, and by an attribute's known values."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from recollect.domain.claims import Claim, ClaimKind
+from recollect.domain.clause_reading import DENIED, MOST_TOPIC_WORDS, TOPIC, Reading, cut_topic, tail_stems
+from recollect.domain.clauses import Token
+from recollect.domain.cue_rules import CueRules
+from recollect.domain.cue_templates import Template
+from recollect.domain.cue_values import WHEN, Sort, content_stems, is_name, is_place, trimmed, typed_values
+from recollect.domain.modality import Modality, Mood, is_remote
+from recollect.domain.predicates import Predicate
+
+_KINDS = {"state": ClaimKind.STATE, "held": ClaimKind.STATE, "change": ClaimKind.CHANGE, "end": ClaimKind.END}
+_TOPIC_KINDS = {
+    "retract": ClaimKind.RETRACTION,
+    "partial": ClaimKind.PARTIAL,
+    "start": ClaimKind.CHANGE,
+}
+_ALL_OF_IT = frozenset({"my", "our", "everything", "it", "all", "things", "over", "back", "from", "them"})
+_IS = frozenset({"is", "was", "never", "not", "one", "part", "bit", "thing"})
+_PLACED = frozenset({"in", "on", "at"})
+_ARTICLES = frozenset({"the", "his", "her", "their", "a"})
+_SORTS_OF_SLOT = {
+    "when": WHEN | {Sort.NUMBER},
+    "money": frozenset({Sort.MONEY, Sort.NUMBER, Sort.AMOUNT}),
+    "number": frozenset(Sort) - {Sort.NAME, Sort.WORDS},
+    "cash": frozenset({Sort.MONEY}),
+    "weight": frozenset({Sort.AMOUNT}),
+    "phone": frozenset({Sort.PHONE}),
+    "email": frozenset({Sort.EMAIL}),
+}
+
+
+def raw_claims(reading: Reading, rules: CueRules) -> Iterator[Claim]:
+    """By templates of whole clauses, read from each place where the clause may begin."""
+    tokens = [token for token in reading.clause.tokens if token.is_word]
+    behind = next((place for place, token in enumerate(tokens) if token.start >= reading.bound_span[1]), 0)
+    starts = rules.words.starts([token.word for token in tokens[:24]])
+    for start in dict.fromkeys((*starts, behind if tokens[0].start < reading.bound_span[1] else 0)):
+        found = tuple(_raw_at(reading, tokens[start:], rules))
+        yield from found
+        if found:
+            return
+
+
+def retraction_cues(reading: Reading, rules: CueRules) -> Iterator[Claim]:
+    """That was an error; I typed that wrong: something is taken back, whatever it is."""
+    said, how = reading.predicate, reading.modality
+    words = reading.clause.words
+    text = f" {' '.join(words)} "
+    if reading.unreal or (said is not None and said.subject not in ("", "it", "that", "they")):
+        return
+    if said is not None and said.thing and not rules.words.has("mentions", text):
+        return
+    if said is None and words[0] in ("that", "this", "the") and words[1:2] and words[1] not in _IS:
+        return
+    if (said is None and set(words[:3]) & rules.words.persons) or is_remote(text, rules.words):
+        return
+    if how is not None and (how.remote or how.mood in (Mood.PLAN, Mood.UNREAL)):
+        return
+    if rules.words.has("retraction_cues", text):
+        about = " ".join(content_stems(_whose(reading.clause.tokens), rules.words))
+        yield reading.claim(TOPIC, (), ClaimKind.RETRACTION, "topic.taken_back", subject="", value=about, strong=False)
+
+
+def _whose(tokens: Sequence[Token]) -> Iterator[str]:
+    """Names behind "about" and "for": that what is taken back is of somebody else."""
+    for before, token in pairwise(tokens):
+        if before.word in ("about", "for") and token.is_capital and token.word != "i":
+            yield token.word
+
+
+def _raw_at(reading: Reading, tokens: Sequence[Token], rules: CueRules) -> Iterator[Claim]:
+    text, seen = " " + " ".join(token.word for token in tokens), set()
+    if is_remote(text + " ", rules.words) or rules.words.has("past_times", text + " "):
+        return
+    new = rules.words.has("now_markers", text + " ")
+    for template in (*rules.raw.get(tokens[0].word if tokens else "", ()), *rules.raw.get("", ())):
+        key = (template.attribute, template.kind)
+        if key in seen or (reading.unreal and not rules.is_request(template)):
+            continue
+        kind = _KINDS.get(template.kind)
+        kind = ClaimKind.CHANGE if kind is ClaimKind.STATE and new else kind
+        claim = _claim(reading, template, text, tokens, rules, kind, 0, subject="")
+        if claim is not None:
+            seen.add(key)
+            yield claim
+
+
+def attribute_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRules) -> Iterator[Claim]:
+    """By templates of predicates, one claim for each attribute."""
+    text, seen = " " + said.text, set()
+    for template in rules.by_verb.get(said.verb, ()):
+        kind = _kind_under(_KINDS.get(template.kind), how)
+        if template.attribute == TOPIC or template.attribute in seen or kind is None:
+            continue
+        if said.thing and not rules.attributes[template.attribute].of_things:
+            continue
+        claim = _claim(reading, template, text, said.rest, rules, kind, len(said.verb) + 1)
+        if claim is not None:
+            seen.add(template.attribute)
+            yield replace(claim, attribute=f"{claim.attribute} of {said.thing[-1]}") if said.thing else claim
+
+
+def value_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRules) -> Iterator[Claim]:
+    """We migrated to Postgres: a value that only one attribute has, behind a verb of having or changing."""
+    moves = said.verb in rules.words.lists["switch_verbs"] and " to " in f" {said.text} "
+    changes = moves or (said.verb in rules.words.lists["acquire_verbs"] and how.mood is Mood.PAST)
+    if how.negated and not how.ended:
+        return
+    if not changes and said.verb not in rules.words.lists["value_verbs"]:
+        return
+    kind = _kind_under(ClaimKind.CHANGE if changes else ClaimKind.STATE, how)
+    if kind is None:
+        return
+    start = said.words.index("to") + 1 if moves else 0
+    if moves and start > 1 and said.words[0] not in _ALL_OF_IT:
+        return
+    seen: set[str] = set()
+    for place in range(start, len(said.rest)):
+        for size in (2, 1):
+            name = rules.value_names.get(" ".join(said.words[place : place + size]))
+            plain = said.rest[place].word in rules.words.lists["plain_values"] and not said.rest[place].is_capital
+            if name is not None and name not in seen and not plain:
+                seen.add(name)
+                exclusive = rules.attributes[name].exclusive and (
+                    kind is not ClaimKind.STATE or reading.until is not None
+                )
+                tokens = said.rest[place : place + size]
+                behind = said.rest[place + size : place + size + 1]
+                tokens += behind if behind and behind[0].word[:1].isdigit() else ()
+                yield reading.claim(name, tokens, kind, f"{name}.values", exclusive=exclusive)
+
+
+def _kind_under(kind: ClaimKind | None, how: Modality) -> ClaimKind | None:
+    """What a template's match comes to under negation and tense; None for nothing."""
+    if kind is ClaimKind.STATE:
+        if how.negated or how.ended:
+            return ClaimKind.END if how.mood is Mood.PRESENT or how.never else None
+        if how.mood is Mood.PAST:
+            return None
+        return ClaimKind.CHANGE if how.now else ClaimKind.STATE
+    return None if how.negated or how.mood is Mood.PLAN else kind
+
+
+def _claim(
+    reading: Reading,
+    template: Template,
+    text: str,
+    tokens: Sequence[Token],
+    rules: CueRules,
+    kind: ClaimKind | None,
+    offset: int,
+    subject: str | None = None,
+) -> Claim | None:
+    match = template.match(text)
+    if match is None:
+        return None
+    value = slot_tokens(match, tokens, offset)
+    if template.attribute == TOPIC:
+        return topic_claim(reading, template, value, rules, subject)
+    if template.slot == "title":
+        place = next(
+            (at for at, token in enumerate(value) if at and token.word in ("at", "for", "in", "with")), len(value)
+        )
+        value = value[:place]
+    if template.slot not in ("", "choice"):
+        value = trimmed(value if template.slot == "when" else _before_date(value, rules), rules.words)
+    if any(token.word in rules.attributes[template.attribute].never for token in value):
+        return None
+    if kind is None or (template.slot and not fits(template.slot, value, reading.written(value), rules)):
+        return None
+    one = rules.attributes[template.attribute]
+    plain = None if value or template.slot else match.group().strip()
+    lasting = template.kind != "held" or kind is ClaimKind.CHANGE or reading.until is not None
+    tail = () if one.personal or one.of_things or one.request or not template.slot else tail_stems(tokens, value, rules)
+    name = f"{one.name} of {' '.join(sorted(tail))}" if tail else one.name
+    return reading.claim(
+        name, value, kind, template.rule, subject=subject, value=plain, exclusive=one.exclusive and lasting
+    )
+
+
+def _before_date(value: Sequence[Token], rules: CueRules) -> tuple[Token, ...]:
+    """Lyon, of "Lyon in May"."""
+    dates = rules.words.lists["date_words"]
+    for place, (token, after) in enumerate(pairwise(value)):
+        if place and token.word in ("in", "on", "around", "by") and (after.word in dates or after.word[:1].isdigit()):
+            return tuple(value[:place])
+    return tuple(value)
+
+
+def slot_tokens(match: re.Match[str], tokens: Sequence[Token], offset: int) -> tuple[Token, ...]:
+    """The tokens in a template's slot, of text that has `offset` characters before their words."""
+    if "value" not in match.re.groupindex or match.start("value") < 0:
+        return ()
+    place, found = 1 + offset, []
+    for token in tokens:
+        if match.start("value") <= place < match.end("value"):
+            found.append(token)
+        place += len(token.word) + 1
+    return tuple(found)
+
+
+def fits(slot: str, value: Sequence[Token], written: str, rules: CueRules) -> bool:
+    """Whether a value is such as the slot of a template wants."""
+    if not value:
+        return False
+    if slot == "place":
+        return is_place(value, rules.words)
+    if slot == "name":
+        return is_name(value) and not any(token.word[:1].isdigit() for token in value)
+    if slot == "school":
+        return is_name(value) and any(token.word in rules.words.lists["schools"] for token in value)
+    if slot == "gym":
+        return any("gym" in token.word or "fitness" in token.word for token in value)
+    if slot == "count":
+        return value[0].word.isdigit() and len(value) == 1
+    if slot == "title":
+        return any(token.word in rules.words.lists["titles"] for token in value)
+    sorts = _SORTS_OF_SLOT.get(slot)
+    return sorts is None or any(one.sort in sorts for one in typed_values(written))
+
+
+def topic_claim(
+    reading: Reading, template: Template, value: Sequence[Token], rules: CueRules, subject: str | None = None
+) -> Claim | None:
+    """A topic begun, ended, disliked or taken back; None for one without content, or of too many words."""
+    if "from {topic}" in template.text:
+        value = value[: next((place for place, token in enumerate(value) if token.word == "to"), len(value))]
+    kept = cut_topic(value, rules)
+    if template.kind == "end" and value and value[0].word.endswith("ing") and rules.words.is_verb(value[0].word):
+        kept = tuple(token for token in value[:5] if token.word not in rules.words.lists["prepositions"])
+        value = kept
+        kept = cut_topic(value, rules)
+    kind = _TOPIC_KINDS.get(template.kind, ClaimKind.END)
+    behind = value[len(kept)].word if len(kept) < len(value) else ""
+    placed = bool(value) and value[0].word in ("at", "by", "in", "on", "for", "with", "near", "to")
+    if template.kind in ("end", "start") and placed and "{topic}" in template.text:
+        return None
+    if (template.kind == "end" and behind in ("from", "than")) or (kept and kept[0].word in ("to", "i", "we")):
+        return None
+    if (
+        template.kind == "deny"
+        and behind in _PLACED
+        and value[len(kept) + 1 :][:1]
+        and value[len(kept) + 1].word in _ARTICLES
+    ):
+        return None
+    topic = content_stems((token.word for token in kept), rules.words)
+    shells = rules.vague_stems if kind is ClaimKind.RETRACTION else rules.vague_stems | rules.shell_stems
+    if kind is not ClaimKind.RETRACTION:
+        topic = tuple(one for one in topic if one not in rules.time_stems) or topic
+    topic = tuple(one for one in topic if one not in shells) or topic
+    if template.slot and (not topic or len(topic) > MOST_TOPIC_WORDS):
+        return None
+    rule = DENIED if template.kind == "deny" else template.rule
+    if template.kind == "retract" and not template.slot:
+        topic = content_stems(_whose(reading.clause.tokens), rules.words)
+    return reading.claim(TOPIC, kept, kind, rule, subject=subject, value=" ".join(topic), strong=bool(topic))
+
+
+def excluded_claims(claims: Sequence[Claim], rules: CueRules) -> Iterator[Claim]:
+    """Who is a vegan now eats no meat: a value that ends topics of its own."""
+    for claim in claims:
+        if claim.kind in (ClaimKind.STATE, ClaimKind.CHANGE) and claim.value in rules.document["excludes"]:
+            for topic in rules.document["excludes"][claim.value] or ():
+                stems = " ".join(content_stems((topic,), rules.words))
+                yield replace(claim, attribute=TOPIC, value=stems, kind=ClaimKind.END, exclusive=False, rule="excludes")

@@ -1,0 +1,141 @@
+"""How a newer text stands to an older one, by what both claim (P-24): newest wins, scores play no part."""
+
+from collections.abc import Sequence
+
+from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
+from recollect.domain.clause_reading import NEVER, PAST, TOPIC
+from recollect.domain.clauses import read_words
+from recollect.domain.cue_rules import CueRules
+from recollect.domain.cue_values import alike, content_stems, same_value
+from recollect.domain.overlap import held_over, said_anew, taken_back
+from recollect.domain.partial_changes import changed_part
+from recollect.domain.stemming import stem
+from recollect.domain.topic_cover import covered
+
+HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
+_DENIES = frozenset({ClaimKind.END, ClaimKind.RETRACTION})
+_RANK = (RelationKind.RETRACTS, RelationKind.OVERRIDES, RelationKind.SUPERSEDES)
+_SPARE_WORDS = 1
+_Hit = tuple[RelationKind, Claim, Claim]
+
+
+def relate(older: Said, newer: Said, rules: CueRules) -> Relation | None:
+    """What the newer text does to the older; None for nothing, and always for two speakers, equal texts, a wrong order.
+
+    A part that changed goes before a value that was replaced, a retraction before an end.
+    """
+    if older.speaker != newer.speaker or older.order >= newer.order or _plain(older) == _plain(newer):
+        return None
+    part = changed_part(older, newer, rules)
+    if part is not None:
+        return part
+    hits = [
+        (kind, old, new) for new in newer.claims for old in older.claims if (kind := _relation(older, old, new, rules))
+    ]
+    replaced = any(kind is RelationKind.SUPERSEDES and new.exclusive and new.kind in HELD for kind, _, new in hits)
+    if not replaced:
+        hits += [(RelationKind.RETRACTS, old, new) for old, new in taken_back(older, newer, rules)]
+    hits = hits or [(RelationKind.SUPERSEDES, old, new) for old, new in said_anew(older, newer, rules)]
+    hits = hits or [(RelationKind.OVERRIDES, old, new) for old, new in held_over(older, newer, rules)]
+    return _settled(hits) if hits else None
+
+
+def _settled(hits: Sequence[_Hit]) -> Relation:
+    kind = min((found for found, _, _ in hits), key=_RANK.index)
+    chosen = [(old, new) for found, old, new in hits if found is kind]
+    until = max((new.until for _, new in chosen if new.until), default=None)
+    spans = tuple(sorted({old.span for old, _ in chosen}))
+    until = until if kind is RelationKind.OVERRIDES else None
+    return Relation(kind=kind, rule=chosen[0][1].rule, ended=spans, until=until)
+
+
+def _relation(older: Said, old: Claim, new: Claim, rules: CueRules) -> RelationKind | None:
+    if new.kind is ClaimKind.RETRACTION:
+        if new.rule == NEVER and (old.attribute == "meant" or old.subject != new.subject):
+            return None
+        if new.subject and not set(new.subject.split()) <= set(read_words(older.text.lower())):
+            return None
+        held = old.kind in HELD and covered(older, old, new, rules)
+        return RelationKind.RETRACTS if held else None
+    if new.kind is ClaimKind.PARTIAL or new.rule == "weak" or old.subject != new.subject:
+        return None
+    if not (_replaces(old, new, rules) or _ends(older, old, new, rules) or _revives(old, new, rules)):
+        return None
+    bounded = new.until is not None and (old.until is None or old.until != new.until)
+    return RelationKind.OVERRIDES if bounded else RelationKind.SUPERSEDES
+
+
+def _replaces(old: Claim, new: Claim, rules: CueRules) -> bool:
+    """Another value of an attribute that has one at a time, or its end."""
+    if not new.exclusive or old.kind not in HELD or old.rule == "weak" or not same_attribute(old, new, rules):
+        return False
+    if new.kind is ClaimKind.END:
+        return not new.value or not old.value or same_value(old.value, new.value)
+    if new.kind not in HELD:
+        return False
+    if ":words" in new.attribute and new.kind is not ClaimKind.CHANGE and new.until is None:
+        return False
+    if same_value(old.value, new.value):
+        return new.kind is ClaimKind.CHANGE and set(old.value.split()) < set(new.value.split())
+    return bool(old.value or new.value)
+
+
+def same_attribute(old: Claim, new: Claim, rules: CueRules) -> bool:
+    """The same name; of things of one noun the words that tell them apart may be left out on one side."""
+    if old.attribute == new.attribute:
+        return True
+    (one, _, mine), (other, _, yours) = _merged(old.attribute), _merged(new.attribute)
+    first, second = set(mine.split()), set(yours.split())
+    if one.startswith("favourite ") and other.startswith("favourite "):
+        same = stem(one[10:]) == stem(other[10:])
+        return first == second if same else alike(stem(one[10:]), stem(other[10:]), rules.related)
+    if one == other:
+        head = one.removeprefix("the ").partition(":")[0]
+        vague = head in rules.words.lists["vague_heads"]
+        if vague:
+            return first == second and (bool(first) or new.kind is ClaimKind.CHANGE)
+        return first <= second or second <= first
+    return other == "the :where" and one.startswith("the ") and one.endswith(":where")
+
+
+def _merged(attribute: str) -> tuple[str, str, str]:
+    """A thing's attribute and what tells it apart; sums may be said as numbers, places as names."""
+    for sort, other in ((":money", ":number"), (":name", ":where")):
+        attribute = attribute.replace(sort, other)
+    return attribute.partition(" of ")
+
+
+def _ends(older: Said, old: Claim, new: Claim, rules: CueRules) -> bool:
+    """An end of what the older clause speaks of, all words of the topic in it."""
+    if new.kind is not ClaimKind.END or new.exclusive or old.kind not in HELD or old.attribute in PAST:
+        return False
+    if new.rule == "topic.deny" and new.attribute not in (TOPIC, old.attribute):
+        names_verb = stem(new.attribute) in set(new.value.split()) - rules.idle_stems
+        owned = new.attribute == "have" and _possessed(older, old, new, rules)
+        return old.attribute in ("said", "of") and (owned or (names_verb and covered(older, old, new, rules)))
+    return covered(older, old, new, rules)
+
+
+def _possessed(older: Said, old: Claim, new: Claim, rules: CueRules) -> bool:
+    """Whether the older clause calls it the speaker's own: "my dog"."""
+    words = read_words(older.text[slice(*old.span)].lower())
+    near = {word for place, word in enumerate(words) if {"my", "our"} & set(words[max(0, place - 3) : place])}
+    last = new.value.split()[-1:]
+    owned = any(alike(last[0], one, rules.related) for one in content_stems(near, rules.words)) if last else False
+    return owned and covered(older, old, new, rules)
+
+
+def _revives(old: Claim, new: Claim, rules: CueRules) -> bool:
+    """The assertion of what the older one denies."""
+    if new.kind not in HELD or new.exclusive or old.kind not in _DENIES or not old.value or not new.value:
+        return False
+    if old.rule == "weak" or (new.kind is ClaimKind.STATE and new.until is None and old.attribute != new.attribute):
+        return False
+    topic = [one for one in new.value.split() if one not in rules.verb_stems] or new.value.split()
+    denied = old.value.split()
+    alike_all = all(any(alike(one, other, rules.related) for other in denied) for one in topic)
+    return alike_all and len(denied) <= len(topic) + _SPARE_WORDS
+
+
+def _plain(said: Said) -> str:
+    return " ".join(said.text.lower().split())

@@ -1,0 +1,246 @@
+"""The cue rules as data: attributes with the ways to state, change and end them, word lists, topics (P-24).
+
+The defaults are `english_cues.json`, of which a user's own rules (`conflict.cues`) replace, add and disable parts by
+name. A template is written as people speak: `move|relocate to {place}`; see `cue_templates`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from recollect.domain.clauses import Joints
+from recollect.domain.cue_checks import SECTIONS, TEMPLATE_LISTS, checked_section
+from recollect.domain.cue_templates import Template, read_template
+from recollect.domain.cue_words import CueWords, singular
+from recollect.domain.errors import InvalidInput
+from recollect.domain.stemming import stem
+
+_DEFAULTS = Path(__file__).with_name("english_cues.json")
+
+TemplateIndex = Mapping[str, tuple[Template, ...]]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of the rules.
+
+    `nouns` name it, `about` are words that a text about it holds, `values` those that no other attribute has, `never`
+    words that no value holds. `exclusive`: one value at a time. `request`: said to the assistant ("call me Joe").
+    `personal`: one for a person, whatever stands before its noun. `of_things`: the speaker's things have it. `named`:
+    a value is a name, a number or a noun with its article, no adjective ("my car is fast"), nor, unless `placed`,
+    where it is. What a `held` template says takes another value's place only with "now" or a bound ("I'm in Rome until
+    Friday").
+    """
+
+    name: str
+    exclusive: bool
+    request: bool
+    personal: bool
+    of_things: bool
+    named: bool
+    placed: bool
+    nouns: frozenset[str]
+    about: frozenset[str]
+    values: frozenset[str]
+    never: frozenset[str]
+    state: tuple[str, ...]
+    held: tuple[str, ...]
+    change: tuple[str, ...]
+    end: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CueRules:
+    """A rules document, checked; what the engine reads is worked out from it once. Equal documents are equal rules."""
+
+    document: Mapping[str, Any]
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.document, sort_keys=True, default=dict))
+
+    @cached_property
+    def words(self) -> CueWords:
+        """The word lists and the verbs: those of templates and classes too."""
+        lists = {name: frozenset(texts) for name, texts in self.document["words"].items()}
+        irregular = {verb: tuple(forms.split()) for verb, forms in self.document["irregular"].items()}
+        verbs = {verb for verbs in self.document["verb_classes"].values() for verb in verbs} | set(irregular)
+        verbs |= lists.get("verbs", frozenset()) | {
+            verb for one in self._templates if not one.raw for verb in one.verbs
+        }
+        return CueWords(lists, irregular, frozenset(verbs))
+
+    @cached_property
+    def joints(self) -> Joints:
+        """What parts clauses."""
+        names = ("conjunctions", "openers", "subordinators", "subjects")
+        return Joints(*(self.words.lists[name] for name in names))
+
+    @cached_property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """The attributes by name."""
+        return {
+            name: _attribute(name, value) for name, value in self.document["attributes"].items() if value is not None
+        }
+
+    @cached_property
+    def _templates(self) -> tuple[Template, ...]:
+        named = [
+            read_template(text, f"{one.name}.{kind}", one.name, kind)
+            for one in self.attributes.values()
+            for kind in ("change", "end", "state", "held")
+            for text in getattr(one, kind)
+        ]
+        topics = [
+            read_template(text, f"topic.{kind}", "topic", kind)
+            for kind, texts in self.document["topics"].items()
+            for text in texts or ()
+        ]
+        return (*named, *topics)
+
+    @cached_property
+    def by_verb(self) -> TemplateIndex:
+        """The templates of predicates, by the base form of their verb."""
+        return _indexed(template for template in self._templates if not template.raw)
+
+    @cached_property
+    def raw(self) -> TemplateIndex:
+        """The templates of whole clauses, by first word; "" for those that may begin with any."""
+        return _indexed(template for template in self._templates if template.raw)
+
+    @cached_property
+    def nouns(self) -> Mapping[str, str]:
+        """The attribute that a noun names."""
+        return {singular(noun): one.name for one in self.attributes.values() for noun in one.nouns}
+
+    def noun_of(self, phrase: Sequence[str]) -> str | None:
+        """The attribute that a noun phrase names by its last words."""
+        return self.nouns.get(" ".join(phrase[-2:])) or (self.nouns.get(phrase[-1]) if phrase else None)
+
+    def is_request(self, template: Template) -> bool:
+        """Whether the template's attribute is said to the assistant, so that "can you …" is no question."""
+        one = self.attributes.get(template.attribute)
+        return one is not None and one.request
+
+    @cached_property
+    def vague_stems(self) -> frozenset[str]:
+        """The stems of words that say little of what a text is about."""
+        return frozenset(stem(word) for word in self.words.lists["vague_verbs"] | self.words.lists["vague_words"])
+
+    @cached_property
+    def idle_stems(self) -> frozenset[str]:
+        """Those of vague words, and of verbs that tell nothing of a value: to try, to look."""
+        return self.vague_stems | self.idle_verb_stems
+
+    @cached_property
+    def idle_verb_stems(self) -> frozenset[str]:
+        """The stems of verbs that tell nothing of a value."""
+        return frozenset(stem(word) for word in self.words.lists["idle_verbs"])
+
+    @cached_property
+    def time_stems(self) -> frozenset[str]:
+        """The stems of words for times."""
+        return frozenset(stem(word) for word in self.words.lists["time_words"])
+
+    @cached_property
+    def shell_stems(self) -> frozenset[str]:
+        """The stems of words that stand around a topic: membership, lessons, trip."""
+        return frozenset(stem(word) for word in self.words.lists["shells"])
+
+    @cached_property
+    def verb_stems(self) -> frozenset[str]:
+        """The stems of known verbs."""
+        return frozenset(stem(verb) for verb in self.words.verbs)
+
+    @cached_property
+    def value_names(self) -> Mapping[str, str]:
+        """The attribute of a value that only it has."""
+        return {value: one.name for one in self.attributes.values() for value in one.values}
+
+    @cached_property
+    def facets(self) -> Mapping[str, str]:
+        """The sort of value that a noun means: the venue of a wedding is its where."""
+        return {noun: facet for facet, nouns in self.document["facets"].items() for noun in nouns or ()}
+
+    @cached_property
+    def about(self) -> Mapping[str, frozenset[str]]:
+        """For the stem of a word the attributes that it speaks of."""
+        found: dict[str, set[str]] = {}
+        for one in self.attributes.values():
+            for word in one.about | one.nouns:
+                found.setdefault(stem(word), set()).add(one.name)
+        return {word: frozenset(names) for word, names in found.items()}
+
+    @cached_property
+    def verb_class(self) -> Mapping[str, str]:
+        """The class of a verb: love is of like."""
+        return {verb: name for name, verbs in self.document["verb_classes"].items() if verbs for verb in verbs}
+
+    @cached_property
+    def related(self) -> Mapping[str, frozenset[str]]:
+        """For a stem those of related words."""
+        found: dict[str, set[str]] = {}
+        for group in self.document["related"].values():
+            stems = {stem(word) for word in group or ()}
+            for one in stems:
+                found.setdefault(one, set()).update(stems)
+        return {one: frozenset(others) for one, others in found.items()}
+
+
+def _indexed(templates: Any) -> TemplateIndex:
+    found: dict[str, list[Template]] = {}
+    for template in templates:
+        for first in template.verbs or ("",):
+            found.setdefault(first, []).append(template)
+    return {first: tuple(several) for first, several in found.items()}
+
+
+def _attribute(name: str, value: Mapping[str, Any]) -> Attribute:
+    return Attribute(
+        name,
+        bool(value.get("exclusive", True)),
+        bool(value.get("request", False)),
+        bool(value.get("personal", False)),
+        bool(value.get("of_things", False)),
+        bool(value.get("named", False)),
+        bool(value.get("placed", False)),
+        frozenset(value.get("nouns", ())),
+        frozenset(value.get("about", ())),
+        frozenset(value.get("values", ())),
+        frozenset(value.get("never", ())),
+        *(tuple(value.get(kind, ())) for kind in TEMPLATE_LISTS),
+    )
+
+
+@lru_cache(maxsize=1)
+def default_cue_rules() -> CueRules:
+    """The English rules that come with the package."""
+    return CueRules(MappingProxyType(json.loads(_DEFAULTS.read_text(encoding="utf-8"))))
+
+
+@lru_cache(maxsize=32)
+def _merged_text(overlay: str) -> CueRules:
+    return merged_cue_rules(json.loads(overlay), default_cue_rules())
+
+
+def cue_rules_of(overlay: Mapping[str, Any] | None) -> CueRules:
+    """The defaults under an overlay; the same overlay gives the same object, so that nothing is compiled twice.
+
+    Raises InvalidInput with the path of what is wrong.
+    """
+    return _merged_text(json.dumps(overlay, sort_keys=True)) if overlay else default_cue_rules()
+
+
+def merged_cue_rules(overlay: Any, base: CueRules) -> CueRules:
+    """`overlay` over `base`: each name of a section replaces, adds, or (null) disables. Raises InvalidInput (`loc`)."""
+    if not isinstance(overlay, Mapping):
+        raise InvalidInput("must be an object", ("cues",))
+    document = {section: dict(base.document[section]) for section in SECTIONS}
+    for section, value in overlay.items():
+        if section not in SECTIONS:
+            raise InvalidInput("unknown name", ("cues", str(section)[:64]))
+        document[section].update(checked_section(section, value, base.document[section]))
+    return CueRules(MappingProxyType(document))

@@ -1,0 +1,147 @@
+"""Relations by what two clauses have in common, where no attribute of theirs is known (P-24).
+
+Three fall-backs, each behind a cue that leaves little doubt: a bound in time ("I'm sleeping in the guest room until
+tomorrow"), "now" with all but one word the same, and words that take something back ("I told you I have a work visa.
+That was a mistake").
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.clause_reading import TOPIC
+from recollect.domain.clauses import read_words
+from recollect.domain.cue_rules import CueRules
+from recollect.domain.cue_values import alike, content_stems
+from recollect.domain.predicates import OTHERS
+
+_LEAST_SHARED = 2
+_MOST_STEMS = 12
+_NEAR_CHARACTERS = 160
+_ASSERTED = frozenset({"said", "of", "bit"})
+_HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
+_OTHERS_OWN = frozenset({"his", "her", "their", "he", "she"})
+_FOREIGN = frozenset({"his", "her", "their", "your"})
+_Pairs = Iterator[tuple[Claim, Claim]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The stems of two clauses: those of both, and those of only the older or only the newer one."""
+
+    shared: tuple[str, ...]
+    left: tuple[str, ...]
+    fresh: tuple[str, ...]
+    same_first: str
+    """The first stem of both, or nothing."""
+
+    @classmethod
+    def of(cls, old: Claim, new: Claim, rules: CueRules) -> "_Compared":
+        ours, theirs = old.value.split(), new.value.split()
+        shared = tuple(one for one in theirs if _has(ours, one, rules))
+        left = tuple(one for one in ours if not _has(theirs, one, rules))
+        fresh = tuple(one for one in theirs if one not in shared)
+        return cls(shared, left, fresh, ours[0] if ours[:1] == theirs[:1] else "")
+
+    @property
+    def size(self) -> int:
+        return len(self.shared) + max(len(self.left), len(self.fresh))
+
+
+def held_over(older: Said, newer: Said, rules: CueRules) -> _Pairs:
+    """Clauses of which the newer holds within a bound: one subject and verb or noun shared, or all but the subject."""
+    for old, new in _weak_pairs(older, newer):
+        if new.until is not None and old.until is None and _holds_over(old, new, rules):
+            yield old, new
+
+
+def said_anew(older: Said, newer: Said, rules: CueRules) -> _Pairs:
+    """We meet every Wednesday now; remind me at 7am instead: all but one word shared, and that of one sort."""
+    for old, new in _weak_pairs(older, newer):
+        alike_in_kind = new.kind is ClaimKind.CHANGE and old.attribute == new.attribute and old.subject == new.subject
+        if alike_in_kind and _says_now(newer.text[slice(*new.span)], rules) and _differs_in_one(old, new, rules):
+            yield old, new
+
+
+def taken_back(older: Said, newer: Said, rules: CueRules) -> _Pairs:
+    """Clauses that a text with a cue of retraction says again as a whole: that they are not so."""
+    cues = [claim for claim in newer.claims if claim.kind is ClaimKind.RETRACTION and claim.attribute == TOPIC]
+    cue = min(cues, key=lambda claim: bool(claim.value), default=None)
+    if cue is None or (cue.value and not _within(cue.value.split(), read_words(older.text), rules)):
+        return
+    near = read_words(newer.text[max(0, cue.span[0] - _NEAR_CHARACTERS) : cue.span[1] + _NEAR_CHARACTERS])
+    if _OTHERS_OWN & _lower(near) - _lower(read_words(older.text)):
+        return
+    words = [part for word in near for part in word.split("-")]
+    for old in older.claims:
+        stems = [one for one in old.value.split() if one not in rules.vague_stems]
+        told = old.rule == "weak" and old.attribute != "meant" and old.subject not in OTHERS
+        if told and stems and _within(stems, words, rules):
+            yield old, cue
+
+
+def _weak_pairs(older: Said, newer: Said) -> _Pairs:
+    news = [claim for claim in newer.claims if claim.rule == "weak" and claim.attribute in _ASSERTED]
+    olds = [claim for claim in older.claims if claim.rule == "weak" and claim.attribute in _ASSERTED]
+    return ((old, new) for new in news for old in olds if old.kind in _HELD)
+
+
+def _holds_over(old: Claim, new: Claim, rules: CueRules) -> bool:
+    found = _Compared.of(old, new, rules)
+    named = any(one not in rules.idle_stems and not one.isdigit() for one in found.shared)
+    if not found.fresh or not named or found.size > _MOST_STEMS:
+        return False
+    if old.subject != new.subject:
+        return _does_the_same(old, new, found, rules)
+    if _only_amounts(found, rules, verbs_too=old.attribute != new.attribute):
+        return True
+    if (old.attribute != new.attribute and not found.same_first) or new.value.split()[0] in rules.idle_verb_stems:
+        return False
+    timed = all(one in rules.time_stems for one in found.fresh)
+    return not timed and _shares_a_frame(new, found, rules)
+
+
+def _only_amounts(found: _Compared, rules: CueRules, *, verbs_too: bool) -> bool:
+    """At 8 and at 9, on Wednesdays and on Saturdays; "desk 3-041" and "sitting at desk 5-110" but for the verb."""
+    fresh = [one for one in found.fresh if not (verbs_too and one in rules.verb_stems)]
+    times = any(one in rules.time_stems or any(map(str.isdigit, one)) for one in found.left)
+    both = (*found.left, *fresh)
+    return bool(fresh) and times and all(one in rules.time_stems or any(map(str.isdigit, one)) for one in both)
+
+
+def _shares_a_frame(new: Claim, found: _Compared, rules: CueRules) -> bool:
+    verbs = [one for one in found.shared if one in rules.verb_stems or one == found.same_first]
+    verb = new.kind is not ClaimKind.END and any(one not in rules.idle_stems for one in verbs)
+    return (verb or len(found.shared) >= _LEAST_SHARED) and (new.attribute == "said" or bool(found.same_first))
+
+
+def _does_the_same(old: Claim, new: Claim, found: _Compared, rules: CueRules) -> bool:
+    """Carla walks my dog, Ben is walking my dog: all is shared but who."""
+    other = {*old.subject.split(), *new.subject.split()} & (rules.words.persons | _FOREIGN)
+    few = len(found.left) <= 1 and len(found.fresh) <= 1
+    return old.attribute == new.attribute and not other and len(found.shared) >= _LEAST_SHARED and few
+
+
+def _says_now(text: str, rules: CueRules) -> bool:
+    return rules.words.has("anew_markers", f" {' '.join(word.lower() for word in read_words(text))} ")
+
+
+def _differs_in_one(old: Claim, new: Claim, rules: CueRules) -> bool:
+    found = _Compared.of(old, new, rules)
+    if len(found.left) != 1 or len(found.fresh) != 1 or not found.shared or not found.same_first:
+        return False
+    timed = all(one[:1].isdigit() or one in rules.time_stems for one in (*found.left, *found.fresh))
+    return timed or len(found.shared) >= _LEAST_SHARED
+
+
+def _within(stems: Iterable[str], words: Iterable[str], rules: CueRules) -> bool:
+    known = content_stems(words, rules.words)
+    return all(_has(known, one, rules) for one in stems)
+
+
+def _has(stems: Iterable[str], one: str, rules: CueRules) -> bool:
+    return any(alike(one, other, rules.related) for other in stems)
+
+
+def _lower(words: Iterable[str]) -> set[str]:
+    return {word.lower() for word in words}

@@ -1,0 +1,156 @@
+"""Changes of a part: "same job, new title: staff engineer" keeps the rest of what was said before (P-24)."""
+
+from collections.abc import Iterable, Sequence
+
+from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
+from recollect.domain.clause_reading import DENIED, PAST
+from recollect.domain.clauses import read_words
+from recollect.domain.cue_rules import CueRules
+from recollect.domain.cue_values import Sort, Value, alike, content_stems, same_value, typed_values
+
+Span = tuple[int, int]
+_NEWS = frozenset({ClaimKind.CHANGE, ClaimKind.END})
+_DENIALS = frozenset({"weak", DENIED})
+_MOST_DISTANCE = 120
+_LEAST_EVIDENCE = 2
+_SHORT = 14
+_LONGEST = 400
+
+
+def changed_part(older: Said, newer: Said, rules: CueRules) -> Relation | None:
+    """CHANGES_PART with the merged text, or UNDECIDED where no rule can tell the part; None where none is changed.
+
+    The newer text keeps something and changes something near to it; that both are of the older text is told by words
+    in common, or by a value of a sort that the older text has once.
+    """
+    for kept in newer.claims:
+        if kept.kind is not ClaimKind.PARTIAL:
+            continue
+        if not _is_known(older, kept, rules):
+            continue
+        news = [claim for claim in newer.claims if _is_news(claim, kept, older, newer, rules)]
+        if not news:
+            continue
+        merged = _merged(older, newer, news)
+        if _is_about(older, newer, kept, news, rules, merged is not None):
+            if merged is None and max(len(older.text), len(newer.text)) > _LONGEST:
+                return None
+            kind = RelationKind.CHANGES_PART if merged is not None else RelationKind.UNDECIDED
+            return Relation(kind=kind, rule=kept.rule, merged=merged)
+    return None
+
+
+def _is_known(older: Said, kept: Claim, rules: CueRules) -> bool:
+    """Whether the older text speaks of whom or what the kept part is about, where that is not the speaker."""
+    if kept.subject in ("", "it", "that"):
+        return True
+    if kept.subject.startswith("the ") and kept.rule == "part.same":
+        return True
+    return all(
+        _evidence(older, (one,), rules)
+        for one in content_stems(kept.subject.split(), rules.words)
+        if one not in rules.vague_stems
+    )
+
+
+def _is_news(claim: Claim, kept: Claim, older: Said, newer: Said, rules: CueRules) -> bool:
+    if claim.kind not in _NEWS or claim.attribute in PAST or (claim.rule in _DENIALS and claim.kind is ClaimKind.END):
+        return False
+    near = abs(claim.span[0] - kept.span[1]) <= _MOST_DISTANCE and abs(kept.span[0] - claim.span[1]) <= _MOST_DISTANCE
+    if not near or (
+        (claim.kind is ClaimKind.END or claim.attribute == "topic") and not _evidence(older, claim.value.split(), rules)
+    ):
+        return False
+    known = _evidence(older, content_stems(claim.subject.split(), rules.words), rules) > 0
+    about_it = bool({"it", "them"} & set(read_words(newer.text[slice(*claim.span)].lower())))
+    return (
+        claim.subject in ("", kept.subject, "you") or known or (about_it and claim.subject not in rules.words.persons)
+    )
+
+
+def _is_about(older: Said, newer: Said, kept: Claim, news: Sequence[Claim], rules: CueRules, mergeable: bool) -> bool:
+    stems = [one for one in kept.value.split() if one not in rules.vague_stems]
+    stays = _evidence(older, stems, rules)
+    if len(stems) > 2 and 2 * sum(1 for one in stems if _evidence(older, (one,), rules)) <= len(stems):
+        return False
+    texts = dict.fromkeys(newer.text[slice(*claim.span)] for claim in news if claim.span != kept.span)
+    changed = _evidence(older, content_stems(read_words(" ".join(texts)), rules.words), rules)
+    same = kept.rule == "part.same"
+    short = len(newer.text.split()) <= _SHORT and (stays > 0 or same)
+    return stays + changed + mergeable >= _LEAST_EVIDENCE - short and (stays > 0 or mergeable or same)
+
+
+def _evidence(older: Said, stems: Iterable[str], rules: CueRules) -> int:
+    """How many of the stems the older text has: a name or a number counts twice, as does what an attribute is about."""
+    words = read_words(older.text)
+    attributes = {claim.attribute for claim in older.claims if claim.rule != "weak"}
+    total = 0
+    for one in stems:
+        if one in rules.vague_stems:
+            continue
+        found = [
+            word
+            for word in words
+            if any(alike(one, other, rules.related) for other in content_stems((word,), rules.words))
+        ]
+        marked = any(word[:1].isdigit() or (word[:1].isupper() and words.index(word)) for word in found)
+        about = bool(rules.about.get(one, frozenset()) & attributes)
+        total += 2 if marked or about else bool(found)
+    return total
+
+
+def _merged(older: Said, newer: Said, news: Sequence[Claim]) -> str | None:
+    """The older text with the one value that the newer text gives another for: of one sort, or of one attribute."""
+    spans = _of_one_sort(older, newer, news) or _of_one_attribute(older, news)
+    if len(spans) != 1:
+        return None
+    ((old, new),) = spans
+    return _with_article(older.text[: old[0]], newer.text[slice(*new)]) + older.text[old[1] :]
+
+
+def _of_one_sort(older: Said, newer: Said, news: Sequence[Claim]) -> set[tuple[Span, Span]]:
+    olds = typed_values(older.text)
+    known = {old.text for old in olds}
+    fresh = [new for new in typed_values(newer.text) if new.text not in known and _within(new, news)]
+    if len(fresh) != 1:
+        return set()
+    new = fresh[0]
+    return {(old.span, new.span) for old in olds if old.sort is new.sort and _stands_alike(older, old, newer, new)}
+
+
+def _stands_alike(older: Said, old: Value, newer: Said, new: Value) -> bool:
+    """A plain number beside a name is part of the name: of "iPhone 12" no "Pixel 8" makes "iPhone 8"."""
+    if old.sort is not Sort.NUMBER and not older.text[slice(*old.span)].isdigit():
+        return True
+    one, other = _neighbours(older.text, old.span), _neighbours(newer.text, new.span)
+    return not any(word != word.lower() and word not in other for word in one)
+
+
+def _neighbours(text: str, span: Span) -> list[str]:
+    return [*read_words(text[: span[0]])[-1:], *read_words(text[span[1] :])[:1]]
+
+
+def _of_one_attribute(older: Said, news: Sequence[Claim]) -> set[tuple[Span, Span]]:
+    return {
+        (old.value_span, new.value_span)
+        for new in news
+        for old in older.claims
+        if new.exclusive
+        and new.rule != "verb.frame"
+        and old.attribute == new.attribute
+        and not same_value(old.value, new.value)
+        if old.value_span is not None and new.value_span is not None
+    }
+
+
+def _with_article(before: str, value: str) -> str:
+    """An engineer, a manager."""
+    wanted = "an " if value[:1].lower() in "aeiou" else "a "
+    for article in (" an ", " a "):
+        if before.endswith(article) and value[:1].isalpha():
+            return before.removesuffix(article[1:]) + wanted + value
+    return before + value
+
+
+def _within(value: Value, news: Sequence[Claim]) -> bool:
+    return any(claim.span[0] <= value.span[0] and value.span[1] <= claim.span[1] for claim in news)

@@ -1,0 +1,82 @@
+"""Decisions taken back and conflicts resolved over HTTP, once for a key (api.md, *Arbitration*, *Twice*)."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from recollect.app import App
+from recollect.application.revert_decision import Reverted, RevertOrder
+from recollect.application.run_once import Answer, run_once
+from recollect.domain.audit import Actor, ActorKind
+from recollect.domain.errors import NotFound
+from recollect.domain.ids import IdSeed
+from recollect.domain.scope import Scope
+from recollect.entrypoints.http.contradiction_json import conflict_json, decision_json
+from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
+from recollect.entrypoints.http.memory_json import memory_json
+from recollect.entrypoints.http.messages import Reply, Request
+
+
+def revert_decision(app: App, request: Request) -> Reply:
+    """Takes a decision back; answers it with the memory that counts now."""
+    scope, decision_id = _scope(request), request.path["arbitration_id"]
+    done: list[Reverted] = []
+
+    def work(again: bool) -> dict[str, Any]:
+        app.write_limits.take(scope.tenant, 1, app.rules(scope.tenant))
+        order = RevertOrder(actor=_actor(scope), now=request.now, again=again)
+        done.append(app.revert_decision(scope, decision_id, order))
+        return {"id": decision_id}
+
+    answer = _once(app, request, f"revert {decision_id}", work)
+    if not done:
+        done.append(app.revert_decision.current(scope, app.list_decisions.one(scope, decision_id)))
+    shown = decision_json(scope, done[0].decision) | _memory(app, scope, done[0].memory_id, request)
+    return _reply(answer, shown, "reverted")
+
+
+def resolve_conflict(app: App, request: Request) -> Reply:
+    """The named record counts, the other one is superseded by it."""
+    scope, conflict_id = _scope(request), request.path["conflict_id"]
+
+    def work(_again: bool) -> dict[str, Any]:
+        app.write_limits.take(scope.tenant, 1, app.rules(scope.tenant))
+        winner = request.values["winner"]
+        resolved = app.resolve_conflict(scope, conflict_id, winner, _actor(scope), request.now)
+        return {"id": conflict_id, "decision_id": resolved.decision_id}
+
+    answer = _once(app, request, f"resolve {conflict_id}", work)
+    told = {"decision_id": answer.body["decision_id"]} if answer.body["decision_id"] else {}
+    return _reply(answer, conflict_json(app.list_conflicts.one(scope, conflict_id, request.now)) | told, "resolved")
+
+
+def _once(app: App, request: Request, target: str, work: Callable[[bool], dict[str, Any]]) -> Answer:
+    """The work, told whether an earlier try of the same key may have done it; a record holds ids alone."""
+    fresh = app.ids.seed(int(time.time() * 1000))
+
+    def run(seed: IdSeed) -> Answer:
+        return Answer(200, work(seed != fresh))
+
+    claim = claim_of(request, json.dumps([target, request.path["user_id"], dict(request.query)]), fresh)
+    return run_once(app.parts.idempotency, claim, run) if claim else run(fresh)
+
+
+def _memory(app: App, scope: Scope, memory_id: str, request: Request) -> dict[str, Any]:
+    try:
+        return {"memory": memory_json(app.memories.one(scope, memory_id, request.now))}
+    except NotFound:
+        return {}
+
+
+def _reply(answer: Answer, body: dict[str, Any], name: str) -> Reply:
+    log = {name: 0 if answer.replayed else 1, "replayed": answer.replayed}
+    return Reply(answer.status, body, REPLAYED if answer.replayed else {}, log=log)
+
+
+def _scope(request: Request) -> Scope:
+    return request.scope({**request.query, "user_id": request.path["user_id"]})
+
+
+def _actor(scope: Scope) -> Actor:
+    return Actor(ActorKind.USER, scope.user_id)

@@ -1,0 +1,83 @@
+"""`recollect decisions` and `recollect conflicts`."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from entrypoints.cli.conftest import Run
+from entrypoints.cli.running import Home
+from recollect.domain.decisions import OpenConflict, Step, conflict_document, conflict_key
+from recollect.domain.drafting import EventDraft
+from recollect.domain.items import ItemWrite
+from recollect.domain.scope import Scope
+
+ANNA = ("-u", "anna")
+SCOPE = Scope("local", "anna")
+PARIS, LYON = "I live in Paris.", "I moved to Lyon."
+UNLIKE = ("The lamp glows at night", "Rivers bend beyond the hill")
+
+
+def said(home: Home, *contents: str) -> list[str]:
+    """Events of the last days, projected one after another; their ids."""
+    app, ids = home.app(), []
+    try:
+        for day, content in enumerate(contents):
+            at = datetime.now(UTC) - timedelta(days=9 - day)
+            draft = EventDraft(content=content, timestamp=at, importance=0.9)
+            seed = app.ids.seed(int(at.timestamp() * 1000), 2)
+            (result,) = app.ingest(SCOPE, "c", [draft], seed, at, app.rules("local")).results
+            ids.append(str(result.event_id))
+            for _ in range(6):
+                app.reconcile(datetime.now(UTC))
+    finally:
+        app.parts.close()
+    return ids
+
+
+def left_open(home: Home, older: str, newer: str) -> str:
+    app = home.app()
+    conflict = OpenConflict(newer=newer, older=older, at=datetime.now(UTC), step=Step.CUE, rule="same_attribute")
+    app.parts.items.write(SCOPE, [ItemWrite(conflict_key(conflict.id), conflict_document(conflict))], conflict.at)
+    app.parts.close()
+    return conflict.id
+
+
+@pytest.mark.spec("P-24")
+def test_a_decision_is_listed_with_its_words_and_taken_back(home: Home, run: Run) -> None:
+    old, new = said(home, PARIS, LYON)
+    listed = run("decisions", "list", *ANNA)
+    assert listed.exit_code == 0, listed.output
+    head, winner, loser = listed.stdout.splitlines()
+    assert head.startswith(f"{new}.{old}  ")
+    assert "superseded" in head
+    assert (winner.strip(), loser.strip()) == (f"now: {LYON}", f"was: {PARIS}")
+    as_json = json.loads(run("decisions", "list", *ANNA, "--json", "--step", "cue").stdout)
+    assert (as_json["winner"], as_json["status"]) == (new, "applied")
+    assert run("decisions", "list", *ANNA, "--status", "reverted").stderr == "0 decisions\n"
+    reverted = run("decisions", "revert", as_json["id"], *ANNA)
+    assert reverted.exit_code == 0, reverted.output
+    assert (json.loads(reverted.stdout)["content"], reverted.stderr) == (PARIS, "reverted\n")
+    assert run("decisions", "revert", as_json["id"], *ANNA).exit_code == 1
+    assert run("decisions", "revert", "none", *ANNA).exit_code == 2
+    assert run("decisions", "list", *ANNA, "--status", "reverted").stderr == "1 decisions\n"
+
+
+@pytest.mark.spec("P-24")
+def test_a_conflict_is_listed_with_its_words_and_resolved(home: Home, run: Run) -> None:
+    old, new = said(home, *UNLIKE)
+    conflict_id = left_open(home, old, new)
+    listed = run("conflicts", "list", *ANNA, "--status", "open")
+    assert listed.exit_code == 0, listed.output
+    head, first, second = listed.stdout.splitlines()
+    assert head.startswith(f"{conflict_id}  ")
+    assert first.split(maxsplit=1) == [new, UNLIKE[1]]
+    assert second.split(maxsplit=1) == [old, UNLIKE[0]]
+    assert run("conflicts", "resolve", conflict_id, *ANNA, "--winner", "me").exit_code == 2
+    resolved = run("conflicts", "resolve", conflict_id, *ANNA, "--winner", old)
+    assert resolved.exit_code == 0, resolved.output
+    assert json.loads(resolved.stdout)["winner"] == old
+    assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "0 conflicts\n"
+    (settled,) = run("conflicts", "list", *ANNA, "--json").stdout.splitlines()
+    assert json.loads(settled)["status"] == "settled"
+    assert "  * " + old in run("conflicts", "list", *ANNA).stdout
