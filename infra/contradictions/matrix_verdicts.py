@@ -61,11 +61,11 @@ class _Look:
         return next((str(one["content"]) for one in own), "")
 
     def merged(self) -> bool:
-        """One record that names both turns and holds words that only the one has, and words that only the other has."""
+        """One record that names both turns and holds words that only the later has, and words of the earlier."""
         first, second = (set(_words(one.text)) for one in _turns(self.trial, 0))
         both = [one for one in self.what.records if {*self.trial.ids} <= {*one.get("source_event_ids", ())}]
         held = [set(_words(one["content"])) for one in both]
-        return any(words & (first - second) and words & (second - first) for words in held)
+        return any(words & first and words & (second - first) for words in held)
 
 
 def judge(store: Store, trial: Trial) -> Verdict:

@@ -219,3 +219,31 @@ def test_a_deleted_winner_brings_no_older_value_back(memory: Memory) -> None:
     settle(memory)
     assert statuses(memory, [old]) == [SUPERSEDED]
     assert recalled(memory, "where do I live") == []
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("key", [None, "sport"])
+def test_what_holds_over_for_a_while_ends_with_its_bound(memory: Memory, key: str | None) -> None:
+    _, late = say(memory, on(0, "I lift weights.", key), on(1, "I'm not allowed to lift weights for six weeks.", key))
+    assert remembered(memory)[late].valid_to == MONDAY + 43 * DAY
+    memory.now = MONDAY + 60 * DAY
+    assert recalled(memory, "do I lift weights") == ["I lift weights."]
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("later", ["I joined Bosch this week.", "I got my Bosch badge today."])
+def test_when_something_happened_is_no_bound_of_a_key(memory: Memory, later: str) -> None:
+    old, new = say(memory, on(0, "I work at Siemens.", "employer"), on(2, later, "employer"))
+    assert statuses(memory, [old, new]) == [SUPERSEDED, ACTIVE]
+    assert remembered(memory)[new].valid_to is None
+
+
+@pytest.mark.spec("P-24")
+def test_a_key_whose_value_is_taken_back_loses_the_one_before_and_no_other(memory: Memory) -> None:
+    first, second, _ = say(
+        memory,
+        on(0, "Hillcrest Primary", "school"),
+        on(1, "Oakfield Primary", "school"),
+        on(2, "I misspoke, wrong one.", "school"),
+    )
+    assert statuses(memory, [first, second]) == [SUPERSEDED, MemoryStatus.RETRACTED]

@@ -26,7 +26,7 @@ MEAT, NO_MEAT = "I eat meat.", "I no longer eat meat."
 NICE = "I live in Nice until Friday."
 ALIKE = ("Anna's blue bicycle stands in the old shed", "Anna's blue bicycle stands in the old barn")
 BILLS = ("Pay the first bill at the bank", "Pay the second bill at the bank")
-_COVERED = ("apply_verdicts", "apply_verdicts.mend", "decided.fallen")
+_COVERED = ("apply_verdicts", "apply_verdicts.mend", "apply_verdicts.remembered", "decided.fallen")
 _RULE = {"priority": 1, "arbitration": {"mergeThreshold": 0.3}}
 
 

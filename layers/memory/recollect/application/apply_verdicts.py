@@ -27,6 +27,7 @@ from recollect.domain.items import ABSENT, ItemWrite
 from recollect.domain.memory import Memory, MemoryStatus
 from recollect.domain.scope import Scope
 from recollect.domain.settlement import Verdict, bounded, settled
+from recollect.domain.slots import bound_of
 from recollect.ports import Items
 
 Promoted = Callable[[Scope, Event, datetime], KeptMemory | None]
@@ -79,12 +80,18 @@ class ApplyVerdicts:
                 continue
         raise Conflict("a memory changes all the time")
 
+    def remembered(self, scope: Scope, event: Event, now: datetime) -> KeptMemory | None:
+        """The memory that a record is in, made now where there is none; None where there cannot be one."""
+        return self._promoted(scope, event, now)
+
     def bounds(
         self, scope: Scope, event: Event, kept: KeptMemory | None, said: Said | None, now: datetime
     ) -> KeptMemory | None:
         """The memory with the bounds that its own words set; None where nothing changes."""
         if kept is None or said is None or kept.memory.id != event.id or kept.memory.status is not MemoryStatus.ACTIVE:
             return None
+        if event.key is not None and bound_of(event) is None:
+            return None  # it is its slot's value until the next one comes
         after = bounded(kept.memory, said.claims)
         return None if after == kept.memory else self._decided.bounded(scope, kept, after, now)
 

@@ -57,8 +57,9 @@ class FindContradicting:
         for event in asking:
             ended = _looks_back(event, claims.get(event.id, ()))
             found_near = self.similar(scope, event, vectors.get(event.id), now, ended=ended)
-            # What shares no word with it is led to by an attribute, or by nothing that a rule could tell.
-            refs |= {hit.ref.id: hit.ref for hit in found_near if hit.counts}
+            # Of another value of an attribute, what shares no word with it is led to by that attribute.
+            wide = any(claim.kind is not ClaimKind.STATE for claim in claims.get(event.id, ()))
+            refs |= {hit.ref.id: hit.ref for hit in found_near if wide or hit.counts}
         own = {event.id for event in events}
         return self._timeline.read(scope, [ref for i, ref in refs.items() if i not in own]) if refs else {}
 

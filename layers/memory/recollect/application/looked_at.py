@@ -9,13 +9,15 @@ from dataclasses import dataclass, field, replace
 
 from recollect.application.read_memories import KeptMemory
 from recollect.domain.claim_relations import relate
-from recollect.domain.claims import Claim, Relation, RelationKind, Said
+from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
 from recollect.domain.event import Event
 from recollect.domain.memory import Memory, MemoryStatus, Origin
 from recollect.domain.recognition import claims_of, held_over, key_claim, restated
 from recollect.domain.rules import Rules
 from recollect.domain.settlement import BY_KEY, Verdict
+from recollect.domain.slots import bound_of
 
+_BY_ITS_SLOT = (RelationKind.SUPERSEDES, RelationKind.OVERRIDES)
 _NO_LONGER_COUNT = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
 
 
@@ -71,12 +73,27 @@ class LookedAt:
     def relation(self, older: Said, newer: Said) -> Relation | None:
         """How they are related; where both have the same key, that one supersedes the other the key says already."""
         a, b = self.events[older.id], self.events[newer.id]
-        by_key = held_over(a, b)
+        by_cues = self._by_cues(older, newer)
+        if by_cues is not None and by_cues.kind is RelationKind.RETRACTS:
+            return by_cues
+        by_key = self._taken_back(a, newer) or held_over(a, b)
         if by_key is not None:
             return by_key
-        relation = self._by_cues(older, newer) or restated(_cues(older), _cues(newer))
+        relation = by_cues or restated(_cues(older), _cues(newer))
         keyed = a.key is not None and b.key is not None
-        return None if relation and keyed and relation.kind is RelationKind.SUPERSEDES else relation
+        return None if relation and keyed and relation.kind in _BY_ITS_SLOT else relation
+
+    def _taken_back(self, older: Event, newer: Said) -> Relation | None:
+        """A newer value of the key that takes something back, without a word of what, takes back the one before it."""
+        bare = (one for one in newer.claims if one.kind is ClaimKind.RETRACTION and not (one.value or one.subject))
+        takes = any(bare)
+        if not takes or older.key is None or self.events[newer.id].key != older.key:
+            return None
+        own = (older.timestamp, older.id)
+        between = (e for e in self.events.values() if e.key == older.key and own < (e.timestamp, e.id) < newer.order)
+        if any(between):
+            return None
+        return Relation(kind=RelationKind.RETRACTS, rule="key.retraction", ended=((0, len(older.content)),))
 
     def in_words_of(self, memory: Memory, verdict: Verdict) -> Verdict:
         """What the verdict does to the memory as it is written now: other words than when both were looked at."""
@@ -96,7 +113,9 @@ class LookedAt:
 
     def bounds_of(self, memory: Memory) -> Sequence[Claim]:
         """The memory's own claims, in its own words: those with a bound in time set it."""
-        said = self.said.get(memory.id)
+        said, event = self.said.get(memory.id), self.events.get(memory.id)
+        if event is not None and event.key is not None and bound_of(event) is None:
+            return ()  # its slot's value until the next one comes
         return said.claims if said is not None and said.text == memory.content else ()
 
     def _said(self, event: Event) -> Said | None:

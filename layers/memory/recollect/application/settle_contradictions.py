@@ -106,8 +106,17 @@ class SettleContradictions:
             undecided += [(older_id, verdict) for older_id, against in verdicts.items() for verdict in against]
         else:
             self._decide(scope, verdicts, found, settled, now)
+            self._bound(scope, verdicts, found, settled, now)
         for older_id, verdict in undecided:
             self._apply.leave_open(scope, older_id, verdict, now)
+
+    def _bound(self, scope: Scope, verdicts: Verdicts, found: LookedAt, settled: Settled, now: datetime) -> None:
+        """What holds over something else for a while is a memory, and ends with its bound."""
+        over = (one.by for against in verdicts.values() for one in against if _holds_over(one))
+        for memory_id in dict.fromkeys(over):
+            record = found.record(memory_id)
+            kept = self._apply.remembered(scope, record, now)
+            settled.note(self._apply.bounds(scope, record, kept, found.said.get(record.id), now))
 
     def _decide(self, scope: Scope, verdicts: Verdicts, found: LookedAt, settled: Settled, now: datetime) -> None:
         """What was taken back first, the newest of it before what it took back itself: that decides nothing any more.
@@ -138,6 +147,10 @@ def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, KeptMemor
 
 def _takes_back(verdict: Verdict) -> bool:
     return verdict.relation.kind is RelationKind.RETRACTS
+
+
+def _holds_over(verdict: Verdict) -> bool:
+    return verdict.relation.kind is RelationKind.OVERRIDES
 
 
 def _retracted(memory_id: str, settled: Settled, found: LookedAt) -> bool:

@@ -203,6 +203,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], date
             rf"(?={_BEHIND_UNIT})",
             _unit,
         ),
+        (rf"{_UNTIL} {_END_OF}(?P<next>next )?(?P<unit>week|weekend|month|year|quarter)", _unit),
         (rf"(?:{_UNTIL} )(?:(?P<next>next) )(?P<unit>week|month|year)", _unit),
         (
             rf"{_JUST}(?:for (?:the |about )?(?:next |coming |following |another )?"

@@ -24,7 +24,17 @@ _SET_NO_BOUND = re.compile(
 _BARE_LENGTH = re.compile(
     r"(?:for|over|during|within) (?!the next|the coming|the following|next|another)", re.IGNORECASE
 )
-_LASTED = re.compile(r"(?:['\u2019]ve|\b(?:have|has|had|been|was|were|\w{2,}ed))\b", re.IGNORECASE)
+_LASTED = re.compile(
+    r"(?:['\u2019]ve|\b(?:have|has|had))\s+(?:\w+\s)?(?:\w{2,}(?:ed|en|wn|pt|ft|ld|ght)|been|had|gone|done)\b"
+    r"|\b(?:been|was|were|(?!allowed|supposed|required|scheduled|grounded|limited|reduced|needed)\w{2,}ed)\b",
+    re.IGNORECASE,
+)
+_NAMED_SPAN = re.compile(r"today|tonight|this (?:week|weekend|month|morning|afternoon|evening)", re.IGNORECASE)
+_THEN = re.compile(r"\b(?:until|till|'til) then\b", re.IGNORECASE)
+_HAPPENED = re.compile(
+    r"\b(?:got|became|began|went|left|bought|sold|took|gave|made|quit|met|found|lost|won|came|broke|\w{2,}ed)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,8 @@ def bound_of(event: Event) -> datetime | None:
     """Until when a keyed value holds by its own words (P-24), exclusive; None without a key, or where it is open-ended.
 
     In a person's own words only: an assistant's and what was inferred bound nothing. Nor does a date by which something
-    is due ("before Friday"), nor how long something has lasted ("I've worked there for three years").
+    is due ("before Friday"), nor how long something has lasted ("I've worked there for three years"), nor when
+    something happened ("I joined Bosch this week").
     """
     own_words = event.role is Role.USER and event.source is not Source.INFERRED and not event.is_private
     return _bound_in(event.content[:_BOUND_WITHIN], event.timestamp) if event.key is not None and own_words else None
@@ -79,12 +90,23 @@ def bound_of(event: Event) -> datetime | None:
 @lru_cache(_KEPT_BOUNDS)
 def _bound_in(text: str, at: datetime) -> datetime | None:
     bound = read_bound(text, at)
-    return bound.until if bound is not None and _sets_bound(text, bound) else None
+    if bound is None:
+        return _until_then(text, at) if _THEN.search(text) else None
+    return bound.until if _sets_bound(text, bound) else None
+
+
+def _until_then(text: str, at: datetime) -> datetime | None:
+    """An earlier sentence says when that is: so far only the whole reader sees."""
+    from recollect.domain.claim_reading import read_claims
+    from recollect.domain.cue_rules import default_cue_rules
+
+    claims = read_claims(text, at, default_cue_rules())
+    return max((claim.until for claim in claims if claim.until is not None), default=None)
 
 
 def _sets_bound(text: str, bound: Bound) -> bool:
     words = text[bound.span[0] : bound.span[1]]
-    if _SET_NO_BOUND.match(words):
+    if _SET_NO_BOUND.match(words) or (_NAMED_SPAN.match(words) and _HAPPENED.search(text)):
         return False
     return not _BARE_LENGTH.match(words) or _LASTED.search(text, 0, bound.span[0]) is None
 
