@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +29,7 @@ from recollect.entrypoints.worker import (
 
 ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=60, first_pause_seconds=0.05, longest_pause_seconds=0.4, hurried_pause_seconds=0.1)
+_PATIENCE_SECONDS = 30
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
 
 
@@ -148,20 +150,23 @@ def test_it_logs_counts(app: App, caplog: pytest.LogCaptureFixture) -> None:
 def test_it_stops_after_the_page_under_way(app: App) -> None:
     for _ in range(10):
         say(app, *(f"turn {n}" for n in range(100)))
-    slow = break_index(app, failures=0)
-    real = slow.put
+    held = break_index(app, failures=0)
+    begun, go = threading.Event(), threading.Event()
+    real = held.put
 
     def put(documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
-        time.sleep(0.2)
+        begun.set()
+        assert go.wait(_PATIENCE_SECONDS)
         return real(documents, **options)
 
-    slow.put = put  # type: ignore[method-assign]
-    projector = Projector(app, QUICK)
+    held.put = put  # type: ignore[method-assign]
+    projector = Projector(app, replace(QUICK, stop_seconds=_PATIENCE_SECONDS))
     projector.start()
-    time.sleep(0.1)
-    started = time.monotonic()
+    assert begun.wait(_PATIENCE_SECONDS)
+    told = threading.Thread(target=lambda: soon(lambda: app.listeners == []) and go.set())
+    told.start()
     assert projector.stop()
-    assert time.monotonic() - started < 2
+    told.join()
     assert 0 < count_pending(app) < 1000
     assert app.listeners == []
 
