@@ -163,7 +163,12 @@ def test_it_stops_after_the_page_under_way(app: App) -> None:
     projector = Projector(app, replace(QUICK, stop_seconds=_PATIENCE_SECONDS))
     projector.start()
     assert begun.wait(_PATIENCE_SECONDS)
-    told = threading.Thread(target=lambda: soon(lambda: app.listeners == []) and go.set())
+
+    def let_go() -> None:
+        soon(lambda: app.listeners == [], _PATIENCE_SECONDS)
+        go.set()
+
+    told = threading.Thread(target=let_go)
     told.start()
     assert projector.stop()
     told.join()
