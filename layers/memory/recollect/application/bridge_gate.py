@@ -1,6 +1,5 @@
 """The bridge's gate: which events become memories now, and which wait for a reconciliation (A-60, A-67, P-10)."""
 
-import time
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -83,7 +82,7 @@ class BridgeGate:
 
     def _entry(self, event_ids: Sequence[str], now: datetime) -> AuditEntry:
         return AuditEntry(
-            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            id=self._ids.fresh(),
             at=now,
             actor=_PROJECT,
             action=Action.REFUSE,

@@ -1,6 +1,5 @@
 """The writes of decisions: the memory in its next version, the ledger, the audit; and what takes a decision back."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -181,7 +180,7 @@ class Decided:
         return replace(told, before=trace(scope, before), after=trace(scope, after))
 
     def _blank(self, action: Action, targets: tuple[str, ...], now: datetime, actor: Actor) -> AuditEntry:
-        entry_id = self._ids.seed(time.time_ns() // 1_000_000).nth(0)
+        entry_id = self._ids.fresh()
         return AuditEntry(id=entry_id, at=now, actor=actor, action=action, target_ids=targets, via=CUE)
 
 

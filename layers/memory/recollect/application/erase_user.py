@@ -5,7 +5,6 @@ emptied. What no reader sees without it (the index, the archive, copies) follows
 for what was written meanwhile, and once more after the longest request is over.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -218,7 +217,7 @@ class EraseUser:
             return
 
     def _new_id(self) -> str:
-        return self._ids.seed(time.time_ns() // 1_000_000).nth(0)
+        return self._ids.fresh()
 
 
 def _kept(erasure_id: str) -> Kept:

@@ -4,7 +4,6 @@ A memory that other events say too is made again from those; one that has lost i
 several keeps what is left of it: an older value does not come back by itself.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -182,7 +181,7 @@ class ForgetMemories:
     def _entry(self, scope: Scope, event: Event, order: Order) -> AuditEntry:
         hashed = content_hash(scope.tenant, scope.user_id, event.content)
         return AuditEntry(
-            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            id=self._ids.fresh(),
             at=order.now,
             actor=order.actor,
             action=order.action,

@@ -5,7 +5,6 @@ duplicate, so that a page may be sent twice. What was deleted is refused by its 
 `refusal` says what else is refused: erased users, rejected values.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -242,7 +241,7 @@ class ImportMemories:
 
     def _entry(self, lines: Sequence[RecordLine], order: ImportOrder) -> AuditEntry:
         return AuditEntry(
-            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            id=self._ids.fresh(),
             at=order.now,
             actor=order.actor,
             action=order.action,

@@ -1,6 +1,5 @@
 """Memories saved, read, edited: the use cases behind `/v1/memories` (A-19 to A-22, P-9)."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -226,7 +225,7 @@ class KeepMemories:
         self, scope: Scope, action: Action, before: Memory | None, after: Memory, actor: Actor, now: datetime
     ) -> AuditEntry:
         return AuditEntry(
-            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            id=self._ids.fresh(),
             at=now,
             actor=actor,
             action=action,

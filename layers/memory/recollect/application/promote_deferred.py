@@ -1,6 +1,5 @@
 """The bridge's reconciliation: what waited for a healthy signal becomes memories (A-67, P-10)."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -187,7 +186,7 @@ class PromoteDeferred:
         now: datetime,
     ) -> AuditEntry:
         return AuditEntry(
-            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            id=self._ids.fresh(),
             at=now,
             actor=_RECONCILE,
             action=action,

@@ -4,7 +4,6 @@ It may run twice, late and beside itself: a memory has its event's id and is mad
 one step with its entry in the ledger. What is due and what is deferred the bridge's gate says.
 """
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -206,7 +205,7 @@ class PromoteMemories:
         outcome: str | None,
     ) -> AuditEntry:
         return AuditEntry(
-            id=self._ids.seed(time.time_ns() // 1_000_000).nth(0),
+            id=self._ids.fresh(),
             at=now,
             actor=PROJECT,
             action=action,

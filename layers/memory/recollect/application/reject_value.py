@@ -1,6 +1,5 @@
 """Reject: a value is refused in its scope from now on, however it is written, and recalled nowhere (P-22)."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -173,7 +172,7 @@ class RejectValue:
         self._redact(owner, self._gate.load(owner), now)
 
     def _new_id(self) -> str:
-        return self._ids.seed(time.time_ns() // 1_000_000).nth(0)
+        return self._ids.fresh()
 
 
 def owner_of(scope: Scope, event: Event) -> Scope:

@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+import time
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -46,6 +47,10 @@ class IdSource:
             tick = max(clock_milliseconds << _COUNTER_BITS, self._last_tick + 1)
             self._last_tick = tick + count
         return IdSeed(tick, secrets.randbits(62))
+
+    def fresh(self) -> str:
+        """One id of this moment, for what no retry makes again: an entry of the audit."""
+        return self.seed(time.time_ns() // 1_000_000).nth(0)
 
 
 def id_milliseconds(event_id: str) -> int:
