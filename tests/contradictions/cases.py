@@ -1,8 +1,8 @@
 """The collection of contradictions (``cases.json``): how a later turn bears on an earlier one, each with a near miss.
 
-The first 150 were written before the cue rules, from what people say in chats; those named ``…-plain-…`` and
-``…-unseen-…`` by people who had not seen the rules, and measured before anything was changed for them
-(docs/contradictions.md tells the rates). A bounded case carries three instants: ``until`` is the
+The first 150 were written before the cue rules, from what people say in chats; those named ``…-plain-…``,
+``…-unseen-…``, ``…-later-…`` and ``…-fresh-…`` by people who had not seen the rules, and measured before anything was
+changed for them (docs/contradictions.md tells the rates). A bounded case carries three instants: ``until`` is the
 first instant at which the bound no longer holds (UTC, a named day counted to its end), ``during`` and ``after`` are
 instants at which any reading of the words agrees that the bound holds, or no longer does.
 """

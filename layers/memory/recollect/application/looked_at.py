@@ -159,4 +159,5 @@ def claims_entered(event: Event, memory: Memory | None, rules: Rules) -> tuple[C
 
 
 def _cues(said: Said) -> Said:
-    return replace(said, claims=tuple(claim for claim in said.claims if claim.rule != BY_KEY))
+    kept = tuple(claim for claim in said.claims if claim.rule != BY_KEY)
+    return said if len(kept) == len(said.claims) else replace(said, claims=kept)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.domain.claims import Claim, ClaimKind
-from recollect.domain.clause_reading import DENIED, MOST_TOPIC_WORDS, TOPIC, Reading, cut_topic, tail_stems
+from recollect.domain.clause_reading import DENIED, HINT, MOST_TOPIC_WORDS, TOPIC, Reading, cut_topic, tail_stems
 from recollect.domain.clauses import Token
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_templates import Template
@@ -21,6 +21,7 @@ _TOPIC_KINDS = {
     "start": ClaimKind.CHANGE,
 }
 _ALL_OF_IT = frozenset({"my", "our", "everything", "it", "all", "things", "over", "back", "from", "them"})
+_HINT_WITHIN = 6
 _IS = frozenset({"is", "was", "never", "not", "one", "part", "bit", "thing"})
 _PLACED = frozenset({"in", "on", "at"})
 _ARTICLES = frozenset({"the", "his", "her", "their", "a"})
@@ -52,7 +53,7 @@ def retraction_cues(reading: Reading, rules: CueRules) -> Iterator[Claim]:
     said, how = reading.predicate, reading.modality
     words = reading.clause.words
     text = f" {' '.join(words)} "
-    if reading.unreal or (said is not None and said.subject not in ("", "it", "that", "they")):
+    if reading.unreal or (said is not None and not _may_take_back(said, rules)):
         return
     if said is not None and said.thing and not rules.words.has("mentions", text):
         return
@@ -60,11 +61,19 @@ def retraction_cues(reading: Reading, rules: CueRules) -> Iterator[Claim]:
         return
     if (said is None and set(words[:3]) & rules.words.persons) or is_remote(text, rules.words):
         return
-    if how is not None and (how.remote or how.mood in (Mood.PLAN, Mood.UNREAL)):
+    if how is not None and (how.remote or (how.mood in (Mood.PLAN, Mood.UNREAL) and not how.negated)):
         return
     if rules.words.has("retraction_cues", text):
         about = " ".join(content_stems(_whose(reading.clause.tokens), rules.words))
         yield reading.claim(TOPIC, (), ClaimKind.RETRACTION, "topic.taken_back", subject="", value=about, strong=False)
+    elif rules.words.has("retraction_hints", f" {' '.join(words[:_HINT_WITHIN])} "):
+        yield reading.claim(HINT, (), ClaimKind.RETRACTION, "hint", subject="", value="", strong=False)
+
+
+def _may_take_back(said: Predicate, rules: CueRules) -> bool:
+    """The speaker, what was said, or an imperative that was read as a subject: "forget what I said"."""
+    first = said.subject.split()[:1]
+    return said.subject in ("", "it", "that", "they") or bool(rules.words.lists["retraction_hints"] & set(first))
 
 
 def _whose(tokens: Sequence[Token]) -> Iterator[str]:
@@ -80,6 +89,8 @@ def _raw_at(reading: Reading, tokens: Sequence[Token], rules: CueRules) -> Itera
         return
     new = rules.words.has("now_markers", text + " ")
     for template in (*rules.raw.get(tokens[0].word if tokens else "", ()), *rules.raw.get("", ())):
+        if template.kind == "pause" and reading.until is None:
+            continue
         key = (template.attribute, template.kind)
         if key in seen or (reading.unreal and not rules.is_request(template)):
             continue
@@ -188,7 +199,9 @@ def _before_date(value: Sequence[Token], rules: CueRules) -> tuple[Token, ...]:
     """Lyon, of "Lyon in May"."""
     dates = rules.words.lists["date_words"]
     for place, (token, after) in enumerate(pairwise(value)):
-        if place and token.word in ("in", "on", "around", "by") and (after.word in dates or after.word[:1].isdigit()):
+        behind = [one.word for one in value[place + 1 : place + 3] if one.word not in ("the", "this", "last")]
+        dated = after.word[:1].isdigit() or (bool(behind) and behind[0] in dates)
+        if place and token.word in ("in", "on", "at", "over", "around", "by") and dated:
             return tuple(value[:place])
     return tuple(value)
 
@@ -253,7 +266,10 @@ def topic_claim(
     topic = content_stems((token.word for token in kept), rules.words)
     shells = rules.vague_stems if kind is ClaimKind.RETRACTION else rules.vague_stems | rules.shell_stems
     if kind is not ClaimKind.RETRACTION:
-        topic = tuple(one for one in topic if one not in rules.time_stems) or topic
+        lasting = tuple(one for one in topic if one not in rules.time_stems)
+        if topic and not lasting and template.kind == "end":
+            return None
+        topic = lasting or topic
     topic = tuple(one for one in topic if one not in shells) or topic
     if template.slot and (not topic or len(topic) > MOST_TOPIC_WORDS):
         return None

@@ -7,10 +7,11 @@ from datetime import datetime
 from recollect.domain.bounds import Bound, read_bound
 from recollect.domain.claims import Claim, ClaimKind
 from recollect.domain.clause_claims import claims_of
-from recollect.domain.clause_reading import DENIED, NEVER, TOPIC, Reading
+from recollect.domain.clause_reading import DENIED, HINT, NEVER, TOPIC, Reading
 from recollect.domain.clauses import Clause, Sentence, read_sentences
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import Sort, typed_values
+from recollect.domain.cue_words import CueWords
 from recollect.domain.modality import Modality, Mood, is_unreal, read_modality
 from recollect.domain.predicates import Predicate
 from recollect.domain.subjects import read_predicate
@@ -26,7 +27,7 @@ def read_claims(text: str, at: datetime, rules: CueRules) -> tuple[Claim, ...]:
 
     `at` carries a zone: bounds are seen from it. Raises nothing, whatever the text; time grows with its length at most.
     """
-    found = list(dict.fromkeys(_taken_back(tuple(_claims(text, at, rules)))))
+    found = list(dict.fromkeys(_taken_back(tuple(_claims(text, at, rules)), text, rules.words)))
     strong = [claim for claim in found if claim.strong][:MOST_CLAIMS]
     spare = min(MOST_WEAK_CLAIMS, MOST_CLAIMS - len(strong))
     rest = sorted((claim for claim in found if not claim.strong), key=lambda claim: claim.rule != "weak")
@@ -62,12 +63,13 @@ def _claims(text: str, at: datetime, rules: CueRules) -> Iterator[Claim]:
             before = predicate or before
 
 
-def _taken_back(claims: tuple[Claim, ...]) -> Iterator[Claim]:
+def _taken_back(claims: tuple[Claim, ...], text: str, words: CueWords) -> Iterator[Claim]:
     """Near to words that take something back, what is denied was never so."""
-    cues = [claim.span for claim in claims if claim.kind is ClaimKind.RETRACTION and claim.attribute == TOPIC]
+    cues = [claim.span for claim in claims if claim.kind is ClaimKind.RETRACTION and claim.attribute in (TOPIC, HINT)]
     for claim in claims:
         taken = any(claim.span[0] - end <= _NEAR and start - claim.span[1] <= _NEAR for start, end in cues)
         denies = claim.kind is ClaimKind.END and claim.rule != "weak" and claim.rule.endswith(_DENIALS)
+        denies = denies and not words.has("end_markers", f" {text[slice(*claim.span)].lower()} ")
         if taken and claim.rule == NEVER:
             yield replace(claim, rule=DENIED)
         elif taken and denies:

@@ -1,21 +1,30 @@
 """How a newer text stands to an older one, by what both claim (P-24): newest wins, scores play no part."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
+from recollect.domain.clause_owners import is_of_another_group
 from recollect.domain.clause_reading import NEVER, PAST, TOPIC
-from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import alike, content_stems, same_value
-from recollect.domain.overlap import held_over, said_anew, taken_back
+from recollect.domain.ended_frames import ended, put_in_place
+from recollect.domain.old_values import departed, named_as_not
+from recollect.domain.overlap import denied, held_over, said_anew, taken_back
 from recollect.domain.partial_changes import changed_part
+from recollect.domain.passing_changes import updated_in_passing
+from recollect.domain.slot_changes import slot_changed
+from recollect.domain.standing_in import stood_in
 from recollect.domain.stemming import stem
+from recollect.domain.told_words import known_words, span_words
 from recollect.domain.topic_cover import covered
+from recollect.domain.value_swaps import swapped
 
 HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
 _DENIES = frozenset({ClaimKind.END, ClaimKind.RETRACTION})
 _RANK = (RelationKind.RETRACTS, RelationKind.OVERRIDES, RelationKind.SUPERSEDES)
 _SPARE_WORDS = 1
+_OVER = (named_as_not, departed)
 _Hit = tuple[RelationKind, Claim, Claim]
 
 
@@ -29,14 +38,16 @@ def relate(older: Said, newer: Said, rules: CueRules) -> Relation | None:
     part = changed_part(older, newer, rules)
     if part is not None:
         return part
-    hits = [
-        (kind, old, new) for new in newer.claims for old in older.claims if (kind := _relation(older, old, new, rules))
-    ]
+    news = [claim for claim in newer.claims if claim.rule != NEVER or not _names_another(older, newer, claim)]
+    news = [claim for claim in news if not is_of_another_group(older, newer, claim, rules)]
+    hits = [(kind, old, new) for new in news for old in older.claims if (kind := _relation(older, old, new, rules))]
     replaced = any(kind is RelationKind.SUPERSEDES and new.exclusive and new.kind in HELD for kind, _, new in hits)
     if not replaced:
-        hits += [(RelationKind.RETRACTS, old, new) for old, new in taken_back(older, newer, rules)]
+        back = (*taken_back(older, newer, rules), *denied(older, newer, rules))
+        hits += [(RelationKind.RETRACTS, old, new) for old, new in back]
     hits = hits or [(RelationKind.SUPERSEDES, old, new) for old, new in said_anew(older, newer, rules)]
     hits = hits or [(RelationKind.OVERRIDES, old, new) for old, new in held_over(older, newer, rules)]
+    hits = hits or [(_over(new), old, new) for old, new in _by_frame(older, newer, rules)]
     return _settled(hits) if hits else None
 
 
@@ -49,11 +60,29 @@ def _settled(hits: Sequence[_Hit]) -> Relation:
     return Relation(kind=kind, rule=chosen[0][1].rule, ended=spans, until=until)
 
 
+def _names_another(older: Said, newer: Said, claim: Claim) -> bool:
+    """I never ran a marathon in Bergen: takes nothing back of one in Oslo."""
+    known = known_words(older)
+    words = span_words(newer, claim.span)[1:]
+    placed = (name for before, name in pairwise(words) if before in ("in", "at", "with", "for", "to", "from"))
+    return any(name[:1].isupper() and name != "I" and name.lower() not in known for name in placed)
+
+
+def _by_frame(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, Claim]]:
+    """What a clause says again with another value, or as over: of attributes that no rule knows."""
+    for found in (slot_changed, put_in_place, ended, stood_in, updated_in_passing, swapped, *_OVER):
+        yield from found(older, newer, rules)
+
+
+def _over(new: Claim) -> RelationKind:
+    return RelationKind.SUPERSEDES if new.until is None else RelationKind.OVERRIDES
+
+
 def _relation(older: Said, old: Claim, new: Claim, rules: CueRules) -> RelationKind | None:
     if new.kind is ClaimKind.RETRACTION:
         if new.rule == NEVER and (old.attribute == "meant" or old.subject != new.subject):
             return None
-        if new.subject and not set(new.subject.split()) <= set(read_words(older.text.lower())):
+        if new.subject and not set(new.subject.split()) <= known_words(older):
             return None
         held = old.kind in HELD and covered(older, old, new, rules)
         return RelationKind.RETRACTS if held else None
@@ -118,7 +147,7 @@ def _ends(older: Said, old: Claim, new: Claim, rules: CueRules) -> bool:
 
 def _possessed(older: Said, old: Claim, new: Claim, rules: CueRules) -> bool:
     """Whether the older clause calls it the speaker's own: "my dog"."""
-    words = read_words(older.text[slice(*old.span)].lower())
+    words = [word.lower() for word in span_words(older, old.span)]
     near = {word for place, word in enumerate(words) if {"my", "our"} & set(words[max(0, place - 3) : place])}
     last = new.value.split()[-1:]
     owned = any(alike(last[0], one, rules.related) for one in content_stems(near, rules.words)) if last else False

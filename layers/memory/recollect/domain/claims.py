@@ -3,9 +3,10 @@
 A text is read without any other: how two of them stand to each other is decided by what both claim.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 
 class ClaimKind(StrEnum):
@@ -49,13 +50,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text with what it claims: who said it ("" for the user), when, under which id."""
+    """A text with what it claims: who said it ("" for the user), when, under which id.
+
+    `notes` is what the rules have worked out of the text so far, so that it is not read anew for every other one.
+    """
 
     id: str
     text: str
     at: datetime
     speaker: str
     claims: tuple[Claim, ...]
+    notes: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def order(self) -> tuple[datetime, str]:

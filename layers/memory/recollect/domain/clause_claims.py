@@ -18,7 +18,7 @@ from recollect.domain.predicates import OTHERS
 from recollect.domain.rest_claims import kept_claims, weak_claim
 from recollect.domain.role_claims import name_claims, replaced_claims
 from recollect.domain.thing_claims import thing_claims
-from recollect.domain.topic_claims import topic_claims
+from recollect.domain.topic_claims import is_done_to_speaker, topic_claims
 
 
 def claims_of(reading: Reading, rules: CueRules) -> Iterator[Claim]:
@@ -36,7 +36,9 @@ def _predicate_claims(reading: Reading, rules: CueRules) -> Iterator[Claim]:
     if said is None or how is None or how.mood is Mood.UNREAL or how.remote:
         return
     if said.subject in OTHERS:
-        yield from thing_claims(reading, said, how, rules) if said.subject == "they" else ()
+        if said.subject == "they":
+            yield from thing_claims(reading, said, how, rules)
+            yield from topic_claims(reading, said, how, rules) if is_done_to_speaker(said) else ()
         return
     if how.mood is Mood.PLAN and not (said.thing or reading.until is not None):
         return

@@ -12,6 +12,7 @@ from recollect.domain.modality import Modality
 from recollect.domain.predicates import Predicate
 
 TOPIC = "topic"
+HINT = "hint"
 DENIED = "topic.deny"
 NEVER = "topic.never"
 PAST_DENIED = "topic.past.supposed"

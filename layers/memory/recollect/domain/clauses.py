@@ -29,7 +29,7 @@ _ABBREVIATED = re.compile(
 )
 _TOKEN = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
-    r"|[$€£¥]\d[\d,.]{0,30}[kmKM]?\b|\d[\d,.:/-]{0,40}(?:%|[A-Za-z]{1,20}\b)?"
+    r"|[$€£¥]\d[\d,.]{0,30}[kmKM]?\b|\d[\d,.:/-]{0,40}(?:(?<=\d)%|(?<![,:])[A-Za-z]{1,20}\b)|\d[\d,.:/-]{0,40}(?<=\d)"
     r"|[^\W\d_][\w.&+#/-]{0,60}(?<=[\w+#])(?:'[a-zA-Z]{1,2}\b|(?<=s)'(?= [a-z]))?|[^\w\s]|\w"
 )
 _CONTRACTED = re.compile(r"(?i)^(.+?)(n't|'(?:m|re|ve|ll|d|s))$")
@@ -253,6 +253,8 @@ def _breaks(tokens: tuple[Token, ...], place: int) -> bool:
     if tokens[place].word not in _BREAKS:
         return False
     after = tokens[place + 1].text if place + 1 < len(tokens) else ""
+    if tokens[place].word == ":" and (after[:1].isdigit() or after[:1] in "$€£¥" or "@" in after):
+        return not after
     return not (tokens[place].word == "," and _MERGED_CAPS.match(after))
 
 

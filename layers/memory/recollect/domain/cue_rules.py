@@ -146,6 +146,28 @@ class CueRules:
         return frozenset(stem(word) for word in self.words.lists["time_words"])
 
     @cached_property
+    def moving_stems(self) -> frozenset[str]:
+        """The stems of verbs by which a thing comes to another value: to bump, to reset."""
+        return frozenset(stem(word) for word in self.words.lists["moving_verbs"])
+
+    @cached_property
+    def person_stems(self) -> frozenset[str]:
+        """The stems of words for a person by relation."""
+        return frozenset(stem(singular(word)) for word in self.words.persons)
+
+    @cached_property
+    def unit_stems(self) -> frozenset[str]:
+        """The stems of what amounts are counted in."""
+        return frozenset(stem(word) for word in self.words.lists["units"])
+
+    @cached_property
+    def liking_stems(self) -> frozenset[str]:
+        """The stems of verbs of liking, whose objects stand side by side."""
+        names = ("like", "dislike")
+        found = {stem(verb) for name in names for verb in self.document["verb_classes"].get(name) or ()}
+        return frozenset(found - {stem("prefer")})
+
+    @cached_property
     def shell_stems(self) -> frozenset[str]:
         """The stems of words that stand around a topic: membership, lessons, trip."""
         return frozenset(stem(word) for word in self.words.lists["shells"])

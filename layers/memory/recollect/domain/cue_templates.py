@@ -39,8 +39,8 @@ _SLOTS = frozenset(
 )
 _WORD = r"\S{1,64}"
 _END = (
-    r"(?=$| (?:since|now|for|last|this|completely|altogether|entirely|already|about|today|yesterday|again|anymore|any"
-    r"|after|two|three|a|years?|months?|weeks?|recently|finally|too|either|until|till|these|here|please|thanks|full|part"
+    r"(?=$| (?:on|early|late|since|now|for|last|this|completely|altogether|entirely|already|about|today|yesterday|again"
+    r"|anymore|any|after|two|three|a|years?|months?|weeks?|recently|finally|too|either|until|till|these|here|please|thanks|full|part"
     r"|from now|in (?:january|february|march|april|may|june|july|august|september|october|november|december|spring"
     r"|summer|autumn|fall|winter|your|any|\d{4}|the end)) ?)"
 )

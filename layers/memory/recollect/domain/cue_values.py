@@ -68,6 +68,8 @@ _SORTS: tuple[tuple[Sort, str], ...] = (
 )
 _PATTERNS = tuple((sort, re.compile(pattern, re.IGNORECASE)) for sort, pattern in _SORTS)
 _BARE_CLOCK = re.compile(r"(?<=\bat )\d{1,2}\b(?![:\d.])")
+_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_MOST_STEMS_KEPT = 20_000
 _NO_LETTERS = frozenset("aistmd")
 WHEN = frozenset({Sort.DATE, Sort.DAY, Sort.CLOCK, Sort.MONTH})
 
@@ -159,8 +161,13 @@ def content_stems(words: Iterable[str], rules: CueWords) -> tuple[str, ...]:
 
 
 def _stem(word: str, rules: CueWords) -> str:
-    word = re.sub(r"^(\d+)(?:st|nd|rd|th)$", r"\1", word)
-    return stem(rules.lemma(word)) if rules.is_verb(word) else stem(singular(word))
+    known = rules.stems.get(word)
+    if known is None:
+        plain = _ORDINAL.sub(r"\1", word)
+        known = stem(rules.lemma(plain)) if rules.is_verb(plain) else stem(singular(plain))
+        if len(rules.stems) < _MOST_STEMS_KEPT:
+            rules.stems[word] = known
+    return known
 
 
 def alike(one: str, other: str, related: Mapping[str, frozenset[str]]) -> bool:

@@ -18,6 +18,7 @@ class CueWords:
     irregular: Mapping[str, tuple[str, ...]]
     verbs: frozenset[str]
     _lemmas: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    stems: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -69,7 +70,7 @@ class CueWords:
         """How many of the first words are a lead-in; never all of them."""
         for phrase in self._lead_ins.get(words[0], ()) if words else ():
             if tuple(words[: len(phrase)]) == phrase and len(words) > len(phrase):
-                return 0 if phrase == ("no",) and words[1] in ("longer", "more", "one") else len(phrase)
+                return 0 if phrase == ("no",) and words[1] not in self.lists["behind_no"] else len(phrase)
         return 0
 
     @cached_property
@@ -139,7 +140,9 @@ class CueWords:
 
     def is_participle(self, word: str) -> bool:
         """Whether it can stand behind "be" or "have"."""
-        return word in self._participles or word.endswith("ed") or self.lemma(word) == word in self.irregular
+        if word in self._participles or word.endswith("ed"):
+            return True
+        return self.lemma(word) == word and any(not form.endswith("ed") for form in self.irregular.get(word, ()))
 
     def lemma(self, word: str) -> str:
         """The base form of a known verb; of any other word the word itself."""

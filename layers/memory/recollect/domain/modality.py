@@ -8,10 +8,12 @@ from enum import StrEnum
 from recollect.domain.clauses import Clause, Sentence
 from recollect.domain.cue_words import CueWords
 from recollect.domain.predicates import Predicate
+from recollect.domain.stemming import stem
 
 _YEAR = re.compile(
     r" (?:in|back in|during|of|until|around|by) (?:the )?(?:19\d\d|20[01]\d|202[0-5])|^ in \w{4,9} grade "
 )
+_BOUNDED = re.compile(r" (?:for|over|during|through|throughout|in) the next ")
 _HAVING = ("have", "has", "had", "got")
 _PRESENT_BE = frozenset({"am", "is", "are"})
 _PAST_BE = frozenset({"was", "were"})
@@ -60,11 +62,15 @@ def is_unreal(sentence: Sentence, clause: Clause, words: CueWords) -> bool:
         return True
     if any(_opens_condition(one, words) for one in before) or _embedded(sentence, clause, words):
         return True
+    if clause.index and clause.joined == "and" and "if" in sentence.clauses[clause.index - 1].words:
+        return True
     if clause.index and clause.joined == "and" and clause.words[0] in words.elided:
         previous = sentence.clauses[clause.index - 1]
         if _has(_text(previous.words), words, "unreal"):
             return True
     after = sentence.clauses[clause.index + 1 : clause.index + 2]
+    if clause.words[0] == "with" and any(_has(_text(one.words), words, "unreal") for one in sentence.clauses[-2:]):
+        return True
     return any(_bound_condition(one, words) for one in after) or _reported(sentence, clause, words)
 
 
@@ -84,7 +90,11 @@ def read_modality(sentence: Sentence, predicate: Predicate, words: CueWords) -> 
     negated = any(word in _NEGATIONS for word in between) or predicate.words[:1] in (("no",), ("not",), ("zero",))
     ended = _has(clause, words, "end_markers")
     before = _text(prefix_words(sentence, predicate.clause)[-40:])
-    remote = _has(before, words, "remote_past") or _has(clause, words, "remote_future") or bool(_YEAR.search(before))
+    remote = (
+        _has(before, words, "remote_past")
+        or _has(_BOUNDED.sub(" for the coming ", clause), words, "remote_future")
+        or bool(_YEAR.search(before))
+    )
     return Modality(
         _mood(predicate, words),
         negated=negated and not _has(clause, words, "not_only"),
@@ -105,9 +115,13 @@ def _mood(predicate: Predicate, words: CueWords) -> Mood:
         return Mood.PLAN
     if form == "going" and predicate.words[:1] == ("to",) and (predicate.words[1:2] or ("x",))[0] in words.verbs:
         return Mood.PLAN
-    if predicate.verb in words.lists["plan_verbs"]:
+    wanted = predicate.verb == "want" and predicate.words[:1] not in (("to",), ())
+    if predicate.verb in words.lists["plan_verbs"] and not wanted:
         return Mood.PLAN
-    if any(word in ("would", "could", "might", "may", "should", "must") for word in between):
+    wished = (
+        ("would", "could", "might", "may") if predicate.thing else ("would", "could", "might", "may", "should", "must")
+    )
+    if any(word in wished for word in between):
         return Mood.UNREAL
     if form == "been" and "never" not in between and "had" not in between and predicate.verb == "be":
         return Mood.PRESENT
@@ -123,16 +137,21 @@ def _mood(predicate: Predicate, words: CueWords) -> Mood:
         return Mood.PAST
     if any(word in _PRESENT_BE for word in between) or "do" in between or "does" in between:
         return Mood.PRESENT
-    return (
-        Mood.PAST
-        if form != predicate.verb and not form.endswith(("s", "ing")) and form not in _PRESENT_BE
-        else Mood.PRESENT
-    )
+    return Mood.PAST if _is_past_form(predicate) else Mood.PRESENT
+
+
+def _is_past_form(predicate: Predicate) -> bool:
+    """Went, liked: no base form, not even of a verb that nobody listed, whose stem stands for it."""
+    form, verb = predicate.form, predicate.verb
+    if form == verb or form.endswith(("s", "ing")) or form in _PRESENT_BE:
+        return False
+    return form.endswith("ed") or stem(form) != verb
 
 
 def _asks(sentence: Sentence, clause: Clause, words: CueWords) -> bool:
     first = [one.words for one in sentence.clauses]
-    opening = _question_at(first, words, sentence.asks)
+    asked = sentence.asks and sentence.clauses[0].joined in words.lists["question_words"]
+    opening = 0 if asked else _question_at(first, words, sentence.asks)
     if opening is not None and clause.index >= opening:
         return True
     return sentence.asks and clause.index == len(sentence.clauses) - 1 and opening is None
@@ -142,7 +161,8 @@ def _question_at(clauses: list[list[str]], words: CueWords, asks: bool) -> int |
     """The first clause that begins as a question; what follows it is asked too."""
     for index, clause in enumerate(clauses):
         size = words.lead_in_size(clause)
-        if _is_question(clause[size:], words, asks):
+        asked = asks and _is_question(clause, words, asks) and not words.lists["requested"] & set(clause)
+        if asked or _is_question(clause[size:], words, asks):
             return index
     return None
 
@@ -150,8 +170,8 @@ def _question_at(clauses: list[list[str]], words: CueWords, asks: bool) -> int |
 def _is_question(clause: list[str], words: CueWords, asks: bool) -> bool:
     if len(clause) < 2:
         return False
-    after = clause[2] if clause[1] == "not" and len(clause) > 2 else clause[1]
-    if clause[0] in words.lists["question_verbs"] and after in words.lists["question_subjects"]:
+    after = clause[2] if (clause[1] == "not" or clause[1] in words.adverbs) and len(clause) > 2 else clause[1]
+    if clause[0] in words.lists["question_verbs"] and (after in words.lists["question_subjects"] or asks):
         return clause[0] not in ("have", "has", "had") or asks
     if _has(_text(clause[:8]), words, "no_questions", at_start=True):
         return False
@@ -186,7 +206,13 @@ def _reported(sentence: Sentence, clause: Clause, words: CueWords) -> bool:
     for one in sentence.clauses[clause.index if apart else 0 : clause.index + 1]:
         found = one.words
         for place, word in enumerate(found):
-            if word in words.lists["reporting"] and 0 < place < len(found) - 1 and _is_others(found, place, words):
+            moves = word == "goes" and found[place + 1 : place + 2] and found[place + 1] in words.lists["ways"]
+            if (
+                not moves
+                and word in words.lists["reporting"]
+                and 0 < place < len(found) - 1
+                and _is_others(found, place, words)
+            ):
                 return True
     return _has(_text(word.word for word in sentence.tokens if word.is_word), words, "fiction")
 

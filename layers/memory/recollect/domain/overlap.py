@@ -5,23 +5,23 @@ tomorrow"), "now" with all but one word the same, and words that take something 
 That was a mistake").
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.clause_owners import is_of_another_group, is_of_others
 from recollect.domain.clause_reading import TOPIC
-from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import alike, content_stems
 from recollect.domain.predicates import OTHERS
+from recollect.domain.told_words import all_stems, clause_text, known_words, span_words
 
 _LEAST_SHARED = 2
 _MOST_STEMS = 12
 _NEAR_CHARACTERS = 160
 _ASSERTED = frozenset({"said", "of", "bit"})
 _HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
-_OTHERS_OWN = frozenset({"his", "her", "their", "he", "she"})
-_FOREIGN = frozenset({"his", "her", "their", "your"})
+_OTHERS_OWN = frozenset({"his", "her", "their", "he", "she", "hers", "theirs"})
 _Pairs = Iterator[tuple[Claim, Claim]]
 
 
@@ -51,15 +51,41 @@ class _Compared:
 def held_over(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """Clauses of which the newer holds within a bound: one subject and verb or noun shared, or all but the subject."""
     for old, new in _weak_pairs(older, newer):
-        if new.until is not None and old.until is None and _holds_over(old, new, rules):
+        if new.until is None or old.until is not None or is_of_another_group(older, newer, new, rules):
+            continue
+        if (
+            _is_done_for(old, new, older, newer, rules)
+            or _holds(old, new, older, newer, rules)
+            or (_does_the_same(old, new, rules) and not is_of_others(older, newer, new, rules))
+        ):
             yield old, new
+
+
+def _is_done_for(old: Claim, new: Claim, older: Said, newer: Said, rules: CueRules) -> bool:
+    """My mother-in-law is doing the school run this week: what the speaker does, all of it and nothing else."""
+    if old.subject or not new.subject or {"i", "my", "our"}.isdisjoint(clause_text(older, old).split()[:4]):
+        return False
+    subject = content_stems(new.subject.split(), rules.words)
+    told = [one for one in new.value.split() if one not in subject and one not in rules.time_stems]
+    named = any(one not in rules.idle_stems and one not in rules.verb_stems for one in told)
+    definite = " the " in clause_text(older, old) and (" the " in clause_text(newer, new))
+    return definite and named and _has_all(told, old.value.split(), rules)
+
+
+def _holds(old: Claim, new: Claim, older: Said, newer: Said, rules: CueRules) -> bool:
+    own = old.subject == new.subject or not is_of_others(older, newer, new, rules)
+    return own and _holds_over(old, new, rules)
 
 
 def said_anew(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """We meet every Wednesday now; remind me at 7am instead: all but one word shared, and that of one sort."""
     for old, new in _weak_pairs(older, newer):
-        alike_in_kind = new.kind is ClaimKind.CHANGE and old.attribute == new.attribute and old.subject == new.subject
-        if alike_in_kind and _says_now(newer.text[slice(*new.span)], rules) and _differs_in_one(old, new, rules):
+        alike_in_kind = new.kind is ClaimKind.CHANGE and old.attribute == new.attribute
+        if not alike_in_kind or not _says_now(newer, new, rules):
+            continue
+        if (old.subject == new.subject and _differs_in_one(old, new, rules)) or (
+            old.subject and _does_the_same(old, new, rules) and not is_of_others(older, newer, new, rules)
+        ):
             yield old, new
 
 
@@ -67,17 +93,41 @@ def taken_back(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """Clauses that a text with a cue of retraction says again as a whole: that they are not so."""
     cues = [claim for claim in newer.claims if claim.kind is ClaimKind.RETRACTION and claim.attribute == TOPIC]
     cue = min(cues, key=lambda claim: bool(claim.value), default=None)
-    if cue is None or (cue.value and not _within(cue.value.split(), read_words(older.text), rules)):
+    if cue is None or (cue.value and not _has_all(cue.value.split(), all_stems(older, rules), rules)):
         return
-    near = read_words(newer.text[max(0, cue.span[0] - _NEAR_CHARACTERS) : cue.span[1] + _NEAR_CHARACTERS])
-    if _OTHERS_OWN & _lower(near) - _lower(read_words(older.text)):
+    near = span_words(newer, (max(0, cue.span[0] - _NEAR_CHARACTERS), cue.span[1] + _NEAR_CHARACTERS))
+    if _OTHERS_OWN & {word.lower() for word in near} - known_words(older):
         return
-    words = [part for word in near for part in word.split("-")]
+    near_stems = content_stems((part for word in near for part in word.split("-")), rules.words)
     for old in older.claims:
         stems = [one for one in old.value.split() if one not in rules.vague_stems]
         told = old.rule == "weak" and old.attribute != "meant" and old.subject not in OTHERS
-        if told and stems and _within(stems, words, rules):
+        if told and stems and _has_all(stems, near_stems, rules) and not _of_another(older, newer, stems, rules):
             yield old, cue
+
+
+def _of_another(older: Said, newer: Said, stems: Sequence[str], rules: CueRules) -> bool:
+    """Priya doesn't have twins: what takes something back says it of somebody of whom the older text does not speak."""
+    known = all_stems(older, rules)
+    things = (one.value.split() for one in newer.claims if one.rule == "weak" and one.attribute == "of")
+    return any(told[:1] and told[0] not in known and _has_all(stems, told[1:], rules) for told in things)
+
+
+def denied(older: Said, newer: Said, rules: CueRules) -> _Pairs:
+    """That was wrong, my wife was never called Clara: with a cue of retraction, all of it said before, as so."""
+    cues = [claim.span for claim in newer.claims if claim.kind is ClaimKind.RETRACTION]
+    for new in newer.claims if cues else ():
+        over = new.rule != "weak" or new.kind is not ClaimKind.END
+        over = over or rules.words.has("end_markers", clause_text(newer, new))
+        if over or min(abs(new.span[0] - start) for start, _ in cues) > _NEAR_CHARACTERS:
+            continue
+        told = [one for one in new.value.split() if one not in rules.idle_stems]
+        for old in older.claims:
+            asserted = old.rule == "weak" and old.kind in _HELD and old.attribute in _ASSERTED
+            missing = [one for one in told if not _has(old.value.split(), one, rules)] if asserted else told
+            few = all(any(map(str.isdigit, one)) for one in missing) and len(told) - len(missing) >= _LEAST_SHARED
+            if few and not is_of_others(older, newer, new, rules):
+                yield old, new
 
 
 def _weak_pairs(older: Said, newer: Said) -> _Pairs:
@@ -89,10 +139,10 @@ def _weak_pairs(older: Said, newer: Said) -> _Pairs:
 def _holds_over(old: Claim, new: Claim, rules: CueRules) -> bool:
     found = _Compared.of(old, new, rules)
     named = any(one not in rules.idle_stems and not one.isdigit() for one in found.shared)
-    if not found.fresh or not named or found.size > _MOST_STEMS:
+    if not found.fresh or found.size > _MOST_STEMS or not _is_of_one(old, new, rules):
         return False
-    if old.subject != new.subject:
-        return _does_the_same(old, new, found, rules)
+    if not named:
+        return bool(found.shared) and _only_amounts(found, rules, verbs_too=False)
     if _only_amounts(found, rules, verbs_too=old.attribute != new.attribute):
         return True
     if (old.attribute != new.attribute and not found.same_first) or new.value.split()[0] in rules.idle_verb_stems:
@@ -115,15 +165,24 @@ def _shares_a_frame(new: Claim, found: _Compared, rules: CueRules) -> bool:
     return (verb or len(found.shared) >= _LEAST_SHARED) and (new.attribute == "said" or bool(found.same_first))
 
 
-def _does_the_same(old: Claim, new: Claim, found: _Compared, rules: CueRules) -> bool:
+def _is_of_one(old: Claim, new: Claim, rules: CueRules) -> bool:
+    """The same subject; "deploys" is of "we deploy"."""
+    subject = content_stems(new.subject.split(), rules.words)
+    of_verb = not old.subject and bool(subject) and all(one in rules.verb_stems for one in subject)
+    return old.subject == new.subject or (of_verb and all(_has(old.value.split(), one, rules) for one in subject))
+
+
+def _does_the_same(old: Claim, new: Claim, rules: CueRules) -> bool:
     """Carla walks my dog, Ben is walking my dog: all is shared but who."""
-    other = {*old.subject.split(), *new.subject.split()} & (rules.words.persons | _FOREIGN)
-    few = len(found.left) <= 1 and len(found.fresh) <= 1
-    return old.attribute == new.attribute and not other and len(found.shared) >= _LEAST_SHARED and few
+    found = _Compared.of(old, new, rules)
+    few = len(found.left) <= 1 and len(found.fresh) == 1
+    named = any(one not in rules.idle_stems and not one.isdigit() for one in found.shared)
+    shared = named and few and len(found.shared) >= _LEAST_SHARED
+    return old.attribute == new.attribute and old.subject != new.subject and shared
 
 
-def _says_now(text: str, rules: CueRules) -> bool:
-    return rules.words.has("anew_markers", f" {' '.join(word.lower() for word in read_words(text))} ")
+def _says_now(said: Said, claim: Claim, rules: CueRules) -> bool:
+    return rules.words.has("anew_markers", clause_text(said, claim))
 
 
 def _differs_in_one(old: Claim, new: Claim, rules: CueRules) -> bool:
@@ -134,14 +193,9 @@ def _differs_in_one(old: Claim, new: Claim, rules: CueRules) -> bool:
     return timed or len(found.shared) >= _LEAST_SHARED
 
 
-def _within(stems: Iterable[str], words: Iterable[str], rules: CueRules) -> bool:
-    known = content_stems(words, rules.words)
+def _has_all(stems: Iterable[str], known: Iterable[str], rules: CueRules) -> bool:
     return all(_has(known, one, rules) for one in stems)
 
 
 def _has(stems: Iterable[str], one: str, rules: CueRules) -> bool:
     return any(alike(one, other, rules.related) for other in stems)
-
-
-def _lower(words: Iterable[str]) -> set[str]:
-    return {word.lower() for word in words}

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
+from recollect.domain.clause_owners import brings_in
 from recollect.domain.clause_reading import DENIED, PAST
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import Sort, Value, alike, content_stems, same_value, typed_values
+from recollect.domain.told_words import all_words, span_words, word_stems
 
 Span = tuple[int, int]
 _NEWS = frozenset({ClaimKind.CHANGE, ClaimKind.END})
@@ -15,6 +17,7 @@ _MOST_DISTANCE = 120
 _LEAST_EVIDENCE = 2
 _SHORT = 14
 _LONGEST = 400
+_SHORT_TEXT = 140
 
 
 def changed_part(older: Said, newer: Said, rules: CueRules) -> Relation | None:
@@ -54,6 +57,8 @@ def _is_known(older: Said, kept: Claim, rules: CueRules) -> bool:
 
 
 def _is_news(claim: Claim, kept: Claim, older: Said, newer: Said, rules: CueRules) -> bool:
+    if _tells(older, newer, claim, kept, rules):
+        return True
     if claim.kind not in _NEWS or claim.attribute in PAST or (claim.rule in _DENIALS and claim.kind is ClaimKind.END):
         return False
     near = abs(claim.span[0] - kept.span[1]) <= _MOST_DISTANCE and abs(kept.span[0] - claim.span[1]) <= _MOST_DISTANCE
@@ -62,10 +67,34 @@ def _is_news(claim: Claim, kept: Claim, older: Said, newer: Said, rules: CueRule
     ):
         return False
     known = _evidence(older, content_stems(claim.subject.split(), rules.words), rules) > 0
-    about_it = bool({"it", "them"} & set(read_words(newer.text[slice(*claim.span)].lower())))
+    about_it = bool({"it", "them"} & {word.lower() for word in span_words(newer, claim.span)})
     return (
         claim.subject in ("", kept.subject, "you") or known or (about_it and claim.subject not in rules.words.persons)
     )
+
+
+def _tells(older: Said, newer: Said, claim: Claim, kept: Claim, rules: CueRules) -> bool:
+    """Any other clause beside what is kept: "they've put me in goal", "the clinic cleared me for eggs"."""
+    told = claim.rule == "weak" and claim.kind in (ClaimKind.STATE, ClaimKind.CHANGE) and claim.attribute != "meant"
+    near = abs(claim.span[0] - kept.span[1]) <= _MOST_DISTANCE and abs(kept.span[0] - claim.span[1]) <= _MOST_DISTANCE
+    if max(len(older.text), len(newer.text)) > _SHORT_TEXT:
+        return False
+    named = claim.subject in ("", "they", kept.subject) or bool(
+        _evidence(older, content_stems(claim.subject.split(), rules.words), rules)
+    )
+    if not (told and near and named) or claim.span == kept.span:
+        return False
+    weak = [one for one in newer.claims if one.rule == "weak"]
+    if any(one.kind is ClaimKind.END or brings_in(older, newer, one, rules) for one in weak):
+        return False
+    return not _is_of_another(older, newer, claim, rules)
+
+
+def _is_of_another(older: Said, newer: Said, claim: Claim, rules: CueRules) -> bool:
+    """My photos in the cloud: something of the speaker's of which the older text does not speak."""
+    words, stems = span_words(newer, claim.span), word_stems(newer, claim.span, rules)
+    owned = (stem for word, stem in zip(words, stems[1:], strict=False) if word.lower() in ("my", "our"))
+    return any(one and not _evidence(older, (one,), rules) for one in owned)
 
 
 def _is_about(older: Said, newer: Said, kept: Claim, news: Sequence[Claim], rules: CueRules, mergeable: bool) -> bool:
@@ -77,22 +106,21 @@ def _is_about(older: Said, newer: Said, kept: Claim, news: Sequence[Claim], rule
     changed = _evidence(older, content_stems(read_words(" ".join(texts)), rules.words), rules)
     same = kept.rule == "part.same"
     short = len(newer.text.split()) <= _SHORT and (stays > 0 or same)
-    return stays + changed + mergeable >= _LEAST_EVIDENCE - short and (stays > 0 or mergeable or same)
+    return stays + changed + mergeable >= _LEAST_EVIDENCE - short and (
+        stays > 0 or mergeable or same or (changed >= _LEAST_EVIDENCE and len(newer.text) <= _SHORT_TEXT)
+    )
 
 
 def _evidence(older: Said, stems: Iterable[str], rules: CueRules) -> int:
     """How many of the stems the older text has: a name or a number counts twice, as does what an attribute is about."""
-    words = read_words(older.text)
+    words = all_words(older)
+    known = word_stems(older, (0, len(older.text)), rules)
     attributes = {claim.attribute for claim in older.claims if claim.rule != "weak"}
     total = 0
     for one in stems:
         if one in rules.vague_stems:
             continue
-        found = [
-            word
-            for word in words
-            if any(alike(one, other, rules.related) for other in content_stems((word,), rules.words))
-        ]
+        found = [word for word, other in zip(words, known, strict=True) if alike(one, other, rules.related)]
         marked = any(word[:1].isdigit() or (word[:1].isupper() and words.index(word)) for word in found)
         about = bool(rules.about.get(one, frozenset()) & attributes)
         total += 2 if marked or about else bool(found)

@@ -77,6 +77,9 @@ def verb_after(
             break
         between.append(token.word)
         place += 1
+    if between[-1:] == ["got"] and place < len(tokens) and tokens[place].word in words.lists["behind_got"]:
+        rest = tuple(tokens[place:])
+        return Predicate(clause, subject, thing, "get", "got", tuple(between[:-1]), rest, tokens[0].start, elided)
     at_verb = place < len(tokens) and _may_be_verb(tokens[place].word, between, words)
     first = tokens[0].start
     if at_verb:

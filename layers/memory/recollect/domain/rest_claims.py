@@ -17,31 +17,47 @@ def kept_claims(reading: Reading, rules: CueRules) -> Iterator[Claim]:
     words = [token.word for token in reading.clause.tokens if token.is_word]
     how, lists = reading.modality, rules.words.lists
     if (
-        not _keeps(words, rules)
+        not (_keeps(words, rules) or _is_what_remains(reading, words))
         or (how is not None and not _holds(how, reading.predicate))
         or is_remote(f" {' '.join(words)} ", rules.words)
     ):
         return
+    only = _is_what_remains(reading, words)
     cut = next((place for place, word in enumerate(words) if place and word in lists["kept_ends"]), len(words))
+    cut = len(words) if only else cut
     kept = content_stems((word for word in words[:cut] if word not in lists["kept_words"]), rules.words)
     subject = reading.predicate.subject if reading.predicate is not None else reading.context
     named = next((token.word for token in reading.clause.tokens[1:2] if token.is_capital and words[0] == "the"), "")
     thing = reading.predicate.thing if reading.predicate is not None else ()
     rule = "part.same" if "same" in words[:2] else "part.kept"
     about = subject or named or " ".join(("the", *thing) if thing else ())
-    yield reading.claim("kept", (), ClaimKind.PARTIAL, rule, subject=about, value=" ".join(kept), strong=False)
-    rest = content_stems(words[cut:], rules.words)
-    if rest:
+    if kept or not only:
+        yield reading.claim("kept", (), ClaimKind.PARTIAL, rule, subject=about, value=" ".join(kept), strong=False)
+    rest = content_stems(words if only else words[cut:], rules.words)
+    if rest or only or len(words[cut + 1 :]) > 1:
         yield reading.claim("part", (), ClaimKind.CHANGE, "part.changed", value=" ".join(rest), strong=False)
+
+
+def _is_what_remains(reading: Reading, words: list[str]) -> bool:
+    """I only play guitar now: of what was said before the rest is over."""
+    how = reading.modality
+    if reading.until is not None:
+        return False
+    alone = {("only", "me"), ("just", "me"), ("only", "us"), ("just", "us"), ("by", "myself"), ("on", "own")}
+    if alone & set(pairwise(word for word in words if word != "my")):
+        return True
+    return how is not None and how.now and words[:2] in (["i", "only"], ["we", "only"])
 
 
 def _holds(how: Modality, said: Predicate | None) -> bool:
     lasting = how.mood is Mood.PRESENT or (said is not None and said.verb in ("keep", "change", "stay"))
+    lasting = lasting or (said is not None and said.elided and "still" in said.clause.words[:1])
     return lasting and not (how.negated or how.ended or how.remote or how.mood in (Mood.PLAN, Mood.UNREAL))
 
 
 def _keeps(words: list[str], rules: CueRules) -> bool:
-    owned = any(one.endswith("'s") and two not in rules.words.lists["kept_words"] for one, two in pairwise(words[:5]))
+    plain = rules.words.lists["kept_words"] | rules.words.adverbs | {"otherwise"}
+    owned = any(one.endswith("'s") and two not in plain for one, two in pairwise(words[:5]))
     if words[0] == "the" and owned:
         return False
     text = f" {' '.join(words)} "
@@ -63,8 +79,13 @@ def weak_claim(reading: Reading, rules: CueRules) -> Iterator[Claim]:
     stems = content_stems(words, rules.words)
     text = f" {' '.join(reading.clause.words)} "
     if how is None:
-        meant, past = reading.unreal, is_remote(text, rules.words) or rules.words.has("remote_future", text)
-        past = past or reading.clause.words[:2] == ["for", "my"]
+        meant, past = (
+            reading.unreal,
+            is_remote(text, rules.words) or rules.words.has("remote_future", text.replace(" the next ", " ")),
+        )
+        past = (
+            past or reading.clause.words[:2] == ["for", "my"] or bool({"was", "were"} & set(reading.clause.words[:3]))
+        )
         negated = bool({"no", "not", "never", "nothing"} & set(reading.clause.words)) and not _is_new(
             reading.clause, rules
         )
@@ -80,8 +101,9 @@ def weak_claim(reading: Reading, rules: CueRules) -> Iterator[Claim]:
         return
     said = reading.predicate
     mine = {"my", "our", "me", "i", "we"} & set(reading.clause.words)
-    inverted = said is not None and (said.verb == "be" or said.words[:1] == ("me",))
-    own = bool(mine) and (said is None or (inverted and said.subject not in rules.words.persons))
+    inverted = said is not None and said.verb == "be"
+    given = said is not None and said.words[:1] == ("me",)
+    own = bool(mine) and (said is None or given or (inverted and said.subject not in rules.words.persons))
     moved = said is not None and how is not None and how.mood is Mood.PAST and _moves(said, rules)
     remote = how is not None and how.remote
     if moved and not (negated or remote or meant) and _is_new(reading.clause, rules):

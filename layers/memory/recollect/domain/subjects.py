@@ -15,6 +15,7 @@ _FOREIGN = frozenset({"his", "her", "their", "your"})
 _ARTICLES = frozenset({"a", "an", "some"})
 _FRONTED_SUBJECTS = SPEAKER | {"my", "our", "he", "she", "they", "it"}
 _LONGEST_SUBJECT = 7
+_RELATIVE = frozenset({"who", "which", "that", "where", "when", "whether"})
 
 
 def read_predicate(clause: Clause, words: CueWords, before: Predicate | None) -> Predicate | None:
@@ -30,6 +31,8 @@ def read_predicate(clause: Clause, words: CueWords, before: Predicate | None) ->
             return pronoun
     if first == "for":
         return None
+    if [token.word for token in tokens[1:3]] in (["and", "i"], ["and", "me"]):
+        return verb_after(clause, tokens, 3, words, "", ())
     if first in _OWN or first in _FOREIGN or first in _ARTICLES:
         return _after_noun(clause, tokens, words)
     return _elided(clause, tokens, words, before) or _after_name(clause, tokens, words)
@@ -140,12 +143,21 @@ def _elided(clause: Clause, tokens: list[Token], words: CueWords, before: Predic
         or first in ("not", "never")
         or (first == "no" and second == "longer")
         or (first in ("can", "have") and second == "not")
+        or (clause.joined not in _RELATIVE and _is_past(tokens, words))
     )
     if joined and before is not None and (starts or words.is_verb(first)):
         return verb_after(clause, tokens, 0, words, before.subject, before.thing, elided=True)
     if starts:
         return verb_after(clause, tokens, 0, words, "", (), elided=True)
     return None
+
+
+def _is_past(tokens: list[Token], words: CueWords) -> bool:
+    """Came off Instagram: a past form that no verb follows, so that it is none of a noun."""
+    first, behind = tokens[0].word, [token.word for token in tokens[1:4]]
+    if not words.is_finite(first) or first.endswith("s") or not behind or words.is_finite(behind[0]):
+        return False
+    return not AUXILIARIES & set(behind)
 
 
 def _without_fronted(tokens: list[Token], words: CueWords) -> list[Token]:

@@ -13,7 +13,7 @@ from recollect.domain.predicates import Predicate
 
 _GENERIC_VERBS = frozenset(["be", "have", "own", "get", "hold", "do", "go", "become", "make", "keep", "say", "know"])
 _STRONG_AREAS = frozenset({"like", "eat", "drink", "have", "play", "take", "smoke", "speak"})
-_CUES = ("end", "start", "dislike", "dislike_not", "gone")
+_CUES = ("end", "pause", "start", "dislike", "dislike_not", "gone")
 
 
 def topic_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRules) -> Iterator[Claim]:
@@ -21,6 +21,8 @@ def topic_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRul
     yield from _instead(reading, said, rules)
     for template in rules.by_verb.get(said.verb, ()):
         if template.attribute != TOPIC or template.kind not in _CUES:
+            continue
+        if template.kind == "pause" and reading.until is None:
             continue
         match = template.match(" " + said.text)
         gone = template.kind == "gone"
@@ -31,7 +33,8 @@ def topic_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRul
                 return
             continue
         claim = _gone(reading, said, template.rule, rules) if template.kind == "gone" else None
-        claim = claim or topic_claim(reading, template, slot_tokens(match, said.rest, len(said.verb) + 1), rules)
+        value = slot_tokens(match, said.rest, len(said.verb) + 1)
+        claim = claim or topic_claim(reading, template, value, rules, "" if is_done_to_speaker(said) else None)
         if claim is not None:
             yield claim
             return
@@ -41,6 +44,12 @@ def topic_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRul
         yield from _done_now(reading, said, rules)
     elif said.verb in rules.verb_class and how.mood is Mood.PRESENT and said.rest and not said.thing:
         yield from _done(reading, said, how, rules)
+
+
+def is_done_to_speaker(said: Predicate) -> bool:
+    """The doctor swapped my ibuprofen: what somebody does to what is the speaker's own, but not to my dad's."""
+    owned = said.words[:1] in (("my",), ("our",))
+    return owned and not any(word.endswith("'s") for word in said.words[1:3])
 
 
 def _instead(reading: Reading, said: Predicate, rules: CueRules) -> Iterator[Claim]:

@@ -1,9 +1,11 @@
 """Whether a clause speaks of a topic: all the topic's words are in it, the last of them as a noun of its own."""
 
+from collections.abc import Sequence
+
 from recollect.domain.claims import Claim, ClaimKind, Said
-from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.cue_values import alike, content_stems
+from recollect.domain.cue_values import alike
+from recollect.domain.told_words import span_words, word_stems
 
 
 def covered(older: Said, old: Claim, new: Claim, rules: CueRules) -> bool:
@@ -14,14 +16,14 @@ def covered(older: Said, old: Claim, new: Claim, rules: CueRules) -> bool:
     topic = new.value.split()
     if not topic:
         return False
-    words = read_words(older.text[slice(*old.span)])
-    stems = [(content_stems((word,), rules.words) or ("",))[0] for word in words]
+    words = span_words(older, old.span)
+    stems = word_stems(older, old.span, rules)
     strict = new.kind is not ClaimKind.RETRACTION and old.attribute != new.attribute
     return all(_found(stem, words, stems, old, rules, strict and stem == topic[-1], topic) for stem in topic)
 
 
 def _found(
-    stem: str, words: list[str], stems: list[str], old: Claim, rules: CueRules, last: bool, topic: list[str]
+    stem: str, words: Sequence[str], stems: Sequence[str], old: Claim, rules: CueRules, last: bool, topic: list[str]
 ) -> bool:
     places = [place for place, other in enumerate(stems) if other and alike(stem, other, rules.related)]
     if any(not (last and _modifies(place, words, stems, rules, topic)) for place in places):
@@ -29,7 +31,7 @@ def _found(
     return not places and old.rule != "weak" and old.attribute in rules.about.get(stem, frozenset())
 
 
-def _modifies(place: int, words: list[str], stems: list[str], rules: CueRules, topic: list[str]) -> bool:
+def _modifies(place: int, words: Sequence[str], stems: Sequence[str], rules: CueRules, topic: list[str]) -> bool:
     """Whether the word only says what sort of thing the next one is: coffee in "coffee machine"."""
     if place + 1 >= len(words) or not stems[place + 1]:
         return False

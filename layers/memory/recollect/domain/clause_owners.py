@@ -1,0 +1,94 @@
+"""Whether what a clause says is of somebody else than the older text speaks of (P-24)."""
+
+import re
+from collections.abc import Sequence, Set
+
+from recollect.domain.claims import Claim, Said
+from recollect.domain.cue_rules import CueRules
+from recollect.domain.modality import is_remote
+from recollect.domain.predicates import AUXILIARIES
+from recollect.domain.told_words import known_words, noted, span_words
+
+_FOREIGN = frozenset(
+    {
+        "his",
+        "her",
+        "their",
+        "he",
+        "she",
+        "your",
+        "you",
+        "someone",
+        "somebody",
+        "people",
+        "others",
+        "hers",
+        "theirs",
+        "yours",
+    }
+)
+_OWN = frozenset({"my", "our", "me", "us"})
+_OF = frozenset({"with", "at", "to", "by", "from", "for", "of", "in", "on", "as", "near"})
+_KEEPS = frozenset({"same", "still", "stays", "unchanged", "remains"})
+_SENTENCE_END = re.compile(r"[.!?\n](?=\s)")
+_NEAR = 160
+_FIRST = 6
+
+
+def _said_before(said: Said, claim: Claim) -> list[str]:
+    """The words of the sentence up to the end of the clause, lower-cased, without marks."""
+    start = max(0, claim.span[0] - _NEAR)
+    ends = [end.end() for end in _SENTENCE_END.finditer(said.text, start, claim.span[0])]
+    words = span_words(said, (max([start, *ends]), claim.span[1]))
+    return [word.lower() for word in words if word[:1].isalnum()]
+
+
+def is_of_others(older: Said, newer: Said, claim: Claim, rules: CueRules) -> bool:
+    """Whether somebody comes in of whom the older text does not speak, or the sentence is of the past, or keeps."""
+    words = noted(newer, ("before", claim.span), None, lambda: _said_before(newer, claim))
+    return bool(_KEEPS & set(words)) or brings_in(older, newer, claim, rules)
+
+
+def brings_in(older: Said, newer: Said, claim: Claim, rules: CueRules) -> bool:
+    """Whether somebody comes in of whom the older text does not speak, or the sentence is of the past."""
+    words = noted(newer, ("before", claim.span), None, lambda: _said_before(newer, claim))
+    known = known_words(older)
+    if noted(newer, ("over", claim.span), rules, lambda: is_remote(f" {' '.join(words)} ", rules.words)):
+        return True
+    if _FOREIGN & (set(words) - known):
+        return True
+    return any(_comes_in(words, place, known, rules) for place in range(min(_FIRST, len(words))))
+
+
+def is_of_another_group(older: Said, newer: Said, claim: Claim, rules: CueRules) -> bool:
+    """The design guild's sync; over on the data team: of people of whom the older text does not speak."""
+    words = noted(newer, ("before", claim.span), None, lambda: _said_before(newer, claim))
+    known = known_words(older)
+    return any(_is_group(words, place, known, rules) for place in range(1, min(_FIRST, len(words))))
+
+
+def _is_group(words: Sequence[str], place: int, known: Set[str], rules: CueRules) -> bool:
+    base = words[place].removesuffix("'s").removesuffix("'")
+    if base in known or base not in rules.words.lists["groups"] or _OWN & set(words[:place]):
+        return False
+    return bool({"the", "a", "another", "other", "some", "that"} & set(words[max(0, place - 3) : place]))
+
+
+def _comes_in(words: Sequence[str], place: int, known: Set[str], rules: CueRules) -> bool:
+    """Whether it is a person or an owner as the subject; one who does something to the speaker's is none."""
+    word, behind = words[place], words[place + 1 :]
+    if _is_group(words, place, known, rules):
+        return True
+    base = word.removesuffix("'s").removesuffix("'")
+    if base in known or _OF & set(words[max(0, place - 2) : place]):
+        return False
+    if word.endswith("'s") or word.endswith("s'"):
+        return bool(behind) and behind[0] not in rules.words.after_is and behind[0] not in rules.words.adverbs
+    after = behind[0] if behind else ""
+    modifies = words[max(0, place - 1)] == "the" and after.isalpha() and not _may_follow(after, rules)
+    return base in rules.words.persons and not _OWN & set(behind) and not modifies
+
+
+def _may_follow(word: str, rules: CueRules) -> bool:
+    """Whether it is no noun of which the one before only says the sort: "the guest list"."""
+    return word in AUXILIARIES or rules.words.is_finite(word) or word in rules.words.adverbs | rules.words.after_is

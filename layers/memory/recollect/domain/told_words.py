@@ -1,0 +1,63 @@
+"""The words of a text and of its clauses, worked out once for each text however many others it is held against."""
+
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+from recollect.domain.claims import Claim, Said
+from recollect.domain.clauses import read_words
+from recollect.domain.cue_rules import CueRules
+from recollect.domain.cue_values import content_stems
+
+_T = TypeVar("_T")
+
+
+def noted(said: Said, name: Hashable, rules: CueRules | None, make: Callable[[], _T]) -> _T:
+    """What `make` gives for this text under these rules; it is kept with the text and dies with it."""
+    key = (name, id(rules))
+    known = said.notes.get(key)
+    if known is None:
+        known = said.notes[key] = (rules, make())
+    found: _T = known[1]
+    return found
+
+
+def all_words(said: Said) -> tuple[str, ...]:
+    """The words of the text as written."""
+    return noted(said, "words", None, lambda: tuple(read_words(said.text)))
+
+
+def known_words(said: Said) -> frozenset[str]:
+    """The words of the text, lower-cased; those in the genitive without it too."""
+    return noted(said, "known", None, lambda: _known(all_words(said)))
+
+
+def _known(words: tuple[str, ...]) -> frozenset[str]:
+    lowered = [word.lower() for word in words]
+    return frozenset((*lowered, *(word.removesuffix("'s") for word in lowered)))
+
+
+def all_stems(said: Said, rules: CueRules) -> frozenset[str]:
+    """The stems of the text."""
+    return noted(said, "stems", rules, lambda: frozenset(content_stems(all_words(said), rules.words)))
+
+
+def span_words(said: Said, span: tuple[int, int]) -> tuple[str, ...]:
+    """The words as written in a part of the text."""
+    return noted(said, ("words", span), None, lambda: tuple(read_words(said.text[slice(*span)])))
+
+
+def clause_text(said: Said, claim: Claim) -> str:
+    """The words of the claim's clause in lower case, with a space before and behind each."""
+    span = claim.span
+    make = lambda: f" {' '.join(word.lower() for word in span_words(said, span))} "  # noqa: E731
+    return noted(said, ("text", span), None, make)
+
+
+def word_stems(said: Said, span: tuple[int, int], rules: CueRules) -> tuple[str, ...]:
+    """For each word in a part of the text its stem, or nothing for one without content."""
+    return noted(said, ("each", span), rules, lambda: stems_of_each(span_words(said, span), rules))
+
+
+def stems_of_each(words: tuple[str, ...], rules: CueRules) -> tuple[str, ...]:
+    """For each word its stem, or nothing for one without content."""
+    return tuple((content_stems((word,), rules.words) or ("",))[0] for word in words)
