@@ -7,7 +7,9 @@ from typing import Any
 
 from bench_tables import OURS, table, turn_units
 from contradictions_page import contradiction_goals
+from embedders_page import embedder_goals
 from index_page import index_goals
+from intent_page import intent_goals
 
 Figures = Mapping[str, Any]
 THIRD = 1 / 3
@@ -39,6 +41,8 @@ def _goals(made: Mapping[str, Figures]) -> Iterator[tuple[str, str, bool]]:
         yield from _on_aws(made["aws-costs"])
     yield from index_goals(made)
     yield from contradiction_goals(made)
+    yield from intent_goals(made)
+    yield from embedder_goals(made)
     if "import-time" in made:
         for function in WITHOUT_MODEL:
             ratio = made["import-time"][function]["ratio"]

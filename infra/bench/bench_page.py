@@ -28,7 +28,9 @@ from bench_tables import (
     units_table,
 )
 from contradictions_page import decisions_part, false_part, updates_part
+from embedders_page import embedders_part
 from index_page import index_part
+from intent_page import intent_part
 
 Figures = Mapping[str, Any]
 RUN = ".venv/bin/python infra/bench/run.py"
@@ -270,7 +272,9 @@ issues that build them."""
 _PARTS: tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, Figures]], str]], ...] = (
     ("Quality and speed against LangGraph and mem0", ("quality",), _quality),
     ("What the ranking is made of", ("passages", "ablation"), _ranking),
+    ("The models in the process", ("embedders",), embedders_part),
     ("What stands in a context", ("context",), _context),
+    ("Retrieval by intent", ("intent",), intent_part),
     ("Summaries without a model", ("summaries",), _summaries),
     ("A user with 100,000 events", ("local-scale", "aws-scale"), _scale),
     ("Making the index anew", ("local-index", "aws-index"), index_part),

@@ -23,6 +23,7 @@ from bench_scores import quantiles, recall_table
 from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
+from recollect.adapters.embedders.pooled import PooledEmbedder, pooled
 from recollect.domain.embedding import TextKind
 
 DATA_SETS = ("locomo-dev", "beam-dev")
@@ -46,7 +47,7 @@ def main() -> None:
     """Writes the figures of all data sets as JSON."""
     options = _options()
     logging.disable(logging.WARNING)
-    embedder = OnnxEmbedder(options.model)
+    embedder = pooled(OnnxEmbedder(options.model))
     kept = KeptVectors(options.vectors, embedder)
     figures = {name: _duel(_data(options, name), embedder, kept, options) for name in DATA_SETS}
     options.out.write_text(json.dumps(figures, indent=1), "utf-8")
@@ -67,7 +68,7 @@ def _data(options: argparse.Namespace, name: str) -> DataSet:
     return data.shortened(1, 12) if options.quick else data
 
 
-def _duel(data: DataSet, embedder: OnnxEmbedder, kept: KeptVectors, options: argparse.Namespace) -> dict[str, Any]:
+def _duel(data: DataSet, embedder: PooledEmbedder, kept: KeptVectors, options: argparse.Namespace) -> dict[str, Any]:
     """One data set: what is loaded ahead uses kept vectors, what is timed encodes as in life."""
     _prepare(data, kept)
     watched = BenchEmbedder(embedder, kept)

@@ -32,7 +32,9 @@ from bench_engines import running_engines
 from bench_page import page
 from bench_vectors import BenchEmbedder, KeptVectors
 from context_bench import context_bench
+from embedders_bench import embedders
 from index_bench import aws_index, local_index
+from intent_bench import RECORDS, intent_bench
 from passages import passages
 from rivals_env import rivals_python
 from scale_runs import QUICK_SIZES, SIZES, aws_scale, local_scale
@@ -43,7 +45,8 @@ from updates_bench import updates
 
 from recollect.adapters.embedders.build import build_model
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.bootstrap.embedding import model_folder
+from recollect.adapters.embedders.pooled import PooledEmbedder, pooled
+from recollect.bootstrap.embedding import model_folder, model_recipe
 from recollect.settings import Settings
 
 HERE = Path(__file__).resolve().parent
@@ -69,14 +72,15 @@ class Bench:
     @cached_property
     def model(self) -> Path:
         """The embedding model's folder; builds it where it is missing."""
-        folder = model_folder(Settings.from_environment({}))
-        build_model(folder)
+        settings = Settings.from_environment({})
+        folder = model_folder(settings)
+        build_model(folder, model_recipe(settings))
         return folder
 
     @cached_property
-    def embedder(self) -> OnnxEmbedder:
+    def embedder(self) -> PooledEmbedder:
         """The real embedder."""
-        return OnnxEmbedder(self.model)
+        return pooled(OnnxEmbedder(self.model))
 
     @cached_property
     def kept(self) -> KeptVectors:
@@ -104,11 +108,13 @@ class Bench:
 
     def passages(self) -> Any:
         """What to embed of a turn."""
-        return {"locomo-dev": passages(self.set("locomo-dev"), self.kept)}
+        plain = KeptVectors(FIGURES, OnnxEmbedder(self.model))
+        return {"locomo-dev": passages(self.set("locomo-dev"), plain, self.kept)}
 
     def ablation(self) -> Any:
         """Recall with each signal of the ranking off."""
-        return {name: ablation(self.set(name), self.watched(), self.kept, self.model) for name in SETS}
+        names = (*SETS, "madial-zh-dev")
+        return {name: ablation(self.set(name), self.watched(), self.kept, self.model) for name in names}
 
     def context(self) -> Any:
         """Assembly as a share of a context call; gold turns and tokens against the last 20 messages."""
@@ -166,6 +172,15 @@ class Bench:
         """The newest gold turn above the older ones, with and without settling."""
         return updates(self.set(SETS[1]), self.watched(), self.kept, self.model)
 
+    def intent(self) -> Any:
+        """Retrieval by intent: times, a hundred at once, and what it shows against the date-based mode."""
+        return intent_bench([self.set(SETS[0])], 200 if self.quick else RECORDS)
+
+    def embedders(self) -> Any:
+        """The models in the process: encoding, loading, memory, size; e5 beside the engine of its wheel."""
+        sets = {name: self.set(name) for name in (*SETS, "madial-zh-dev")}
+        return embedders(sets, FIGURES / "wheels", 20 if self.quick else 200, 10 if self.quick else 100)
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """Events of the small user and of the large one."""
@@ -189,6 +204,8 @@ BENCHES: dict[str, Callable[[Bench], Any]] = {
     "contradictions": Bench.contradictions,
     "false-supersessions": Bench.false_supersessions,
     "beam-updates": Bench.beam_updates,
+    "intent": Bench.intent,
+    "embedders": Bench.embedders,
 }
 NEED_ENGINES = frozenset({"aws-scale", "aws-index", "aws-costs"})
 

@@ -17,7 +17,7 @@ from contradictions.cases import Case
 from recollect.adapters.embedders.build import build_model
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.bootstrap.embedding import model_folder
+from recollect.bootstrap.embedding import model_folder, model_recipe
 from recollect.domain.errors import RecollectError
 from recollect.ports import Embedder
 from recollect.settings import Settings
@@ -77,12 +77,13 @@ def run_cases(cases: Sequence[Case], workers: int, hashing: bool = False) -> Ite
 
 
 def embedder_of(hashing: bool) -> Embedder:
-    """MiniLM, built where it is missing; the hashing one where it cannot be, or where it is asked for."""
+    """The default model, built where it is missing; the hashing one where it cannot be, or where it is asked for."""
     if hashing:
         return HashingEmbedder()
-    folder = model_folder(Settings.from_environment({}))
+    settings = Settings.from_environment({})
+    folder = model_folder(settings)
     try:
-        build_model(folder)
+        build_model(folder, model_recipe(settings))
         return OnnxEmbedder(folder)
     except (RecollectError, OSError):
         return HashingEmbedder()

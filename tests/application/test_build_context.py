@@ -38,7 +38,7 @@ def test_the_three_sources_stand_side_by_side(memory: Memory) -> None:
     )
     memory.add(*(f"small talk {n}" for n in range(12)))
     memory.project()
-    answer = memory.context("When is my violin lesson?", conversation_id="c1")
+    answer = memory.context("When is my violin lesson, and can I eat nuts there?", conversation_id="c1")
     by_content = {selected.item.content: selected.section.value for selected in answer.prompt.memories}
     assert by_content["My violin teacher is Ms Okafor"] == "semantic"
     assert by_content["Remember that I never eat nuts"] in ("semantic", "important")

@@ -232,3 +232,36 @@ def test_a_similarity_can_be_asked_for_in_every_mode(memory: Memory, mode: Mode,
     if projected:
         memory.project()
     assert memory.found(TEXTS[0], mode=mode, min_similarity=0.95) == [TEXTS[0]]
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_the_end_of_a_long_question_counts_as_much_as_its_beginning(memory: Memory, projected: bool) -> None:
+    memory.add("The copper kettle sings", *(f"remark number {n} about nothing" for n in range(20)))
+    if projected:
+        memory.project()
+    asked = " ".join(f"filler{n}" for n in range(120)) + " kettle"
+    first = memory.search(asked, mode=Mode.LEXICAL).results[0]
+    assert first.event.content == "The copper kettle sings"
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_an_answer_comes_with_its_question(memory: Memory, projected: bool) -> None:
+    memory.add("What is your favourite instrument?", "Definitely the one with two strings", conversation="music")
+    for n in range(12):
+        memory.add(f"Definitely number {n}", conversation=f"other-{n}")
+    if projected:
+        memory.project()
+    found = memory.search("favourite instrument").results
+    assert [one.event.content for one in found[:2]] == [
+        "What is your favourite instrument?",
+        "Definitely the one with two strings",
+    ]
+    assert found[1].ranked.shares["exchange"] > found[2].ranked.shares["exchange"]
+
+
+def test_in_hybrid_mode_the_words_of_a_question_are_weighed_by_how_rare_they_are(memory: Memory) -> None:
+    memory.add("dog kettle", *(f"dog {n}" for n in range(12)))
+    memory.project()
+    first = memory.search("dog kettle").results[0].ranked
+    assert first.signals["weighted_similarity"] != first.signals["similarity"]
+    assert memory.search("dog kettle", mode=Mode.SEMANTIC).results[0].ranked.signals.keys() == {"similarity", "bm25"}

@@ -162,6 +162,14 @@ def test_a_turn_is_answered_and_remembered(memory: Recollect, user: str) -> None
     assert said == [("bot", first["response_event_id"]), ("user", first["input_event_id"])]
 
 
+def test_a_search_by_intent_and_what_was_thought_of_it(memory: Recollect, user: str) -> None:
+    memory.add_events(user, [{"content": "blood pressure 120/80"}, {"content": "walked the dog"}])
+    answer = memory.search(user, "What was my blood pressure?", mode="intent", top_k=5)
+    assert [one["content"] for one in answer["results"]] == ["blood pressure 120/80"]
+    assert memory.feedback(user, True) == {"counted": True}
+    assert memory.feedback(user, False, mode="other") == {"counted": False}
+
+
 def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
     paths = memory.openapi()["paths"]
     operations = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
@@ -184,6 +192,7 @@ def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
         "POST /v1/merge-rules/match",
         *(f"{method} /v1/merge-rules/{{name}}" for method in ("PUT", "PATCH", "GET", "DELETE")),
         "POST /v1/search",
+        "POST /v1/feedback",
         "POST /v1/memories",
         "GET /v1/users/{user_id}/memories",
         "GET /v1/users/{user_id}/memories/{memory_id}",

@@ -22,6 +22,7 @@ LAYER_SOURCES = {
     "MemoryLayer": "layers/memory",
     "DependenciesLayer": "layers/dependencies",
     "EmbedderLayer": "layers/embedder",
+    "MultilingualLayer": "layers/embedder",
     "McpLayer": "layers/mcp",
 }
 

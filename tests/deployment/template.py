@@ -65,9 +65,31 @@ def environment(name: str) -> dict[str, Any]:
     return {**shared, **function(name)["Environment"]["Variables"]}
 
 
-def layers(name: str) -> list[str]:
+IN_PROCESS = {"minilm": "EmbedderLayer", "e5-small": "MultilingualLayer"}
+"""The layer of each EmbedderKind that runs in the function; for the others it is the first."""
+
+
+def default_embedder() -> str:
+    """The EmbedderKind of a deployment that names none."""
+    found: str = template()["Parameters"]["EmbedderKind"]["Default"]
+    return found
+
+
+def layers(name: str, embedder: str | None = None) -> list[str]:
     """Logical ids of a function's layers, in the order in which Lambda lays them over each other."""
-    return [layer["Ref"] for layer in function(name)["Layers"]]
+    multilingual = (embedder or default_embedder()) == "e5-small"
+    chosen = [_chosen(layer, multilingual) for layer in function(name)["Layers"]]
+    return [layer["Ref"] for layer in chosen]
+
+
+def _chosen(layer: dict[str, Any], multilingual: bool) -> dict[str, Any]:
+    """A layer, or the one of two that the condition leaves; there is one condition."""
+    if "Fn::If" not in layer:
+        return layer
+    condition, then, otherwise = layer["Fn::If"]
+    assert condition == "IsMultilingual"
+    taken: dict[str, Any] = then if multilingual else otherwise
+    return taken
 
 
 def routes(name: str) -> dict[str, dict[str, Any]]:

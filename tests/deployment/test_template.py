@@ -13,6 +13,7 @@ from deployment.template import (
     ASKING,
     EMBEDDING,
     FUNCTIONS,
+    IN_PROCESS,
     ROOT,
     environment,
     function,
@@ -27,9 +28,11 @@ from deployment.template import (
 from recollect.adapters.aws.stream_records import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
 from recollect.application.run_summaries import RESERVE_SECONDS
+from recollect.domain.intent import IntentName
 from recollect.domain.tool_calls.call import Statistics
 from recollect.entrypoints import aws_wiring_jobs, aws_wiring_project, aws_wiring_summarize
 from recollect.entrypoints.http.access_log import METRICS_NAMESPACE
+from recollect.entrypoints.http.feedback import FEEDBACK
 from recollect.settings import Settings, variables
 
 NOT_IN_THE_CLOUD = {
@@ -147,6 +150,26 @@ def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
     assert json.loads(body)["widgets"]
 
 
+@pytest.mark.spec("R-119", "R-98", "R-115")
+def test_the_dashboard_of_retrieval_by_intent_shows_what_is_counted() -> None:
+    source = (ROOT / "layers/memory/recollect/entrypoints/http/intent_searching.py").read_text("utf-8")
+    counted = set(re.findall(r'"(Intent\w+)"', source)) | {
+        f"Intent{intent.value.capitalize()}" for intent in IntentName
+    }
+    widgets = json.loads(properties("IntentDashboard")["DashboardBody"]["Fn::Sub"])["widgets"]
+    shown = [{metric[1] for metric in one["properties"]["metrics"]} for one in widgets]
+    assert shown == [
+        {"IntentRecords", "IntentRecordsStage4"},
+        {"IntentTokens", "IntentTokensStage4"},
+        {"IntentRetrievalMs"},
+        {"IntentQuestion", "IntentCommand", "IntentStatement", "IntentGreeting"},
+        {"IntentZeroMatches", "IntentFallbacks", "IntentCrossSpace"},
+        {"IntentFeedback"},
+    ]
+    assert set().union(*shown) <= counted | {FEEDBACK}
+    assert {metric[0] for one in widgets for metric in one["properties"]["metrics"]} == {METRICS_NAMESPACE}
+
+
 def test_the_missing_age_of_the_oldest_marker_is_an_alarm() -> None:
     assert properties("OldestPendingAlarm")["TreatMissingData"] == "breaching"
 
@@ -195,9 +218,18 @@ def test_a_model_gives_up_before_its_function_does() -> None:
 
 def test_what_does_not_embed_carries_no_model() -> None:
     for name in FUNCTIONS:
-        more = (["EmbedderLayer"] if name in EMBEDDING else []) + (["McpLayer"] if name == "mcp" else [])
-        assert layers(name) == ["MemoryLayer", "DependenciesLayer", *more]
+        for embedder, layer in IN_PROCESS.items():
+            more = ([layer] if name in EMBEDDING else []) + (["McpLayer"] if name == "mcp" else [])
+            assert layers(name, embedder) == ["MemoryLayer", "DependenciesLayer", *more]
         assert ("RECOLLECT_EMBEDDER" in environment(name)) == (name in EMBEDDING)
+
+
+def test_the_multilingual_model_has_the_layer_that_holds_it() -> None:
+    kinds = template()["Parameters"]["EmbedderKind"]["AllowedValues"]
+    assert template()["Conditions"]["IsMultilingual"] == {"Fn::Equals": [{"Ref": "EmbedderKind"}, "e5-small"]}
+    assert [kind for kind in kinds if kind in IN_PROCESS] == list(IN_PROCESS)
+    for kind in IN_PROCESS:
+        assert Settings.from_environment({"RECOLLECT_EMBEDDER": kind}).embedder == kind
 
 
 def test_the_model_may_be_any_list_that_the_settings_take() -> None:

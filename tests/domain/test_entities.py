@@ -48,6 +48,35 @@ def test_dates(text: str, value: str, normalized: str) -> None:
 
 @pytest.mark.spec("R-19")
 @pytest.mark.parametrize(
+    ("text", "value", "normalized"),
+    [
+        ("Was war gestern?", "gestern", day("2024-05-14")),
+        ("¿Qué hice HOY?", "HOY", day("2024-05-15")),
+        ("Qu'ai-je mangé aujourd’hui ?", "aujourd’hui", day("2024-05-15")),
+        ("Какое давление было вчера", "вчера", day("2024-05-14")),
+        ("昨天的血压是多少", "昨天", day("2024-05-14")),
+        ("今日の血圧", "今日", day("2024-05-15")),
+        ("어제 혈압", "어제", day("2024-05-14")),
+        ("ضغطي أمس", "أمس", day("2024-05-14")),
+        ("Letzte Woche gelaufen", "Letzte Woche", "2024-05-08T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
+        ("o‘tgan hafta", "o‘tgan hafta", "2024-05-08T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
+        ("el mes pasado", "mes pasado", "2024-04-15T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
+        ("на этой неделе", "этой неделе", day("2024-05-13", "2024-05-19")),
+        ("इस महीने", "इस महीने", day("2024-05-01", "2024-05-31")),
+        ("am 7. Mai 2023", "7. Mai 2023", day("2023-05-07")),
+        ("el 7 de mayo de 2023", "7 de mayo de 2023", day("2023-05-07")),
+        ("le 1er août 2023", "1er août 2023", day("2023-08-01")),
+        ("7 мая 2023 года", "7 мая 2023", day("2023-05-07")),
+        ("7.5.2023", "7.5.2023", day("2023-05-07")),
+        ("2023年5月7日", "2023年5月7日", day("2023-05-07")),
+    ],
+)
+def test_dates_of_other_languages(text: str, value: str, normalized: str) -> None:
+    assert of_type(EntityType.DATE, text) == [Entity(EntityType.DATE, value, normalized)]
+
+
+@pytest.mark.spec("R-19")
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -59,6 +88,10 @@ def test_dates(text: str, value: str, normalized: str) -> None:
         "last weekend",
         "last 99999 days",
         "may 7",
+        "dieser Hafer",
+        "gesternabend",
+        "7.13.2023",
+        "1.7.5.2023",
     ],
 )
 def test_no_dates(text: str) -> None:

@@ -12,7 +12,7 @@ def test_search_reads_title_content_category_and_notes() -> None:
 
 
 def test_a_known_speaker_and_the_day_stand_before_what_is_embedded() -> None:
-    assert event(speaker="Anna").passage == "Anna (1 May 2024): I live in Paris"
+    assert event(speaker="Anna").passage == "Anna on 1 May 2024: I live in Paris"
     assert event().passage == "I live in Paris"
 
 

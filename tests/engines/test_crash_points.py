@@ -180,8 +180,16 @@ def reconcile(app: App) -> None:
 
 
 def faults(calls: list[tuple[str, int]]) -> list[Fault]:
-    """A kill before each call and after the last; and the answer of each write lost, whose work was done."""
-    killed = [Fault(call, nth, Side.BEFORE, Kind.KILLED) for call, nth in calls]
+    """A kill before the first call, after each write and after the last call; and the answer of each write lost.
+
+    A kill after a read leaves what the kill before it left; tests/crashes makes those, too.
+    """
+    before = [("", 0), *calls]
+    killed = [
+        Fault(call, nth, Side.BEFORE, Kind.KILLED)
+        for (last_call, last_nth), (call, nth) in zip(before, calls, strict=False)
+        if not last_nth or _writes(last_call)
+    ]
     last = [Fault(call, nth, Side.AFTER, Kind.KILLED) for call, nth in calls[-1:]]
     return [*killed, *last, *(Fault(call, nth, Side.AFTER, Kind.AWAY) for call, nth in calls if _writes(call))]
 

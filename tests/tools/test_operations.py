@@ -56,7 +56,7 @@ class Walk:
     status: int
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     own = {
         "RECOLLECT_HOME": str(tmp_path_factory.mktemp("home")),
@@ -67,7 +67,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")} | own
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(environment: dict[str, str]) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -82,7 +82,7 @@ def server(environment: dict[str, str]) -> Iterator[str]:
         process.wait(20)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def walk(server: str, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Walk:
     for user, contents in _SAID.items():
         _say(server, user, contents)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.application.recall import Recall
     from recollect.application.reconcile import Reconcile
     from recollect.application.redact_summaries import RedactSummaries
+    from recollect.application.retrieve_by_intent import RetrieveByIntent
     from recollect.application.run_summaries import RunSummaries
     from recollect.application.search_memory import SearchMemory
     from recollect.application.summarize import Summarize
@@ -158,6 +159,15 @@ class App(StoreUseCases):
         from recollect.application.search_memory import SearchMemory
 
         return SearchMemory(self.recall)
+
+    @cached_property
+    def retrieve_by_intent(self) -> RetrieveByIntent:
+        """`POST /v1/search` in mode `intent`."""
+        from recollect.application.intent_candidates import IntentCandidates
+        from recollect.application.retrieve_by_intent import RetrieveByIntent
+
+        parts = self.parts
+        return RetrieveByIntent(IntentCandidates(parts.timeline, parts.items, parts.concurrency))
 
     @cached_property
     def context(self) -> BuildContext:

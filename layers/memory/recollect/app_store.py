@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recollect.application.jobs import Jobs
     from recollect.application.keep_memories import KeepMemories
     from recollect.application.keep_summaries_up import KeepSummariesUp
+    from recollect.application.known_spaces import KnownSpaces
     from recollect.application.known_users import KnownUsers
     from recollect.application.list_audit import ListAudit
     from recollect.application.list_memories import ListMemories
@@ -131,12 +132,20 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
             self.follow_contradictions,
             segments,
             self.known_users,
+            self.known_spaces,
             self.keep_summaries_up,
             self.note_expiry,
             self.forget_archived,
             self.bus_outbox.of_user,
             self.forget_copies,
         )
+
+    @cached_property
+    def known_spaces(self) -> KnownSpaces:
+        """The spaces of a user."""
+        from recollect.application.known_spaces import KnownSpaces
+
+        return KnownSpaces(self.parts.items)
 
     @cached_property
     def known_users(self) -> KnownUsers:

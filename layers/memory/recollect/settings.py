@@ -137,13 +137,14 @@ class Settings:
     embedder: str = _variable(
         "RECOLLECT_EMBEDDER",
         "minilm",
-        "`minilm` (in process), `onnx` (a folder of one's own), `hashing` (tests), `openai`, `bedrock`, `none`.",
-        _one_of("minilm", "onnx", "hashing", "openai", "bedrock", "none"),
+        "`minilm` or `e5-small` (in process; English, or a hundred languages), `onnx` (a folder of one's own), "
+        "`hashing` (tests), `openai`, `bedrock`, `none` ([models.md](models.md)).",
+        _one_of("minilm", "e5-small", "onnx", "hashing", "openai", "bedrock", "none"),
     )
     embedding_precision: str = _variable(
         "RECOLLECT_EMBEDDING_PRECISION",
         "int8",
-        "`int8` or `fp32`: precision of the in-process model.",
+        "`int8` or `fp32`: precision of the in-process model; `e5-small` has int8 alone.",
         _one_of("int8", "fp32"),
     )
     embedding_dimension: int = _variable(
@@ -236,6 +237,8 @@ class Settings:
             raise ConfigurationError("RECOLLECT_OPENAI_BASE_URL", "is needed with RECOLLECT_EMBEDDER=openai")
         if settings.embedder == "onnx" and not settings.model_folder:
             raise ConfigurationError("RECOLLECT_MODEL_FOLDER", "is needed with RECOLLECT_EMBEDDER=onnx")
+        if settings.embedder == "e5-small" and settings.embedding_precision != "int8":
+            raise ConfigurationError("RECOLLECT_EMBEDDING_PRECISION", "is int8 with RECOLLECT_EMBEDDER=e5-small")
         settings._check_models()
         return settings
 

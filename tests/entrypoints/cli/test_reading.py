@@ -56,6 +56,19 @@ def test_search_narrows_to_a_conversation(memory: Run) -> None:
     assert [found["content"] for found in answer["results"]] == ["I prefer tea\nover coffee"]
 
 
+def test_search_by_intent_says_what_it_went_by(memory: Run) -> None:
+    asked = ("search", "Do I prefer tea?", "--user", "ana", "--mode", "intent")
+    by_intent = memory(*asked, "--last-days", "100000", "--explain")
+    assert by_intent.exit_code == 0
+    assert "2024-06-01 09:00  Ines: I prefer tea over coffee" in by_intent.stdout.splitlines()[0]
+    assert "keyword_match 0.667" in by_intent.stdout.splitlines()[1]
+    late = memory(*asked)
+    assert (late.stdout, "Nothing matches" in late.stderr) == ("", True)
+    short = memory("search", "tea", "--user", "ana", "--mode", "intent", "--last-days", "100000", "--json")
+    assert json.loads(short.stdout)["diagnostics"]["fallback_reason"] == "short_query"
+    assert "short query" in short.stderr
+
+
 def test_nothing_found_is_said_beside_the_data(memory: Run) -> None:
     result = memory("search", "zebra", "--user", "ana", "--mode", "lexical")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "nothing found\n")

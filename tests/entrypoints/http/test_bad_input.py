@@ -117,7 +117,7 @@ BAD_REQUESTS: list[tuple[str, Any, tuple[Any, ...]]] = [
     ("/v1/search", {"user_id": "anna", "query": "x", "top_k": 101}, ("body", "top_k")),
     ("/v1/search", {"user_id": "anna", "query": "x", "top_k": "5"}, ("body", "top_k")),
     ("/v1/search", {"user_id": "anna", "query": "x", "mode": "fuzzy"}, ("body", "mode")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "mode": "intent"}, ("body", "mode")),
+    ("/v1/search", {"user_id": "anna", "vector": [1.0] * 384, "mode": "intent"}, ("body", "query")),
     ("/v1/search", {"user_id": "anna", "query": "x", "min_similarity": 1.5}, ("body", "min_similarity")),
     ("/v1/search", {"user_id": "anna", "query": "x", "tenant": "acme"}, ("body", "tenant")),
     ("/v1/search", {"user_id": "anna", "vector": [1.0] * 3}, ("body", "vector")),

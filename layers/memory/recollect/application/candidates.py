@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from recollect.domain.candidate import Candidate
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import Event
 from recollect.domain.lexical import TermStatistics, terms
 from recollect.domain.nomination import Arm, IndexHit
-from recollect.domain.ranking import Candidate
 
 
 def candidate_of_hit(hit: IndexHit) -> Candidate:
@@ -15,6 +15,7 @@ def candidate_of_hit(hit: IndexHit) -> Candidate:
     return Candidate(
         ref=hit.ref,
         arms=hit.arms,
+        conversation_id=hit.conversation_id,
         counts=hit.counts,
         length=hit.length,
         vector=hit.vector,
@@ -32,6 +33,7 @@ def candidate_of_event(
     return Candidate(
         ref=event.ref,
         arms=arms,
+        conversation_id=event.conversation_id,
         counts={term: counted[term] for term in query if counted[term]},
         length=counted.total(),
         vector=vector,

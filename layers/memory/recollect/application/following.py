@@ -7,6 +7,7 @@ from datetime import datetime
 from recollect.application.assign_segments import AssignSegments
 from recollect.application.follow_contradictions import Contradicted, FollowContradictions
 from recollect.application.follow_memories import FollowMemories
+from recollect.application.known_spaces import KnownSpaces
 from recollect.application.known_users import KnownUsers
 from recollect.application.read_memories import KeptMemory
 from recollect.domain.bus import SegmentPlace
@@ -51,6 +52,7 @@ class Following:
     contradictions: FollowContradictions
     segments: AssignSegments
     users: KnownUsers
+    spaces: KnownSpaces
     summaries: KeepUp
     expiry: KeepUp
     archive: Callable[[Scope, Sequence[EventRef], datetime], None]
@@ -65,6 +67,7 @@ class Following:
         events = projected.events
         if events:
             self.users.note(scope, now)
+            self.spaces.note(scope, events, now)
         made = self._memories(scope, projected, now)
         segments = self.segments(scope, events, now) if events else {}
         gone = [*projected.gone, *_replaced(events, made.memories), *made.ended]

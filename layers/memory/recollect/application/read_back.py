@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from recollect.application.judging import Judging
 from recollect.application.record_reading import RecordReading
 from recollect.application.succession import Succession
+from recollect.domain.candidate import Candidate
 from recollect.domain.event import EventRef
 from recollect.domain.filters import DropReason
-from recollect.domain.ranking import Candidate, Ranked
+from recollect.domain.ranking import Ranked
 
 _MAX_ROUNDS = 4
 

@@ -21,7 +21,7 @@ from recollect.application.recalled import (
     as_asked,
     effective_query,
     fallback_of,
-    reaches,
+    reaching,
     statistics_for,
     without_rejected_values,
 )
@@ -30,7 +30,7 @@ from recollect.application.slots_then import SlotsThen
 from recollect.application.tail_slots import TailSlots
 from recollect.application.tail_vectors import TailVectors
 from recollect.application.value_gate import ValueGate
-from recollect.domain.embedding import FloatArray, TextKind
+from recollect.domain.embedding import FloatArray, TextKind, TokenVectors
 from recollect.domain.errors import Unavailable, UpstreamFailed
 from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, drop_reason
@@ -40,7 +40,8 @@ from recollect.domain.ranking import Candidate, Mode, Query, Ranked, RankingPoli
 from recollect.domain.scope import Scope
 from recollect.ports import Concurrency, Embedder, Items, SearchIndex, Timeline
 
-PER_ARM = 100
+PER_ARM = 80
+_MOST_TERMS = 256  # a dialogue put as one question has some 120; with 64 of them a third of its evidence was missed
 _RESERVE = 10
 _SUPERSEDED = 10  # named by each arm besides, so that their successors may stand for them
 
@@ -71,8 +72,9 @@ class Recall:
     def begin(self, scope: Scope, request: RecallRequest) -> OpenRecall:
         """Encodes the query and begins the first wave."""
         missing: list[str] = [] if self._comparable(scope) else ["vectors"]
-        vector = self._vector(request, missing)
-        query = Query(text=request.text, terms=query_terms(request.text), vector=vector, mode=request.mode)
+        vector, tokens = self._encoded(request, missing)
+        terms = query_terms(request.text, _MOST_TERMS)
+        query = Query(text=request.text, terms=terms, vector=vector, mode=request.mode, tokens=tokens)
         nomination = NominationRequest(
             filters=request.filters,
             limit=max(PER_ARM, request.wanted),
@@ -92,24 +94,28 @@ class Recall:
         """Whether the index in use has vectors of this embedder; it is asked by words alone where it has another's."""
         return self._embedder is None or self._index.holds_vectors(scope.tenant)
 
-    def _vector(self, request: RecallRequest, missing: list[str]) -> FloatArray | None:
-        """The query's. Without vectors in the index it is for the tail, where a meaning or a threshold is asked for."""
-        if missing and request.mode is Mode.HYBRID and request.min_similarity is None:
-            return None
-        return request.vector if request.vector is not None else self._encoded(request, missing)
+    def _encoded(self, request: RecallRequest, missing: list[str]) -> tuple[FloatArray | None, TokenVectors | None]:
+        """The query's vector, and its tokens where they are told.
 
-    def _encoded(self, request: RecallRequest, missing: list[str]) -> FloatArray | None:
+        Without vectors in the index it is for the tail, where a meaning or a threshold is asked for.
+        """
+        if missing and request.mode is Mode.HYBRID and request.min_similarity is None:
+            return None, None
+        if request.vector is not None:
+            return request.vector, None
         wordy = request.mode is Mode.LEXICAL and request.min_similarity is None
-        if wordy or not request.text.strip():
-            return None
+        return (None, None) if wordy or not request.text.strip() else self._made(request.text, missing)
+
+    def _made(self, text: str, missing: list[str]) -> tuple[FloatArray | None, TokenVectors | None]:
         if self._embedder is None:
             missing.append("embedder")
-            return None
+            return None, None
         try:
-            return self._embedder.encode([request.text], TextKind.QUERY)[0].vector
+            (encoding,) = self._embedder.encode([text], TextKind.QUERY, with_tokens=True)
         except (Unavailable, UpstreamFailed):
             missing.append("embedder")
-            return None
+            return None, None
+        return encoding.vector, encoding.tokens
 
     def conclude(
         self, opened: OpenRecall, also: Sequence[EventRef] = (), known: Mapping[str, Event] | None = None
@@ -233,8 +239,7 @@ class Recall:
         self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
     ) -> list[Ranked]:
         statistics = statistics_for(opened, candidates, nominations)
-        ranked = rank(candidates, effective_query(opened), statistics, self._policy)
-        return [one for one in ranked if reaches(one, opened)]
+        return reaching(rank(candidates, effective_query(opened), statistics, self._policy), opened)
 
 
 def _told(opened: OpenRecall, nominations: Nominations | None, tail_events: Sequence[Event]) -> frozenset[str]:

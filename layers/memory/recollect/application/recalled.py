@@ -132,12 +132,11 @@ def fallback_of(opened: OpenRecall, nominations: Nominations | None) -> str | No
     return "lexical" if by_words and opened.query.mode is not Mode.LEXICAL else None
 
 
-def reaches(ranked: Ranked, opened: OpenRecall) -> bool:
-    """Whether it meets the threshold (cosine, inclusive, A-28), or in lexical mode has a term of the query."""
-    least = opened.request.min_similarity
-    if least is not None and ranked.signals.get("similarity", -2.0) < least - _TOLERANCE:
-        return False
-    return effective_query(opened).mode is not Mode.LEXICAL or ranked.signals.get("bm25", 0.0) > 0
+def reaching(ranked: Iterable[Ranked], opened: OpenRecall) -> list[Ranked]:
+    """Those that meet the threshold (cosine, inclusive, A-28), and in lexical mode have a term of the query."""
+    least, wordy = opened.request.min_similarity, effective_query(opened).mode is Mode.LEXICAL
+    alike = (one for one in ranked if least is None or one.signals.get("similarity", -2.0) >= least - _TOLERANCE)
+    return [one for one in alike if not wordy or one.signals.get("bm25", 0.0) > 0]
 
 
 def statistics_for(

@@ -3,25 +3,41 @@
 import os
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.application.check_readiness import PartState
 from recollect.domain.errors import NotReady
 from recollect.ports import Embedder
 from recollect.settings import Settings
 
+if TYPE_CHECKING:
+    from recollect.adapters.embedders.recipes import Recipe
+
 LAYER_MODELS = Path("/opt/recollect-models")
 
 
 def model_folder(settings: Settings) -> Path:
     """Where the in-process model is, or should be built: the folder that is set, a layer's, or the user's cache."""
-    from recollect.adapters.embedders.minilm import Precision, generation_of
-
     if settings.model_folder:
         return Path(settings.model_folder)
-    generation = generation_of(Precision(settings.embedding_precision))
+    generation = model_recipe(settings).generation
     layer = LAYER_MODELS / generation
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     return layer if layer.exists() else cache / "recollect" / "models" / generation
+
+
+def builds_model(settings: Settings) -> bool:
+    """Whether the embedder's model is built on this machine, from a wheel."""
+    from recollect.adapters.embedders.recipes import BUILT_HERE
+
+    return settings.embedder in BUILT_HERE
+
+
+def model_recipe(settings: Settings) -> "Recipe":
+    """How the in-process model that is set is built."""
+    from recollect.adapters.embedders.recipes import recipe_of
+
+    return recipe_of(settings.embedder, settings.embedding_precision)
 
 
 class Embedding:
@@ -69,8 +85,9 @@ def _embedder(settings: Settings) -> Embedder | None:
             return _bedrock_embedder(settings)
         case _:
             from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
+            from recollect.adapters.embedders.pooled import pooled
 
-            return OnnxEmbedder(model_folder(settings))
+            return pooled(OnnxEmbedder(model_folder(settings)))
 
 
 def _openai_embedder(settings: Settings) -> Embedder:

@@ -167,6 +167,10 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
         """What memory holds about a query or a `vector`, best first."""
         return cast(SearchAnswer, await self._answer(calls.search(user_id, query, **options)))
 
+    async def feedback(self, user_id: str, positive: bool, *, mode: Literal["intent", "other"] = "intent") -> Json:
+        """Says whether a search helped; it is counted, and nothing is stored."""
+        return await self._answer(calls.feedback(user_id, positive, mode))
+
     async def context(self, user_id: str, text: str, **options: Unpack[ContextOptions]) -> ContextAnswer:
         """What the next model call should get for this input."""
         return cast(ContextAnswer, await self._answer(calls.context(user_id, text, **options)))

@@ -134,6 +134,11 @@ def delete_memory(user_id: str, memory_id: str, version: int | None, narrowing: 
     return replace(memory(user_id, memory_id, narrowing), method="DELETE", headers=_if_match(version))
 
 
+def feedback(user_id: str, positive: bool, mode: str) -> Call:
+    """`POST /v1/feedback`."""
+    return Call(method="POST", path="/v1/feedback", body={"user_id": user_id, "positive": positive, "mode": mode})
+
+
 def search(user_id: str, query: str | None, **options: Unpack[SearchOptions]) -> Call:
     """`POST /v1/search`."""
     return Call(method="POST", path="/v1/search", body=present({"user_id": user_id, "query": query, **options}))

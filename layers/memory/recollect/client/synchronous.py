@@ -167,6 +167,10 @@ class Recollect(Decisions, ArbitrationMethods):
         """What memory holds about a query or a `vector`, best first."""
         return cast(SearchAnswer, self._answer(calls.search(user_id, query, **options)))
 
+    def feedback(self, user_id: str, positive: bool, *, mode: Literal["intent", "other"] = "intent") -> Json:
+        """Says whether a search helped; it is counted, and nothing is stored."""
+        return self._answer(calls.feedback(user_id, positive, mode))
+
     def context(self, user_id: str, text: str, **options: Unpack[ContextOptions]) -> ContextAnswer:
         """What the next model call should get for this input."""
         return cast(ContextAnswer, self._answer(calls.context(user_id, text, **options)))

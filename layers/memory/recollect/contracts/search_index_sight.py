@@ -189,6 +189,7 @@ class SearchIndexSightContract(SearchIndexSetting):
         self.put(index, scope, [event])
         (hit,) = index.nominate(scope, a_request("paris", vector=a_vector())).hits
         assert (hit.ref, hit.role, hit.speaker, hit.importance) == (event.ref, "bot", "Zoë", 0.123456789)
+        assert hit.conversation_id == event.conversation_id
         assert (dict(hit.arms), dict(hit.counts)) == ({Arm.LEXICAL: 1, Arm.VECTOR: 1}, {"pari": 1})
         assert hit.length == len(a_document(scope, event).terms)
         assert hit.vector is not None

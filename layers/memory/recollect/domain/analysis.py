@@ -1,6 +1,6 @@
 """A query analysed: keywords, entities, intent, and what the conversation adds (R-08 to R-25)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -50,14 +50,16 @@ def analyze(
     now: datetime,
     rules: Rules,
     classifier: Classifier = classify,
+    extractor: Callable[[str], tuple[str, ...]] = extract_keywords,
 ) -> QueryAnalysis:
     """Analyses one query; None is an empty one. Raises on no text at all (R-P19).
 
     `history`: the conversation before it, oldest first; at most its last two messages are read (R-P20).
-    `spaces`, `categories`: known names. `now` carries a zone. `classifier` may be a richer one (P-7).
+    `spaces`, `categories`: known names. `now` carries a zone. `classifier` may be a richer one (P-7),
+    `extractor` a watched one.
     """
     text = query or ""
-    words = extract_keywords(text)
+    words = extractor(text)
     intent = classify_or_question(text, words, classifier)
     own = _capped(text, words, rules.intent.max_keywords)
     context = _context(words, own, history, rules)

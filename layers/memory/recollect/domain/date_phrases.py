@@ -1,11 +1,13 @@
-"""Dates named in a query, as ranges of time (R-19). English phrases and written dates."""
+"""Dates named in a query, as ranges of time (R-19): relative phrases and written dates, in many languages."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from recollect.domain.date_words import MONTHS, RELATIVE_PHRASES
 from recollect.domain.instants import iso
+from recollect.domain.phrases import fold, whole_word_positions
 
 _SPACE = r"\s{1,8}"
 _RELATIVE = re.compile(
@@ -13,17 +15,18 @@ _RELATIVE = re.compile(
     rf"|(?:last|past){_SPACE}(?P<days>[0-9]{{1,4}}){_SPACE}days?)(?!\w)",
     re.IGNORECASE,
 )
-_MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
-_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
+_MONTH = r"(?P<month>[^\W\d_]{3,12})\.?"  # which word is a month the table says: it would be long as an expression
+_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|º|er)?"
 _WRITTEN = (
     re.compile(r"(?<![\w-])(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?![0-9-])"),
     re.compile(rf"(?<!\w){_MONTH}{_SPACE}{_DAY},?{_SPACE}(?P<year>[0-9]{{4}})(?!\w)", re.IGNORECASE),
-    re.compile(rf"(?<!\w){_DAY}{_SPACE}(?:of{_SPACE})?{_MONTH},?{_SPACE}(?P<year>[0-9]{{4}})(?!\w)", re.IGNORECASE),
+    re.compile(
+        rf"(?<!\w){_DAY}{_SPACE}(?:(?:of|de){_SPACE})?{_MONTH},?{_SPACE}(?:de{_SPACE})?(?P<year>[0-9]{{4}})(?!\w)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?<![\w.])(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4})(?![\w])"),
+    re.compile(r"(?P<year>[0-9]{4})年(?P<month>[0-9]{1,2})月(?P<day>[0-9]{1,2})日"),
 )
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS_OF_LAST = {"week": 7, "month": 30}
 
 
@@ -60,11 +63,23 @@ def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
 def _matches(text: str, now: datetime) -> Iterator[tuple[int, NamedDate]]:
     for match in _RELATIVE.finditer(text):
         yield match.start(), NamedDate(match.group(), _relative_range(match, now))
+    yield from _said_elsewhere(text, now)
     for pattern in _WRITTEN:
         for match in pattern.finditer(text):
             day = _written_day(match)
             if day is not None:
                 yield match.start(), NamedDate(match.group(), _days(day, day))
+
+
+def _said_elsewhere(text: str, now: datetime) -> Iterator[tuple[int, NamedDate]]:
+    """Relative phrases of other languages mean what their English ones do."""
+    folded = fold(text)
+    for phrase, meaning in RELATIVE_PHRASES.items():
+        for start in whole_word_positions(folded, phrase):
+            said = text[start : start + len(phrase)] if len(folded) == len(text) else phrase
+            match = _RELATIVE.fullmatch(meaning)
+            if match is not None:
+                yield start, NamedDate(said, _relative_range(match, now))
 
 
 def _relative_range(match: re.Match[str], now: datetime) -> TimeRange:
@@ -91,8 +106,8 @@ def _this_month(today: date) -> TimeRange:
 
 
 def _written_day(match: re.Match[str]) -> date | None:
-    month = match["month"].lower()
-    number = int(month) if month.isdigit() else _MONTHS.index(month[:3]) + 1
+    month = match["month"].casefold()
+    number = int(month) if month.isdigit() else MONTHS.get(month, 0)
     try:
         return date(int(match["year"]), number, int(match["day"]))
     except ValueError:

@@ -7,14 +7,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeAlias
 
+from recollect.domain.passages import passage_head
+
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 _NO_METADATA: Mapping[str, Json] = MappingProxyType({})
-
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 
 
 def no_metadata() -> Mapping[str, Json]:
@@ -136,11 +133,9 @@ class Event:
     def passage(self) -> str:
         """What is embedded: the searchable text; where a speaker is known, with name and day before it.
 
-        `Anna (8 May 2023): …` lifted the recall of MiniLM alone on the LoCoMo dev set from .34 (bare text) over .49
-        (the name alone) to .56 (docs/benchmarks.md). Without a speaker the text stands alone, so that a thing said
-        and a question in the same words stay close.
+        `Anna on 8 May 2023: …`. Without a speaker the text stands alone, so that a thing said and a question in the
+        same words stay close.
         """
         if not self.speaker:
             return self.searchable_text
-        day = f"{self.timestamp.day} {_MONTHS[self.timestamp.month - 1]} {self.timestamp.year}"
-        return f"{self.speaker} ({day}): {self.searchable_text}"
+        return passage_head(self.speaker, self.timestamp) + self.searchable_text

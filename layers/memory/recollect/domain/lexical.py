@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -74,10 +74,18 @@ def inverse_document_frequency(statistics: TermStatistics, term: str) -> float:
 
 def bm25(statistics: TermStatistics, counts: Mapping[str, int], length: int, query: Sequence[str]) -> float:
     """The BM25 score (k1 1.2, b 0.75) of a document with these term counts and length, in terms."""
-    average = statistics.total_terms / statistics.documents if statistics.documents else 1.0
-    penalty = K1 * (1 - B + B * length / (average or 1.0))
-    return sum(
-        inverse_document_frequency(statistics, term) * counts[term] * (K1 + 1) / (counts[term] + penalty)
-        for term in query
-        if counts.get(term)
-    )
+    return bm25_scores(statistics, [(counts, length)], query)[0]
+
+
+def bm25_scores(
+    statistics: TermStatistics, documents: Iterable[tuple[Mapping[str, int], int]], query: Sequence[str]
+) -> list[float]:
+    """The BM25 scores of documents, each given by its term counts and its length in terms."""
+    average = (statistics.total_terms / statistics.documents if statistics.documents else 0.0) or 1.0
+    weights = [(term, inverse_document_frequency(statistics, term) * (K1 + 1)) for term in query]
+    return [_bm25(weights, counts, K1 * (1 - B + B * length / average)) for counts, length in documents]
+
+
+def _bm25(weights: Sequence[tuple[str, float]], counts: Mapping[str, int], penalty: float) -> float:
+    found = ((weight, count) for term, weight in weights if (count := counts.get(term)))
+    return sum(weight * count / (count + penalty) for weight, count in found)

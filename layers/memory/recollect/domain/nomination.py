@@ -52,6 +52,7 @@ class IndexHit:
 
     ref: EventRef
     arms: Mapping[Arm, int]
+    conversation_id: str
     counts: Mapping[str, int]
     length: int
     vector: FloatArray | None

@@ -3,22 +3,34 @@
 Engines only nominate; this module decides, so that SQLite and OpenSearch give one order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-import numpy
+from recollect.domain.candidate import Candidate
+from recollect.domain.date_hints import date_hints
+from recollect.domain.embedding import FloatArray, TokenVectors
+from recollect.domain.lexical import TermStatistics
+from recollect.domain.pooling import weighted_query_vector
+from recollect.domain.signals import (
+    best_near,
+    by_maximum,
+    exchange_words,
+    lexical_scores,
+    named_dates,
+    named_speaker,
+    near_ones,
+    said_by_user,
+    similarities,
+)
 
-from recollect.domain.embedding import FloatArray
-from recollect.domain.event import EventRef
-from recollect.domain.lexical import TermStatistics, bm25
-from recollect.domain.nomination import Arm
+__all__ = ["Candidate", "Mode", "Query", "Ranked", "RankingPolicy", "rank"]
 
 
 class Mode(StrEnum):
-    """How a search ranks: both signals, the cosine alone, or BM25 alone."""
+    """How a search ranks: all signals, the cosine alone, or BM25 alone."""
 
     HYBRID = "hybrid"
     SEMANTIC = "semantic"
@@ -26,46 +38,65 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A record that may be shown, with what is known of it for this query."""
-
-    ref: EventRef
-    arms: Mapping[Arm, int]
-    counts: Mapping[str, int]
-    length: int
-    vector: FloatArray | None
-    role: str
-    speaker: str | None
-    importance: float
-
-    @property
-    def timestamp(self) -> datetime:
-        """When it was said."""
-        return self.ref.timestamp
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """The question as the ranker sees it."""
+    """The question as the ranker sees it; `tokens` are those of its text, where the embedder tells them."""
 
     text: str
     terms: tuple[str, ...]
     vector: FloatArray | None
     mode: Mode
+    tokens: TokenVectors | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingPolicy:
-    """Weights of the normalised signals in hybrid mode; docs/benchmarks.md holds the ablation behind them.
+    """Weights of the signals in hybrid mode; docs/benchmarks.md holds the ablation behind them.
 
-    `vector` and `lexical` are the two arms' shares, `named_speaker` goes to what the one person said whom the
-    question names, `said_by_user` to the user's own words where an assistant speaks too.
+    Of what was nominated the best has 1 in the first three, the others their share of it.
+
+    - `weighted_similarity`: the cosine of the record and the question, whose words count the more the rarer they are
+      in the user's records (the plain cosine where the embedder tells no tokens).
+    - `bm25`: the record's own words.
+    - `exchange_words`: its words, and those of the best record of its exchange.
+    - `named_date`: it was said on a date that the question names.
+    - `named_speaker`: it was said by the one person whom the question names.
+    - `said_by_user`: the user's own words, where an assistant speaks too.
+    - `exchange`: the share that it gets of the best sum of all these in its exchange, for an answer stands beside its
+      question, whatever the words. What stands alone gets it of its own sum, so that it is behind nothing for that.
     """
 
-    vector: float = 0.5
-    lexical: float = 0.3
+    weighted_similarity: float = 0.25
+    bm25: float = 0.075
+    exchange_words: float = 0.05
+    named_date: float = 0.1
     named_speaker: float = 0.1
-    said_by_user: float = 0.2
+    said_by_user: float = 0.15
+    exchange: float = 0.4
+
+
+class Row(Mapping[str, float]):
+    """One candidate's values out of columns that all share, less those that it does not have: most are never read."""
+
+    __slots__ = ("_columns", "_place")
+
+    def __init__(self, columns: Mapping[str, Sequence[float | None]], place: int) -> None:
+        self._columns = columns
+        self._place = place
+
+    def __getitem__(self, name: str) -> float:
+        value = self._columns[name][self._place]
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, values in self._columns.items() if values[self._place] is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,29 +113,15 @@ def rank(
     candidates: Sequence[Candidate], query: Query, statistics: TermStatistics, policy: RankingPolicy
 ) -> list[Ranked]:
     """Best first; ties: newer first, then id (A-25)."""
-    similarity = similarities(candidates, query.vector)
-    lexical = [bm25(statistics, c.counts, c.length, query.terms) for c in candidates]
+    lexical = lexical_scores(candidates, statistics, query.terms)
     if query.mode is Mode.HYBRID:
-        ranked = _mixed(candidates, query, similarity, lexical, policy)
+        ranked = _mixed(candidates, query, statistics, lexical, policy)
     else:
         name = "similarity" if query.mode is Mode.SEMANTIC else "bm25"
+        (similarity,) = similarities(candidates, query.vector)
         both = zip(candidates, similarity, lexical, strict=True)
         ranked = [one for c, s, b in both if (one := _single(c, name, {"similarity": s, "bm25": b})) is not None]
     return sorted(ranked, key=_order, reverse=True)
-
-
-def similarities(candidates: Sequence[Candidate], vector: FloatArray | None) -> list[float | None]:
-    """The cosine of each candidate to the query's vector; None where either has none."""
-    known = [index for index, c in enumerate(candidates) if vector is not None and c.vector is not None]
-    found: list[float | None] = [None] * len(candidates)
-    if vector is None or not known:
-        return found
-    matrix = numpy.stack([v for index in known if (v := candidates[index].vector) is not None])
-    norms = numpy.linalg.norm(matrix, axis=1) * numpy.linalg.norm(vector)
-    cosines = matrix @ vector / numpy.where(norms == 0, 1, norms)
-    for index, cosine in zip(known, cosines, strict=True):
-        found[index] = round(float(cosine), 6)
-    return found
 
 
 def _single(candidate: Candidate, name: str, raw: Mapping[str, float | None]) -> Ranked | None:
@@ -117,67 +134,44 @@ def _single(candidate: Candidate, name: str, raw: Mapping[str, float | None]) ->
 def _mixed(
     candidates: Sequence[Candidate],
     query: Query,
-    similarity: Sequence[float | None],
+    statistics: TermStatistics,
     lexical: Sequence[float],
     policy: RankingPolicy,
 ) -> list[Ranked]:
-    normal = {
-        "similarity": by_maximum([max(0.0, value or 0.0) for value in similarity]),
-        "bm25": by_maximum(lexical),
+    """The weighted sum of all signals, then a share of the best one of the exchange on top."""
+    near = near_ones(candidates)
+    similarity, weighted = similarities(candidates, query.vector, _weighted_vector(query, statistics))
+    raw = {"weighted_similarity": weighted, "bm25": lexical, "exchange_words": exchange_words(near, lexical)}
+    normal = {name: by_maximum([max(0.0, value or 0.0) for value in values]) for name, values in raw.items()}
+    hints = {
+        "named_date": named_dates(candidates, date_hints(query.text)),
         "named_speaker": named_speaker(candidates, query.text),
         "said_by_user": said_by_user(candidates),
     }
-    weights = {
-        "similarity": policy.vector,
-        "bm25": policy.lexical,
-        "named_speaker": policy.named_speaker,
-        "said_by_user": policy.said_by_user,
-    }
-    raw = {**normal, "similarity": similarity, "bm25": lexical}
+    parts = {name: _weighed(values, getattr(policy, name)) for name, values in (normal | hints).items()}
+    best = best_near(near, [sum(values) for values in zip(*parts.values(), strict=True)])
+    parts["exchange"] = _weighed(best, policy.exchange)
+    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, "exchange": best})
+
+
+def _weighted_vector(query: Query, statistics: TermStatistics) -> FloatArray | None:
+    if query.tokens is None or query.vector is None:
+        return query.vector
+    return weighted_query_vector(query.tokens, query.text, statistics)
+
+
+def _weighed(values: Sequence[float], weight: float) -> list[float]:
+    return [weight * value for value in values]
+
+
+def _ranked(
+    candidates: Sequence[Candidate], parts: Mapping[str, list[float]], raw: Mapping[str, Sequence[float | None]]
+) -> list[Ranked]:
+    scores = [sum(values) for values in zip(*parts.values(), strict=True)]
     return [
-        _ranked(c, {n: weights[n] * normal[n][i] for n in weights}, {n: raw[n][i] for n in raw})
-        for i, c in enumerate(candidates)
+        Ranked(candidate, score, Row(raw, place), Row(parts, place))
+        for place, (candidate, score) in enumerate(zip(candidates, scores, strict=True))
     ]
-
-
-def _ranked(candidate: Candidate, parts: Mapping[str, float], raw: Mapping[str, float | None]) -> Ranked:
-    signals = {name: value for name, value in raw.items() if value is not None}
-    return Ranked(candidate, sum(parts.values()), MappingProxyType(signals), MappingProxyType(dict(parts)))
-
-
-def named_speaker(candidates: Sequence[Candidate], text: str) -> list[float]:
-    """1 for what the one person said whom the question names; all 0 where it names none or several."""
-    asked = text.casefold()
-    speakers = {c.speaker for c in candidates if c.speaker}
-    named = {speaker for speaker in speakers if _mentions(asked, speaker.casefold())}
-    return [1.0 if len(named) == 1 and c.speaker in named else 0.0 for c in candidates]
-
-
-def _mentions(text: str, name: str) -> bool:
-    position = text.find(name)
-    while position >= 0:
-        before, after = text[position - 1 : position], text[position + len(name) : position + len(name) + 1]
-        if not before.isalnum() and not after.isalnum():
-            return True
-        position = text.find(name, position + 1)
-    return False
-
-
-def said_by_user(candidates: Sequence[Candidate]) -> list[float]:
-    """1 for the user's own words, where an assistant is among the candidates; else all 0."""
-    if all(c.role == "user" for c in candidates):
-        return [0.0] * len(candidates)
-    return [1.0 if c.role == "user" else 0.0 for c in candidates]
-
-
-def by_maximum(values: Sequence[float]) -> list[float]:
-    """Each value as a share of the greatest; all 0 where none is above 0.
-
-    The scale's zero is "not alike at all" and "no such word", not the weakest nomination: so it does not depend on how
-    far down an engine happened to read, and on the dev sets it beat the span between weakest and best by .036 and .007.
-    """
-    high = max(values, default=0.0)
-    return [value / high if high > 0 else 0.0 for value in values]
 
 
 def _order(ranked: Ranked) -> tuple[float, datetime, str]:

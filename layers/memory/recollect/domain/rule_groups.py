@@ -181,7 +181,7 @@ class ConflictRules:
 class IntentRules:
     """Intent-driven retrieval (R-102 to R-108, P-15). `context_lookback` counts for 2 at most (R-P20)."""
 
-    enabled: bool = _rule(Flag(), True, "Whether a search may ask for it")
+    enabled: bool = _rule(Flag(), True, "Whether a search may go by intent; else it is answered by date")
     relevance_threshold: float = _rule(_SHARE, 0.3, "Least relevance of a result")
     max_results: int = _rule(Number(0, 100, whole=True), 15, "Results at most; 15 whatever stands above")
     min_query_words: int = _rule(Number(0, 100, whole=True), 3, "Words below which a query is too short for it")

@@ -7,7 +7,7 @@ from recollect.bootstrap import open_app
 from recollect.domain.embedding import TextKind
 from recollect.domain.errors import NotReady, RecollectError
 
-IN_PROCESS = frozenset({"minilm", "onnx"})
+IN_PROCESS = frozenset({"minilm", "e5-small", "onnx"})
 
 
 def open_warm_app() -> App:

@@ -13,7 +13,9 @@ from recollect.domain.instants import from_microseconds, microseconds
 from recollect.domain.nomination import Arm, IndexDocument, IndexHit
 from recollect.domain.scope import Scope
 
-FETCHED_FIELDS = ("event_id", "timestamp", "terms", "length", "packed", "role", "speaker", "importance")
+FETCHED_FIELDS = (
+    "event_id", "timestamp", "conversation_id", "terms", "length", "packed", "role", "speaker", "importance",
+)  # fmt: skip
 
 
 def owner_of(scope: Scope) -> str:
@@ -113,6 +115,7 @@ def hit_of(
     return IndexHit(
         ref=EventRef(source["event_id"], from_microseconds(source["timestamp"])),
         arms=arms,
+        conversation_id=source["conversation_id"],
         counts=counts,
         length=source["length"],
         vector=vector,

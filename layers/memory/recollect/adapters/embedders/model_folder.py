@@ -1,5 +1,6 @@
-"""A built model on disk: model.onnx, tokenizer.json, manifest.json.
+"""A built model on disk: manifest.json, model.onnx (a large one's numbers in weights.bin), and the tokenizer.
 
+That is tokenizer.json, read by the package `tokenizers`, or unigram.bin, read by our own module `unigram`.
 It lies in `RECOLLECT_HOME/models/<generation>/` on a laptop, in `/opt/recollect-models/<generation>/` on Lambda.
 """
 
@@ -10,7 +11,11 @@ from pathlib import Path
 
 from recollect.domain.errors import NotReady
 
-GRAPH_FILE, TOKENIZER_FILE, MANIFEST_FILE = "model.onnx", "tokenizer.json", "manifest.json"
+GRAPH_FILE, MANIFEST_FILE = "model.onnx", "manifest.json"
+TOKENIZER_FILE, UNIGRAM_FILE, WEIGHTS_FILE = "tokenizer.json", "unigram.bin", "weights.bin"
+FILES = frozenset({GRAPH_FILE, MANIFEST_FILE, TOKENIZER_FILE, UNIGRAM_FILE, WEIGHTS_FILE})
+"""All that a folder may hold."""
+POOLINGS = ("mean", "first")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,8 @@ class ModelFile:
 class ModelManifest:
     """What a model folder holds and where it came from.
 
-    `generation` is part of index names, [a-z0-9.-]+; `max_tokens` counts word pieces, the model's two marks included.
+    `generation` is part of index names, [a-z0-9.-]+; `max_tokens` counts word pieces, the model's two marks and the
+    prefix included, which some models want before a query or a passage. `pooling` is `mean` of all states, or `first`.
     """
 
     generation: str
@@ -37,6 +43,14 @@ class ModelManifest:
     source_sha256: str
     licence: str
     files: tuple[ModelFile, ...]
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    pooling: str = "mean"
+
+    @property
+    def tokenizer(self) -> str:
+        """Name of the tokenizer's file."""
+        return UNIGRAM_FILE if UNIGRAM_FILE in {file.name for file in self.files} else TOKENIZER_FILE
 
 
 def describe_file(path: Path) -> ModelFile:
@@ -67,12 +81,12 @@ def read_manifest(folder: Path) -> ModelManifest:
 def _parse(content: bytes) -> ModelManifest:
     data = json.loads(content)
     files = tuple(ModelFile(**file) for file in data.pop("files"))
-    missing = {GRAPH_FILE, TOKENIZER_FILE} - {file.name for file in files}
+    manifest = ModelManifest(**data, files=files)
+    missing = {GRAPH_FILE, manifest.tokenizer} - {file.name for file in files}
     if missing:
         raise KeyError(*missing)
-    manifest = ModelManifest(**data, files=files)
-    if manifest.dimension < 1 or manifest.max_tokens < 3:
-        raise ValueError("dimension or max_tokens out of range")
+    if manifest.dimension < 1 or manifest.max_tokens < 3 or manifest.pooling not in POOLINGS:
+        raise ValueError("dimension, max_tokens or pooling out of range")
     return manifest
 
 
@@ -86,5 +100,6 @@ def verify_folder(folder: Path) -> ModelManifest:
 
 
 def how_to_build(folder: Path) -> str:
-    """The command that puts a model into the folder."""
-    return f"build it with: python -m recollect.adapters.embedders.build --target {folder}"
+    """The command that puts a model into the folder, the one after whose generation the folder is called."""
+    model = "e5-small" if folder.name.startswith("e5-small") else "minilm"
+    return f"build it with: python -m recollect.adapters.embedders.build --target {folder} --model {model}"

@@ -23,7 +23,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.timeline import COUNTED_RECORDS
 
 _AT_ONCE = 500
-_SELECT = "SELECT row, id, timestamp, length, role, speaker, importance FROM documents WHERE row IN ({})"
+_SELECT = "SELECT row, id, timestamp, conversation, length, role, speaker, importance FROM documents WHERE row IN ({})"
 # `words_content` is the table in which FTS5 keeps the columns of `words`: read directly it takes half the time.
 _WORDS = "SELECT id, c0 FROM words_content WHERE id IN ({})"
 
@@ -35,6 +35,7 @@ class _Found:
     row: int
     id: str
     timestamp: int
+    conversation: str
     length: int
     role: str
     speaker: str | None
@@ -104,6 +105,7 @@ class Wave:
         return IndexHit(
             ref=EventRef(found.id, from_microseconds(found.timestamp)),
             arms=arms,
+            conversation_id=found.conversation,
             counts=counts,
             length=found.length,
             vector=vector if self._columns["embedded"][place] else None,

@@ -58,7 +58,9 @@ def _walk(connection: sqlite3.Connection, user_number: int, scope: Scope, query:
         else:
             walk.rows.append(row[0])
         if reason is None or walk.scanned + passed.total() == COUNTED_RECORDS:
-            walk.dropped, walk.last, passed = walk.dropped + passed, place, Counter()
+            walk.last = place
+            if passed:
+                walk.dropped, passed = walk.dropped + passed, Counter()
         if walk.scanned == COUNTED_RECORDS:
             walk.more = True
             return walk

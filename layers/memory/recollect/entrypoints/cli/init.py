@@ -1,5 +1,6 @@
 """`recollect init`: makes what is missing on the engines that are set, and the in-process model."""
 
+from recollect.bootstrap.embedding import builds_model
 from recollect.entrypoints.cli.console import say
 from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
 
@@ -7,7 +8,7 @@ from recollect.entrypoints.cli.opening import build_model, opened, settings_of_e
 def init() -> None:
     """Creates table, index and bucket (or the local database) and the embedding model. Safe to run twice."""
     settings = settings_of_environment()
-    if settings.embedder == "minilm":
+    if builds_model(settings):
         built = build_model(settings)
         say(f"embedding model: {'built in ' + built if built else 'there'}")
     with opened(settings) as app:

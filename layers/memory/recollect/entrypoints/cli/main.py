@@ -19,6 +19,7 @@ from recollect.entrypoints.cli.decisions import conflicts, decisions
 from recollect.entrypoints.cli.demo import demo
 from recollect.entrypoints.cli.doctor import doctor
 from recollect.entrypoints.cli.erase import erase, erasure
+from recollect.entrypoints.cli.evaluate import evaluate
 from recollect.entrypoints.cli.import_file import import_file
 from recollect.entrypoints.cli.init import init
 from recollect.entrypoints.cli.jobs import jobs
@@ -95,4 +96,5 @@ app.add_typer(rejections, name="rejections")
 app.add_typer(keys, name="keys")
 app.add_typer(bridge, name="bridge")
 app.command()(tombstones)
+app.command("eval")(evaluate)
 app.command()(openapi)

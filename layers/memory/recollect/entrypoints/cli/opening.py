@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.bootstrap.embedding import model_folder
+from recollect.bootstrap.embedding import builds_model, model_folder, model_recipe
 from recollect.domain.errors import RecollectError
 from recollect.entrypoints.cli.console import message_console, say
 from recollect.settings import Settings
@@ -35,7 +35,7 @@ def ensure_model(settings: Settings, tell: Callable[[str], None] = say) -> bool:
 
     Where it cannot be built it is told why, and the rest goes on by words alone.
     """
-    if settings.embedder != "minilm":
+    if not builds_model(settings):
         return settings.embedder != "none"
     try:
         build_model(settings)
@@ -46,17 +46,17 @@ def ensure_model(settings: Settings, tell: Callable[[str], None] = say) -> bool:
 
 
 def build_model(settings: Settings) -> str | None:
-    """Builds MiniLM unless it is there; the folder where it was built now. Raises NotReady, UpstreamFailed."""
+    """Builds the model that is set unless it is there; the folder if it was built. Raises NotReady, UpstreamFailed."""
     from recollect.adapters.embedders.build import build_model as build
-    from recollect.adapters.embedders.minilm import Precision
     from recollect.adapters.embedders.model_folder import read_manifest
 
-    folder = model_folder(settings)
+    folder, recipe = model_folder(settings), model_recipe(settings)
     try:
         read_manifest(folder)
     except RecollectError:
-        with message_console().status("Fetching and building the embedding model (80 MB, once) …"):
-            build(folder, Precision(settings.embedding_precision))
+        fetching = f"Fetching and building the embedding model ({recipe.download_megabytes} MB, once) …"
+        with message_console().status(fetching):
+            build(folder, recipe)
         return str(folder)
     return None
 

@@ -1,15 +1,20 @@
 """`recollect search`: what memory holds about a question, best first."""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from recollect.application.intent_answer import IntentAnswer
+from recollect.application.list_events import GivenWindow
 from recollect.application.recalled import RecallRequest
+from recollect.application.retrieve_by_intent import IntentQuestion
 from recollect.application.search_memory import SearchAnswer, SearchDiagnostics, SearchResult
 from recollect.domain.filters import SearchFilters
 from recollect.domain.ranking import Mode
+from recollect.domain.scope import Scope
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import WORDS_ALONE, opened
 from recollect.entrypoints.cli.options import (
@@ -24,18 +29,31 @@ from recollect.entrypoints.cli.options import (
     scope_of,
 )
 from recollect.entrypoints.cli.shapes import search_shape
+from recollect.entrypoints.http.intent_searching import INTENT, intent_json
+from recollect.entrypoints.http.questions import MOST_DAYS
 
 _TOP_K, _TOP_K_SEMANTIC, _SEMANTIC_FLOOR = 10, 3, 0.7
 _SHOWN = 400
 
 
+class SearchMode(StrEnum):
+    """The modes of the HTTP surface."""
+
+    HYBRID = Mode.HYBRID.value
+    SEMANTIC = Mode.SEMANTIC.value
+    LEXICAL = Mode.LEXICAL.value
+    INTENT = INTENT
+
+
 def search(
     query: str,
     user: User,
-    mode: Annotated[Mode, typer.Option(help="How to rank.")] = Mode.HYBRID,
+    mode: Annotated[SearchMode, typer.Option(help="How to rank.")] = SearchMode.HYBRID,
     top_k: Annotated[int | None, typer.Option(min=1, max=100, help="How many; 10, in semantic mode 3.")] = None,
     min_similarity: Annotated[float | None, typer.Option(min=-1, max=1, help="Least cosine.")] = None,
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
+    last_days: Annotated[float | None, typer.Option(min=0, max=MOST_DAYS, help="Days back; by intent 14.")] = None,
+    space: Annotated[str | None, typer.Option(help="The active space; only by intent.")] = None,
     persona: Persona = None,
     household: Household = None,
     tenant: Tenant = LOCAL_TENANT,
@@ -44,12 +62,19 @@ def search(
 ) -> None:
     """Searches a user's memory."""
     scope = scope_of(user, persona, household, tenant)
-    semantic = mode is Mode.SEMANTIC
+    semantic, now = mode is SearchMode.SEMANTIC, datetime.now(UTC)
+    window = GivenWindow(last_days=last_days).resolve(now, None)
+    filters = SearchFilters(now=now, window=window, conversation_id=conversation)
+    text = required_text(query, "the query")
+    if mode is SearchMode.INTENT:
+        asked = IntentQuestion(text=text, filters=filters, active_space_id=space, wanted=top_k or _TOP_K)
+        _by_intent(scope, asked, explain, as_json)
+        return
     request = RecallRequest(
-        text=required_text(query, "the query"),
+        text=text,
         vector=None,
-        mode=mode,
-        filters=SearchFilters(now=datetime.now(UTC), conversation_id=conversation),
+        mode=Mode(mode.value),
+        filters=filters,
         count=True,
         wanted=top_k or (_TOP_K_SEMANTIC if semantic else _TOP_K),
         min_similarity=_SEMANTIC_FLOOR if semantic and min_similarity is None else min_similarity,
@@ -63,7 +88,20 @@ def search(
     _warn(answer.diagnostics)
 
 
-def _show(answer: SearchAnswer, explain: bool) -> None:
+def _by_intent(scope: Scope, asked: IntentQuestion, explain: bool, as_json: bool) -> None:
+    with opened() as app:
+        answer = app.retrieve_by_intent(scope, asked, app.rules(scope.tenant))
+    if as_json:
+        write_json(intent_json(answer, explain))
+    else:
+        _show(answer, explain)
+    if answer.fallback is not None:
+        say(f"the newest records, not by intent: {answer.fallback.value.replace('_', ' ')}")
+    if answer.suggestion is not None:
+        say(answer.suggestion)
+
+
+def _show(answer: SearchAnswer | IntentAnswer, explain: bool) -> None:
     for result in answer.results:
         write_line(_line(result))
         if explain:

@@ -51,11 +51,11 @@ class AccessLog:
             self._logger.info("request", extra=line)
 
 
-def _metrics(counts: Mapping[str, int]) -> dict[str, Any]:
+def _metrics(counts: Mapping[str, float]) -> dict[str, Any]:
     """The counts in CloudWatch's embedded metric format: it makes metrics of such a line, and needs no call for it."""
     if not counts:
         return {}
-    named = [{"Name": name, "Unit": "Count"} for name in counts]
+    named = [{"Name": name, "Unit": "Milliseconds" if name.endswith("Ms") else "Count"} for name in counts]
     directive = {"Namespace": METRICS_NAMESPACE, "Dimensions": [[]], "Metrics": named}
     return {**counts, "_aws": {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": [directive]}}
 

@@ -53,7 +53,7 @@ class Request:
 class Reply:
     """A status and a JSON body (a mapping) or a ready text; `log` holds counts and decisions for the log line.
 
-    `metrics` are counts that CloudWatch sums up, by name.
+    `metrics` are counts that CloudWatch sums up, by name; where a name ends in `Ms`, milliseconds.
     """
 
     status: int
@@ -61,4 +61,4 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
     log: Mapping[str, Any] = field(default_factory=dict)
-    metrics: Mapping[str, int] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)

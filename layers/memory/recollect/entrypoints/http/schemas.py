@@ -3,6 +3,7 @@
 from typing import Any
 
 from recollect.application.ingest_events import IngestStatus
+from recollect.domain.date_based import DATE_BASED, FallbackReason
 from recollect.domain.entities import EntityType
 from recollect.domain.event import SPOKEN_TYPES, ContentType, Role, Source
 from recollect.domain.filters import DropReason
@@ -17,6 +18,7 @@ from recollect.domain.tool_calls.call import Protocol
 from recollect.entrypoints.http.arbitration_schemas import ARBITRATION_ANSWERS
 from recollect.entrypoints.http.contradiction_schemas import CONTRADICTION_ANSWERS
 from recollect.entrypoints.http.fields import Schema
+from recollect.entrypoints.http.intent_schemas import QUERY_ANALYSIS, RETRIEVAL_STATS
 from recollect.entrypoints.http.schema_pieces import (
     COUNT,
     FLAG,
@@ -162,6 +164,8 @@ ANSWERS: dict[str, Any] = {
         },
     ),
     "Why": WHY,
+    "QueryAnalysis": QUERY_ANALYSIS,
+    "RetrievalStats": RETRIEVAL_STATS,
     "SearchAnswer": shape(
         {
             "results": many(ref("SearchResult")),
@@ -178,10 +182,16 @@ ANSWERS: dict[str, Any] = {
                     "rules_version": TEXT,
                     "duration_ms": NUMBER,
                 },
-                {"fallback": words("timeline", "lexical")},
+                {
+                    "fallback": words("timeline", "lexical", DATE_BASED),
+                    "fallback_reason": words(*FallbackReason),
+                    "stats": ref("RetrievalStats"),
+                },
             ),
-        }
+        },
+        {"analysis": ref("QueryAnalysis"), "suggestion": TEXT},
     ),
+    "FeedbackAnswer": shape({"counted": FLAG}),
     "ContextItem": shape(
         {
             "id": TEXT,

@@ -10,17 +10,19 @@ from recollect.domain.embedding import unit, vector_of
 from recollect.domain.errors import InvalidInput
 from recollect.domain.ranking import Mode
 from recollect.entrypoints.http.event_drafts import embedding_dimension
+from recollect.entrypoints.http.intent_searching import INTENT, search_by_intent
 from recollect.entrypoints.http.memory_json import result_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import filters_of
 from recollect.entrypoints.http.representations import within_page
 
-INTENT = "intent"
 MIN_SIMILARITY = 0.7
 
 
 def search(app: App, request: Request) -> Reply:
-    """Engines nominate, the domain ranks, the timeline decides."""
+    """Engines nominate, the domain ranks, the timeline decides; by intent there is nothing to nominate."""
+    if request.values["mode"] == INTENT:
+        return search_by_intent(app, request)
     started = perf_counter()
     values = request.values
     scope = request.scope(values)
@@ -37,8 +39,6 @@ def search(app: App, request: Request) -> Reply:
 
 def _recall_request(app: App, request: Request) -> RecallRequest:
     values = request.values
-    if values["mode"] == INTENT:
-        raise InvalidInput("mode intent is not available yet", ("body", "mode"))
     mode = Mode(values["mode"])
     if "query" not in values and ("vector" not in values or mode is Mode.LEXICAL):
         raise InvalidInput("is required" if "vector" in values else "query or vector is required", ("body", "query"))

@@ -3,7 +3,9 @@
 from recollect.domain.event import SPOKEN_TYPES
 from recollect.domain.ranking import Mode
 from recollect.entrypoints.http.event_drafts import vector
+from recollect.entrypoints.http.feedback import FEEDBACK_BODY, give_feedback
 from recollect.entrypoints.http.fields import Field, Shape, choice, identifier, in_query, instant, number, text, whole
+from recollect.entrypoints.http.intent_searching import INTENT
 from recollect.entrypoints.http.listing import PAGE, get_event, list_bus, list_conversations, list_events
 from recollect.entrypoints.http.questions import (
     MOST_DAYS,
@@ -15,7 +17,7 @@ from recollect.entrypoints.http.questions import (
     search_window,
 )
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
-from recollect.entrypoints.http.searching import INTENT, search
+from recollect.entrypoints.http.searching import search
 
 
 def _limit(default: int | None = PAGE) -> Field:
@@ -46,9 +48,11 @@ SEARCH_BODY = Shape(
         **WHOSE,
         "query": text(max_bytes=TEXT_BYTES, blank=False).described("This, or `vector`, or both."),
         "vector": vector().described("The caller's own vector, of the embedder's dimension."),
-        "top_k": whole(1, 100).described("Absent: 10; 3 in semantic mode."),
+        "top_k": whole(1, 100).described("Absent: 10; 3 in semantic mode. By intent at most 15."),
         "mode": choice(*Mode, INTENT, default=Mode.HYBRID.value),
-        "min_similarity": number(-1, 1).described("Cosine, inclusive. Absent: 0.7 in semantic mode, else none."),
+        "min_similarity": number(-1, 1).described(
+            "Cosine, inclusive. Absent: 0.7 in semantic mode, else none. Not used by intent."
+        ),
         "time_window": search_window(),
         "filters": search_filters(),
         **TALK,
@@ -92,10 +96,20 @@ ROUTES = (
         method="POST",
         path="/v1/search",
         operation="search",
-        summary="Finds what was said: hybrid, semantic or lexical, with reasons",
+        summary="Finds what was said: hybrid, semantic, lexical or by intent, with reasons",
         handle=search,
         body=SEARCH_BODY,
         answer="SearchAnswer",
+        statuses=(200, *COMMON_STATUSES),
+    ),
+    Route(
+        method="POST",
+        path="/v1/feedback",
+        operation="giveFeedback",
+        summary="Says whether a search helped; it is counted, and nothing is stored",
+        handle=give_feedback,
+        body=FEEDBACK_BODY,
+        answer="FeedbackAnswer",
         statuses=(200, *COMMON_STATUSES),
     ),
     Route(

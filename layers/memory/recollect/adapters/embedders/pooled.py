@@ -1,0 +1,82 @@
+"""Another pooling over a model's tokens: centred, of the text's own part, with the weak words of a question at half.
+
+A model's token vectors have much in common that says nothing about the text (multilingual-e5-small's have a mean of
+length 0.83, MiniLM's of 0.22). One fixed mean for each model, over neutral sentences in 25 languages
+(`infra/embedders/neutral_sentences.txt`), is subtracted from every one.
+"""
+
+import base64
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+
+from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
+from recollect.domain.passages import own_start
+from recollect.domain.pooling import passage_vector, query_vector
+from recollect.ports import Embedder
+
+CENTRES_FILE = "centres.json"
+_VERSION = "own1"
+
+
+class PooledEmbedder:
+    """An embedder whose vectors are pooled anew from its tokens; one that tells no tokens stays as it is.
+
+    `centre` is the mean token vector, (dimension,), None where the model's is not known. The generation is a new one.
+    """
+
+    def __init__(self, embedder: Embedder, centre: FloatArray | None = None) -> None:
+        self._embedder = embedder
+        self._centre = centre
+
+    @property
+    def generation(self) -> str:
+        return f"{self._embedder.generation}.{_VERSION}"
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    def load(self) -> None:
+        """Load the model now rather than with the first text, where it can be. Raises NotReady."""
+        load = getattr(self._embedder, "load", None)
+        if load is not None:
+            load()
+
+    def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
+        """One encoding a text, in order; raises what the model raises."""
+        made = self._embedder.encode(texts, kind, with_tokens=True)
+        pooled = [self._pooled(text, encoding, kind) for text, encoding in zip(texts, made, strict=True)]
+        return pooled if with_tokens else [Encoding(encoding.vector, None) for encoding in pooled]
+
+    def _pooled(self, text: str, encoding: Encoding, kind: TextKind) -> Encoding:
+        centred = Encoding(encoding.vector, self._centred(encoding.tokens))
+        if kind is TextKind.QUERY:
+            return Encoding(query_vector(centred, text), centred.tokens)
+        return Encoding(passage_vector(centred, own_start(text)), centred.tokens)
+
+    def _centred(self, tokens: TokenVectors | None) -> TokenVectors | None:
+        if tokens is None or self._centre is None:
+            return tokens
+        return TokenVectors(unit(tokens.vectors - self._centre), tokens.spans)
+
+
+def pooled(embedder: Embedder) -> PooledEmbedder:
+    """The embedder with the centre that is kept for its model."""
+    return PooledEmbedder(embedder, centre_of(embedder.generation))
+
+
+def centre_of(generation: str) -> FloatArray | None:
+    """The mean token vector of a generation's model, whatever its precision; None for a model without one."""
+    family = generation.split(".")[0]
+    packed = _centres().get(family)
+    return None if packed is None else np.frombuffer(base64.b64decode(packed), "<f2").astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _centres() -> dict[str, str]:
+    found: dict[str, str] = json.loads(resources.files(__package__).joinpath(CENTRES_FILE).read_text("ascii"))
+    return found

@@ -1,0 +1,115 @@
+"""Signals of the ranking: pure functions over candidates, one number for each of them, in their order.
+
+A hint is 0 for all where the question or the records do not have what it looks for: no name, no date, no assistant.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import numpy
+from numpy.typing import NDArray
+
+from recollect.domain.candidate import Candidate
+from recollect.domain.date_hints import DateHint
+from recollect.domain.embedding import FloatArray
+from recollect.domain.lexical import TermStatistics, bm25_scores
+
+NEAR = timedelta(hours=1)
+"""How far apart two records of one conversation are at most to be of one exchange."""
+
+Near = NDArray[numpy.bool_]
+"""(candidates, candidates): which are of one exchange; each is of its own."""
+
+
+def similarities(candidates: Sequence[Candidate], *vectors: FloatArray | None) -> list[list[float | None]]:
+    """For each of these vectors the cosines of the candidates to it; None where either has no vector."""
+    known = [index for index, c in enumerate(candidates) if c.vector is not None]
+    matrix = numpy.stack([v for index in known if (v := candidates[index].vector) is not None]) if known else None
+    return [_cosines(len(candidates), known, matrix, vector) for vector in vectors]
+
+
+def _cosines(
+    count: int, known: Sequence[int], matrix: FloatArray | None, vector: FloatArray | None
+) -> list[float | None]:
+    found: list[float | None] = [None] * count
+    if vector is None or matrix is None:
+        return found
+    norms = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix)) * numpy.linalg.norm(vector)
+    cosines = numpy.round((matrix @ vector / numpy.where(norms == 0, 1, norms)).astype(numpy.float64), 6)
+    for index, cosine in zip(known, cosines.tolist(), strict=True):
+        found[index] = cosine
+    return found
+
+
+def lexical_scores(candidates: Sequence[Candidate], statistics: TermStatistics, terms: Sequence[str]) -> list[float]:
+    """BM25 of each candidate's own text."""
+    return bm25_scores(statistics, ((c.counts, c.length) for c in candidates), terms)
+
+
+def near_ones(candidates: Sequence[Candidate]) -> Near:
+    """Which candidates stand in one exchange: the same conversation, at most `NEAR` apart.
+
+    Only what was nominated is looked at. Reading the true neighbours besides, two turns either side, moved recall on
+    the dev sets by less than their noise: what helps the question is nominated itself.
+    """
+    names = {name: number for number, name in enumerate(dict.fromkeys(c.conversation_id for c in candidates))}
+    conversation = numpy.array([names[c.conversation_id] for c in candidates], dtype=numpy.int64)
+    said_at = numpy.array([c.ref.timestamp.timestamp() for c in candidates], dtype=numpy.float64)
+    near: Near = (conversation[:, None] == conversation) & (abs(said_at[:, None] - said_at) <= NEAR.total_seconds())
+    return near
+
+
+def best_near(near: Near, values: Sequence[float]) -> list[float]:
+    """The greatest of these values in each candidate's exchange, at least 0; its own where it stands alone."""
+    if not len(values):
+        return []
+    among = numpy.where(near, numpy.array(values, dtype=numpy.float64), 0.0)
+    found: list[float] = numpy.maximum(among.max(axis=1), 0.0).tolist()
+    return found
+
+
+def exchange_words(near: Near, lexical: Sequence[float]) -> list[float]:
+    """The words of an exchange: BM25 of the candidate and of the best other one, or of itself if it is the best."""
+    return [own + other for own, other in zip(lexical, best_near(near, lexical), strict=True)]
+
+
+def named_dates(candidates: Sequence[Candidate], hints: Sequence[DateHint]) -> list[float]:
+    """How narrow a date of the question the record falls into: 1 for a day, less for a month or a year."""
+    if not hints:
+        return [0.0] * len(candidates)
+    return [max((hint.weight for hint in hints if hint.holds(c.timestamp)), default=0.0) for c in candidates]
+
+
+def named_speaker(candidates: Sequence[Candidate], text: str) -> list[float]:
+    """1 for what the one person said whom the question names; all 0 where it names none or several."""
+    asked = text.casefold()
+    speakers = {c.speaker for c in candidates if c.speaker}
+    named = {speaker for speaker in speakers if _mentions(asked, speaker.casefold())}
+    return [1.0 if len(named) == 1 and c.speaker in named else 0.0 for c in candidates]
+
+
+def _mentions(text: str, name: str) -> bool:
+    position = text.find(name)
+    while position >= 0:
+        before, after = text[position - 1 : position], text[position + len(name) : position + len(name) + 1]
+        if not before.isalnum() and not after.isalnum():
+            return True
+        position = text.find(name, position + 1)
+    return False
+
+
+def said_by_user(candidates: Sequence[Candidate]) -> list[float]:
+    """1 for the user's own words, where an assistant is among the candidates; else all 0."""
+    if all(c.role == "user" for c in candidates):
+        return [0.0] * len(candidates)
+    return [1.0 if c.role == "user" else 0.0 for c in candidates]
+
+
+def by_maximum(values: Sequence[float]) -> list[float]:
+    """Each value as a share of the greatest; all 0 where none is above 0.
+
+    The scale's zero is "not alike at all" and "no such word", not the weakest nomination: so it does not depend on how
+    far down an engine happened to read.
+    """
+    high = max(values, default=0.0)
+    return [value / high if high > 0 else 0.0 for value in values]

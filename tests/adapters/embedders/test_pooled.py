@@ -1,0 +1,78 @@
+"""The pooling over a model's tokens: what it says of itself, and that it is what the domain defines."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect.adapters.embedders import pooled as module
+from recollect.adapters.embedders.hashing import HashingEmbedder
+from recollect.adapters.embedders.pooled import PooledEmbedder, centre_of, pooled
+from recollect.domain.embedding import Encoding, TextKind, cosine
+from recollect.domain.pooling import passage_vector, query_vector
+
+HEAD = "Anna on 8 May 2023: "
+TEXT = "the blue kettle sings"
+
+
+def encoded(embedder: PooledEmbedder, text: str, kind: TextKind = TextKind.PASSAGE) -> Encoding:
+    return embedder.encode([text], kind, with_tokens=True)[0]
+
+
+def test_it_is_a_generation_of_its_own_of_the_same_dimension() -> None:
+    embedder = pooled(HashingEmbedder())
+    assert (embedder.generation, embedder.dimension) == ("hashing.1.own1", HashingEmbedder().dimension)
+    assert embedder.encode([], TextKind.QUERY) == []
+    embedder.load()
+
+
+def test_what_stands_before_the_own_text_is_not_pooled() -> None:
+    embedder = pooled(HashingEmbedder())
+    alone, headed = encoded(embedder, TEXT), encoded(embedder, HEAD + TEXT)
+    assert headed.vector == pytest.approx(alone.vector, abs=1e-6)
+    plain = HashingEmbedder().encode([HEAD + TEXT], TextKind.PASSAGE)[0].vector
+    assert cosine(plain, alone.vector) < 0.95
+
+
+def test_a_question_is_pooled_by_its_words_and_tokens_come_only_where_asked_for() -> None:
+    embedder = pooled(HashingEmbedder())
+    bare = HashingEmbedder().encode([TEXT], TextKind.QUERY, with_tokens=True)[0]
+    assert encoded(embedder, TEXT, TextKind.QUERY).vector == pytest.approx(query_vector(bare, TEXT))
+    assert encoded(embedder, TEXT).vector == pytest.approx(passage_vector(bare, 0))
+    assert embedder.encode([TEXT], TextKind.QUERY)[0].tokens is None
+
+
+def test_tokens_are_centred_and_of_length_one() -> None:
+    dimension = HashingEmbedder().dimension
+    centre = np.full(dimension, 0.01, np.float32)
+    tokens = encoded(PooledEmbedder(HashingEmbedder(), centre), TEXT).tokens
+    bare = HashingEmbedder().encode([TEXT], TextKind.PASSAGE, with_tokens=True)[0].tokens
+    assert tokens is not None
+    assert bare is not None
+    assert tokens.spans == bare.spans
+    moved = bare.vectors - centre
+    assert tokens.vectors == pytest.approx(moved / np.linalg.norm(moved, axis=1, keepdims=True), abs=1e-6)
+
+
+def test_an_embedder_without_tokens_stays_as_it_is() -> None:
+    class Closed(HashingEmbedder):
+        def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
+            return super().encode(texts, kind)
+
+    found = encoded(PooledEmbedder(Closed(), np.ones(3, np.float32)), HEAD + TEXT)
+    assert found.tokens is None
+    assert found.vector.tolist() == Closed().encode([HEAD + TEXT], TextKind.PASSAGE)[0].vector.tolist()
+
+
+def test_each_kept_centre_is_of_its_models_dimension_and_of_every_precision() -> None:
+    kept = json.loads(Path(module.__file__).with_name(module.CENTRES_FILE).read_text("ascii"))
+    assert set(kept) == {"minilm-l6-v2", "e5-small"}
+    for family in kept:
+        centre = centre_of(f"{family}.int8.1")
+        assert centre is not None
+        assert centre.shape == (384,)
+        assert 0.1 < float(np.linalg.norm(centre)) < 1
+        assert centre.tolist() == list(centre_of(f"{family}.fp32.7"))  # type: ignore[arg-type]
+    assert centre_of("another.int8.1") is None

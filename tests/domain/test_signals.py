@@ -1,0 +1,155 @@
+"""Each signal of the ranking by itself."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.candidates import EAST, NORTH, STATISTICS, candidate
+from domain.samples import NOON
+from recollect.domain.candidate import Candidate
+from recollect.domain.date_hints import date_hints
+from recollect.domain.event import EventRef
+from recollect.domain.lexical import bm25
+from recollect.domain.signals import (
+    NEAR,
+    best_near,
+    by_maximum,
+    exchange_words,
+    lexical_scores,
+    named_dates,
+    named_speaker,
+    near_ones,
+    said_by_user,
+    similarities,
+)
+
+
+def at(name: str, minutes: float, conversation_id: str = "c") -> Candidate:
+    ref = EventRef(name, NOON + timedelta(minutes=minutes))
+    return candidate(name, ref=ref, conversation_id=conversation_id)
+
+
+exchanges = st.lists(
+    st.builds(at, st.uuids().map(str), st.integers(-200, 200), st.sampled_from(["c", "d"])), max_size=12
+)
+scores = st.floats(-5, 5)
+
+
+def test_similarity_is_the_cosine_whatever_the_length() -> None:
+    three = [candidate("a", vector=EAST * 3), candidate("b", vector=NORTH), candidate("c")]
+    assert similarities(three, EAST, NORTH * 2, None) == [[1.0, 0.0, None], [0.0, 1.0, None], [None] * 3]
+    assert similarities([candidate("a")], EAST) == [[None]]
+    assert similarities([], EAST) == [[]]
+
+
+def test_similarities_have_six_places_whatever_the_lengths_and_nothing_is_like_no_vector_at_all() -> None:
+    third = numpy.array([1, 8**0.5], dtype=numpy.float32)
+    found = similarities([candidate("a", vector=third * 7), candidate("b", vector=EAST * 0)], EAST * 5)
+    assert found == [[0.333333, 0.0]]
+
+
+def test_words_are_scored_by_bm25() -> None:
+    found = lexical_scores([candidate("a", counts={"dog": 2}), candidate("b")], STATISTICS, ("dog", "cat"))
+    assert found == [bm25(STATISTICS, {"dog": 2}, 10, ("dog", "cat")), 0.0]
+
+
+def test_near_is_the_same_conversation_within_the_hour() -> None:
+    near = near_ones([at("a", 0), at("b", 60), at("c", 61), at("d", 0, "other")])
+    assert near.tolist() == [
+        [True, True, False, False],
+        [True, True, True, False],
+        [False, True, True, False],
+        [False, False, False, True],
+    ]
+    assert timedelta(hours=1) == NEAR
+
+
+@given(exchanges)
+def test_near_goes_both_ways_and_to_oneself(candidates: list[Candidate]) -> None:
+    near = near_ones(candidates)
+    assert (near == near.T).all()
+    assert near.diagonal().all()
+
+
+def test_what_stands_alone_is_the_best_of_its_exchange() -> None:
+    near = near_ones([at("a", 0), at("b", 10), at("c", 20), at("alone", 0, "other")])
+    assert best_near(near, [0.1, 0.7, 0.3, 0.9]) == [0.7, 0.7, 0.7, 0.9]
+    assert best_near(near, [-1.0, -2.0, -3.0, -4.0]) == [0.0, 0.0, 0.0, 0.0]
+    assert best_near(near_ones([]), []) == []
+
+
+@given(st.data(), exchanges)
+def test_the_best_near_is_one_of_them_and_none_is_better(data: st.DataObject, candidates: list[Candidate]) -> None:
+    values = data.draw(st.lists(scores, min_size=len(candidates), max_size=len(candidates)))
+    near = near_ones(candidates)
+    for place, best in enumerate(best_near(near, values)):
+        around = [value for value, one in zip(values, near[place], strict=True) if one]
+        assert best == max([0.0, *around])
+
+
+def test_an_exchange_has_the_words_of_its_best_too() -> None:
+    near = near_ones([at("question", 0), at("answer", 1), at("later", 120)])
+    assert exchange_words(near, [3.0, 0.5, 1.0]) == [6.0, 3.5, 2.0]
+
+
+def test_a_date_counts_the_more_the_narrower_it_is_named() -> None:
+    said = [
+        candidate(str(i), ref=EventRef(str(i), datetime(*day, tzinfo=UTC)))
+        for i, day in enumerate([(2023, 5, 8), (2023, 5, 9), (2023, 6, 8), (2022, 5, 8)])
+    ]
+    assert named_dates(said, date_hints("What did she do on 8 May 2023?")) == [1.0, 0.5, 0.0, 0.0]
+    assert named_dates(said, date_hints("What happened in May?")) == [0.5, 0.5, 0.0, 0.5]
+    assert named_dates(said, date_hints("Where was I in 2022?")) == [0.0, 0.0, 0.0, 0.25]
+    assert named_dates(said, date_hints("Where was I?")) == [0.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Anna", True),
+        ("Anna is here", True),
+        ("where is Anna", True),
+        ("(anna)", True),
+        ("xAnna", False),
+        ("Annas", False),
+        ("Annas and anna", True),
+        ("ANNA, not annabel", True),
+        ("annabel and xanna, then anna's", True),
+        ("annanna", False),
+        ("nobody", False),
+    ],
+)
+def test_a_name_is_a_whole_word_wherever_it_stands(text: str, named: bool) -> None:
+    assert named_speaker([candidate("1", speaker="Anna"), candidate("2")], text) == [float(named), 0.0]
+
+
+def test_the_one_person_named_is_preferred_and_two_are_not() -> None:
+    anna, ben = candidate("1", speaker="Anna"), candidate("2", speaker="Ben")
+    assert named_speaker([anna, ben], "What did ANNA paint?") == [1.0, 0.0]
+    assert named_speaker([anna, ben], "Anna's and Ben's dog") == [0.0, 0.0]
+    assert named_speaker([anna, ben], "the annals") == [0.0, 0.0]
+
+
+def test_the_user_is_preferred_only_beside_an_assistant() -> None:
+    user, bot = candidate("1"), candidate("2", role="bot")
+    assert said_by_user([user, bot]) == [1.0, 0.0]
+    assert said_by_user([user, user]) == [0.0, 0.0]
+
+
+def test_the_scale_does_not_depend_on_the_weakest_nomination() -> None:
+    assert by_maximum([0.8, 0.4, 0.0]) == [1.0, 0.5, 0.0]
+    assert by_maximum([0.8, 0.4]) == [1.0, 0.5]
+    assert by_maximum([0.0, 0.0]) == [0.0, 0.0]
+    assert by_maximum([]) == []
+
+
+@given(st.lists(scores))
+def test_the_best_has_one_and_the_order_stays(values: list[float]) -> None:
+    found = by_maximum(values)
+    assert not values or max(values) <= 0 or max(found) == 1.0
+    assert [i for i, _ in sorted(enumerate(values), key=lambda one: one[1])] == [
+        i for i, _ in sorted(enumerate(found), key=lambda one: one[1])
+    ] or max(values) <= 0
