@@ -133,6 +133,21 @@ def project(world: World) -> None:
     world.app.project([*named, *(PendingEvent(ANNA, event.ref) for event in there)], world.now)
 
 
+def in_a_space(world: World) -> None:
+    """One message in a space that nobody has named before."""
+    world.say(EventDraft(content="The oven is warm.", space_id="kitchen", timestamp=world.now))
+
+
+def _space_is_known(_: World, stored: Stored) -> None:
+    assert [row.key for row in stored.of("spaces")] == ["kitchen"]
+
+
+@scenario("known_spaces.note", prepare=in_a_space, after=_space_is_known)
+def project_in_a_space(world: World) -> None:
+    """A query may name it from then on."""
+    world.app.reconcile(world.now)
+
+
 @scenario("reconcile", "reconcile.page", "reconcile.oldest_age", "outside_tombstones.tell", prepare=with_removals)
 def reconcile(world: World) -> None:
     """Everything that has a marker."""

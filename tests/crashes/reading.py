@@ -5,6 +5,7 @@ from crashes.derived import AFTER, summarized, taught
 from crashes.scenario import scenario
 from crashes.world import World
 from recollect.application.recalled import RecallRequest
+from recollect.application.retrieve_by_intent import IntentQuestion
 from recollect.domain.filters import SearchFilters, TimeWindow
 from recollect.domain.ranking import Mode
 from recollect.domain.timeline import WindowQuery
@@ -37,6 +38,14 @@ def _request(world: World) -> RecallRequest:
 def search(world: World) -> list[str]:
     """By words and meaning."""
     return [result.event.content for result in world.app.search(ANNA, _request(world)).results]
+
+
+@scenario("retrieve_by_intent", "known_spaces.of", prepare=everything, says=AFTER, reads=True, degrades=True)
+def search_by_intent(world: World) -> list[str]:
+    """By keywords and recency."""
+    question = IntentQuestion(text="What does my sister paint?", filters=SearchFilters(now=world.now))
+    answer = world.app.retrieve_by_intent(ANNA, question, world.app.begin_rules("acme"))
+    return [result.event.content for result in answer.results]
 
 
 @scenario("context", prepare=everything, says=AFTER, reads=True, degrades=True)
