@@ -150,6 +150,5 @@ def test_the_scale_does_not_depend_on_the_weakest_nomination() -> None:
 def test_the_best_has_one_and_the_order_stays(values: list[float]) -> None:
     found = by_maximum(values)
     assert not values or max(values) <= 0 or max(found) == 1.0
-    assert [i for i, _ in sorted(enumerate(values), key=lambda one: one[1])] == [
-        i for i, _ in sorted(enumerate(found), key=lambda one: one[1])
-    ] or max(values) <= 0
+    in_order = [one for _, one in sorted(zip(values, found, strict=True))]
+    assert in_order == sorted(found)
