@@ -1,24 +1,20 @@
-"""The document's targets, on a month of a diary that a person might keep (R-03 to R-05, R-86, R-90 to R-97, R-115).
+"""The document's targets, on a month of a diary that a person might keep (R-03 to R-05, R-86, R-94 to R-97, R-115).
 
-Times are the processor's, so that a busy machine does not fail them; what the wall says, and what long conversations
-of others give, stands in docs/benchmarks.md.
+No clock is looked at here: times (R-90 to R-94), and what long conversations of others give, are measured by
+`make bench` and stand in docs/benchmarks.md.
 """
 
 import statistics
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
 
 from application.asking import Asking, contents, draft
-from application.setting import NOON, open_memory
-from domain.retrieval_records import record
+from application.setting import open_memory
 from recollect.application.intent_answer import IntentAnswer
-from recollect.domain.intent import IntentName, classify
-from recollect.domain.keywords import extract_keywords
-from recollect.domain.relevance import score
+from recollect.domain.intent import IntentName
 
 KINDS = {
     "blood pressure was {n}/80": "What was my blood pressure?",
@@ -97,28 +93,7 @@ def test_quality_is_kept(answers: dict[str, IntentAnswer], diary: Asking) -> Non
     assert shown == len(KINDS) >= by_date
 
 
-def _cpu_ms(call: Callable[[], object]) -> float:
-    began = time.thread_time()
-    call()
-    return 1000 * (time.thread_time() - began)
-
-
-@pytest.mark.spec("R-90", "R-91")
-def test_extraction_and_classification_take_milliseconds() -> None:
-    asked = [f"{question} {n}" for n in range(9) for question in KINDS.values()][:100]
-    assert _cpu_ms(lambda: [extract_keywords(text) for text in asked]) / 100 < 50
-    known = [(text, extract_keywords(text)) for text in asked]
-    assert _cpu_ms(lambda: [classify(text, words) for text, words in known]) / 100 < 30
-
-
-@pytest.mark.spec("R-92")
-def test_scoring_a_hundred_records_takes_less_than_a_tenth_of_a_second() -> None:
-    records = [record(f"blood pressure {n}", n, notes="before breakfast " * 20) for n in range(100)]
-    keywords = extract_keywords("What was my blood pressure last week?")
-    assert _cpu_ms(lambda: [score(one, keywords, NOON) for one in records]) < 100
-
-
-@pytest.mark.spec("R-93", "R-94")
+@pytest.mark.spec("R-94")
 def test_a_hundred_queries_at_once_over_a_thousand_records(tmp_path_factory: pytest.TempPathFactory) -> None:
     memory = open_memory(tmp_path_factory.mktemp("load"))
     kinds = list(KINDS)
@@ -127,15 +102,17 @@ def test_a_hundred_queries_at_once_over_a_thousand_records(tmp_path_factory: pyt
         asking.said(*(draft(kinds[n % 12].format(n=n), n / 75) for n in range(start, start + 100)))
     together = Barrier(100)
 
-    def one(n: int) -> tuple[float, int]:
+    def one(n: int) -> tuple[str, ...]:
         together.wait()
-        began = time.thread_time()
-        answer = asking(list(KINDS.values())[n % 12], last_days=14)
-        return 1000 * (time.thread_time() - began), len(answer.results)
+        return ids(asking(list(KINDS.values())[n % 12], last_days=14))
 
     with ThreadPoolExecutor(100) as threads:
         done = list(threads.map(one, range(100)))
+    alone = {question: ids(asking(question, last_days=14)) for question in KINDS.values()}
     memory.app.parts.close()
-    took = sorted(cpu for cpu, _ in done)
-    assert {found for _, found in done} == {15}
-    assert took[94] < 200
+    assert {len(found) for found in done} == {15}
+    assert done == [alone[list(KINDS.values())[n % 12]] for n in range(100)]
+
+
+def ids(answer: IntentAnswer) -> tuple[str, ...]:
+    return tuple(result.event.id for result in answer.results)

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from application.setting import ANNA, NOON, Memory, away, open_memory
+from recollect.domain.candidate import Arm
 from recollect.domain.documents import index_document
 from recollect.domain.drafting import EventDraft
 from recollect.domain.event import Event
 from recollect.domain.filters import DropReason, TimeWindow
-from recollect.domain.nomination import Arm
 from recollect.domain.ranking import Mode
 from recollect.domain.scope import Scope
 

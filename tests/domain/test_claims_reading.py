@@ -149,17 +149,16 @@ def test_reading_again_finds_the_same(text: str) -> None:
     ],
 )
 def test_time_grows_with_the_length_at_most(piece: str) -> None:
-    """Doubling a text of junk doubles the time, with room for noise; a text of 64 KiB is read in under a second."""
+    """Doubling a text of junk doubles the work: no rule backtracks. Times are this thread's own, in one run."""
     rules = default_cue_rules()
     text = piece * (65_536 // len(piece))
     read_claims(text[:2_000], AT, rules)
-    took = min(_seconds(text, rules) for _ in range(2))
-    assert took < 3.0  # a second on a machine of its own, and the machines of tests are shared
+    whole = min(_seconds(text, rules) for _ in range(2))
     half = min(_seconds(text[: len(text) // 2], rules) for _ in range(2))
-    assert took < 5 * half + 0.1
+    assert whole < 5 * half + 0.1
 
 
 def _seconds(text: str, rules: object) -> float:
-    start = time.perf_counter()
+    start = time.thread_time()
     read_claims(text, AT, rules)  # type: ignore[arg-type]
-    return time.perf_counter() - start
+    return time.thread_time() - start

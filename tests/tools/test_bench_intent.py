@@ -51,3 +51,31 @@ def test_the_page_says_what_was_met_and_what_was_missed(figures: dict[str, Any])
     assert [line for line in lines if "R-97" in line and "**missed**" in line]
     assert [line for line in lines if "R-95" in line and "met" in line]
     assert "small, 14 days" in page.intent_part({"intent": figures})
+
+
+@pytest.mark.spec("R-90", "R-91", "R-92", "R-93", "R-94")
+@pytest.mark.parametrize(
+    ("statement", "place", "limit_ms"),
+    [
+        ("R-90", ("parts", "extraction", "ms"), 50),
+        ("R-91", ("parts", "classification", "ms"), 30),
+        ("R-92", ("parts", "scoring", "ms"), 100),
+        ("R-93", ("whole", "mean_ms"), 200),
+        ("R-94", ("load", "together", "p95_ms"), 200),
+    ],
+)
+def test_each_time_is_measured_beside_a_baseline_and_judged_by_its_goal(
+    figures: dict[str, Any], statement: str, place: tuple[str, ...], limit_ms: float
+) -> None:
+    page = importlib.import_module("intent_page")
+    within: Any = figures
+    for name in place[:-1]:
+        within = within[name]
+    assert within[place[-1]] > 0
+    for measured_ms, is_met in ((limit_ms - 1, True), (limit_ms, False)):
+        within[place[-1]] = measured_ms
+        judged = [met for goal, _, met in page.intent_goals({"intent": figures}) if goal.startswith(statement)]
+        assert judged == [is_met]
+    lines = page.intent_part({"intent": figures}).splitlines()
+    (row,) = [line for line in lines if f"{statement}:" in line and "processor" not in line]
+    assert float(row.split("|")[4]) > 0

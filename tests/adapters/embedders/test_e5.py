@@ -93,7 +93,7 @@ def test_a_text_has_one_vector_in_whatever_company(e5: OnnxEmbedder) -> None:
 def test_odd_and_huge_texts_have_a_vector_too(e5: OnnxEmbedder, text: str) -> None:
     started = time.thread_time()
     encoding = e5.encode([text], TextKind.PASSAGE, with_tokens=True)[0]
-    assert time.thread_time() - started < 10
+    assert time.thread_time() - started < 60  # a guard against hanging, no figure
     assert np.isfinite(encoding.vector).all()
     assert np.linalg.norm(encoding.vector) == pytest.approx(1, abs=1e-5)
     assert encoding.tokens is not None

@@ -33,12 +33,13 @@ from recollect.contracts.examples import (
     writes_of,
 )
 from recollect.contracts.search_index_setting import arm_of
+from recollect.domain.candidate import Arm
 from recollect.domain.embedding import FloatArray, cosine
 from recollect.domain.errors import InvalidInput
 from recollect.domain.event import Event, EventType, Json
 from recollect.domain.filters import DropReason, TimeWindow, drop_reason
 from recollect.domain.lexical import TermStatistics, bm25, terms
-from recollect.domain.nomination import Arm, NominationRequest
+from recollect.domain.nomination import NominationRequest
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import COUNTED_RECORDS
 

@@ -14,9 +14,9 @@ from recollect.adapters.aws.opensearch import OpenSearchIndex
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection
 from recollect.contracts.examples import DIMENSION, NOW, a_document, a_request, a_scope, a_vector, an_event, some_events
 from recollect.contracts.search_index_setting import ids_of, seen
+from recollect.domain.candidate import Arm
 from recollect.domain.errors import NotReady
 from recollect.domain.filters import DropReason
-from recollect.domain.nomination import Arm
 
 pytestmark = pytest.mark.engines
 
