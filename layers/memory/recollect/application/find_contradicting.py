@@ -7,6 +7,7 @@ index is asked: of two that come at once, at least the later one sees both.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from recollect.domain.candidate import Candidate
 from recollect.domain.claim_places import attribute_path, claim_writes, cues_path, entered_ref
 from recollect.domain.claims import Claim, ClaimKind
 from recollect.domain.embedding import FloatArray
@@ -14,7 +15,7 @@ from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import SearchFilters
 from recollect.domain.items import ItemPath
 from recollect.domain.lexical import query_terms
-from recollect.domain.nomination import IndexHit, NominationRequest
+from recollect.domain.nomination import NominationRequest
 from recollect.domain.scope import Scope
 from recollect.domain.settlement import BY_KEY
 from recollect.ports import Items, SearchIndex, Timeline
@@ -65,7 +66,7 @@ class FindContradicting:
 
     def similar(
         self, scope: Scope, event: Event, vector: FloatArray | None, now: datetime, *, ended: bool = False
-    ) -> list[IndexHit]:
+    ) -> list[Candidate]:
         """The index's nearest by words and by meaning, within the event's own persona and household.
 
         `ended`: those too that something newer has ended already.

@@ -10,13 +10,13 @@ from recollect.application.apply_arbitration import ApplyArbitration
 from recollect.application.find_contradicting import FindContradicting
 from recollect.application.read_memories import KeptMemory, ReadMemories
 from recollect.domain.arbitration_policy import Arbitration, ArbitrationPolicy, weigh
+from recollect.domain.candidate import Candidate
 from recollect.domain.decisions import OpenConflict, Step, conflict_document, conflict_key, decision_key, pair_id
 from recollect.domain.embedding import FloatArray
 from recollect.domain.errors import VersionMismatch
 from recollect.domain.event import Event
 from recollect.domain.items import ABSENT, ItemWrite
 from recollect.domain.memory import Memory, MemoryStatus
-from recollect.domain.nomination import IndexHit
 from recollect.domain.proposals import proposal_of, signals_of
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
@@ -136,7 +136,7 @@ def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
     )
 
 
-def _may_be_alike(hit: IndexHit, candidate: Statement, rules: Rules) -> bool:
+def _may_be_alike(hit: Candidate, candidate: Statement, rules: Rules) -> bool:
     """Whether a content signal is possible: the index knows vectors, and no keywords."""
     vector = None if hit.vector is None else hit.vector.astype("float64")
     alike = similarity(candidate.embedding, vector)

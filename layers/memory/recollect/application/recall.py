@@ -11,7 +11,7 @@ share it.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from recollect.application.candidates import candidate_of_event, candidate_of_hit
+from recollect.application.candidates import candidate_of_event
 from recollect.application.judging import Judging
 from recollect.application.read_back import Ranking, ReadingBack, leading
 from recollect.application.recalled import (
@@ -30,13 +30,14 @@ from recollect.application.slots_then import SlotsThen
 from recollect.application.tail_slots import TailSlots
 from recollect.application.tail_vectors import TailVectors
 from recollect.application.value_gate import ValueGate
+from recollect.domain.candidate import Arm, Candidate
 from recollect.domain.embedding import FloatArray, TextKind, TokenVectors
 from recollect.domain.errors import Unavailable, UpstreamFailed
 from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, drop_reason
 from recollect.domain.lexical import query_terms
-from recollect.domain.nomination import Arm, NominationRequest, Nominations
-from recollect.domain.ranking import Candidate, Mode, Query, Ranked, RankingPolicy, rank
+from recollect.domain.nomination import NominationRequest, Nominations
+from recollect.domain.ranking import Mode, Query, Ranked, RankingPolicy, rank
 from recollect.domain.scope import Scope
 from recollect.ports import Concurrency, Embedder, Items, SearchIndex, Timeline
 
@@ -192,7 +193,7 @@ class Recall:
     ) -> dict[str, Candidate]:
         if nominations is None:
             return self._timeline_candidates(opened, records)
-        return {hit.ref.id: candidate_of_hit(hit) for hit in (*nominations.superseded, *nominations.hits)}
+        return {hit.ref.id: hit for hit in (*nominations.superseded, *nominations.hits)}
 
     def _timeline_candidates(self, opened: OpenRecall, records: Records) -> dict[str, Candidate]:
         """Without an index: the newest events and memories and the important ones, ranked by the same rules."""

@@ -7,13 +7,14 @@ from recollect.application.candidates import statistics_of
 from recollect.application.read_memories import NewestMemories
 from recollect.application.slots_then import SlotsThen
 from recollect.application.value_gate import Rejections
+from recollect.domain.candidate import Candidate
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, SearchFilters
 from recollect.domain.lexical import TermStatistics
 from recollect.domain.memory import Memory
 from recollect.domain.nomination import Nominations
-from recollect.domain.ranking import Candidate, Mode, Query, Ranked
+from recollect.domain.ranking import Mode, Query, Ranked
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import Tail
 from recollect.ports import Pending

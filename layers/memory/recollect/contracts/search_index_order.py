@@ -20,11 +20,12 @@ from recollect.contracts.examples import (
     some_events,
 )
 from recollect.contracts.search_index_setting import SearchIndexSetting, arm_of, ids_of
+from recollect.domain.candidate import Arm
 from recollect.domain.embedding import FloatArray, cosine
 from recollect.domain.event import Event
 from recollect.domain.filters import DropReason, TimeWindow, drop_reason
 from recollect.domain.lexical import TermStatistics, bm25, terms
-from recollect.domain.nomination import Arm, NominationRequest
+from recollect.domain.nomination import NominationRequest
 from recollect.domain.scope import Scope
 from recollect.ports import SearchIndex
 

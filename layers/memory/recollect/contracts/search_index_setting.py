@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from recollect.contracts.examples import a_document, a_request, a_vector
+from recollect.domain.candidate import Arm, Candidate
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import Event
-from recollect.domain.nomination import Arm, IndexHit, Nominations
+from recollect.domain.nomination import Nominations
 from recollect.domain.scope import Scope
 from recollect.ports import SearchIndex
 
@@ -49,7 +50,7 @@ def arm_of(nominations: Nominations, arm: Arm) -> list[str]:
     return [event_id for _, event_id in ranked]
 
 
-def ids_of(items: Iterable[Event | IndexHit]) -> set[str]:
+def ids_of(items: Iterable[Event | Candidate]) -> set[str]:
     """The ids of events or hits."""
     return {item.ref.id for item in items}
 

@@ -8,9 +8,9 @@ import pytest
 
 from recollect.contracts.examples import HARD_IDS, NOW, a_document, a_request, a_scope, a_vector, an_event, some_events
 from recollect.contracts.search_index_setting import BOTH_ARMS, SearchIndexSetting, arm_of, ids_of, seen
+from recollect.domain.candidate import Arm
 from recollect.domain.event import EventType, Role, Source
 from recollect.domain.filters import TimeWindow
-from recollect.domain.nomination import Arm
 from recollect.domain.scope import Scope
 from recollect.ports import SearchIndex
 

@@ -3,15 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import EventRef
-from recollect.domain.nomination import Arm
+
+
+class Arm(StrEnum):
+    """Who nominated a candidate."""
+
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+    TAIL = "tail"
+    TIMELINE = "timeline"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """`counts` are of the question's terms, `length` is in terms; `vector` is None where the record has none."""
+    """`arms` gives the rank (from 1) in each arm that nominated it; `counts` are of the question's terms in it.
+
+    `length` is in terms; `vector` is None where the record has none.
+    """
 
     ref: EventRef
     arms: Mapping[Arm, int]

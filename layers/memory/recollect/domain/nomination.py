@@ -3,21 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 
+from recollect.domain.candidate import Candidate
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import EventRef
 from recollect.domain.filters import DropReason, SearchFilters
 from recollect.domain.lexical import TermStatistics
-
-
-class Arm(StrEnum):
-    """Who nominated a candidate."""
-
-    LEXICAL = "lexical"
-    VECTOR = "vector"
-    TAIL = "tail"
-    TIMELINE = "timeline"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,24 +34,6 @@ class NominationRequest:
         return 0 if self.filters.admits_superseded else self.superseded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexHit:
-    """A nominated record: `counts` of the query's terms in it, its length in terms, its vector, its facts.
-
-    `arms` gives the rank (from 1) in each arm that nominated it.
-    """
-
-    ref: EventRef
-    arms: Mapping[Arm, int]
-    conversation_id: str
-    counts: Mapping[str, int]
-    length: int
-    vector: FloatArray | None
-    role: str
-    speaker: str | None
-    importance: float
-
-
 @dataclass(frozen=True, slots=True)
 class Tally:
     """How many records of the user the engine considered, and why it left records out.
@@ -83,11 +56,11 @@ class Nominations:
     is pending: true where the index is part of the timeline's own transaction.
     """
 
-    hits: tuple[IndexHit, ...]
+    hits: tuple[Candidate, ...]
     statistics: TermStatistics
     tally: Tally | None = None
     includes_tail: bool = False
-    superseded: tuple[IndexHit, ...] = ()
+    superseded: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

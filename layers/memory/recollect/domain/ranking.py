@@ -26,8 +26,6 @@ from recollect.domain.signals import (
     similarities,
 )
 
-__all__ = ["Candidate", "Mode", "Query", "Ranked", "RankingPolicy", "rank"]
-
 
 class Mode(StrEnum):
     """How a search ranks: all signals, the cosine alone, or BM25 alone."""

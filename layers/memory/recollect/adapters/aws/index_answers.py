@@ -14,10 +14,11 @@ from recollect.adapters.aws.index_queries import (
     VECTOR,
     Wave,
 )
+from recollect.domain.candidate import Arm, Candidate
 from recollect.domain.embedding import FloatArray
 from recollect.domain.filters import DropReason
 from recollect.domain.lexical import TermStatistics, bm25
-from recollect.domain.nomination import Arm, IndexHit, Nominations, Tally
+from recollect.domain.nomination import Nominations, Tally
 from recollect.domain.timeline import COUNTED_RECORDS
 
 Sources: TypeAlias = dict[str, Mapping[str, Any]]  # as fetched, by event id
@@ -54,7 +55,7 @@ def _statistics(wave: Wave, answers: Mapping[str, Any]) -> TermStatistics:
 
 def _hits(
     wave: Wave, statistics: TermStatistics, lexical: Sources, vector: Sources, limit: int
-) -> tuple[IndexHit, ...]:
+) -> tuple[Candidate, ...]:
     """Features are read once for each record, whatever arms found it."""
     sources = lexical | vector
     counts = {event_id: counts_of(source, wave.request.terms) for event_id, source in sources.items()}

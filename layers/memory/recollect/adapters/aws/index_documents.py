@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
+from recollect.domain.candidate import Arm, Candidate
 from recollect.domain.embedding import FloatArray, pack_vector, unit, unpack_vector
 from recollect.domain.event import EventRef
 from recollect.domain.instants import from_microseconds, microseconds
-from recollect.domain.nomination import Arm, IndexDocument, IndexHit
+from recollect.domain.nomination import IndexDocument
 from recollect.domain.scope import Scope
 
 FETCHED_FIELDS = (
@@ -110,9 +111,9 @@ def vectors_of(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, FloatArray
 
 def hit_of(
     source: Mapping[str, Any], arms: Mapping[Arm, int], counts: Mapping[str, int], vector: FloatArray | None
-) -> IndexHit:
+) -> Candidate:
     """A fetched document as a hit."""
-    return IndexHit(
+    return Candidate(
         ref=EventRef(source["event_id"], from_microseconds(source["timestamp"])),
         arms=arms,
         conversation_id=source["conversation_id"],

@@ -1,12 +1,17 @@
 """Largest magnitudes of the activations that enter each dense layer, measured on a few sentences of our own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 import onnxruntime
 
+from recollect.adapters.embedders.bert_graph import BertEncoder
+from recollect.adapters.embedders.dense_layers import DenseLayers, FloatLayers
 from recollect.domain.embedding import FloatArray
+
+# What comes out of attention has no channels that stand out; smoothing it costs a multiplication and brings nothing.
+_NOT_SMOOTHED = "attention.output.dense"
 
 SENTENCES: Final = (
     "I adopted a puppy last Saturday and named her Luna.",
@@ -30,6 +35,19 @@ SENTENCES: Final = (
     "The quarterly revenue rose by 8 % to 3.2 million euros, mostly thanks to new customers in Poland and Spain.",
     "She is learning to play the violin and practises every morning before school.",
 )
+
+
+def input_ranges(
+    encoder_of: Callable[[DenseLayers], BertEncoder], width: int, token_ids: Sequence[Sequence[int]]
+) -> dict[str, FloatArray]:
+    """{dense layer: largest magnitude of each channel that enters it}, of the encoder in floats; states are `width`."""
+    layers = FloatLayers()
+    encoder = encoder_of(layers)
+    encoder.write()
+    observed = {name: tensor for name, tensor in layers.inputs.items() if not name.endswith(_NOT_SMOOTHED)}
+    widths = {name: 4 * width if name.endswith(".output.dense") else width for name in observed}
+    model = encoder.graph.finished("observed", {name: (tensor, widths[name]) for name, tensor in observed.items()})
+    return activation_ranges(bytes(model.SerializeToString()), list(observed), token_ids)
 
 
 def activation_ranges(

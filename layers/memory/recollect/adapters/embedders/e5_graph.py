@@ -8,14 +8,13 @@ import onnx
 
 from recollect.adapters.embedders import multilingual_e5 as e5
 from recollect.adapters.embedders.bert_graph import BertEncoder, BertShape
-from recollect.adapters.embedders.calibration import activation_ranges
-from recollect.adapters.embedders.dense_layers import DenseLayers, FloatLayers, Int8Layers, Smoothing
+from recollect.adapters.embedders.calibration import input_ranges
+from recollect.adapters.embedders.dense_layers import DenseLayers, Int8Layers, Smoothing
 from recollect.adapters.embedders.four_bit_rows import four_bit_rows
 from recollect.adapters.embedders.q4_file import FourBitTable, Q4Model
 from recollect.domain.embedding import FloatArray
 
 _SHAPE = BertShape(e5.LAYERS, e5.HEADS, e5.DIMENSION)
-_NOT_SMOOTHED = "attention.output.dense"
 # 8 channels of 384 and 32 of 1536 in float32. Loss of cosine to the float graph, on 20 texts of 15 languages and 12 of
 # chats: .0004; without them .0012, with half as many .0004, with twice as many .00036.
 _SMOOTHING = Smoothing(migration=0.4, loud_share=1 / 48)
@@ -45,7 +44,8 @@ def write_model(model: Q4Model, sample: Sequence[Sequence[int]], path: Path, wei
     the word table (54 MB) only rows that occur are ever loaded. `sample` are texts in ids, to measure activations over.
     """
     weights = bert_weights(model)
-    encoder = _encoder(model, weights, Int8Layers(_ranges(model, weights, sample), _SMOOTHING))
+    ranges = input_ranges(lambda layers: _encoder(model, weights, layers), e5.DIMENSION, sample)
+    encoder = _encoder(model, weights, Int8Layers(ranges, _SMOOTHING))
     states = encoder.write()
     graph = encoder.graph.finished("e5", {"last_hidden_state": (states, e5.DIMENSION)})
     onnx.save_model(graph, path, save_as_external_data=True, location=weights_file, size_threshold=_LARGE_BYTES)
@@ -76,15 +76,3 @@ def _encoder(model: Q4Model, weights: Mapping[str, FloatArray], layers: DenseLay
     if not isinstance(words, FourBitTable):
         raise ValueError("the word table is not in 4 bits")
     return BertEncoder(weights, _SHAPE, layers, four_bit_rows(words))
-
-
-def _ranges(
-    model: Q4Model, weights: Mapping[str, FloatArray], sample: Sequence[Sequence[int]]
-) -> dict[str, FloatArray]:
-    layers = FloatLayers()
-    encoder = _encoder(model, weights, layers)
-    encoder.write()
-    observed = {name: tensor for name, tensor in layers.inputs.items() if not name.endswith(_NOT_SMOOTHED)}
-    width = {name: 4 * e5.DIMENSION if name.endswith(".output.dense") else e5.DIMENSION for name in observed}
-    graph = encoder.graph.finished("observed", {name: (tensor, width[name]) for name, tensor in observed.items()})
-    return activation_ranges(bytes(graph.SerializeToString()), list(observed), sample)

@@ -6,7 +6,7 @@ from tokenizers import Tokenizer
 
 from recollect.adapters.embedders import minilm
 from recollect.adapters.embedders.bert_graph import BertEncoder, BertShape
-from recollect.adapters.embedders.calibration import SENTENCES, activation_ranges
+from recollect.adapters.embedders.calibration import SENTENCES, input_ranges
 from recollect.adapters.embedders.dense_layers import FloatLayers, Int8Layers
 from recollect.adapters.embedders.minilm import Precision
 from recollect.domain.embedding import FloatArray
@@ -14,8 +14,6 @@ from recollect.domain.embedding import FloatArray
 Weights = Mapping[str, FloatArray]
 
 _SHAPE = BertShape(minilm.LAYERS, minilm.HEADS, minilm.DIMENSION)
-# What comes out of attention has no channels that stand out; smoothing it costs a multiplication and brings nothing.
-_NOT_SMOOTHED = "attention.output.dense"
 
 
 def model_bytes(weights: Weights, tokenizer: Tokenizer, precision: Precision) -> bytes:
@@ -29,11 +27,5 @@ def model_bytes(weights: Weights, tokenizer: Tokenizer, precision: Precision) ->
 
 
 def _ranges(weights: Weights, tokenizer: Tokenizer) -> dict[str, FloatArray]:
-    layers = FloatLayers()
-    encoder = BertEncoder(weights, _SHAPE, layers)
-    encoder.write()
-    observed = {name: tensor for name, tensor in layers.inputs.items() if not name.endswith(_NOT_SMOOTHED)}
-    width = {name: 4 * minilm.DIMENSION if name.endswith(".output.dense") else minilm.DIMENSION for name in observed}
-    model = encoder.graph.finished("observed", {name: (tensor, width[name]) for name, tensor in observed.items()})
     ids = [tokenizer.encode(sentence).ids for sentence in SENTENCES]
-    return activation_ranges(bytes(model.SerializeToString()), list(observed), ids)
+    return input_ranges(lambda layers: BertEncoder(weights, _SHAPE, layers), minilm.DIMENSION, ids)

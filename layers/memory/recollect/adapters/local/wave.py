@@ -14,11 +14,12 @@ from recollect.adapters.local.documents import term_prefix
 from recollect.adapters.local.lexical_arm import READ_ENOUGH, READ_MOST, LexicalArm, user_statistics
 from recollect.adapters.local.users import User
 from recollect.adapters.local.vectors import VectorArm
+from recollect.domain.candidate import Arm, Candidate
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import EventRef
 from recollect.domain.filters import DropReason
 from recollect.domain.instants import from_microseconds
-from recollect.domain.nomination import Arm, IndexHit, NominationRequest, Nominations, Tally
+from recollect.domain.nomination import NominationRequest, Nominations, Tally
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import COUNTED_RECORDS
 
@@ -65,12 +66,12 @@ class Wave:
         hits = self._hits(self._admitted, self._request.limit, READ_MOST)
         return Nominations(hits, self._statistics, tally, includes_tail=True, superseded=self._superseded())
 
-    def _superseded(self) -> tuple[IndexHit, ...]:
+    def _superseded(self) -> tuple[Candidate, ...]:
         limit = self._request.most_superseded
         mask = superseded_only(self._columns, self._tests) if limit else None
         return self._hits(mask, limit, READ_ENOUGH) if mask is not None and mask.any() else ()
 
-    def _hits(self, among: Mask, limit: int, read_most: int) -> tuple[IndexHit, ...]:
+    def _hits(self, among: Mask, limit: int, read_most: int) -> tuple[Candidate, ...]:
         lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
         leaders = self._leaders(among, limit, lexical, read_most)
         found = self._read(sorted({place for arm in leaders.values() for place in arm}))
@@ -101,8 +102,8 @@ class Wave:
 
     def _hit(
         self, place: int, found: _Found, arms: dict[Arm, int], counts: dict[str, int], vector: FloatArray
-    ) -> IndexHit:
-        return IndexHit(
+    ) -> Candidate:
+        return Candidate(
             ref=EventRef(found.id, from_microseconds(found.timestamp)),
             arms=arms,
             conversation_id=found.conversation,

@@ -9,7 +9,7 @@ from recollect.application.retrieve_by_intent import IntentQuestion
 from recollect.domain.analysis import QueryAnalysis
 from recollect.domain.errors import InvalidInput
 from recollect.domain.intent import IntentName
-from recollect.entrypoints.http.memory_json import result_json
+from recollect.entrypoints.http.memory_json import diagnostics_json, result_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import filters_of
 from recollect.entrypoints.http.representations import within_page
@@ -68,21 +68,8 @@ def analysis_json(analysis: QueryAnalysis) -> dict[str, Any]:
 
 
 def _diagnostics(answer: IntentAnswer, returned: int) -> dict[str, Any]:
-    seen = answer.diagnostics
-    diagnostics: dict[str, Any] = {
-        "matched_count": seen.matched_count,
-        "filtered_count": seen.filtered_count,
-        "returned_count": returned,
-        "dropped": {str(reason): count for reason, count in seen.dropped.items()},
-        "exact": seen.exact,
-        "missing": list(seen.missing),
-        "tail": seen.tail,
-        "tail_cut": seen.tail_cut,
-        "stats": _stats(answer),
-    }
-    if answer.fallback is not None:
-        diagnostics |= {"fallback": seen.fallback, "fallback_reason": answer.fallback.value}
-    return diagnostics
+    diagnostics = diagnostics_json(answer.diagnostics, returned) | {"stats": _stats(answer)}
+    return diagnostics if answer.fallback is None else {**diagnostics, "fallback_reason": answer.fallback.value}
 
 
 def _stats(answer: IntentAnswer) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from recollect.domain.representation import replacement_note
 from recollect.entrypoints.http.representations import event_json, score_json, why_json
 
 if TYPE_CHECKING:
-    from recollect.application.search_memory import SearchResult
+    from recollect.application.search_memory import SearchDiagnostics, SearchResult
 
 _OF_THE_EVENT = (
     "content", "timestamp", "importance", "source", "role", "speaker", "conversation_id", "event_type", "key",
@@ -61,6 +61,21 @@ def _memory_hit(result: "SearchResult", memory: Memory) -> dict[str, Any]:
     said = {} if result.event.is_carrier else event_json(result.event)
     shown = {name: kept[name] for name in _OF_THE_MEMORY if name in kept}
     return {"id": memory.id, "kind": "memory", **shown, **{n: said[n] for n in _WHERE_IT_WAS_SAID if n in said}}
+
+
+def diagnostics_json(seen: "SearchDiagnostics", returned: int) -> dict[str, Any]:
+    """The counts of a search; `returned` results fitted into the answer."""
+    diagnostics: dict[str, Any] = {
+        "matched_count": seen.matched_count,
+        "filtered_count": seen.filtered_count,
+        "returned_count": returned,
+        "dropped": {str(reason): count for reason, count in seen.dropped.items()},
+        "exact": seen.exact,
+        "missing": list(seen.missing),
+        "tail": seen.tail,
+        "tail_cut": seen.tail_cut,
+    }
+    return {**diagnostics, "fallback": seen.fallback} if seen.fallback else diagnostics
 
 
 def _json(value: object) -> object:

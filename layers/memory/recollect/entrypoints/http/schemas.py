@@ -3,6 +3,7 @@
 from typing import Any
 
 from recollect.application.ingest_events import IngestStatus
+from recollect.domain.candidate import Arm
 from recollect.domain.date_based import DATE_BASED, FallbackReason
 from recollect.domain.entities import EntityType
 from recollect.domain.event import SPOKEN_TYPES, ContentType, Role, Source
@@ -11,7 +12,6 @@ from recollect.domain.goals import CheckInStatus, GoalStatus
 from recollect.domain.intent import IntentName
 from recollect.domain.memory import MemoryStatus
 from recollect.domain.messages import MessageRole
-from recollect.domain.nomination import Arm
 from recollect.domain.selection import Section
 from recollect.domain.summary import Reason
 from recollect.domain.tool_calls.call import Protocol

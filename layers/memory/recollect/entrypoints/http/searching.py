@@ -1,17 +1,15 @@
 """`POST /v1/search`: from the body to a recall, and back."""
 
 from time import perf_counter
-from typing import Any
 
 from recollect.app import App
 from recollect.application.recalled import RecallRequest
-from recollect.application.search_memory import SearchAnswer
 from recollect.domain.embedding import unit, vector_of
 from recollect.domain.errors import InvalidInput
 from recollect.domain.ranking import Mode
 from recollect.entrypoints.http.event_drafts import embedding_dimension
 from recollect.entrypoints.http.intent_searching import INTENT, search_by_intent
-from recollect.entrypoints.http.memory_json import result_json
+from recollect.entrypoints.http.memory_json import diagnostics_json, result_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import filters_of
 from recollect.entrypoints.http.representations import within_page
@@ -32,7 +30,8 @@ def search(app: App, request: Request) -> Reply:
     results = [result_json(result, values.get("explain", False)) for result in answer.results]
     fitting = within_page(results)
     version = rules.result().version
-    diagnostics = {**_search_diagnostics(answer, len(fitting), started), "rules_version": version}
+    took = {"duration_ms": round((perf_counter() - started) * 1000, 1), "rules_version": version}
+    diagnostics = diagnostics_json(answer.diagnostics, len(fitting)) | took
     log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut")}
     return Reply(200, {"results": fitting, "diagnostics": diagnostics}, log={**log, "mode": values["mode"]})
 
@@ -54,19 +53,3 @@ def _recall_request(app: App, request: Request) -> RecallRequest:
         min_similarity=values.get("min_similarity", MIN_SIMILARITY if semantic else None),
         count=True,
     )
-
-
-def _search_diagnostics(answer: SearchAnswer, returned: int, started: float) -> dict[str, Any]:
-    seen = answer.diagnostics
-    diagnostics: dict[str, Any] = {
-        "matched_count": seen.matched_count,
-        "filtered_count": seen.filtered_count,
-        "returned_count": returned,
-        "dropped": {str(reason): count for reason, count in seen.dropped.items()},
-        "exact": seen.exact,
-        "missing": list(seen.missing),
-        "tail": seen.tail,
-        "tail_cut": seen.tail_cut,
-        "duration_ms": round((perf_counter() - started) * 1000, 1),
-    }
-    return {**diagnostics, "fallback": seen.fallback} if seen.fallback else diagnostics
