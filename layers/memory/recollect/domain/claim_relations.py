@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
+from recollect.domain.claims import HELD, Claim, ClaimKind, Relation, RelationKind, Said
 from recollect.domain.clause_owners import is_of_another_group
 from recollect.domain.clause_reading import NEVER, PAST, TOPIC
 from recollect.domain.cue_rules import CueRules
@@ -16,11 +16,10 @@ from recollect.domain.passing_changes import updated_in_passing
 from recollect.domain.slot_changes import slot_changed
 from recollect.domain.standing_in import stood_in
 from recollect.domain.stemming import stem
-from recollect.domain.told_words import known_words, span_words
+from recollect.domain.told_words import has_stem, known_words, span_words
 from recollect.domain.topic_cover import covered
 from recollect.domain.value_swaps import swapped
 
-HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
 _DENIES = frozenset({ClaimKind.END, ClaimKind.RETRACTION})
 _RANK = (RelationKind.RETRACTS, RelationKind.OVERRIDES, RelationKind.SUPERSEDES)
 _SPARE_WORDS = 1
@@ -162,7 +161,7 @@ def _revives(old: Claim, new: Claim, rules: CueRules) -> bool:
         return False
     topic = [one for one in new.value.split() if one not in rules.verb_stems] or new.value.split()
     denied = old.value.split()
-    alike_all = all(any(alike(one, other, rules.related) for other in denied) for one in topic)
+    alike_all = all(has_stem(denied, one, rules) for one in topic)
     return alike_all and len(denied) <= len(topic) + _SPARE_WORDS
 
 

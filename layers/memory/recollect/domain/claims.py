@@ -24,6 +24,12 @@ class ClaimKind(StrEnum):
     """Changes a part of it and keeps the rest: "same job, new title"."""
 
 
+HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
+"""What a clause asserts."""
+PRESENT = frozenset({"said", "of", "bit"})
+"""Attributes of weak claims that are so when they are said, and not only meant or past."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """What one clause says of one attribute of one subject.

@@ -4,17 +4,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.claims import HELD, PRESENT, Claim, ClaimKind, Said
 from recollect.domain.clause_owners import is_of_others
 from recollect.domain.clause_reading import TOPIC
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.cue_values import alike, content_stems
-from recollect.domain.told_words import clause_text
+from recollect.domain.cue_values import content_stems
+from recollect.domain.told_words import clause_text, has_stem
 from recollect.domain.topic_cover import covered
 
-_HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
-_PRESENT = frozenset({"said", "of", "bit"})
 _INSTEAD = re.compile(
     r"\b(?:instead of|rather than|in place of|replac(?:es|ed|ing)"
     r"|(?:took|takes|taken|taking|handed|passed) over\b[^.!?;]{0,30}? ?from"
@@ -34,10 +32,10 @@ def ended(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     for new in _weak(newer, was=True):
         text = clause_text(newer, new)
         over = new.kind is ClaimKind.END and _is_over(new, text, rules)
-        anew = new.kind in _HELD and new.attribute in _PRESENT and rules.words.has("anew_markers", text)
+        anew = new.kind in HELD and new.attribute in PRESENT and rules.words.has("anew_markers", text)
         over, anew = (over, anew) if (over or anew) and not is_of_others(older, newer, new, rules) else (False, False)
         for old in _weak(older) if over or anew else ():
-            opposite = old.kind in _HELD if over else old.kind is ClaimKind.END
+            opposite = old.kind in HELD if over else old.kind is ClaimKind.END
             again = opposite and _is_about_one(old, new) and _says_again(old, new, rules, whole=anew)
             if again and _is_head(older, old, new, rules):
                 yield old, new
@@ -58,17 +56,17 @@ def put_in_place(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     for new in _weak(newer, was=True):
         text = newer.text[slice(*new.span)]
         cue, handed = _INSTEAD.search(text), _HANDED.search(text) if new.subject else None
-        if (cue is None and handed is None) or new.kind not in _HELD or is_of_others(older, newer, new, rules):
+        if (cue is None and handed is None) or new.kind not in HELD or is_of_others(older, newer, new, rules):
             continue
         behind = text[cue.end() : cue.end() + _LONGEST] if cue else ""
         named = _value_behind(behind, rules) if cue else content_stems(new.subject.split(), rules.words)
         for old in _weak(older) if named else ():
-            if old.kind in _HELD and _stands_in(old, new, named, rules):
+            if old.kind in HELD and _stands_in(old, new, named, rules):
                 yield old, new
 
 
 def _weak(said: Said, *, was: bool = False) -> Iterator[Claim]:
-    names = _PRESENT | {"was"} if was else _PRESENT
+    names = PRESENT | {"was"} if was else PRESENT
     return (claim for claim in said.claims if claim.rule == "weak" and claim.attribute in names)
 
 
@@ -80,10 +78,10 @@ def _value_behind(text: str, rules: CueRules) -> tuple[str, ...]:
 def _stands_in(old: Claim, new: Claim, named: Sequence[str], rules: CueRules) -> bool:
     """The old clause has the named value, and something else that the newer one has too."""
     known = old.value.split()
-    if not all(_has(known, one, rules) for one in named):
+    if not all(has_stem(known, one, rules) for one in named):
         return False
     rest = [one for one in new.value.split() if one not in named and one not in rules.idle_stems]
-    return any(_has(known, one, rules) for one in rest)
+    return any(has_stem(known, one, rules) for one in rest)
 
 
 def _is_about_one(old: Claim, new: Claim) -> bool:
@@ -97,29 +95,25 @@ def _says_again(old: Claim, new: Claim, rules: CueRules, *, whole: bool) -> bool
         for one in new.value.split()
         if one not in rules.idle_stems | rules.time_stems and not one.isdigit()
     ]
-    nouns = [one for one in told if one not in rules.verb_stems and _has(known, one, rules)]
-    missing = [one for one in told if not _has(known, one, rules)]
+    nouns = [one for one in told if one not in rules.verb_stems and has_stem(known, one, rules)]
+    missing = [one for one in told if not has_stem(known, one, rules)]
     loose = not whole and nouns and all(one in rules.verb_stems for one in missing)
     if not told or len(known) > _MOST_WORDS or (missing and not loose) or not (nouns or not (whole or missing)):
         return False
-    left = [one for one in known if one not in rules.idle_stems and not _has(told, one, rules)]
+    left = [one for one in known if one not in rules.idle_stems and not has_stem(told, one, rules)]
     return not (whole and left)
 
 
 def _whole(one: str, known: Sequence[str], rules: CueRules) -> str:
     """The verb of "pick-ups", where the older clause has it."""
     first = one.partition("-")[0]
-    return first if first != one and _has(known, first, rules) else one
+    return first if first != one and has_stem(known, first, rules) else one
 
 
 def _is_head(older: Said, old: Claim, new: Claim, rules: CueRules) -> bool:
     """Whether what both name is more than a modifier in the older one: "coffee" is not in "coffee machine"."""
     known = old.value.split()
-    shared = [one for one in new.value.split() if one not in rules.verb_stems and _has(known, one, rules)]
-    if not shared or all(_has(known, one, rules) for one in new.value.split()):
+    shared = [one for one in new.value.split() if one not in rules.verb_stems and has_stem(known, one, rules)]
+    if not shared or all(has_stem(known, one, rules) for one in new.value.split()):
         return True
     return any(covered(older, old, replace(new, value=one, attribute=TOPIC), rules) for one in shared)
-
-
-def _has(stems: Sequence[str], one: str, rules: CueRules) -> bool:
-    return any(alike(one, other, rules.related) for other in stems)

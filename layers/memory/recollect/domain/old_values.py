@@ -5,17 +5,15 @@ older clause says is told to be over, and another clause of the same text tells 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.claims import HELD, PRESENT, Claim, Said
 from recollect.domain.clause_owners import brings_in
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.cue_values import alike, content_stems
-from recollect.domain.told_words import clause_text, span_words, word_stems
+from recollect.domain.cue_values import content_stems
+from recollect.domain.told_words import clause_text, has_stem, has_stems, span_words, word_stems
 
-_PRESENT = frozenset({"said", "of", "bit"})
-_HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
 _NOT = re.compile(
     r"(?:,|;|\u2014| -| and| but)\s{0,2}not (?P<old>(?!only\b|just\b|yet\b|sure\b|that\b|to\b|really\b)[^,.;!?]{2,40})",
     re.IGNORECASE,
@@ -42,10 +40,10 @@ def named_as_not(older: Said, newer: Said, rules: CueRules) -> _Pairs:
         denied = content_stems(read_words(cue["old"]), rules.words)
         new = next((one for one in _told(newer) if one.span[0] < cue.start() <= one.span[1]), None)
         past = new is None or (new.attribute == "was" and not _PERFECT_OR_CHOICE.search(newer.text[slice(*new.span)]))
-        if not denied or new is None or past or new.kind not in _HELD or brings_in(older, newer, new, rules):
+        if not denied or new is None or past or new.kind not in HELD or brings_in(older, newer, new, rules):
             continue
         for old in _told(older):
-            if old.kind in _HELD and old.attribute in _PRESENT and _has_all(old.value.split(), denied, rules):
+            if old.kind in HELD and old.attribute in PRESENT and has_stems(old.value.split(), denied, rules):
                 yield old, new
 
 
@@ -54,9 +52,9 @@ def departed(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     if max(len(older.text), len(newer.text)) > _SHORT_TEXT:
         return
     gone = [one for one in _told(newer) if _departs(newer, one, rules)]
-    come = [one for one in _told(newer) if gone and one.kind in _HELD and _is_so(newer, one)]
+    come = [one for one in _told(newer) if gone and one.kind in HELD and _is_so(newer, one)]
     for old in _told(older) if come else ():
-        if old.kind not in _HELD or old.attribute not in _PRESENT or len(old.value.split()) > _MOST_STEMS:
+        if old.kind not in HELD or old.attribute not in PRESENT or len(old.value.split()) > _MOST_STEMS:
             continue
         for left in gone:
             new = next((one for one in come if one is not left and _stands_by(newer, left, one)), None)
@@ -70,7 +68,7 @@ def _told(said: Said) -> Iterator[Claim]:
 
 def _departs(newer: Said, one: Claim, rules: CueRules) -> bool:
     """Whether the clause says that something has gone: sold, left, retired, too dear."""
-    return one.kind in _HELD and (bool(_leaving(newer, one, rules)) or _TOO.search(clause_text(newer, one)) is not None)
+    return one.kind in HELD and (bool(_leaving(newer, one, rules)) or _TOO.search(clause_text(newer, one)) is not None)
 
 
 def _leaving(newer: Said, one: Claim, rules: CueRules) -> list[int]:
@@ -85,7 +83,7 @@ def _leaving(newer: Said, one: Claim, rules: CueRules) -> list[int]:
 
 
 def _is_so(newer: Said, one: Claim) -> bool:
-    return one.attribute in _PRESENT or _PERFECT.match(newer.text[slice(*one.span)]) is not None
+    return one.attribute in PRESENT or _PERFECT.match(newer.text[slice(*one.span)]) is not None
 
 
 def _stands_by(newer: Said, left: Claim, new: Claim) -> bool:
@@ -108,7 +106,7 @@ def _is_gone(older: Said, newer: Said, old: Claim, left: Claim, rules: CueRules)
         opens = any(word.lower() in _OWN or word[:1].isupper() for word in words[place + 1 : place + 3])
         went = [one for one in stems[place + 1 : place + _REACH] if one and one in told] if opens else []
     nouns = [one for one in went if one not in rules.verb_stems or one in _names(older, old, rules)]
-    return _has_all(known, nouns if left.subject else nouns[:1], rules) and bool(nouns)
+    return has_stems(known, nouns if left.subject else nouns[:1], rules) and bool(nouns)
 
 
 def _names(older: Said, old: Claim, rules: CueRules) -> set[str]:
@@ -119,12 +117,4 @@ def _names(older: Said, old: Claim, rules: CueRules) -> set[str]:
 def _is_other(old: Claim, left: Claim, new: Claim, rules: CueRules) -> bool:
     """Whether what is so is something else than what has gone."""
     known = [*old.value.split(), *left.value.split()]
-    return any(not _has(known, one, rules) and one not in rules.time_stems for one in new.value.split())
-
-
-def _has_all(known: Sequence[str], stems: Sequence[str], rules: CueRules) -> bool:
-    return all(_has(known, one, rules) for one in stems)
-
-
-def _has(stems: Sequence[str], one: str, rules: CueRules) -> bool:
-    return any(alike(one, other, rules.related) for other in stems)
+    return any(not has_stem(known, one, rules) and one not in rules.time_stems for one in new.value.split())

@@ -5,22 +5,20 @@ tomorrow"), "now" with all but one word the same, and words that take something 
 That was a mistake").
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.claims import HELD, PRESENT, Claim, ClaimKind, Said
 from recollect.domain.clause_owners import is_of_another_group, is_of_others
 from recollect.domain.clause_reading import TOPIC
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.cue_values import alike, content_stems
+from recollect.domain.cue_values import content_stems
 from recollect.domain.predicates import OTHERS
-from recollect.domain.told_words import all_stems, clause_text, known_words, span_words
+from recollect.domain.told_words import all_stems, clause_text, has_stem, has_stems, known_words, span_words
 
 _LEAST_SHARED = 2
 _MOST_STEMS = 12
 _NEAR_CHARACTERS = 160
-_ASSERTED = frozenset({"said", "of", "bit"})
-_HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
 _OTHERS_OWN = frozenset({"his", "her", "their", "he", "she", "hers", "theirs"})
 _Pairs = Iterator[tuple[Claim, Claim]]
 
@@ -38,8 +36,8 @@ class _Compared:
     @classmethod
     def of(cls, old: Claim, new: Claim, rules: CueRules) -> "_Compared":
         ours, theirs = old.value.split(), new.value.split()
-        shared = tuple(one for one in theirs if _has(ours, one, rules))
-        left = tuple(one for one in ours if not _has(theirs, one, rules))
+        shared = tuple(one for one in theirs if has_stem(ours, one, rules))
+        left = tuple(one for one in ours if not has_stem(theirs, one, rules))
         fresh = tuple(one for one in theirs if one not in shared)
         return cls(shared, left, fresh, ours[0] if ours[:1] == theirs[:1] else "")
 
@@ -69,7 +67,7 @@ def _is_done_for(old: Claim, new: Claim, older: Said, newer: Said, rules: CueRul
     told = [one for one in new.value.split() if one not in subject and one not in rules.time_stems]
     named = any(one not in rules.idle_stems and one not in rules.verb_stems for one in told)
     definite = " the " in clause_text(older, old) and (" the " in clause_text(newer, new))
-    return definite and named and _has_all(told, old.value.split(), rules)
+    return definite and named and has_stems(old.value.split(), told, rules)
 
 
 def _holds(old: Claim, new: Claim, older: Said, newer: Said, rules: CueRules) -> bool:
@@ -93,7 +91,7 @@ def taken_back(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """Clauses that a text with a cue of retraction says again as a whole: that they are not so."""
     cues = [claim for claim in newer.claims if claim.kind is ClaimKind.RETRACTION and claim.attribute == TOPIC]
     cue = min(cues, key=lambda claim: bool(claim.value), default=None)
-    if cue is None or (cue.value and not _has_all(cue.value.split(), all_stems(older, rules), rules)):
+    if cue is None or (cue.value and not has_stems(all_stems(older, rules), cue.value.split(), rules)):
         return
     near = span_words(newer, (max(0, cue.span[0] - _NEAR_CHARACTERS), cue.span[1] + _NEAR_CHARACTERS))
     if _OTHERS_OWN & {word.lower() for word in near} - known_words(older):
@@ -102,7 +100,7 @@ def taken_back(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     for old in older.claims:
         stems = [one for one in old.value.split() if one not in rules.vague_stems]
         told = old.rule == "weak" and old.attribute != "meant" and old.subject not in OTHERS
-        if told and stems and _has_all(stems, near_stems, rules) and not _of_another(older, newer, stems, rules):
+        if told and stems and has_stems(near_stems, stems, rules) and not _of_another(older, newer, stems, rules):
             yield old, cue
 
 
@@ -110,7 +108,7 @@ def _of_another(older: Said, newer: Said, stems: Sequence[str], rules: CueRules)
     """Priya doesn't have twins: what takes something back says it of somebody of whom the older text does not speak."""
     known = all_stems(older, rules)
     things = (one.value.split() for one in newer.claims if one.rule == "weak" and one.attribute == "of")
-    return any(told[:1] and told[0] not in known and _has_all(stems, told[1:], rules) for told in things)
+    return any(told[:1] and told[0] not in known and has_stems(told[1:], stems, rules) for told in things)
 
 
 def denied(older: Said, newer: Said, rules: CueRules) -> _Pairs:
@@ -123,17 +121,17 @@ def denied(older: Said, newer: Said, rules: CueRules) -> _Pairs:
             continue
         told = [one for one in new.value.split() if one not in rules.idle_stems]
         for old in older.claims:
-            asserted = old.rule == "weak" and old.kind in _HELD and old.attribute in _ASSERTED
-            missing = [one for one in told if not _has(old.value.split(), one, rules)] if asserted else told
+            asserted = old.rule == "weak" and old.kind in HELD and old.attribute in PRESENT
+            missing = [one for one in told if not has_stem(old.value.split(), one, rules)] if asserted else told
             few = all(any(map(str.isdigit, one)) for one in missing) and len(told) - len(missing) >= _LEAST_SHARED
             if few and not is_of_others(older, newer, new, rules):
                 yield old, new
 
 
 def _weak_pairs(older: Said, newer: Said) -> _Pairs:
-    news = [claim for claim in newer.claims if claim.rule == "weak" and claim.attribute in _ASSERTED]
-    olds = [claim for claim in older.claims if claim.rule == "weak" and claim.attribute in _ASSERTED]
-    return ((old, new) for new in news for old in olds if old.kind in _HELD)
+    news = [claim for claim in newer.claims if claim.rule == "weak" and claim.attribute in PRESENT]
+    olds = [claim for claim in older.claims if claim.rule == "weak" and claim.attribute in PRESENT]
+    return ((old, new) for new in news for old in olds if old.kind in HELD)
 
 
 def _holds_over(old: Claim, new: Claim, rules: CueRules) -> bool:
@@ -169,7 +167,7 @@ def _is_of_one(old: Claim, new: Claim, rules: CueRules) -> bool:
     """The same subject; "deploys" is of "we deploy"."""
     subject = content_stems(new.subject.split(), rules.words)
     of_verb = not old.subject and bool(subject) and all(one in rules.verb_stems for one in subject)
-    return old.subject == new.subject or (of_verb and all(_has(old.value.split(), one, rules) for one in subject))
+    return old.subject == new.subject or (of_verb and all(has_stem(old.value.split(), one, rules) for one in subject))
 
 
 def _does_the_same(old: Claim, new: Claim, rules: CueRules) -> bool:
@@ -191,11 +189,3 @@ def _differs_in_one(old: Claim, new: Claim, rules: CueRules) -> bool:
         return False
     timed = all(one[:1].isdigit() or one in rules.time_stems for one in (*found.left, *found.fresh))
     return timed or len(found.shared) >= _LEAST_SHARED
-
-
-def _has_all(stems: Iterable[str], known: Iterable[str], rules: CueRules) -> bool:
-    return all(_has(known, one, rules) for one in stems)
-
-
-def _has(stems: Iterable[str], one: str, rules: CueRules) -> bool:
-    return any(alike(one, other, rules.related) for other in stems)

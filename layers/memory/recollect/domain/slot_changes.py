@@ -9,14 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.claims import HELD, PRESENT, Claim, Said
 from recollect.domain.clause_owners import is_of_others
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.cue_values import WHEN, Sort, Value, alike, content_stems, typed_values
-from recollect.domain.told_words import noted, span_words, stems_of_each
+from recollect.domain.cue_values import WHEN, Sort, Value, content_stems, typed_values
+from recollect.domain.told_words import has_stem, noted, span_words, stems_of_each
 
-_ASSERTED = frozenset({"said", "of", "bit"})
-_HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
 _POSSESSIVES = frozenset({"my", "our", "me", "us", "the"})
 _ORDINAL = re.compile(r"\b(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)\b", re.I)
 _CODE = re.compile(r"\b(?:[A-Za-z]{1,4}\d{1,5}|\d{1,5}[A-Za-z])\b")
@@ -48,7 +46,7 @@ def slot_changed(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """Clauses of which the newer puts another value into the older one's place, and says that it changed."""
     changed = (side for side in _sides(newer, rules) if side.changes or side.now or side.claim.until is not None)
     news = [side for side in changed if not is_of_others(older, newer, side.claim, rules)]
-    olds = [side for side in _sides(older, rules) if side.claim.attribute in _ASSERTED] if news else []
+    olds = [side for side in _sides(older, rules) if side.claim.attribute in PRESENT] if news else []
     for new in news:
         for old in olds:
             if _is_same_speaker(old, new, rules) and _fits(old, new, rules):
@@ -62,12 +60,12 @@ def _sides(said: Said, rules: CueRules) -> list[_Side]:
 def _read_sides(said: Said, rules: CueRules) -> list[_Side]:
     """The clauses that assert something; "it's 9032 now" is read with the clause before it."""
     found: list[_Side] = []
-    for claim in (one for one in said.claims if one.rule == "weak" and one.kind in _HELD and one.attribute != "meant"):
+    for claim in (one for one in said.claims if one.rule == "weak" and one.kind in HELD and one.attribute != "meant"):
         side = _side(said, claim, claim.span, claim.value, rules)
         if found and _TAKES_UP.match(said.text, claim.span[0]) and claim.span[0] - found[-1].claim.span[1] < _MOST_SLOT:
             before = found[-1].claim
             side = _side(said, claim, (before.span[0], claim.span[1]), f"{before.value} {claim.value}", rules)
-        if side.now or side.changes or claim.attribute in _ASSERTED:
+        if side.now or side.changes or claim.attribute in PRESENT:
             found.append(side)
     return found
 
@@ -113,13 +111,9 @@ def _frame(stems: Sequence[str], rules: CueRules) -> tuple[str, ...]:
 def _is_same_speaker(old: _Side, new: _Side, rules: CueRules) -> bool:
     """Whether another subject at most changes what is somebody's own."""
     stems = content_stems(new.claim.subject.split(), rules.words)
-    own = new.claim.subject == old.claim.subject or all(_has(old.frame, one, rules) for one in stems)
-    known = all(_has(old.frame, one, rules) or one in rules.verb_stems for one in new.frame)
+    own = new.claim.subject == old.claim.subject or all(has_stem(old.frame, one, rules) for one in stems)
+    known = all(has_stem(old.frame, one, rules) or one in rules.verb_stems for one in new.frame)
     return own or (new.changes and bool(_POSSESSIVES & set(new.words))) or (new.claim.subject == "they" and known)
-
-
-def _has(stems: Sequence[str], one: str, rules: CueRules) -> bool:
-    return any(alike(one, other, rules.related) for other in stems)
 
 
 def _fits(old: _Side, new: _Side, rules: CueRules) -> bool:
@@ -133,9 +127,9 @@ def _typed(old: _Side, new: _Side, rules: CueRules) -> bool:
     if sum(_differs(old, new, name) for name in {name for name, _ in new.values}) != 1:
         return False
     things = [one for one in old.frame if one not in rules.verb_stems] or list(old.frame)
-    shared = [one for one in new.frame if _has(old.frame, one, rules)]
-    whole = all(_has(new.frame, one, rules) for one in things)
-    part = all(_has(old.frame, one, rules) for one in new.frame)
+    shared = [one for one in new.frame if has_stem(old.frame, one, rules)]
+    whole = all(has_stem(new.frame, one, rules) for one in things)
+    part = all(has_stem(old.frame, one, rules) for one in new.frame)
     solid = any(one not in rules.verb_stems for one in shared) or len(shared) > 1
     return bool(shared) and solid and (whole or part) and not _told_apart(new, shared, rules)
 
@@ -168,9 +162,9 @@ def _named(old: _Side, new: _Side, rules: CueRules) -> bool:
     """All but one run of words the same, "now" in the newer: "Choir's rehearsing in the old cinema these days"."""
     if not new.now or old.values != new.values:
         return False
-    shared = [one for one in new.frame if _has(old.frame, one, rules)]
+    shared = [one for one in new.frame if has_stem(old.frame, one, rules)]
     fresh = [one for one in new.frame if one not in shared]
-    left = [one for one in old.frame if not _has(new.frame, one, rules)]
+    left = [one for one in old.frame if not has_stem(new.frame, one, rules)]
     if _placed_anew(old, new, left, fresh, rules):
         return any(one not in rules.verb_stems or new.claim.attribute == "of" for one in shared)
     if not (shared and 0 < len(fresh) <= _MOST_SLOT and 0 < len(left) <= _MOST_SLOT):
@@ -211,11 +205,11 @@ def _moved_to(old: _Side, new: _Side, rules: CueRules) -> bool:
     cut = new.words.index("to", 2)
     stems = content_stems(new.words[:cut], rules.words)
     moved = [one for one in new.frame if one in stems]
-    known = [one for one in moved if _has(old.frame, one, rules) and one not in rules.verb_stems]
-    fresh = [one for one in new.frame if one not in stems and not _has(old.frame, one, rules)]
-    left = [one for one in old.frame if not _has(new.frame, one, rules)]
+    known = [one for one in moved if has_stem(old.frame, one, rules) and one not in rules.verb_stems]
+    fresh = [one for one in new.frame if one not in stems and not has_stem(old.frame, one, rules)]
+    left = [one for one in old.frame if not has_stem(new.frame, one, rules)]
     short = 0 < len(old.frame) <= _MOST_SLOT + 1
-    thing = old.claim.attribute == "of" and short and _has(known, old.frame[0], rules)
+    thing = old.claim.attribute == "of" and short and has_stem(known, old.frame[0], rules)
     placed = thing and bool(_PLACING & set(old.words)) and len(left) <= _MOST_SLOT
     if new.words[cut + 1 : cut + 2] and rules.words.is_verb(new.words[cut + 1]):
         return False

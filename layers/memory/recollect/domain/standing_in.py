@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.claims import HELD, PRESENT, Claim, Said
 from recollect.domain.clause_owners import is_of_others
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.cue_values import alike, content_stems
-from recollect.domain.told_words import all_words, span_words
+from recollect.domain.cue_values import content_stems
+from recollect.domain.told_words import all_words, has_stem, span_words
 
-_PRESENT = frozenset({"said", "of", "bit"})
-_HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
 _NEAR = 160
 _MOST_WORDS = 12
 
@@ -27,7 +25,7 @@ def stood_in(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim,
 
 def _weak(said: Said) -> Iterator[Claim]:
     return (
-        one for one in said.claims if one.rule == "weak" and one.kind in _HELD and one.attribute in (*_PRESENT, "was")
+        one for one in said.claims if one.rule == "weak" and one.kind in HELD and one.attribute in (*PRESENT, "was")
     )
 
 
@@ -40,10 +38,10 @@ def _is_reason(newer: Said, one: Claim, new: Claim, rules: CueRules) -> bool:
 def _is_of(older: Said, old: Claim, newer: Said, new: Claim, reason: Claim, rules: CueRules) -> bool:
     """Whether the older clause speaks of what is out of action, and the newer puts something else there."""
     known = old.value.split()
-    if old.attribute not in _PRESENT or len(known) > _MOST_WORDS or is_of_others(older, newer, reason, rules):
+    if old.attribute not in PRESENT or len(known) > _MOST_WORDS or is_of_others(older, newer, reason, rules):
         return False
     about = [one for one in reason.value.split() if one not in rules.idle_stems | rules.verb_stems | rules.time_stems]
-    shared = [one for one in about if any(alike(one, other, rules.related) for other in known)]
+    shared = [one for one in about if has_stem(known, one, rules)]
     fresh = [one for one in new.value.split() if one not in known and one not in rules.idle_stems]
     named = content_stems((word for word in all_words(older) if word[:1].isupper()), rules.words)
     return bool(fresh) and (len(shared) > 1 or any(one in named for one in shared))

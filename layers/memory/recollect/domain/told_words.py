@@ -1,12 +1,12 @@
 """The words of a text and of its clauses, worked out once for each text however many others it is held against."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import TypeVar
 
 from recollect.domain.claims import Claim, Said
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.cue_values import content_stems
+from recollect.domain.cue_values import alike, content_stems
 
 _T = TypeVar("_T")
 
@@ -61,3 +61,13 @@ def word_stems(said: Said, span: tuple[int, int], rules: CueRules) -> tuple[str,
 def stems_of_each(words: tuple[str, ...], rules: CueRules) -> tuple[str, ...]:
     """For each word its stem, or nothing for one without content."""
     return tuple((content_stems((word,), rules.words) or ("",))[0] for word in words)
+
+
+def has_stem(stems: Iterable[str], one: str, rules: CueRules) -> bool:
+    """Whether a stem, or one that means the same, is among these."""
+    return any(alike(one, other, rules.related) for other in stems)
+
+
+def has_stems(stems: Collection[str], wanted: Iterable[str], rules: CueRules) -> bool:
+    """Whether all of these stems are."""
+    return all(has_stem(stems, one, rules) for one in wanted)

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.claims import HELD, PRESENT, Claim, Said
 from recollect.domain.clause_owners import is_of_others
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.cue_values import alike, typed_values
-from recollect.domain.told_words import clause_text, noted, span_words, word_stems
+from recollect.domain.cue_values import typed_values
+from recollect.domain.told_words import clause_text, has_stem, noted, span_words, word_stems
 
-_PRESENT = frozenset({"said", "of", "bit"})
-_HELD = frozenset({ClaimKind.STATE, ClaimKind.CHANGE})
 _OWN = frozenset({"my", "our", "the"})
 _TO = frozenset({"to", "onto", "into", "for"})
 _REACH = 7
@@ -43,7 +41,7 @@ def swapped(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, 
     """Clauses of which the newer puts another value where the older one has its own."""
     news = [side for side in _sides(newer, rules) if side.cue or _is_bounded(side)]
     news = [side for side in news if not is_of_others(older, newer, side.claim, rules)]
-    olds = [side for side in _sides(older, rules) if side.claim.attribute in _PRESENT] if news else []
+    olds = [side for side in _sides(older, rules) if side.claim.attribute in PRESENT] if news else []
     for new in news:
         for old in olds:
             if old.claim.until is None and _weight(old, new, rules) >= _ENOUGH:
@@ -51,7 +49,7 @@ def swapped(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, 
 
 
 def _is_bounded(side: _Side) -> bool:
-    return side.claim.until is not None and side.claim.attribute in _PRESENT
+    return side.claim.until is not None and side.claim.attribute in PRESENT
 
 
 def _sides(said: Said, rules: CueRules) -> tuple[_Side, ...]:
@@ -59,8 +57,8 @@ def _sides(said: Said, rules: CueRules) -> tuple[_Side, ...]:
 
 
 def _weak(said: Said) -> Iterator[Claim]:
-    told = (one for one in said.claims if one.rule == "weak" and one.kind in _HELD and not one.subject)
-    return (one for one in told if one.attribute in _PRESENT or one.attribute == "was")
+    told = (one for one in said.claims if one.rule == "weak" and one.kind in HELD and not one.subject)
+    return (one for one in told if one.attribute in PRESENT or one.attribute == "was")
 
 
 def _read(said: Said, claim: Claim, rules: CueRules) -> _Side:
@@ -109,7 +107,7 @@ def _cue(said: Said, claim: Claim, words: Sequence[str], rules: CueRules) -> int
         return 0
     if rules.words.has("instead_markers", text) or _moves([word.lower() for word in words], rules):
         return 2
-    return int(claim.attribute in _PRESENT and rules.words.has("anew_markers", text))
+    return int(claim.attribute in PRESENT and rules.words.has("anew_markers", text))
 
 
 def _moves(words: Sequence[str], rules: CueRules) -> bool:
@@ -132,15 +130,15 @@ def _puts(one: str, two: str, rules: CueRules) -> bool:
 
 def _weight(old: _Side, new: _Side, rules: CueRules) -> int:
     """Cue, what is shared, and how the values stand against each other; 0 where any of the three is missing."""
-    shared = [one for one in new.stems if _has(old.stems, one, rules) and one in new.heads]
+    shared = [one for one in new.stems if has_stem(old.stems, one, rules) and one in new.heads]
     nouns = [one for one in shared if one not in rules.verb_stems | rules.person_stems]
-    fresh = [one for one in new.stems if not _has(old.stems, one, rules)]
-    left = [one for one in old.stems if not _has(new.stems, one, rules)]
+    fresh = [one for one in new.stems if not has_stem(old.stems, one, rules)]
+    left = [one for one in old.stems if not has_stem(new.stems, one, rules)]
     if not nouns or not fresh or not left or len(fresh) > _MOST_FRESH or len(old.stems) > _MOST_STEMS:
         return 0
     if rules.liking_stems & {*new.stems, *old.stems}:
         return 0
-    owned = any(_has(old.owned, one, rules) for one in nouns if one in new.owned)
+    owned = any(has_stem(old.owned, one, rules) for one in nouns if one in new.owned)
     link = min(2, len(shared)) + owned
     bounded = _is_bounded(new)
     against = _against(old, new, left, fresh) or int(bounded)
@@ -153,7 +151,3 @@ def _against(old: _Side, new: _Side, left: Sequence[str], fresh: Sequence[str]) 
     if old.placed & set(left) and new.placed & set(fresh):
         return 1
     return 0
-
-
-def _has(stems: Sequence[str] | frozenset[str], one: str, rules: CueRules) -> bool:
-    return any(alike(one, other, rules.related) for other in stems)
