@@ -1,8 +1,11 @@
 """Shared fixtures: the real engines, where they run; else the reason why a test is left out."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +14,23 @@ pytest.register_assert_rewrite("recollect.contracts")
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.load_profile("default")
+
+MEMORY = Path("/dev/shm")
+ROOM_BYTES = 2 * 1024**3
+
+
+def _in_memory() -> None:
+    """Temporary folders of this run are in memory where there is room; TMPDIR=/tmp leaves them on the disk.
+
+    SQLite waits for the disk at each durable commit. No test cuts the power, and a killed process loses no more of a
+    file in memory than of one on a disk.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ROOM_BYTES:
+        return
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+_in_memory()
 
 NEEDS_ENGINES = "needs the real engines: make engines"
 NEEDS_BUILT = "needs the built artifacts: make build"
@@ -39,6 +59,49 @@ def engines() -> Engines:
         os.environ["AWS_ENDPOINT_URL_S3"],
         os.environ["AWS_REGION"],
     )
+
+
+SLOW_FILES = (
+    "engines/test_kill.py",
+    "engines/test_end_to_end.py",
+    "engines/test_crash_points.py",
+    "entrypoints/cli/test_kill.py",
+    "tools/",
+    "engines/",
+    "services/",
+    "crashes/",
+    "adapters/",
+    "entrypoints/",
+    "application/",
+)
+"""What lasts longest, as beginnings of paths: begun first, so that the end of a run is of short tests."""
+
+ONE_BY_ONE = ("engines/", "crashes/")
+"""Folders whose tests last long and share nothing."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--dist loadgroup`: long tests first; the tests of a file together, so that its fixtures are made once."""
+    if not getattr(config.option, "loadgroup", False):
+        return
+    items.sort(key=_turn)
+    for item in items:
+        path = _path(item)
+        if item.get_closest_marker("xdist_group") is None and not path.startswith(ONE_BY_ONE):
+            item.add_marker(pytest.mark.xdist_group(path))
+
+
+def _turn(item: pytest.Item) -> int:
+    """Tests that name their group come first: each of these is one long piece."""
+    if item.get_closest_marker("xdist_group") is not None:
+        return -1
+    path = _path(item)
+    return next((turn for turn, part in enumerate(SLOW_FILES) if path.startswith(part)), len(SLOW_FILES))
+
+
+def _path(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).as_posix()
 
 
 @pytest.hookimpl(hookwrapper=True)

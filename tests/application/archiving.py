@@ -17,10 +17,13 @@ USER = Actor(ActorKind.USER, "anna")
 
 
 def remarks(memory: Memory, count: int, scope: Scope = ANNA, start: int = 0) -> list[str]:
-    """Ids of that many new events a minute apart, said in a conversation, not yet projected."""
+    """Ids of that many new events a minute apart, said in a conversation, not yet projected.
+
+    They claim nothing: of claims, each would be weighed against all others of its page when it is projected.
+    """
     before = len(memory.ids)
     for first in range(start, start + count, 100):
-        contents = [f"remark number{n} about the garden" for n in range(first, min(first + 100, start + count))]
+        contents = [f"about the garden: number{n}" for n in range(first, min(first + 100, start + count))]
         memory.add(*contents, scope=scope)
     return memory.ids[before:]
 

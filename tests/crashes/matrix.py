@@ -12,7 +12,7 @@ from typing import Any
 from crashes.invariants import check
 from crashes.picture import Picture, difference, picture_of
 from crashes.scenario import Scenario
-from crashes.store import Stored, stored_in
+from crashes.store import Stored, states_of, stored_in
 from crashes.use_cases import use_cases, watched
 from crashes.world import Plan, World, local_plan
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket
@@ -23,7 +23,7 @@ _AWAY = ((Side.BEFORE, Kind.AWAY), (Side.AFTER, Kind.AWAY), (Side.BEFORE, Kind.S
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """Runs in which nothing went wrong: the calls, what was answered, and what was left.
+    """Runs in which nothing went wrong: the calls, what was answered, and what was left; `idle` calls changed nothing.
 
     One of them acted at once, the other after a reconciliation: so the first try of a crashed run may have come to
     nothing, and what was pending was projected before the second one.
@@ -32,6 +32,7 @@ class Whole:
     calls: tuple[tuple[str, int], ...]
     answer: Any
     pictures: tuple[Picture, ...]
+    idle: frozenset[tuple[str, int]]
 
 
 @dataclass(slots=True)
@@ -66,12 +67,14 @@ class Matrix:
     def runs(self, *, every: bool) -> list[Fault]:
         """The points to be run: a kill after a call leaves what a kill before the next one leaves, so it is run once.
 
+        And a kill after a call that left the store as it was leaves what the kill before that call left.
         Unless `every` one is asked for, each third call meets one of the three ways in which a part is away, in turn.
         """
         if every:
             return self.points()
         calls, last = self.whole.calls, self.whole.calls[-1:]
-        killed = [Fault(call, nth, Side.BEFORE, Kind.KILLED) for call, nth in calls]
+        news = (place == 0 or calls[place - 1] not in self.whole.idle for place in range(len(calls)))
+        killed = [Fault(*call, Side.BEFORE, Kind.KILLED) for call, new in zip(calls, news, strict=True) if new]
         killed += [Fault(call, nth, Side.AFTER, Kind.KILLED) for call, nth in last]
         return killed + [Fault(*call, *_AWAY[place % len(_AWAY)]) for place, call in enumerate(calls[::3])]
 
@@ -132,12 +135,13 @@ class Matrix:
             assert answer == self.whole.answer
 
     def _without_a_fault(self) -> Whole:
-        calls, answer, at_once = self._acted(reconciled=False)
-        _, _, later = self._acted(reconciled=True)
-        return Whole(calls, answer, (at_once, later))
+        ticket = Ticket()
+        answer, at_once = self._acted(ticket, reconciled=False)
+        _, later = self._acted(Ticket(), reconciled=True)
+        return Whole(tuple(ticket.made_so_far), answer, (at_once, later), frozenset(ticket.idle))
 
-    def _acted(self, *, reconciled: bool) -> tuple[tuple[tuple[str, int], ...], Any, Picture]:
-        with self._opened(Ticket()) as (home, world):
+    def _acted(self, ticket: Ticket, *, reconciled: bool) -> tuple[Any, Picture]:
+        with self._opened(ticket) as (home, world), states_of(home) as ticket.store:
             if reconciled:
                 self._settle(world)
             world.ticket.armed = True
@@ -146,7 +150,7 @@ class Matrix:
             world.ticket.armed = False
             self._settle(world)
             stored = self._checked(home, world)
-            return tuple(world.ticket.made_so_far), answer, picture_of(stored, self.scenario.unlike)
+            return answer, picture_of(stored, self.scenario.unlike)
 
     @contextmanager
     def _opened(self, ticket: Ticket) -> Iterator[tuple[Path, World]]:

@@ -3,7 +3,8 @@
 import gzip
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -85,6 +86,19 @@ def stored_in(home: Path) -> Stored:
     archive = home / "archive"
     found.objects = {str(path.relative_to(archive)): _lines(path) for path in archive.rglob("*") if path.is_file()}
     return found
+
+
+@contextmanager
+def states_of(home: Path) -> Iterator[Callable[[], object]]:
+    """Tells the state of a store: two are the same where nobody committed and no other file was written between."""
+    with closing(sqlite3.connect(home / "recollect.db", check_same_thread=False)) as connection:
+
+        def state() -> object:
+            stats = ((path, path.stat()) for path in home.rglob("*") if not path.name.startswith("recollect.db"))
+            files = {path: (stat.st_ino, stat.st_size, stat.st_mtime_ns) for path, stat in stats}
+            return connection.execute("PRAGMA data_version").fetchone(), files
+
+        yield state
 
 
 def _lines(path: Path) -> tuple[str, ...]:

@@ -54,11 +54,14 @@ class Ticket:
 
     With `meanwhile` nothing fails at the call: somebody else does that, in the time between two calls. `inside` is
     where no other writer can come in between: within a group of writes that is one transaction.
+    With `store`, which tells what state the store is in, `idle` are the calls that left it as it was.
     """
 
     fault: Fault | None = None
     meanwhile: Callable[[], None] | None = None
     inside: bool = False
+    store: Callable[[], object] | None = None
+    idle: set[tuple[str, int]] = field(default_factory=set)
     calls: Counter[str] = field(default_factory=Counter)
     made_so_far: list[tuple[str, int]] = field(default_factory=list)
     armed: bool = True
@@ -75,9 +78,16 @@ class Ticket:
             self.made_so_far.append((name, number))
         self._strike(name, number, Side.BEFORE)
         try:
-            return call()
+            return call() if self.store is None else self._watched((name, number), call, self.store)
         finally:
             self._strike(name, number, Side.AFTER)
+
+    def _watched(self, own: tuple[str, int], call: Callable[[], Any], store: Callable[[], object]) -> Any:
+        before = store()
+        answer = call()
+        if store() == before:
+            self.idle.add(own)
+        return answer
 
     def _strike(self, name: str, number: int, side: Side) -> None:
         fault = self.fault

@@ -24,6 +24,7 @@ from deployment.built import (
 from deployment.gateway import Gateway
 from deployment.permissions import BEDROCK_MODEL_ARN, RULES_PARAMETER
 from deployment.template import FUNCTIONS, IN_PROCESS, default_embedder, layers
+from engines.conftest import shown_at_once
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.settings import Settings
 
@@ -78,6 +79,7 @@ def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
     }
     parts = AwsParts(_settings(built, engines, names))
     parts.create()
+    shown_at_once(parts, names["IndexPrefix"])
     upstream = {"dynamodb": engines.dynamodb_url, "opensearch": engines.opensearch_url, "s3": engines.s3_url}
     credentials = {name: os.environ[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")}
     yield Deployment(names, upstream, credentials | {"AWS_DEFAULT_REGION": engines.region})

@@ -16,6 +16,7 @@ import pytest
 
 from conftest import Engines
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket, WrappedParts
+from engines.conftest import OwnDatabase, shown_at_once
 from recollect.app import App, Parts
 from recollect.application.keep_memories import MemoryChange
 from recollect.bootstrap import open_app
@@ -128,9 +129,13 @@ def parts(engines: Engines) -> Iterator[Parts]:
         "RECOLLECT_SNAPSHOT_BUCKET": name,
         "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
     }
-    parts = open_app(Settings.from_environment(settings)).parts
-    parts.create()
+    with pytest.MonkeyPatch.context() as patch:
+        OwnDatabase.use(patch, name)
+        parts = open_app(Settings.from_environment(settings)).parts
+        parts.create()
+    shown_at_once(parts, name)
     yield parts
+    parts.index._client.indices.delete(index=f"{name}-*")  # type: ignore[attr-defined]
     parts.access.client.delete_table(TableName=name)  # type: ignore[attr-defined]
 
 

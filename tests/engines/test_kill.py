@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Engines
+from engines.conftest import OwnDatabase
 from entrypoints.cli.running import Home, a_line, indexed_documents, write_turns
 from recollect.bootstrap import open_app
 from recollect.domain.scope import Scope
@@ -27,15 +28,19 @@ ANA = Scope("local", "ana")
 pytestmark = pytest.mark.engines
 
 
-def test_an_import_that_is_killed_again_and_again_ends_with_every_turn_once(engines: Engines, tmp_path: Path) -> None:
-    name = f"kill-{uuid.uuid4().hex[:8]}"
+def test_an_import_that_is_killed_again_and_again_ends_with_every_turn_once(
+    engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"kill{uuid.uuid4().hex[:8]}"
     own = {
         "RECOLLECT_ENGINES": "aws",
         "RECOLLECT_TABLE": name,
         "RECOLLECT_INDEX_PREFIX": name,
         "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
         "RECOLLECT_CALL_TIMEOUT_SECONDS": "30",
+        "AWS_ACCESS_KEY_ID": name,
     }
+    OwnDatabase.use(monkeypatch, name)
     home, chance = Home(tmp_path / "home"), random.Random(20)
     file = write_turns(tmp_path / "turns.jsonl", TURNS)
     assert home.run("init", **own).returncode == 0

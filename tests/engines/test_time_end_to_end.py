@@ -9,7 +9,7 @@ from application.setting import NOON, Memory, open_memory
 from application.timing import DAY, HOUR, by_words, change, found, items, kept, lapse, supersede
 from engines.conftest import Deployment
 from recollect.domain.drafting import EventDraft
-from recollect.domain.memory import MemoryStatus
+from recollect.domain.memory import Lapse, MemoryStatus
 from recollect.domain.ranking import Mode
 from recollect.domain.scope import Scope
 
@@ -36,6 +36,7 @@ def lived(memory: Memory, project: Callable[[], object]) -> Iterator[str]:
     instead = kept(memory, "Walrus biscuits come from the tin", 4)
     wrong = kept(memory, "The walrus owns a bicycle", 4)
     right = kept(memory, "No bicycle was ever owned by a walrus", 5)
+    month = kept(memory, f"The walrus sings at the regatta this month, and {REST}", 4)
     for number in range(4):
         draft = EventDraft(content=f"walrus mood alpha{number}", timestamp=NOON + number * HOUR, key="mood")
         memory.add(draft)
@@ -47,6 +48,8 @@ def lived(memory: Memory, project: Callable[[], object]) -> Iterator[str]:
     supersede(memory, wrong, right, MemoryStatus.RETRACTED)
     lapse(memory, bread, bread, None, bread.content.index(","))
     lapse(memory, trip, instead, NOON + 9 * DAY)
+    over = Lapse(by=month.id, start=0, end=month.content.index(","), since=NOON + 5 * DAY, rule="until")
+    change(memory, month.id, lapses=(over,))
     change(memory, instead.id, valid_to=NOON + 9 * DAY)
     memory.now = NOON + 6 * DAY
     memory.add(EventDraft(content="walrus mood alpha9 until Friday", timestamp=memory.now, key="mood"))
@@ -60,7 +63,7 @@ def lived(memory: Memory, project: Callable[[], object]) -> Iterator[str]:
 def answers(memory: Memory) -> Answers:
     """What searches and contexts show, now and of the past, and the counts."""
     seen: Answers = []
-    now = {"chapel harbour", "lighthouse", "bicycle", "cellar", "ginger corner", "alpha0 alpha2", "walrus"}
+    now = {"chapel harbour", "lighthouse", "bicycle", "cellar", "regatta", "ginger corner", "alpha0 alpha2", "walrus"}
     for text in sorted(now):
         seen += [sorted(found(memory, text)), by_words(memory, text), sorted(items(memory, text))]
         seen.append(found(memory, text, mode=Mode.SEMANTIC, min_similarity=0.3))

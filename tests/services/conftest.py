@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Engines
-from engines.conftest import settings_on
+from engines.conftest import OwnDatabase, settings_on, shown_at_once
 from recollect import app_index
 from recollect.adapters.aws.stream_pump import StreamPump
 from recollect.app import App
@@ -35,21 +35,21 @@ class Deployed:
 
 @contextmanager
 def deployed(engines: Engines) -> Iterator[Deployed]:
-    """A fresh deployment that nobody waits for long: pointers are kept for a moment, the index shows writes soon."""
+    """A fresh deployment that nobody waits for long: pointers are kept for a moment, the index shows writes at once."""
     name = f"svc-{uuid.uuid4().hex[:12]}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", engines.dynamodb_url)
         patch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
+        OwnDatabase.use(patch, name)
         patch.setattr(app_index, "POINTER_KEPT_SECONDS", 0.2)
         app = open_app(settings_on(engines, name))
         app.parts.create()
         parts: Any = app.parts
-        indices, soon = parts.index._client.indices, {"index": {"refresh_interval": "100ms"}}
-        indices.put_settings(index=f"{name}-*", body=soon)
+        shown_at_once(parts, name)
         pump = pump_of(app)
         assert pump
         yield Deployed(app, pump)
-        indices.delete(index=f"{name}-*")
+        parts.index._client.indices.delete(index=f"{name}-*")
         parts.access.client.delete_table(TableName=name)
 
 
