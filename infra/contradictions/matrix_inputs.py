@@ -10,7 +10,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "contradictions" / "cases.json"
 _PACKAGE = ROOT / "layers" / "memory" / "recollect"
-_READERS = ("recollect.domain.claim_reading", "recollect.domain.claim_relations", "recollect.domain.settlement")
+_READERS = (
+    "recollect.domain.claim_reading",
+    "recollect.domain.claim_relations",
+    "recollect.domain.settlement",
+    "recollect.domain.value_bounds",
+    "recollect.domain.key_retractions",
+)
 _INSIDE = "recollect.domain."
 _HASH_LENGTH = 32
 

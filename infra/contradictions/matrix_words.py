@@ -11,7 +11,9 @@ written before the rules ({made}; embedder `{embedder}`). How a decision is made
 1. **The same key.** An event with a `key` names a slot: the newest timestamp is its value, whatever the words.
 2. **A cue rule** on the same subject and attribute: a change, a negation, a retraction, a bound in time. The newest
    wins; importance and embeddings play no part. Another speaker is another subject. What a rule recognises as the value
-   of an attribute, or as its end, becomes a memory whatever its score.
+   of an attribute, or as its end, becomes a memory whatever its score. Where no attribute is known, two short plain
+   statements of one speaker are compared by evidence that adds up (what they share, what is new, how it is said; the
+   weights are in `evidence`), and of a list of things only one of which has changed a conflict is left open.
 3. **Detector and arbiter** for the rest. By default their verdict is only a proposal on an open conflict, and both
    memories stay. `conflict.auto_apply`: `cues` (default) applies 1 and 2, `all` applies 3 as well, `off` only 1.
 

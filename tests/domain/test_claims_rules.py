@@ -69,6 +69,11 @@ def test_a_word_list_is_replaced_as_a_whole() -> None:
         ({"words": {"person": []}}, ("cues", "words", "person")),
         ({"irregular": {"go": ["went"]}}, ("cues", "irregular", "go")),
         ({"words": {"persons": ["x"] * 3000}}, ("cues", "words", "persons")),
+        ({"fields": {"phone": "pixel"}}, ("cues", "fields", "phone")),
+        ({"evidence": {"plain": []}}, ("cues", "evidence", "plain")),
+        ({"evidence": {"plain": {"fresh": 11}}}, ("cues", "evidence", "plain", "fresh")),
+        ({"evidence": {"plain": {"fresh": float("nan")}}}, ("cues", "evidence", "plain", "fresh")),
+        ({"evidence": {"other": {}}}, ("cues", "evidence", "other")),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_path(overlay: Any, loc: tuple[str | int, ...]) -> None:
@@ -77,7 +82,9 @@ def test_what_is_wrong_is_refused_with_its_path(overlay: Any, loc: tuple[str | i
     assert refused.value.loc == loc
 
 
-@pytest.mark.parametrize("section", ["words", "topics", "related", "facets", "excludes", "verb_classes", "irregular"])
+@pytest.mark.parametrize(
+    "section", ["words", "topics", "related", "facets", "excludes", "verb_classes", "irregular", "fields"]
+)
 def test_every_name_may_be_disabled(section: str) -> None:
     rules = cue_rules_of({section: dict.fromkeys(default_cue_rules().document[section])})
     assert isinstance(read_claims("I moved to Lyon but not from Paris, same job though.", AT, rules), tuple)

@@ -6,11 +6,13 @@ does not hang on what came first. What a memory's content says beside that is re
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from recollect.application.read_memories import KeptMemory
 from recollect.domain.claim_relations import relate
-from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
+from recollect.domain.claims import Claim, Relation, RelationKind, Said
 from recollect.domain.event import Event
+from recollect.domain.key_retractions import takes_back
 from recollect.domain.memory import Memory, MemoryStatus, Origin
 from recollect.domain.recognition import claims_of, held_over, key_claim, restated
 from recollect.domain.rules import Rules
@@ -29,9 +31,14 @@ class LookedAt:
     memories: dict[str, KeptMemory]
     rules: Rules
     said: dict[str, Said] = field(default_factory=dict)
+    latest: dict[str, tuple[datetime, str]] = field(default_factory=dict)
+    """For each memory, or record without one, when what it says was said last."""
 
     def __post_init__(self) -> None:
         self.said = {i: said for i, event in self.events.items() if (said := self._said(event))}
+        for said in self.said.values():
+            own = self.identity(said.id)
+            self.latest[own] = max(self.latest.get(own, said.order), said.order)
 
     def memory(self, record_id: str) -> Memory | None:
         """The memory of that very record."""
@@ -56,8 +63,7 @@ class LookedAt:
 
     def said_again(self, older: Said, newer: Said) -> bool:
         """Whether the older one's memory was said again after the newer: then it is the newer that is out of date."""
-        own = self.identity(older.id)
-        return any(self.identity(one.id) == own and one.order > newer.order for one in self.said.values())
+        return self.latest[self.identity(older.id)] > newer.order
 
     def pairs(self, fresh: Iterable[Event]) -> Iterable[tuple[Said, Said]]:
         """Each pair of which one is fresh, once, the older first."""
@@ -76,7 +82,7 @@ class LookedAt:
         by_cues = self._by_cues(older, newer)
         if by_cues is not None and by_cues.kind is RelationKind.RETRACTS:
             return by_cues
-        by_key = self._taken_back(a, newer) or held_over(a, b)
+        by_key = held_over(a, b) if bound_of(b) is not None else self._taken_back(a, newer) or held_over(a, b)
         if by_key is not None:
             return by_key
         relation = by_cues or restated(_cues(older), _cues(newer))
@@ -85,13 +91,11 @@ class LookedAt:
 
     def _taken_back(self, older: Event, newer: Said) -> Relation | None:
         """A newer value of the key that takes something back, without a word of what, takes back the one before it."""
-        bare = (one for one in newer.claims if one.kind is ClaimKind.RETRACTION and not (one.value or one.subject))
-        takes = any(bare)
-        if not takes or older.key is None or self.events[newer.id].key != older.key:
+        if older.key is None or self.events[newer.id].key != older.key:
             return None
         own = (older.timestamp, older.id)
         between = (e for e in self.events.values() if e.key == older.key and own < (e.timestamp, e.id) < newer.order)
-        if any(between):
+        if any(between) or not takes_back(older.content, newer, self.rules.conflict.cue_rules.words):
             return None
         return Relation(kind=RelationKind.RETRACTS, rule="key.retraction", ended=((0, len(older.content)),))
 

@@ -1,5 +1,6 @@
 """How a newer text stands to an older one, by what both claim (P-24): newest wins, scores play no part."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -9,18 +10,24 @@ from recollect.domain.clause_reading import NEVER, PAST, TOPIC
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import alike, content_stems, same_value
 from recollect.domain.ended_frames import ended, put_in_place
+from recollect.domain.listed_items import item_changed
 from recollect.domain.old_values import departed, named_as_not
 from recollect.domain.overlap import denied, held_over, said_anew, taken_back
 from recollect.domain.partial_changes import changed_part
 from recollect.domain.passing_changes import updated_in_passing
+from recollect.domain.plain_evidence import changed_plainly
+from recollect.domain.plain_retractions import denies_of_others, taken_back_plainly
 from recollect.domain.slot_changes import slot_changed
 from recollect.domain.standing_in import stood_in
 from recollect.domain.stemming import stem
-from recollect.domain.told_words import has_stem, known_words, span_words
+from recollect.domain.told_words import clause_text, has_stem, known_words, span_words
 from recollect.domain.topic_cover import covered
 from recollect.domain.value_swaps import swapped
 
 _DENIES = frozenset({ClaimKind.END, ClaimKind.RETRACTION})
+_FOR = re.compile(r" for (my|our|his|her|their|the) (\w+)")
+_TIMES = frozenset({"next", "rest", "coming", "whole", "time", "week", "month", "year", "day", "moment", "foreseeable"})
+_THEIRS = frozenset({"his", "her", "their", "them"})
 _RANK = (RelationKind.RETRACTS, RelationKind.OVERRIDES, RelationKind.SUPERSEDES)
 _SPARE_WORDS = 1
 _OVER = (named_as_not, departed)
@@ -43,11 +50,36 @@ def relate(older: Said, newer: Said, rules: CueRules) -> Relation | None:
     replaced = any(kind is RelationKind.SUPERSEDES and new.exclusive and new.kind in HELD for kind, _, new in hits)
     if not replaced:
         back = (*taken_back(older, newer, rules), *denied(older, newer, rules))
+        back = back or tuple(taken_back_plainly(older, newer, rules))
         hits += [(RelationKind.RETRACTS, old, new) for old, new in back]
+    hits = [hit for hit in hits if not _is_theirs(older, newer, hit[2], rules)]
+    if denies_of_others(older, newer, rules):
+        hits = [hit for hit in hits if hit[0] is not RelationKind.RETRACTS]
     hits = hits or [(RelationKind.SUPERSEDES, old, new) for old, new in said_anew(older, newer, rules)]
     hits = hits or [(RelationKind.OVERRIDES, old, new) for old, new in held_over(older, newer, rules)]
     hits = hits or [(_over(new), old, new) for old, new in _by_frame(older, newer, rules)]
+    hits = hits or list(changed_plainly(older, newer, rules))
+    undecided = any(kind is RelationKind.UNDECIDED for kind, _, _ in hits)
+    if not hits or undecided or all(_lessens(hit) for hit in hits):
+        listed = next(item_changed(older, newer, rules, surely=bool(hits)), None)
+        if listed is not None or undecided:
+            return Relation(kind=RelationKind.UNDECIDED, rule="part.listed")
     return _settled(hits) if hits else None
+
+
+def _is_theirs(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
+    """Their joint account, no chocolate for our priest: of somebody of whom the older text does not speak."""
+    known = known_words(older)
+    if new.kind is not ClaimKind.END or known & rules.words.persons:
+        return False
+    whom = [one[1] for one in _FOR.findall(clause_text(newer, new)) if one[1] not in known and one[1] not in _TIMES]
+    return bool(whom or _THEIRS & {word.lower() for word in span_words(newer, new.span)} - known)
+
+
+def _lessens(hit: _Hit) -> bool:
+    """Whether it only says that something is over, or is otherwise."""
+    kind, _, new = hit
+    return kind is RelationKind.SUPERSEDES and not new.exclusive
 
 
 def _settled(hits: Sequence[_Hit]) -> Relation:

@@ -43,16 +43,23 @@ def _said_before(said: Said, claim: Claim) -> list[str]:
     return [word.lower() for word in words if word[:1].isalnum()]
 
 
-def is_of_others(older: Said, newer: Said, claim: Claim, rules: CueRules) -> bool:
+def is_of_others(
+    older: Said, newer: Said, claim: Claim, rules: CueRules, also_known: frozenset[str] = frozenset()
+) -> bool:
     """Whether somebody comes in of whom the older text does not speak, or the sentence is of the past, or keeps."""
     words = noted(newer, ("before", claim.span), None, lambda: _said_before(newer, claim))
-    return bool(_KEEPS & set(words)) or brings_in(older, newer, claim, rules)
+    return bool(_KEEPS & set(words)) or brings_in(older, newer, claim, rules, also_known)
 
 
-def brings_in(older: Said, newer: Said, claim: Claim, rules: CueRules) -> bool:
-    """Whether somebody comes in of whom the older text does not speak, or the sentence is of the past."""
+def brings_in(
+    older: Said, newer: Said, claim: Claim, rules: CueRules, also_known: frozenset[str] = frozenset()
+) -> bool:
+    """Whether somebody comes in of whom the older text does not speak, or the sentence is of the past.
+
+    `also_known` are words for somebody of whom it does speak.
+    """
     words = noted(newer, ("before", claim.span), None, lambda: _said_before(newer, claim))
-    known = known_words(older)
+    known = known_words(older) | also_known
     if noted(newer, ("over", claim.span), rules, lambda: is_remote(f" {' '.join(words)} ", rules.words)):
         return True
     if _FOREIGN & (set(words) - known):

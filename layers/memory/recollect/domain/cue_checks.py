@@ -9,12 +9,24 @@ from recollect.domain.errors import InvalidInput
 TEMPLATE_LISTS = ("state", "held", "change", "end")
 FLAGS = ("exclusive", "request", "personal", "of_things", "named", "placed")
 WORD_LISTS = ("nouns", "about", "values", "never")
-SECTIONS = ("attributes", "topics", "verb_classes", "words", "irregular", "related", "facets", "excludes")
+SECTIONS = (
+    "attributes",
+    "topics",
+    "verb_classes",
+    "words",
+    "irregular",
+    "related",
+    "facets",
+    "excludes",
+    "fields",
+    "evidence",
+)
 _FIELDS = {*FLAGS, *WORD_LISTS, *TEMPLATE_LISTS}
-_FIXED = frozenset({"words", "topics", "facets"})
+_FIXED = frozenset({"words", "topics", "facets", "evidence"})
 _MOST_NAMES = 300
 _MOST_TEXTS = 2_000
 _LONGEST_TEXT = 500
+_GREATEST_WEIGHT = 10
 
 
 def checked_section(section: str, value: Any, known: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -34,7 +46,7 @@ def checked_section(section: str, value: Any, known: Mapping[str, Any]) -> Mappi
 
 
 def _without_null(section: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
-    empty: Mapping[str, Any] = {"attributes": None, "irregular": ""}
+    empty: Mapping[str, Any] = {"attributes": None, "irregular": "", "evidence": {}}
     return {name: empty.get(section, []) if one is None else one for name, one in value.items()}
 
 
@@ -82,6 +94,19 @@ def _check_forms(value: Any, loc: tuple[str | int, ...]) -> None:
         raise InvalidInput("must be the verb's forms in one text, or null", loc)
 
 
+def _check_weights(value: Any, loc: tuple[str | int, ...]) -> None:
+    if value is None:
+        return
+    if not isinstance(value, Mapping) or len(value) > _MOST_NAMES:
+        raise InvalidInput("must be an object of weights, or null", loc)
+    for name, weight in value.items():
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not number or not -_GREATEST_WEIGHT <= weight <= _GREATEST_WEIGHT:
+            raise InvalidInput(
+                f"must be a number from -{_GREATEST_WEIGHT} to {_GREATEST_WEIGHT}", (*loc, str(name)[:64])
+            )
+
+
 _CHECKS = {
     "attributes": _check_attribute,
     "topics": _check_templates,
@@ -91,4 +116,6 @@ _CHECKS = {
     "related": _check_texts,
     "facets": _check_texts,
     "excludes": _check_texts,
+    "fields": _check_texts,
+    "evidence": _check_weights,
 }

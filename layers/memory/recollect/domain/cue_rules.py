@@ -141,6 +141,22 @@ class CueRules:
         return frozenset(stem(word) for word in self.words.lists["idle_verbs"])
 
     @cached_property
+    def fields(self) -> Mapping[str, frozenset[str]]:
+        """For a stem the fields of everyday life that it is of."""
+        found: dict[str, set[str]] = {}
+        for name, listed in self.document["fields"].items():
+            for word in listed or ():
+                one = self.words.lemma(word) if self.words.is_verb(word) else singular(word)
+                found.setdefault(stem(one), set()).add(name)
+        return {one: frozenset(names) for one, names in found.items()}
+
+    @property
+    def evidence(self) -> Mapping[str, Mapping[str, float]]:
+        """The weights of plain evidence by its name: of `plain` statements, and of `bounded` ones."""
+        found: Mapping[str, Mapping[str, float]] = self.document["evidence"]
+        return found
+
+    @cached_property
     def time_stems(self) -> frozenset[str]:
         """The stems of words for times."""
         return frozenset(stem(word) for word in self.words.lists["time_words"])

@@ -12,6 +12,7 @@ from recollect.domain.stemming import stem
 
 _YEAR = re.compile(
     r" (?:in|back in|during|of|until|around|by) (?:the )?(?:19\d\d|20[01]\d|202[0-5])|^ in \w{4,9} grade "
+    r"| back in (?:my|our) (?:\w+ )?(?:days?|years?|youth|teens|twenties|thirties|time) "
 )
 _BOUNDED = re.compile(r" (?:for|over|during|through|throughout|in) the next ")
 _HAVING = ("have", "has", "had", "got")

@@ -5,36 +5,14 @@ later fills the slot only with a newer timestamp (P-22). A value with a bound in
 history: it holds over the slot's value within its bounds, and supersedes nothing (P-24).
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 
-from recollect.domain.bounds import Bound, read_bound
 from recollect.domain.event import Event, EventRef, Role, Source
+from recollect.domain.value_bounds import value_bound
 
 _BEHIND_ALL_IDS = "\U0010ffff"
-_BOUND_WITHIN = 400
-"""Characters of a value in which its bound is looked for: further on it belongs to something else that is said."""
-_KEPT_BOUNDS = 512
-_SET_NO_BOUND = re.compile(
-    r"before|this (?:year|quarter|spring|summer|fall|autumn|winter|semester|term)", re.IGNORECASE
-)
-_BARE_LENGTH = re.compile(
-    r"(?:for|over|during|within) (?!the next|the coming|the following|next|another)", re.IGNORECASE
-)
-_LASTED = re.compile(
-    r"(?:['\u2019]ve|\b(?:have|has|had))\s+(?:\w+\s)?(?:\w{2,}(?:ed|en|wn|pt|ft|ld|ght)|been|had|gone|done)\b"
-    r"|\b(?:been|was|were|(?!allowed|supposed|required|scheduled|grounded|limited|reduced|needed)\w{2,}ed)\b",
-    re.IGNORECASE,
-)
-_NAMED_SPAN = re.compile(r"today|tonight|this (?:week|weekend|month|morning|afternoon|evening)", re.IGNORECASE)
-_THEN = re.compile(r"\b(?:until|till|'til) then\b", re.IGNORECASE)
-_HAPPENED = re.compile(
-    r"\b(?:got|became|began|went|left|bought|sold|took|gave|made|quit|met|found|lost|won|came|broke|\w{2,}ed)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,31 +62,7 @@ def bound_of(event: Event) -> datetime | None:
     something happened ("I joined Bosch this week").
     """
     own_words = event.role is Role.USER and event.source is not Source.INFERRED and not event.is_private
-    return _bound_in(event.content[:_BOUND_WITHIN], event.timestamp) if event.key is not None and own_words else None
-
-
-@lru_cache(_KEPT_BOUNDS)
-def _bound_in(text: str, at: datetime) -> datetime | None:
-    bound = read_bound(text, at)
-    if bound is None:
-        return _until_then(text, at) if _THEN.search(text) else None
-    return bound.until if _sets_bound(text, bound) else None
-
-
-def _until_then(text: str, at: datetime) -> datetime | None:
-    """An earlier sentence says when that is: so far only the whole reader sees."""
-    from recollect.domain.claim_reading import read_claims
-    from recollect.domain.cue_rules import default_cue_rules
-
-    claims = read_claims(text, at, default_cue_rules())
-    return max((claim.until for claim in claims if claim.until is not None), default=None)
-
-
-def _sets_bound(text: str, bound: Bound) -> bool:
-    words = text[bound.span[0] : bound.span[1]]
-    if _SET_NO_BOUND.match(words) or (_NAMED_SPAN.match(words) and _HAPPENED.search(text)):
-        return False
-    return not _BARE_LENGTH.match(words) or _LASTED.search(text, 0, bound.span[0]) is None
+    return value_bound(event.content, event.timestamp) if event.key is not None and own_words else None
 
 
 def entry_of(event: Event) -> SlotEntry:

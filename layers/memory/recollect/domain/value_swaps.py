@@ -44,8 +44,14 @@ def swapped(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, 
     olds = [side for side in _sides(older, rules) if side.claim.attribute in PRESENT] if news else []
     for new in news:
         for old in olds:
-            if old.claim.until is None and _weight(old, new, rules) >= _ENOUGH:
+            if old.claim.until is None and not _of_another_thing(old, new) and _weight(old, new, rules) >= _ENOUGH:
                 yield old.claim, new.claim
+
+
+def _of_another_thing(old: _Side, new: _Side) -> bool:
+    """The sync folder is not the sync: what the newer clause speaks of, the older one does not name."""
+    both = old.claim.attribute == new.claim.attribute == "of"
+    return both and new.stems[:1] != old.stems[:1] and not {*new.stems[:1]} <= {*old.stems}
 
 
 def _is_bounded(side: _Side) -> bool:

@@ -1,0 +1,105 @@
+"""What a short text takes back of a plain statement that it names by a word or a number (P-24).
+
+"My extension is 3317" and "3317 is the fax, gave you the wrong one": a word of error or of telling beside the value.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from recollect.domain.claims import Claim, ClaimKind, Said
+from recollect.domain.clause_reading import HINT, TOPIC
+from recollect.domain.cue_rules import CueRules
+from recollect.domain.key_retractions import takes_back
+from recollect.domain.plain_statements import SPEAKER, has_part, is_plain, is_short, told, weak_claims
+from recollect.domain.told_words import all_stems, all_words, known_words, noted, span_words, word_stems
+
+_NOBODYS = frozenset({"it", "that", "this", "there", "nobody", "everything", "nothing", "one", "none", "you", "what"})
+_OTHERS = frozenset({"he", "she", "his", "her", "their", "hers", "theirs", "him", "its"})
+_PLANNED = re.compile(
+    r" (?:going to|gonna|i'll|we'll|will|not that|not like|need to correct|about to|(?:was|is) (?:n't|not) wrong"
+    r"|(?:i'd|we'd|i 'd|we 'd|had) (?:never|not) \w+|what (?:the|my|our) \w+ said) "
+)
+_QUOTED = re.compile(r"(?:^|\s)['\u2018][^'\u2019]{2,60}\w*['\u2019](?=[\s.,]|$).*['\u2019](?=[\s.,]|$)")
+_LONG_NUMBER = 2
+_MOST_FRESH = 3
+_Pairs = Iterator[tuple[Claim, Claim]]
+
+
+def taken_back_plainly(older: Said, newer: Said, rules: CueRules) -> _Pairs:
+    """The plain clauses that have a word of the newer text, which says that something was told wrongly."""
+    if not (is_plain(older) and is_short(newer, rules) and _is_own(older, newer, rules)) or _ends(newer, rules):
+        return
+    sure, denies = _is_sure(older, newer, rules), _denies(newer)
+    if not (sure or (denies and _hints(newer, rules))):
+        return
+    for old in weak_claims(older):
+        named = [one for one in old.value.split() if _is_named(one, newer, rules)]
+        if rules.verb_stems.issuperset(named) and not rules.verb_stems.issuperset(old.value.split()):
+            continue
+        new = _clause_with(named, older, newer, rules) if named else None
+        if new is not None:
+            yield old, new
+
+
+def _is_own(older: Said, newer: Said, rules: CueRules) -> bool:
+    """Whether it is the speaker's own, and of nobody of whom the older text does not speak."""
+    known = known_words(older)
+    words = {word.lower() for word in all_words(newer)}
+    if (_OTHERS & words) - known or _PLANNED.search(told(newer)) or _QUOTED.search(newer.text):
+        return False
+    return not denies_of_others(older, newer, rules)
+
+
+def denies_of_others(older: Said, newer: Said, rules: CueRules) -> bool:
+    """Whether a clause that denies something has a subject of which the older text does not speak."""
+    known, stems = known_words(older) | _NOBODYS, all_stems(older, rules)
+    for one in weak_claims(newer):
+        if one.kind is ClaimKind.END and not set(one.subject.split()) <= known:
+            return True
+        things = one.value.split() if one.kind is ClaimKind.END and one.attribute == "of" else []
+        if things and not has_part(tuple(stems), things[0], rules):
+            return True
+    return False
+
+
+def _is_sure(older: Said, newer: Said, rules: CueRules) -> bool:
+    """Whether it says of what was told that it is wrong."""
+    cued = any(one.kind is ClaimKind.RETRACTION and one.attribute == TOPIC for one in newer.claims)
+    hinted = rules.words.has("retraction_cues", told(newer)) or _hints(newer, rules) > 1
+    return cued or hinted or takes_back(older.text, newer, rules.words)
+
+
+def _hints(newer: Said, rules: CueRules) -> int:
+    """How many words of error or of telling it has."""
+    phrases = rules.words.lists["retraction_hints"] | rules.words.lists["telling_words"]
+    return noted(newer, "hints", rules, lambda: sum(f" {phrase} " in told(newer) for phrase in phrases))
+
+
+def _denies(newer: Said) -> bool:
+    denials = (ClaimKind.END, ClaimKind.RETRACTION)
+    return any(one.kind in denials and one.attribute not in (TOPIC, HINT) for one in newer.claims)
+
+
+def _ends(newer: Said, rules: CueRules) -> bool:
+    if any(one.until is not None for one in newer.claims):
+        return True
+    return rules.words.has("end_markers", told(newer)) or rules.words.has("instead_markers", told(newer))
+
+
+def _is_named(stem: str, newer: Said, rules: CueRules) -> bool:
+    plain = stem not in rules.idle_stems | rules.vague_stems | rules.person_stems | rules.time_stems
+    long = not stem.isdigit() or len(stem) >= _LONG_NUMBER
+    return plain and long and has_part(tuple(all_stems(newer, rules)), stem, rules)
+
+
+def _clause_with(named: Sequence[str], older: Said, newer: Said, rules: CueRules) -> Claim | None:
+    """The clause that names it and little else, and nobody of whom the older text does not speak."""
+    others = rules.words.persons - known_words(older)
+    for new in weak_claims(newer):
+        stems = [one for one in word_stems(newer, new.span, rules) if one]
+        fresh = [one for one in stems if not has_part(named, one, rules) and one not in rules.verb_stems]
+        if len(fresh) < len(stems) and len(fresh) <= _MOST_FRESH:
+            words = {word.lower().removesuffix("'s") for word in span_words(newer, new.span)}
+            denied = new.kind is ClaimKind.END and bool(SPEAKER & words)
+            return None if others & words and not denied else new
+    return None
