@@ -268,6 +268,7 @@ def _machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
+        "embedder": model_recipe(Settings.from_environment({})).generation,
     }
 
 

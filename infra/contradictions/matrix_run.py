@@ -17,6 +17,7 @@ from contradictions.cases import Case
 from recollect.adapters.embedders.build import build_model
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
+from recollect.adapters.embedders.pooled import pooled
 from recollect.bootstrap.embedding import model_folder, model_recipe
 from recollect.domain.errors import RecollectError
 from recollect.ports import Embedder
@@ -84,7 +85,7 @@ def embedder_of(hashing: bool) -> Embedder:
     folder = model_folder(settings)
     try:
         build_model(folder, model_recipe(settings))
-        return OnnxEmbedder(folder)
+        return pooled(OnnxEmbedder(folder))
     except (RecollectError, OSError):
         return HashingEmbedder()
 

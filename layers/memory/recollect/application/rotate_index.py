@@ -16,7 +16,7 @@ from recollect.domain.index_snapshot import KeptVector, words_hash
 from recollect.domain.index_state import NO_GENERATION
 from recollect.domain.instants import from_iso, iso
 from recollect.domain.job import JOB_ID, JobKind, JobProgress, RemainingSeconds
-from recollect.domain.representation import lasting, represented
+from recollect.domain.representation import as_said, represented
 from recollect.domain.scope import Scope
 from recollect.ports import Items, Projections, Timeline
 
@@ -54,14 +54,14 @@ class RotateIndex:
                 return progress
             going = {**progress.state, _OWN: {}}
             return JobProgress(state=going, counts=progress.counts, errors=progress.errors)
-        return self._own(tenant, {**state, _OWN: dict(state.get(_OWN, {}))}, now, deadline)
+        return self._own(tenant, {**state, _OWN: dict(state.get(_OWN, {}))}, deadline)
 
-    def _own(self, tenant: str, state: dict[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
+    def _own(self, tenant: str, state: dict[str, Any], deadline: RemainingSeconds) -> JobProgress:
         walk, indexed = state[_OWN], 0
         while True:
             if self._generation == NO_GENERATION or ("user" not in walk and not self._next_user(tenant, state)):
                 return JobProgress(state=state, counts={"indexed": indexed}, done=True)
-            indexed += self._page(Scope(tenant, walk["user"]), str(state[JOB_ID]), walk, now)
+            indexed += self._page(Scope(tenant, walk["user"]), str(state[JOB_ID]), walk)
             if deadline() < _RESERVE_SECONDS:
                 return JobProgress(state=state, counts={"indexed": indexed})
 
@@ -75,9 +75,9 @@ class RotateIndex:
         walk |= {"user": user_ids[0]} if user_ids else {}
         return bool(user_ids)
 
-    def _page(self, scope: Scope, rotation: str, walk: dict[str, Any], now: datetime) -> int:
+    def _page(self, scope: Scope, rotation: str, walk: dict[str, Any]) -> int:
         page, snapshots = self._timeline.records(scope, PAGE, _place(walk.get("after"))), self._snapshots()
-        vectors = self._vectors(scope, page.events, now) if page.events else []
+        vectors = self._vectors(scope, page.events) if page.events else []
         if vectors:
             snapshots.put(scope, rotation, walk["number"], page.events[0].ref, vectors)
             there = self._timeline.read(scope, [event.ref for event in page.events])
@@ -90,13 +90,13 @@ class RotateIndex:
             walk.pop("user")
         return len(vectors)
 
-    def _vectors(self, scope: Scope, events: Sequence[Event], now: datetime) -> list[KeptVector]:
+    def _vectors(self, scope: Scope, events: Sequence[Event]) -> list[KeptVector]:
         """What is kept of these events; not of a memory whose change is yet to be projected: its words are newer."""
         kept = self._projections.vectors(scope, [event.id for event in events])
         fit = {i: one.vector for i, one in kept.items() if one.generation == self._generation}
         memories = self._memories.kept(scope, fit)
         changed = {i for i, one in memories.items() if one.memory.id == i and one.item.due is not None}
-        own = {i: lasting(one.memory, now) for i, one in memories.items() if one.memory.id == i}
+        own = {i: as_said(one.memory) for i, one in memories.items() if one.memory.id == i}
         words = {event.id: words_hash(represented(event, own.get(event.id)).passage) for event in events}
         return [KeptVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
 

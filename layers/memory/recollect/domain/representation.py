@@ -15,7 +15,7 @@ _REPLACED = (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED, MemoryStatus.RETRACTE
 def represented(event: Event, memory: Memory | None) -> Event:
     """The event in the words and with the weight of its memory; its version grows with either.
 
-    The memory is given as it is seen (`seen`), or as the index is told of it (`lasting`). A vector that came with the
+    The memory is given as it is seen (`seen`), or as the index is told of it (`as_said`). A vector that came with the
     event is not that of other words. For ranking and the index alone: what is written is always the event itself.
     """
     if memory is None:
@@ -32,13 +32,14 @@ def represented(event: Event, memory: Memory | None) -> Event:
     )
 
 
-def lasting(memory: Memory, moment: datetime) -> Memory:
-    """The memory as the index is told of it at an instant: without the parts that are over for good by then.
+def as_said(memory: Memory) -> Memory:
+    """The memory as the index is told of it: in all its words, less the parts that were taken back (P-24).
 
-    What comes back, and what ends only later, stays in it, since nobody tells the index when; read-back decides.
+    What is over by its own bound, or by something newer, was so: by its words the record is found for good, and
+    read-back decides what of it is shown. No clock has a say, so a document never depends on when it was made.
     """
-    over = [lapse for lapse in memory.lapses if lapse.until is None and lapse.since <= moment]
-    return _in_words(memory, _left(memory, over) or memory.content)
+    never_so = [lapse for lapse in memory.lapses if lapse.until is None and lapse.since <= memory.valid_from]
+    return _in_words(memory, _left(memory, never_so) or memory.content)
 
 
 def seen(memory: Memory, filters: SearchFilters) -> Memory | None:

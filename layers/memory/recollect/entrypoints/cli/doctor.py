@@ -13,6 +13,7 @@ import typer
 from rich.text import Text
 
 from recollect.app import App
+from recollect.application.check_readiness import PartState
 from recollect.domain.errors import NotReady, RecollectError
 from recollect.domain.idempotency import IdempotencyClaim
 from recollect.domain.ids import IdSource
@@ -109,13 +110,20 @@ def _engines(settings: Settings) -> Iterator[Check]:
         return
     try:
         for name, state in parts.items():
-            waiting = f"; {state.pending} or more events wait to be projected" if state.pending else ""
-            yield Check(name, state.ready, state.detail + waiting, None if state.ready else _advice(settings, name))
+            yield _part(settings, name, state)
         if parts["timeline"].ready:
             yield _attempt(settings, "read", lambda: _read(app))
             yield _attempt(settings, "write", lambda: _write(app))
     finally:
         app.parts.close()
+
+
+def _part(settings: Settings, name: str, state: PartState) -> Check:
+    """What a part says of itself; of the index, `pending` counts tenants whose index must be made anew."""
+    if name == "index" and state.pending:
+        return Check(name, state.ready, state.detail, _reindex_advice(settings))
+    waiting = f"; {state.pending} or more events wait to be projected" if state.pending else ""
+    return Check(name, state.ready, state.detail + waiting, None if state.ready else _advice(settings, name))
 
 
 def _attempt(settings: Settings, name: str, probe: Callable[[], None]) -> Check:
@@ -162,6 +170,12 @@ def _advice(settings: Settings, name: str) -> str:
         "read": "allow the table's dynamodb:Query, GetItem, BatchGetItem to these AWS credentials",
         "write": "allow the table's dynamodb:PutItem, UpdateItem, DeleteItem to these AWS credentials",
     }.get(name, "check the endpoint, the region and the AWS credentials")
+
+
+def _reindex_advice(settings: Settings) -> str:
+    if settings.engines == "aws":
+        return "start the job with POST /v1/jobs/reindex, as an administrator of each tenant"
+    return "run `recollect jobs run reindex`; `recollect serve` does so by itself"
 
 
 def _embedder_advice(settings: Settings) -> str:

@@ -17,6 +17,7 @@ from recollect.domain.timeline import TAIL_EVENTS
 from recollect.entrypoints.cli.console import counting_progress, say, share_progress, write_line
 from recollect.entrypoints.cli.import_export import import_export, is_export
 from recollect.entrypoints.cli.ingestion import ImportReport, Ingestion
+from recollect.entrypoints.cli.missing import warn_of_other_vectors
 from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, User, scope_of
 from recollect.entrypoints.cli.seed_journal import journal_for
@@ -64,6 +65,7 @@ def import_file(
     with opened(settings) as app:
         faults = _import_export(app, wanted) if is_export(file) else _import_turns(app, wanted, at)
         projected = _project(app) if waits else _leave(app)
+        warn_of_other_vectors(app, wanted.scope.tenant)
     if faults or not projected:
         raise typer.Exit(1)
 

@@ -1,7 +1,9 @@
 """`recollect init`: makes what is missing on the engines that are set, and the in-process model."""
 
 from recollect.bootstrap.embedding import builds_model
+from recollect.domain.index_state import OTHER_GENERATION
 from recollect.entrypoints.cli.console import say
+from recollect.entrypoints.cli.missing import OTHER_VECTORS
 from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
 
 
@@ -13,4 +15,6 @@ def init() -> None:
         say(f"embedding model: {'built in ' + built if built else 'there'}")
     with opened(settings) as app:
         made = app.parts.create()
-    say(f"created: {', '.join(made)}" if made else "engines: all there")
+        say(f"created: {', '.join(made)}" if made else "engines: all there")
+        if OTHER_GENERATION in app.check_index.lagging().values():
+            say(OTHER_VECTORS)

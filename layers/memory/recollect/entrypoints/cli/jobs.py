@@ -10,16 +10,18 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from recollect.app import App
 from recollect.application.jobs import JobOrder
+from recollect.bootstrap.embedding import builds_model
 from recollect.domain.errors import InvalidInput
 from recollect.domain.job import KINDS, Job, JobStatus
 from recollect.entrypoints.cli.console import message_console, say, write_json, write_line
-from recollect.entrypoints.cli.opening import opened
+from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, tenant_of
 from recollect.entrypoints.http.job_json import job_json
 
 _SECONDS = 24 * 3600.0
 _POLL_SECONDS = 0.3
 _FAILED = 1
+_REINDEX = "reindex"
 
 jobs = typer.Typer(help="Long work of an operator: start it, watch it.", no_args_is_help=True)
 
@@ -42,7 +44,10 @@ def run(
     parameters = {name: value for name, value in given.items() if value is not None}
     now = _real_now()
     order = JobOrder(kind=kind, parameters=_checked(kind, parameters), now=now, real_now=now)
-    with opened() as app:
+    settings = settings_of_environment()
+    if kind == _REINDEX and builds_model(settings):
+        build_model(settings)  # else the job would wait for it, try after try
+    with opened(settings) as app:
         seed = app.ids.seed(int(time.time() * 1000))
         _ended(app, tenant_of(tenant), app.jobs.start(tenant, order, seed), as_json)
 

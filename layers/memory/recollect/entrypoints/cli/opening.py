@@ -38,15 +38,18 @@ def ensure_model(settings: Settings, tell: Callable[[str], None] = say) -> bool:
     if not builds_model(settings):
         return settings.embedder != "none"
     try:
-        build_model(settings)
+        build_model(settings, tell)
     except RecollectError as error:
         tell(f"no embedding model, so {WORDS_ALONE}: {error}")
         return False
     return True
 
 
-def build_model(settings: Settings) -> str | None:
-    """Builds the model that is set unless it is there; the folder if it was built. Raises NotReady, UpstreamFailed."""
+def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | None:
+    """Builds the model that is set unless it is there; the folder if it was built. Raises NotReady, UpstreamFailed.
+
+    A terminal shows that it takes a while; elsewhere one line is told.
+    """
     from recollect.adapters.embedders.build import build_model as build
     from recollect.adapters.embedders.model_folder import read_manifest
 
@@ -55,7 +58,10 @@ def build_model(settings: Settings) -> str | None:
         read_manifest(folder)
     except RecollectError:
         fetching = f"Fetching and building the embedding model ({recipe.download_megabytes} MB, once) …"
-        with message_console().status(fetching):
+        console = message_console()
+        if not console.is_terminal:
+            tell(fetching)
+        with console.status(fetching):
             build(folder, recipe)
         return str(folder)
     return None

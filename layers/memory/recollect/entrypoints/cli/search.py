@@ -16,7 +16,8 @@ from recollect.domain.filters import SearchFilters
 from recollect.domain.ranking import Mode
 from recollect.domain.scope import Scope
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
-from recollect.entrypoints.cli.opening import WORDS_ALONE, opened
+from recollect.entrypoints.cli.missing import warn_of_missing
+from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import (
     LOCAL_TENANT,
     AsJson,
@@ -127,9 +128,6 @@ def _why(result: SearchResult) -> str:
 
 
 def _warn(diagnostics: SearchDiagnostics) -> None:
-    if diagnostics.fallback == "lexical":
-        say(f"no embedding model: {WORDS_ALONE}; `recollect init` builds it, `recollect doctor` says more")
-    elif diagnostics.missing:
-        say(f"did not answer: {', '.join(diagnostics.missing)}; `recollect doctor` says more")
+    warn_of_missing(diagnostics.missing, by_words=diagnostics.fallback == "lexical")
     if diagnostics.tail_cut:
         say("more than 100 events wait to be projected; of those, search sees the newest 100")

@@ -1,0 +1,26 @@
+"""What a person is told where a part did not answer, and what mends it."""
+
+from collections.abc import Sequence
+
+from recollect.app import App
+from recollect.entrypoints.cli.console import say
+from recollect.entrypoints.cli.opening import WORDS_ALONE
+
+MADE_ANEW = "`recollect jobs run reindex` makes it anew, and `recollect serve` does so by itself"
+OTHER_VECTORS = f"the index is another embedding model's, so {WORDS_ALONE}: {MADE_ANEW}"
+
+
+def warn_of_missing(missing: Sequence[str], *, by_words: bool = False) -> None:
+    """One line on standard error; none where all answered. `by_words`: no vector was compared."""
+    if "vectors" in missing:
+        say(OTHER_VECTORS)
+    elif by_words or "embedder" in missing:
+        say(f"no embedding model: {WORDS_ALONE}; `recollect init` builds it, `recollect doctor` says more")
+    elif missing:
+        say(f"did not answer: {', '.join(missing)}; `recollect doctor` says more")
+
+
+def warn_of_other_vectors(app: App, tenant: str) -> None:
+    """Where the embedder that is set is not the one that the tenant's index was made with."""
+    if app.parts.embedder is not None and not app.index.holds_vectors(tenant):
+        say(OTHER_VECTORS)
