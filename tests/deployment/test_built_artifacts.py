@@ -116,7 +116,7 @@ def test_a_record_that_cannot_be_read_is_counted_and_not_tried_again(functions: 
 
 
 def test_logs_hold_no_text_and_no_token(functions: Functions) -> None:
-    ingested(functions, "anna")
+    ingested(functions, "lena")
     for one in functions.values():
         assert "Lyon" not in one.log
         assert "header.claims.signature" not in one.log
