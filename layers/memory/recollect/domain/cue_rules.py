@@ -150,6 +150,16 @@ class CueRules:
                 found.setdefault(stem(one), set()).add(name)
         return {one: frozenset(names) for one, names in found.items()}
 
+    @cached_property
+    def slight_stems(self) -> frozenset[str]:
+        """The stems of words that name nothing: idle and vague ones, persons and times."""
+        return self.idle_stems | self.vague_stems | self.person_stems | self.time_stems
+
+    @cached_property
+    def no_noun_stems(self) -> frozenset[str]:
+        """The stems of verbs, persons and times."""
+        return self.verb_stems | self.person_stems | self.time_stems
+
     @property
     def evidence(self) -> Mapping[str, Mapping[str, float]]:
         """The weights of plain evidence by its name: of `plain` statements, and of `bounded` ones."""

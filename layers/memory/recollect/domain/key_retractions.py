@@ -26,6 +26,7 @@ from recollect.domain.key_retraction_words import (
     STANDS_FOR_IT,
     WAS_NOT,
 )
+from recollect.domain.told_words import noted
 
 _WITHIN = 2000
 """Characters of a value that are read: further on it says something else."""
@@ -36,13 +37,24 @@ _PRONOUNS = frozenset(["that", "it", "this", "which"])
 
 def takes_back(older: str, newer: Said, words: CueWords) -> bool:
     """Whether its words take back the older value of its key, whatever that was; `words` are the tenant's."""
-    text = blanked(newer.text[:_WITHIN])
-    if text.rstrip().endswith("?"):
+    if not noted(newer, "may take back", None, lambda: _may_take_back(newer)):
         return False
+    text = blanked(newer.text[:_WITHIN])
     told = _pattern(EXPLAINED).sub(" ", text)
     if _has(SAYS_SO, told) or _says_it_was_not(older, text, words):
         return True
     return (_denies(older, text, words) and _admits(told, words)) or _has_cue(newer, text)
+
+
+def _may_take_back(newer: Said) -> bool:
+    """Whether anything in it is a sign at all: so that most texts are read once, whatever they are held against."""
+    text = blanked(newer.text[:_WITHIN])
+    if text.rstrip().endswith("?"):
+        return False
+    signs = (NEVER_DONE, WAS_NOT, DENIES)
+    told = _pattern(EXPLAINED).sub(" ", text)
+    called = _has(CALLED_UNTRUE, newer.text) or _has(CALLED_UNTRUE, text.replace("'s ", " is "))
+    return called or _has(SAYS_SO, told) or any(_has(sign, text) for sign in signs) or _has_cue(newer, text)
 
 
 def _says_it_was_not(older: str, newer: str, words: CueWords) -> bool:

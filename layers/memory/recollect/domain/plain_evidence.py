@@ -14,16 +14,18 @@ from recollect.domain.claims import HELD, Claim, ClaimKind, RelationKind, Said
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
 from recollect.domain.plain_statements import (
+    FRAMES,
     SPEAKER,
     asserts_all,
     has_part,
     is_foreign,
     is_plain,
     is_short,
+    may_share,
     told,
     weak_claims,
 )
-from recollect.domain.told_words import all_stems, all_words, clause_text, known_words, span_words, word_stems
+from recollect.domain.told_words import all_stems, all_words, clause_text, known_words, noted, span_words, word_stems
 
 _MOST_COUNTED = 4
 _REACH = 3
@@ -37,7 +39,6 @@ _ONCE = frozenset({"before", "until", "once", "first", "early", "age", "previous
 _TO = frozenset({"to", "onto", "for", "on", "with"})
 _NOT = frozenset({"not", "no", "never", "don't", "isn't", "aren't", "doesn't", "dont", "isnt"})
 _ALONE = frozenset({"only", "just"})
-_FRAMES = ("verb.placed", "verb.frame")
 _LIST = re.compile(r",| and | & | plus | or ")
 _Hit = tuple[RelationKind, Claim, Claim]
 
@@ -100,14 +101,13 @@ def _valence(said: Said, claim: Claim, rules: CueRules) -> int:
 
 def closest(older: Said, newer: Said, rules: CueRules) -> _Pair | None:
     """The two clauses that have the most in common; None where the texts are no plain statements of one speaker."""
-    if not (is_plain(older) and is_short(newer, rules) and asserts_all(newer)):
+    if not (is_plain(older) and is_short(newer, rules) and asserts_all(newer) and may_share(older, newer, rules)):
         return None
     pairs = [
         pair
         for new in weak_claims(newer)
-        if _is_of_speaker(older, newer, new, rules)
         for old in weak_claims(older)
-        if (pair := _compared(older, old, newer, new, rules)) is not None
+        if (pair := _compared(older, old, newer, new, rules)) is not None and _is_of_speaker(older, newer, new, rules)
     ]
     return max(pairs, key=_weight, default=None)
 
@@ -131,22 +131,20 @@ def _is_of_speaker(older: Said, newer: Said, new: Claim, rules: CueRules) -> boo
         return mine
     if mine or SPEAKER & words or new.attribute not in ("of", "was") or new.subject:
         return True
-    return has_part(tuple(all_stems(older, rules)), new.value.split()[0], rules)
+    return has_part(all_stems(older, rules), new.value.split()[0], rules)
 
 
 def _is_done_by_another(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
     """My editor uses Twitter: somebody or something of the speaker's does it, of which the older text knows nothing."""
     words, stems = span_words(newer, new.span), word_stems(newer, new.span, rules)
     head = next((one for one in stems if one), "")
-    opens = (
-        bool(words) and words[0].lower() in ("my", "our") and not has_part(tuple(all_stems(older, rules)), head, rules)
-    )
+    opens = bool(words) and words[0].lower() in ("my", "our") and not has_part(all_stems(older, rules), head, rules)
     return opens and not any(_IS & {word.lower()} or word.lower().endswith("'s") for word in words)
 
 
 def _stands_in(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
     """Jan's watering my plants until Friday: whoever it is, what is done is the speaker's, or as was said."""
-    words, known = [word.lower() for word in span_words(newer, new.span)], tuple(all_stems(older, rules))
+    words, known = [word.lower() for word in span_words(newer, new.span)], all_stems(older, rules)
     owned = any(one in _MINE and two.endswith("'s") for one, two in pairwise(words[2:]))
     if owned or _OTHERS_OWN & set(words) - known_words(older):
         return False
@@ -162,7 +160,7 @@ def _groups(older: Said, newer: Said, new: Claim, rules: CueRules) -> frozenset[
     words = [word.lower() for word in span_words(newer, new.span) if word.lower() != "the"][:1]
     stems = word_stems(newer, new.span, rules)
     first = next((one for one in stems if one), "")
-    own = bool((SPEAKER | _MINE) & set(words)) or has_part(tuple(all_stems(older, rules)), first, rules)
+    own = bool((SPEAKER | _MINE) & set(words)) or has_part(all_stems(older, rules), first, rules)
     begins = newer.text[: new.span[0]].rstrip()[-1:] in ("", ".", "!", ";")
     return rules.words.lists["groups"] if own and begins else frozenset()
 
@@ -211,10 +209,9 @@ def _compared(older: Said, old: Claim, newer: Said, new: Claim, rules: CueRules)
     """The two with what they share; None without a word, a frame or a field in common."""
     if old.attribute == "was":
         return None
-    ours = [one for one in old.value.split() if one not in rules.idle_stems]
-    theirs = [one for one in new.value.split() if one not in rules.idle_stems]
+    ours, theirs = _told_stems(older, old, rules), _told_stems(newer, new, rules)
     shared = tuple(one for one in theirs if has_part(ours, one, rules))
-    nouns = tuple(one for one in shared if one not in rules.verb_stems | rules.person_stems | rules.time_stems)
+    nouns = tuple(one for one in shared if one not in rules.no_noun_stems)
     fresh = tuple(one for one in theirs if one not in shared)
     left = tuple(one for one in ours if not has_part(theirs, one, rules))
     fields = _fields(left, rules) & _fields(fresh, rules)
@@ -223,13 +220,21 @@ def _compared(older: Said, old: Claim, newer: Said, new: Claim, rules: CueRules)
     return _Pair(old, new, shared, fresh, left, nouns, fields, framed) if plain or fields or framed else None
 
 
+def _told_stems(said: Said, claim: Claim, rules: CueRules) -> tuple[str, ...]:
+    return noted(said, ("plain stems", claim.value), rules, lambda: _without_idle(claim, rules))
+
+
+def _without_idle(claim: Claim, rules: CueRules) -> tuple[str, ...]:
+    return tuple(one for one in claim.value.split() if one not in rules.idle_stems)
+
+
 def _fields(stems: Sequence[str], rules: CueRules) -> frozenset[str]:
     return frozenset(name for one in stems for name in rules.fields.get(one, ()))
 
 
 def _frames(said: Said, claim: Claim) -> frozenset[tuple[str, str]]:
     """The frames of a clause: work on, sing in."""
-    framed = (one for one in said.claims if one.rule in _FRAMES and one.span == claim.span)
+    framed = (one for one in said.claims if one.rule in FRAMES and one.span == claim.span)
     return frozenset((one.subject, one.attribute) for one in framed)
 
 

@@ -10,7 +10,7 @@ from recollect.domain.claims import Claim, ClaimKind, Said
 from recollect.domain.clause_reading import HINT, TOPIC
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.key_retractions import takes_back
-from recollect.domain.plain_statements import SPEAKER, has_part, is_plain, is_short, told, weak_claims
+from recollect.domain.plain_statements import SPEAKER, has_part, is_plain, is_short, may_share, told, weak_claims
 from recollect.domain.told_words import all_stems, all_words, known_words, noted, span_words, word_stems
 
 _NOBODYS = frozenset({"it", "that", "this", "there", "nobody", "everything", "nothing", "one", "none", "you", "what"})
@@ -27,18 +27,21 @@ _Pairs = Iterator[tuple[Claim, Claim]]
 
 def taken_back_plainly(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """The plain clauses that have a word of the newer text, which says that something was told wrongly."""
-    if not (is_plain(older) and is_short(newer, rules) and _is_own(older, newer, rules)) or _ends(newer, rules):
-        return
-    sure, denies = _is_sure(older, newer, rules), _denies(newer)
-    if not (sure or (denies and _hints(newer, rules))):
+    if not (is_plain(older) and is_short(newer, rules) and may_share(older, newer, rules)) or _ends(newer, rules):
         return
     for old in weak_claims(older):
         named = [one for one in old.value.split() if _is_named(one, newer, rules)]
         if rules.verb_stems.issuperset(named) and not rules.verb_stems.issuperset(old.value.split()):
             continue
         new = _clause_with(named, older, newer, rules) if named else None
-        if new is not None:
+        if new is not None and _takes_back(older, newer, rules):
             yield old, new
+
+
+def _takes_back(older: Said, newer: Said, rules: CueRules) -> bool:
+    if not _is_own(older, newer, rules):
+        return False
+    return _is_sure(older, newer, rules) or bool(_denies(newer) and _hints(newer, rules))
 
 
 def _is_own(older: Said, newer: Said, rules: CueRules) -> bool:
@@ -57,16 +60,19 @@ def denies_of_others(older: Said, newer: Said, rules: CueRules) -> bool:
         if one.kind is ClaimKind.END and not set(one.subject.split()) <= known:
             return True
         things = one.value.split() if one.kind is ClaimKind.END and one.attribute == "of" else []
-        if things and not has_part(tuple(stems), things[0], rules):
+        if things and not has_part(stems, things[0], rules):
             return True
     return False
 
 
 def _is_sure(older: Said, newer: Said, rules: CueRules) -> bool:
     """Whether it says of what was told that it is wrong."""
+    return noted(newer, "cued", rules, lambda: _is_cued(newer, rules)) or takes_back(older.text, newer, rules.words)
+
+
+def _is_cued(newer: Said, rules: CueRules) -> bool:
     cued = any(one.kind is ClaimKind.RETRACTION and one.attribute == TOPIC for one in newer.claims)
-    hinted = rules.words.has("retraction_cues", told(newer)) or _hints(newer, rules) > 1
-    return cued or hinted or takes_back(older.text, newer, rules.words)
+    return cued or rules.words.has("retraction_cues", told(newer)) or _hints(newer, rules) > 1
 
 
 def _hints(newer: Said, rules: CueRules) -> int:
@@ -81,15 +87,19 @@ def _denies(newer: Said) -> bool:
 
 
 def _ends(newer: Said, rules: CueRules) -> bool:
+    return noted(newer, "ends", rules, lambda: _says_end(newer, rules))
+
+
+def _says_end(newer: Said, rules: CueRules) -> bool:
     if any(one.until is not None for one in newer.claims):
         return True
     return rules.words.has("end_markers", told(newer)) or rules.words.has("instead_markers", told(newer))
 
 
 def _is_named(stem: str, newer: Said, rules: CueRules) -> bool:
-    plain = stem not in rules.idle_stems | rules.vague_stems | rules.person_stems | rules.time_stems
+    plain = stem not in rules.slight_stems
     long = not stem.isdigit() or len(stem) >= _LONG_NUMBER
-    return plain and long and has_part(tuple(all_stems(newer, rules)), stem, rules)
+    return plain and long and has_part(all_stems(newer, rules), stem, rules)
 
 
 def _clause_with(named: Sequence[str], older: Said, newer: Said, rules: CueRules) -> Claim | None:

@@ -1,15 +1,16 @@
 """Short plain statements: texts so short that a word in common says that both are about one thing (P-24)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from recollect.domain.claims import Claim, Said
 from recollect.domain.clause_owners import is_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.modality import is_remote
-from recollect.domain.told_words import all_words, has_stem, known_words, noted, span_words
+from recollect.domain.told_words import all_stems, all_words, has_stem, known_words, noted, span_words
 
 SPEAKER = frozenset({"i", "we", "i'm", "we're", "i've", "we've", "i'd", "we'd", "im", "ive"})
+FRAMES = ("verb.placed", "verb.frame")
 _LONGEST_OLDER = 110
 _LONGEST_NEWER = 170
 _MOST_SENTENCES = 3
@@ -44,6 +45,10 @@ _SPLIT = re.compile(r"[^a-z0-9]+")
 
 def is_plain(older: Said) -> bool:
     """Whether it is one sentence that states something, of nobody it is said to, and of what it names itself."""
+    return noted(older, "plain", None, lambda: _is_plain(older))
+
+
+def _is_plain(older: Said) -> bool:
     text = older.text.strip()
     words = {word.lower() for word in all_words(older)}
     if {word.lower() for word in all_words(older)[:1]} & _TALK:
@@ -76,6 +81,10 @@ def told(said: Said) -> str:
 
 def asserts_all(newer: Said) -> bool:
     """Whether each of its clauses is asserted, or wanted."""
+    return noted(newer, "asserts", None, lambda: _asserts_all(newer))
+
+
+def _asserts_all(newer: Said) -> bool:
     return all(one.attribute != "meant" or is_wanted(newer, one) for one in weak_claims(newer))
 
 
@@ -98,7 +107,33 @@ def _spoken_of(older: Said, rules: CueRules) -> frozenset[str]:
     return _THIRD if known_words(older) & (rules.words.persons | _ANIMALS) else frozenset()
 
 
-def has_part(stems: Sequence[str], one: str, rules: CueRules) -> bool:
+def may_share(older: Said, newer: Said, rules: CueRules) -> bool:
+    """False where no word, part of a word, field or frame of theirs can be in common: most pairs end here."""
+    return not _marks(older, rules).isdisjoint(_marks(newer, rules))
+
+
+def _marks(said: Said, rules: CueRules) -> frozenset[str]:
+    return noted(said, "marks", rules, lambda: frozenset(_read_marks(said, rules)))
+
+
+def _read_marks(said: Said, rules: CueRules) -> Iterator[str]:
+    """Of each stem its beginning, its end and its parts, as `has_part` compares them; and its fields and frames."""
+    stems = {one for claim in weak_claims(said) for one in claim.value.split()} | all_stems(said, rules)
+    for one in stems:
+        yield from (f"^{other[:_LEAST_PART]}" for other in (one, *rules.related.get(one, ())))
+        yield from (f"{one[-_LEAST_PART:]}$", f"={one}")
+        yield from (f"={part}" for part in _SPLIT.split(one) if part)
+        yield from (f"field {name}" for name in rules.fields.get(one, ()))
+    for framed in frames(said):
+        yield "frame " + "|".join(framed)
+
+
+def frames(said: Said) -> frozenset[tuple[str, str]]:
+    """The frames of a text's clauses, each with its subject: work on, sing in."""
+    return frozenset((one.subject, one.attribute) for one in said.claims if one.rule in FRAMES)
+
+
+def has_part(stems: Collection[str], one: str, rules: CueRules) -> bool:
     """As `has_stem`, and parts of words too: bees in beekeeping, peak in off-peak."""
     return has_stem(stems, one, rules) or any(_is_part(one, other) or _is_part(other, one) for other in stems)
 
