@@ -18,7 +18,7 @@ from recollect.domain.documents import index_document
 from recollect.domain.embedding import FloatArray, TextKind
 from recollect.domain.errors import RecollectError
 from recollect.domain.event import Event, EventRef
-from recollect.domain.representation import as_said, represented
+from recollect.domain.representation import indexed
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import PendingEvent, Projection
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
@@ -50,7 +50,7 @@ class _Batch:
         """The event as the index is told of it: in the words of the memory that has its id."""
         kept = self.memories.get(event.id)
         own = kept is not None and kept.memory.id == event.id
-        return represented(event, as_said(kept.memory) if kept is not None and own else None)
+        return indexed(event, kept.memory if kept is not None and own else None)
 
     @property
     def gone(self) -> list[str]:

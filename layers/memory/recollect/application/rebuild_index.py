@@ -18,7 +18,7 @@ from recollect.domain.embedding import FloatArray, TextKind
 from recollect.domain.errors import Unavailable
 from recollect.domain.event import Event, EventRef
 from recollect.domain.nomination import IndexDocument
-from recollect.domain.representation import as_said, represented
+from recollect.domain.representation import indexed
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import Projection
 from recollect.ports import (
@@ -133,8 +133,8 @@ class RebuildIndex:
     def _as_said(self, scope: Scope, events: Sequence[Event]) -> list[Event]:
         """In the words of the memories that have their ids."""
         kept = self._memories(scope, [event.id for event in events])
-        own = {event_id: as_said(memory) for event_id, memory in kept.items() if memory.id == event_id}
-        return [represented(event, own.get(event.id)) for event in events]
+        own = {event_id: memory for event_id, memory in kept.items() if memory.id == event_id}
+        return [indexed(event, own.get(event.id)) for event in events]
 
     def _vectors(self, scope: Scope, events: Sequence[Event]) -> tuple[dict[str, FloatArray], int]:
         """The events' vectors; what is not kept in this generation is taken from a snapshot, or made, and kept."""

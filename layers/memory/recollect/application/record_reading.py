@@ -11,7 +11,7 @@ from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import SearchFilters
 from recollect.domain.memory import Memory
 from recollect.domain.memory_items import MEMORIES, SAME_AS, memory_in
-from recollect.domain.representation import as_said, represented, seen
+from recollect.domain.representation import indexed, represented, seen
 from recollect.domain.scope import Scope
 from recollect.ports import Concurrency, Items, Timeline
 
@@ -39,8 +39,7 @@ class Records:
 
     def told(self, event: Event) -> Event:
         """The event as an index is told of it: what it is found by, also where readers see less of it."""
-        memory = self.memories.get(event.id)
-        return represented(event, memory if memory is None else as_said(memory))
+        return indexed(event, self.memories.get(event.id))
 
     def seen(self, memory: Memory) -> Memory:
         """The memory as the reader sees it; as it is where nothing of it holds."""

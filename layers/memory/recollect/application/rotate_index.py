@@ -16,7 +16,7 @@ from recollect.domain.index_snapshot import KeptVector, words_hash
 from recollect.domain.index_state import NO_GENERATION
 from recollect.domain.instants import from_iso, iso
 from recollect.domain.job import JOB_ID, JobKind, JobProgress, RemainingSeconds
-from recollect.domain.representation import as_said, represented
+from recollect.domain.representation import indexed
 from recollect.domain.scope import Scope
 from recollect.ports import Items, Projections, Timeline
 
@@ -96,8 +96,8 @@ class RotateIndex:
         fit = {i: one.vector for i, one in kept.items() if one.generation == self._generation}
         memories = self._memories.kept(scope, fit)
         changed = {i for i, one in memories.items() if one.memory.id == i and one.item.due is not None}
-        own = {i: as_said(one.memory) for i, one in memories.items() if one.memory.id == i}
-        words = {event.id: words_hash(represented(event, own.get(event.id)).passage) for event in events}
+        own = {i: one.memory for i, one in memories.items() if one.memory.id == i}
+        words = {event.id: words_hash(indexed(event, own.get(event.id)).passage) for event in events}
         return [KeptVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
 
 

@@ -32,6 +32,11 @@ def represented(event: Event, memory: Memory | None) -> Event:
     )
 
 
+def indexed(event: Event, memory: Memory | None) -> Event:
+    """The event as the index is told of it: in the words of its memory, as they were said."""
+    return represented(event, None if memory is None else as_said(memory))
+
+
 def as_said(memory: Memory) -> Memory:
     """The memory as the index is told of it: in all its words, less the parts that were taken back (P-24).
 
