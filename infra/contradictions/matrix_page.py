@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix_words import AFTER_FAILURES, EXAMPLES, HEAD, MATRIX, TAIL, TWINS
+from matrix_words import AFTER_FAILURES, EXAMPLES, HEAD, MATRIX, TAIL, TWINS, UNSEEN
 
 Made = Mapping[str, Any]
 Outcome = Mapping[str, Any]
@@ -28,6 +28,7 @@ def page(made: Made) -> str:
         f"## Near misses\n\n{TWINS}\n\n{_matrix(made, twin=True)}",
         f"## Worked examples\n\n{EXAMPLES}\n\n{_examples(made)}",
         f"## What fails\n\n{_failed(made)}\n\n{AFTER_FAILURES}",
+        f"## In words that nobody has seen\n\n{UNSEEN}",
         TAIL,
     ]
     return "\n\n".join(parts) + "\n"

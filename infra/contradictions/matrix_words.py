@@ -56,9 +56,20 @@ key. **kept / wrongly superseded**:"""
 EXAMPLES = """Without a key. *Before*: as of an instant between the two turns (what was retracted since is not there).
 *After*: when both are said, within the bound; *later on*: after the bound."""
 
-AFTER_FAILURES = """Where no state is named, all four answer alike. The cases were written first, and the rules with
-them in view; on cases that nobody has seen the shares are worse, so read them as what the rules can express rather than
-as what they will do with your users' words."""
+AFTER_FAILURES = """Where no state is named, all four answer alike."""
+
+UNSEEN = """The cases above were written first, and the rules with them in view: read the shares as what the rules can
+express. In words that nobody had seen, the reader of two turns is worse. Five sets of 100 cases of everyday life, each
+by a writer who knew neither rules nor cases, without keys, measured on 2026-11-22 before anything was changed for them:
+
+| set | stale | near misses that end something |
+| --- | --- | --- |
+| 1 to 4, in one day | 24, 22, 33, 29 % | 2, 2, 2, 4 % |
+| 5, when the rules had been mended by those four | 23 % | 9 %, and 5 % when they had been mended by it |
+
+So expect that of the contradictions without a key in your users' own words about a quarter is not recognised: both
+memories stay, the newer one with the later date. Two sets of 120, half of them without any cue word, were harder still
+at first sight: 66 and 36 % stale. Where it matters, send a `key`: then words play no part."""
 
 TAIL = """## How it is checked
 

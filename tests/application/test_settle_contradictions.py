@@ -55,6 +55,21 @@ def test_an_end_leaves_nothing_of_the_value(memory: Memory) -> None:
 
 
 @pytest.mark.spec("P-24")
+def test_what_only_its_words_lead_to_is_found_when_it_is_said(memory: Memory) -> None:
+    old, _ = say(memory, on(0, "Our boiler cover is with Hestia."), on(2, "We took our boiler cover to Novaheat."))
+    assert statuses(memory, [old]) == [SUPERSEDED]
+    assert "Hestia" not in memory.context("Who is our boiler cover with?").prompt.text
+
+
+@pytest.mark.spec("P-24")
+def test_a_mere_reply_asks_the_index_for_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(type(memory.app.parts.index), "nominate", lambda *call: asked.append(call))
+    say(memory, on(0, "Thanks, that sounds lovely!"), on(1, "Wow, your boiler looks great."))
+    assert asked == []
+
+
+@pytest.mark.spec("P-24")
 def test_what_was_taken_back_was_never_so(memory: Memory) -> None:
     old, _ = say(memory, on(0, "I have a sister."), on(2, "I misspoke, I have no sister."))
     taken_back = remembered(memory)[old]

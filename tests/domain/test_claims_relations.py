@@ -56,6 +56,46 @@ def test_what_a_newer_text_does(older: str, newer: str, kind: str) -> None:
 
 @pytest.mark.spec("P-24")
 @pytest.mark.parametrize(
+    ("older", "newer", "merged"),
+    [
+        (
+            "I swim 40 lengths at Leith baths on Wednesdays.",
+            "I've increased my Wednesday swim at Leith baths to 60 lengths.",
+            "I swim 60 lengths at Leith baths on Wednesdays.",
+        ),
+        (
+            "Our mortgage runs twenty years at three percent with Havenbank.",
+            "Havenbank lowered our mortgage rate to two percent, the term is unchanged.",
+            "Our mortgage runs twenty years at two percent with Havenbank.",
+        ),
+        (
+            "I run 5 km three times a week.",
+            "upped it to four runs a week, distance stays 5 km",
+            "I run 5 km four times a week.",
+        ),
+    ],
+)
+def test_one_number_said_otherwise_leaves_the_rest_as_it_was(older: str, newer: str, merged: str) -> None:
+    found = relation(older, newer)
+    assert found is not None
+    assert (found.kind.value, found.merged) == ("changes_part", merged)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    "newer",
+    [
+        "Mortgage news: her rate went to two percent, the term is unchanged.",
+        "Yusuf's mortgage rate is at two percent, the term is unchanged.",
+        "If Havenbank lowered our mortgage rate to two percent, the term would stay unchanged.",
+    ],
+)
+def test_what_stays_of_somebody_elses_changes_nothing(newer: str) -> None:
+    assert relation("Our mortgage runs twenty years at three percent with Havenbank.", newer) is None
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
     ("older", "newer"),
     [
         ("I live in Paris", "I live in Paris, France"),

@@ -11,6 +11,7 @@ from recollect.domain.claim_relations import relate
 from recollect.domain.claims import Relation, RelationKind, Said
 from recollect.domain.cue_rules import CueRules, cue_rules_of, default_cue_rules
 from recollect.domain.plain_evidence import closest, evidence_of
+from recollect.domain.plain_statements import may_say_otherwise
 
 AT = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 
@@ -40,6 +41,40 @@ def test_evidence_adds_up_to_another_value(older: str, newer: str) -> None:
     found = relation(older, newer)
     assert found is not None
     assert found.kind is RelationKind.SUPERSEDES
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("We took our boiler cover to Novaheat.", True),
+        ("CI fails the build on lint errors, we turned it on.", True),
+        ("call me Bo from now on", True),
+        ("Is the kayak at the club now?", False),
+        ("If the kayak were at the club I'd go more often.", False),
+        ("Thanks, that sounds lovely!", False),
+        ("You took great pictures of the kayak.", False),
+        ("I swim. I ride. I run. I row. I ski.", False),
+    ],
+)
+def test_short_asserted_words_of_the_speaker_may_say_otherwise(text: str, may: bool) -> None:
+    rules = default_cue_rules()
+    assert may_say_otherwise(said(text, 7, rules), rules) is may
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I can't swim at all.", "Guess who can swim, little Marco did two full lengths today!"),
+        ("I weigh 84 kilos.", "Scale shows 79 kilos for my husband now, yay!"),
+        ("I put 300 euros into savings each month.", "Only 100 euros a month go into Yusuf's savings now."),
+        ("I'm allergic to peanuts.", "The allergist confirmed that my son has outgrown his peanut allergy."),
+        ("I'm on metformin.", "had I misread the box, I'd worry that the metformin is not mine"),
+    ],
+)
+def test_what_is_of_somebody_else_or_only_supposed_ends_nothing(older: str, newer: str) -> None:
+    assert relation(older, newer) is None
 
 
 @pytest.mark.spec("P-24")

@@ -72,6 +72,23 @@ def test_a_change_replaces_a_value_of_a_higher_score_and_the_past_stays_askable(
 
 
 @pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Our boiler cover is with Hestia.", "We took our boiler cover to Novaheat."),
+        ("The heating is broken.", "the engineer came, heating's working"),
+    ],
+)
+def test_what_no_attribute_leads_to_is_found_by_the_index_when_it_is_said(
+    service: Service, older: str, newer: str
+) -> None:
+    old, _ = told(service, (older, MARCH), (newer, MAY))
+    assert statuses(service, old) == ["superseded"]
+    for one in (service, service.restarted()):
+        assert older not in one.found(query=older)
+
+
+@pytest.mark.spec("P-24")
 @KEYS
 def test_what_is_no_longer_so_is_not_recalled(service: Service, key: str | None) -> None:
     old, new = told(service, ("I eat meat every day.", MARCH), ("I no longer eat meat.", MAY), key=key)

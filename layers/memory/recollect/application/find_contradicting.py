@@ -4,7 +4,7 @@ A record is entered under its attributes before others are looked up there, and 
 index is asked: of two that come at once, at least the later one sees both.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from recollect.domain.candidate import Candidate
@@ -44,22 +44,32 @@ class FindContradicting:
             self._items.write(scope.user, [write], now)
 
     def __call__(
-        self, scope: Scope, events: Sequence[Event], claims: Claims, vectors: Mapping[str, FloatArray], now: datetime
+        self,
+        scope: Scope,
+        events: Sequence[Event],
+        claims: Claims,
+        vectors: Mapping[str, FloatArray],
+        now: datetime,
+        *,
+        plain: Collection[str] = frozenset(),
     ) -> dict[str, Event]:
-        """Other records that may contradict these, as they are now. Raises Unavailable where the index is away."""
+        """Other records that may contradict these, as they are now. Raises Unavailable where the index is away.
+
+        `plain` are the ids of those that may do so in any words: what each is near to is looked at.
+        """
         refs: dict[str, EventRef] = {}
         for event in events:
             found = self._of_attributes(scope, event, claims.get(event.id, ()))
             refs |= {ref.id: ref for ref in [*found, *self._of_slot(scope, event, claims.get(event.id, ()))]}
         refs |= self._newer_cues(scope, [event for event in events if claims.get(event.id)])
-        asking = [event for event in events if any(_looks_around(claim) for claim in claims.get(event.id, ()))]
+        asking = [event for event in events if event.id in plain or any(map(_looks_around, claims.get(event.id, ())))]
         if asking:
             refs |= {ref.id: ref for ref in self._timeline.tail(scope).refs}
         for event in asking:
             ended = _looks_back(event, claims.get(event.id, ()))
             found_near = self.similar(scope, event, vectors.get(event.id), now, ended=ended)
             # Of another value of an attribute, what shares no word with it is led to by that attribute.
-            wide = any(claim.kind is not ClaimKind.STATE for claim in claims.get(event.id, ()))
+            wide = event.id in plain or any(c.kind is not ClaimKind.STATE for c in claims.get(event.id, ()))
             refs |= {hit.ref.id: hit.ref for hit in found_near if wide or hit.counts}
         own = {event.id for event in events}
         return self._timeline.read(scope, [ref for i, ref in refs.items() if i not in own]) if refs else {}

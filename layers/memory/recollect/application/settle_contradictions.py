@@ -13,10 +13,11 @@ from recollect.application.apply_verdicts import ApplyVerdicts
 from recollect.application.find_contradicting import FindContradicting
 from recollect.application.looked_at import LookedAt, claims_entered
 from recollect.application.read_memories import KeptMemory, ReadMemories
-from recollect.domain.claims import Claim, RelationKind
+from recollect.domain.claims import Claim, RelationKind, Said
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import Event, EventRef
 from recollect.domain.memory import MemoryStatus, Origin
+from recollect.domain.plain_statements import may_say_otherwise
 from recollect.domain.recognition import speaks
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
@@ -91,7 +92,7 @@ class SettleContradictions:
         if not fresh:
             return None
         self._find.enter(scope, fresh, claims, now)
-        others = self._find(scope, fresh, claims, vectors, now)
+        others = self._find(scope, fresh, claims, vectors, now, plain=_plain(fresh, claims, rules))
         others = {i: event for i, event in others.items() if speaks(event) and not event.expired(now)}
         read = self._read.kept(scope, others) if others else {}
         return LookedAt({**others, **{event.id: event for event in fresh}}, {**read, **memories}, rules)
@@ -139,6 +140,12 @@ class SettleContradictions:
 def _claims(event: Event, memories: Mapping[str, KeptMemory], rules: Rules) -> tuple[Claim, ...]:
     kept = memories.get(event.id)
     return claims_entered(event, kept.memory if kept is not None and kept.memory.id == event.id else None, rules)
+
+
+def _plain(events: Iterable[Event], claims: Mapping[str, tuple[Claim, ...]], rules: Rules) -> frozenset[str]:
+    """Those that may end something in words which no rule knows."""
+    said = (Said(e.id, e.content, e.timestamp, e.speaker or "", claims[e.id]) for e in events)
+    return frozenset(one.id for one in said if may_say_otherwise(one, rules.conflict.cue_rules))
 
 
 def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, KeptMemory]:

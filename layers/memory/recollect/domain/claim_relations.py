@@ -13,7 +13,7 @@ from recollect.domain.ended_frames import ended, put_in_place
 from recollect.domain.listed_items import item_changed
 from recollect.domain.old_values import departed, named_as_not
 from recollect.domain.overlap import denied, held_over, said_anew, taken_back
-from recollect.domain.partial_changes import changed_part
+from recollect.domain.partial_changes import changed_part, changed_value
 from recollect.domain.passing_changes import updated_in_passing
 from recollect.domain.plain_evidence import changed_plainly
 from recollect.domain.plain_retractions import denies_of_others, taken_back_plainly
@@ -26,10 +26,13 @@ from recollect.domain.value_swaps import swapped
 
 _DENIES = frozenset({ClaimKind.END, ClaimKind.RETRACTION})
 _FOR = re.compile(r" for (my|our|his|her|their|the) (\w+)")
+_FOR_THEM = re.compile(r" (?:for|at) (?:him|her|them|theirs|hers) ")
 _TIMES = frozenset({"next", "rest", "coming", "whole", "time", "week", "month", "year", "day", "moment", "foreseeable"})
 _THEIRS = frozenset({"his", "her", "their", "them"})
 _RANK = (RelationKind.RETRACTS, RelationKind.OVERRIDES, RelationKind.SUPERSEDES)
 _SPARE_WORDS = 1
+_LONG = 120
+_LONG_CLAUSE = 24
 _OVER = (named_as_not, departed)
 _Hit = tuple[RelationKind, Claim, Claim]
 
@@ -59,6 +62,10 @@ def relate(older: Said, newer: Said, rules: CueRules) -> Relation | None:
     hits = hits or [(RelationKind.OVERRIDES, old, new) for old, new in held_over(older, newer, rules)]
     hits = hits or [(_over(new), old, new) for old, new in _by_frame(older, newer, rules)]
     hits = hits or list(changed_plainly(older, newer, rules))
+    hits = [hit for hit in hits if not _is_for_others(older, newer, hit[2], rules)]
+    merged = changed_value(older, newer, [hit[1:] for hit in hits], rules) if _are_weak(hits) else None
+    if merged is not None:
+        return Relation(kind=RelationKind.CHANGES_PART, rule="part.value", merged=merged)
     undecided = any(kind is RelationKind.UNDECIDED for kind, _, _ in hits)
     if not hits or undecided or all(_lessens(hit) for hit in hits):
         listed = next(item_changed(older, newer, rules, surely=bool(hits)), None)
@@ -72,14 +79,32 @@ def _is_theirs(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
     known = known_words(older)
     if new.kind is not ClaimKind.END or known & rules.words.persons:
         return False
-    whom = [one[1] for one in _FOR.findall(clause_text(newer, new)) if one[1] not in known and one[1] not in _TIMES]
+    whom = _for_whom(older, newer, new)
     return bool(whom or _THEIRS & {word.lower() for word in span_words(newer, new.span)} - known)
+
+
+def _is_for_others(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
+    """No lifting for him, 79 kilos for my husband: whatever the clause says, it says it of them."""
+    if known_words(older) & rules.words.persons:
+        return False
+    theirs = _FOR_THEM.search(clause_text(newer, new)) is not None
+    return theirs or bool(rules.words.persons.intersection(_for_whom(older, newer, new)))
+
+
+def _for_whom(older: Said, newer: Said, new: Claim) -> list[str]:
+    known = known_words(older)
+    return [one[1] for one in _FOR.findall(clause_text(newer, new)) if one[1] not in known and one[1] not in _TIMES]
 
 
 def _lessens(hit: _Hit) -> bool:
     """Whether it only says that something is over, or is otherwise."""
     kind, _, new = hit
     return kind is RelationKind.SUPERSEDES and not new.exclusive
+
+
+def _are_weak(hits: Sequence[_Hit]) -> bool:
+    """Whether no rule knows the attribute of any of them, and each is replaced."""
+    return bool(hits) and all(kind is RelationKind.SUPERSEDES and new.rule == "weak" for kind, _, new in hits)
 
 
 def _settled(hits: Sequence[_Hit]) -> Relation:
@@ -169,6 +194,8 @@ def _ends(older: Said, old: Claim, new: Claim, rules: CueRules) -> bool:
     """An end of what the older clause speaks of, all words of the topic in it."""
     if new.kind is not ClaimKind.END or new.exclusive or old.kind not in HELD or old.attribute in PAST:
         return False
+    if new.rule == "topic.end" and " " not in new.value and len(older.text) > _LONG and len(old.value) > _LONG_CLAUSE:
+        return False  # one word in passing
     if new.rule == "topic.deny" and new.attribute not in (TOPIC, old.attribute):
         names_verb = stem(new.attribute) in set(new.value.split()) - rules.idle_stems
         owned = new.attribute == "have" and _possessed(older, old, new, rules)

@@ -7,7 +7,7 @@ from recollect.domain.claims import Claim, Said
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.modality import is_remote
 from recollect.domain.predicates import AUXILIARIES
-from recollect.domain.told_words import known_words, noted, span_words
+from recollect.domain.told_words import all_words, known_words, noted, span_words
 
 _FOREIGN = frozenset(
     {
@@ -28,6 +28,8 @@ _FOREIGN = frozenset(
     }
 )
 _OWN = frozenset({"my", "our", "me", "us"})
+_SPEAKER = _OWN | {"i", "we", "i'm", "we're", "i've", "we've", "i'd", "we'd", "im", "ive", "mine", "ours"}
+_SOMEBODY = frozenset({"his", "her", "he", "she", "hers", "theirs"})
 _OF = frozenset({"with", "at", "to", "by", "from", "for", "of", "in", "on", "as", "near"})
 _KEEPS = frozenset({"same", "still", "stays", "unchanged", "remains"})
 _SENTENCE_END = re.compile(r"[.!?\n](?=\s)")
@@ -65,6 +67,31 @@ def brings_in(
     if _FOREIGN & (set(words) - known):
         return True
     return any(_comes_in(words, place, known, rules) for place in range(min(_FIRST, len(words))))
+
+
+def is_only_of_others(older: Said, newer: Said, rules: CueRules) -> bool:
+    """Little Marco did two lengths: a text without a word of the speaker, of somebody whom the older does not name.
+
+    Where the older text is of the speaker; who walks the dog may be another one by now.
+    """
+    ours = {word.lower() for word in all_words(older)}
+    if not (ours & _SPEAKER) or {word.lower() for word in all_words(newer)} & _SPEAKER:
+        return False
+    return noted(newer, ("others", older.id), rules, lambda: _names_another(older, newer, rules))
+
+
+def _names_another(older: Said, newer: Said, rules: CueRules) -> bool:
+    known, words = known_words(older), all_words(newer)
+    if any(word.lower() in _SOMEBODY and word.lower() not in known for word in words):
+        return True
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        base = word.lower().removesuffix("'s")
+        if not before or not word[:1].isupper() or base in known or base in rules.words.lists["date_words"]:
+            continue
+        owner = word.endswith("'s") and after.lower() not in rules.words.after_is
+        if owner or rules.words.is_finite(after.lower()) or after.lower() in AUXILIARIES:
+            return True
+    return False
 
 
 def is_of_another_group(older: Said, newer: Said, claim: Claim, rules: CueRules) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
+from recollect.domain.claims import HELD, Claim, ClaimKind, Relation, RelationKind, Said
 from recollect.domain.clause_owners import brings_in
 from recollect.domain.clause_reading import DENIED, PAST
 from recollect.domain.clauses import read_words
@@ -12,9 +12,11 @@ from recollect.domain.told_words import all_words, span_words, word_stems
 
 Span = tuple[int, int]
 _NEWS = frozenset({ClaimKind.CHANGE, ClaimKind.END})
+_OTHERS_OWN = frozenset({"his", "her", "their", "your", "hers", "theirs", "yours"})
 _DENIALS = frozenset({"weak", DENIED})
 _MOST_DISTANCE = 120
 _LEAST_EVIDENCE = 2
+_LEAST_SAID = 4
 _SHORT = 14
 _LONGEST = 400
 _SHORT_TEXT = 140
@@ -29,18 +31,29 @@ def changed_part(older: Said, newer: Said, rules: CueRules) -> Relation | None:
     for kept in newer.claims:
         if kept.kind is not ClaimKind.PARTIAL:
             continue
-        if not _is_known(older, kept, rules):
-            continue
         news = [claim for claim in newer.claims if _is_news(claim, kept, older, newer, rules)]
-        if not news:
+        merged = _merged(older, newer, news) if news else None
+        if not news or not (_is_known(older, kept, rules) or _is_a_part(older, newer, kept, rules, merged is not None)):
             continue
-        merged = _merged(older, newer, news)
         if _is_about(older, newer, kept, news, rules, merged is not None):
             if merged is None and max(len(older.text), len(newer.text)) > _LONGEST:
                 return None
             kind = RelationKind.CHANGES_PART if merged is not None else RelationKind.UNDECIDED
             return Relation(kind=kind, rule=kept.rule, merged=merged)
     return None
+
+
+def changed_value(older: Said, newer: Said, pairs: Sequence[tuple[Claim, Claim]], rules: CueRules) -> str | None:
+    """The older text with the one number, sum, day or hour that the newer says otherwise; None where it is its whole.
+
+    Of both that state something, and with more in the older one than that value: "40 lengths at Leith on Wednesdays".
+    """
+    if max(len(older.text), len(newer.text)) > _SHORT_TEXT:
+        return None
+    news = [new for old, new in pairs if old.kind in HELD and new.kind in HELD]
+    spans = _of_one_sort(older, newer, news)
+    said = [one for old, _ in pairs for one in old.value.split() if one not in rules.idle_stems]
+    return _merged(older, newer, news) if len(spans) == 1 and len(said) >= _LEAST_SAID else None
 
 
 def _is_known(older: Said, kept: Claim, rules: CueRules) -> bool:
@@ -54,6 +67,25 @@ def _is_known(older: Said, kept: Claim, rules: CueRules) -> bool:
         for one in content_stems(kept.subject.split(), rules.words)
         if one not in rules.vague_stems
     )
+
+
+def _is_a_part(older: Said, newer: Said, kept: Claim, rules: CueRules, mergeable: bool) -> bool:
+    """The price is still 15, the term is unchanged: a side of it that the older text has no word for.
+
+    Never of somebody: what another person keeps is their own.
+    """
+    if max(len(older.text), len(newer.text)) > _SHORT_TEXT:
+        return False
+    words = set(kept.subject.split())
+    somebody = any(word.endswith("'s") for word in words) or words & rules.words.persons
+    if somebody or not kept.subject.startswith("the ") or _OTHERS_OWN & _lowered(newer):
+        return False
+    stems = set(content_stems(kept.subject.split(), rules.words))
+    return mergeable or _evidence(older, (o for o in kept.value.split() if o not in stems), rules) >= _LEAST_EVIDENCE
+
+
+def _lowered(said: Said) -> set[str]:
+    return {word.lower() for word in all_words(said)}
 
 
 def _is_news(claim: Claim, kept: Claim, older: Said, newer: Said, rules: CueRules) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from recollect.domain.claims import HELD, Claim, ClaimKind, RelationKind, Said
+from recollect.domain.clause_owners import is_only_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
 from recollect.domain.plain_statements import (
@@ -60,7 +61,7 @@ class _Pair:
 def changed_plainly(older: Said, newer: Said, rules: CueRules) -> Iterator[_Hit]:
     """The one plain clause of the older text, if there is evidence enough that the newer one says otherwise."""
     pair = closest(older, newer, rules)
-    if pair is None:
+    if pair is None or is_only_of_others(older, newer, rules):
         return
     found, new = evidence_of(pair, newer, rules), _bounded(pair.new, newer)
     if not _says_change(pair, older, newer, new, found, rules):
@@ -116,6 +117,9 @@ def _is_of_speaker(older: Said, newer: Said, new: Claim, rules: CueRules) -> boo
     """Whether it is of the speaker, of what the older text speaks of, or done to either; and not of what once was."""
     words = {word.lower().removesuffix("'s") for word in span_words(newer, new.span)}
     known = known_words(older)
+    own = bool((_MINE | SPEAKER) & words)
+    if not own and any(one.subject in rules.words.persons - known for one in weak_claims(newer)):
+        return False
     if new.until is not None and _stands_in(older, newer, new, rules):
         return True
     if is_foreign(older, newer, new, rules, _groups(older, newer, new, rules)):
@@ -124,12 +128,11 @@ def _is_of_speaker(older: Said, newer: Said, new: Claim, rules: CueRules) -> boo
         return False
     if {"keep", "leave"} & words - known or _is_done_by_another(older, newer, new, rules):
         return False
-    mine = bool(_MINE & words)
     if (rules.words.persons & words) - known and not _DONE_TO & words:
         return False
     if not set(new.subject.split()) <= known | _NOBODYS:
-        return mine
-    if mine or SPEAKER & words or new.attribute not in ("of", "was") or new.subject:
+        return bool(_MINE & words)
+    if own or new.attribute not in ("of", "was") or new.subject:
         return True
     return has_part(all_stems(older, rules), new.value.split()[0], rules)
 

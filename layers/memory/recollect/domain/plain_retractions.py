@@ -22,6 +22,7 @@ _PLANNED = re.compile(
 _QUOTED = re.compile(r"(?:^|\s)['\u2018][^'\u2019]{2,60}\w*['\u2019](?=[\s.,]|$).*['\u2019](?=[\s.,]|$)")
 _LONG_NUMBER = 2
 _MOST_FRESH = 3
+_LONG = 120
 _Pairs = Iterator[tuple[Claim, Claim]]
 
 
@@ -34,8 +35,17 @@ def taken_back_plainly(older: Said, newer: Said, rules: CueRules) -> _Pairs:
         if rules.verb_stems.issuperset(named) and not rules.verb_stems.issuperset(old.value.split()):
             continue
         new = _clause_with(named, older, newer, rules) if named else None
-        if new is not None and _takes_back(older, newer, rules):
+        if new is not None and _takes_back(older, newer, rules) and not _is_of_more(older, newer, new, rules):
             yield old, new
+
+
+def _is_of_more(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
+    """I've never placed an online sneaker order: a denial alone takes back no more than what it names."""
+    if _is_cued(newer, rules) or _hints(newer, rules):
+        return False
+    known = all_stems(older, rules)
+    fresh = [one for one in new.value.split() if one not in rules.verb_stems and not has_part(known, one, rules)]
+    return len(fresh) > 1 or (bool(fresh) and len(newer.text) > _LONG)
 
 
 def _takes_back(older: Said, newer: Said, rules: CueRules) -> bool:

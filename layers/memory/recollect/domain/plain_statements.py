@@ -15,7 +15,7 @@ _LONGEST_OLDER = 110
 _LONGEST_NEWER = 170
 _MOST_SENTENCES = 3
 _LEAST_PART = 3
-_SENTENCE_END = re.compile(r"[.!?\n]+(?=\s)")
+_SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bSt)[.!?\n]+(?=\s)")
 _SAID_TO = frozenset({"you", "your", "you're", "yours"})
 _TO_THE_ASSISTANT = re.compile(
     r"\byour (?:answer|repl|message|response|explanation|summar)|\bfrom you\b|\bto you\b|\byou (?:can|may|to)\b"
@@ -37,8 +37,9 @@ _OF_A_TIME = re.compile(
     r" (?:ago|when (?:i|we|my|he|she|they|the|that)|at age|one year|last year|years before|back then|growing up"
     r"|at the time|that year|those days|used to|as a (?:kid|child|boy|girl|student|teen)|the year|years back"
     r"|once(?! (?:a|an|every|i|we|the|more))|before (?:i|we|my|our)|at (?:school|our wedding)|in my \w+ days"
-    r"|(?:in|at|on) (?:my|our) (?:last|old|previous|former|honeymoon)|in (?:19|20)\d\d|then) "
+    r"|(?:in|at|on) (?:my|our) (?:last|old|previous|former|honeymoon)|in (?:[a-z]+ )?(?:19|20)\d\d|then) "
 )
+_INVERTED = (" had i ", " had we ", " were i ", " were we ")
 _QUOTED = re.compile(r"[\"\u201c\u201d]")
 _SPLIT = re.compile(r"[^a-z0-9]+")
 
@@ -69,9 +70,18 @@ def _is_short(newer: Said, rules: CueRules) -> bool:
         return False
     if "?" in newer.text or _QUOTED.search(newer.text) or _OF_A_TIME.search(told(newer)):
         return False
-    if is_remote(told(newer), rules.words):
+    if is_remote(told(newer), rules.words) or told(newer).startswith(_INVERTED):
         return False
     return not _SUPPOSED & {word.lower() for word in all_words(newer)}
+
+
+def may_say_otherwise(newer: Said, rules: CueRules) -> bool:
+    """Whether it can end a plain statement in words that no other rule knows: short, and no mere reply."""
+    if not is_short(newer, rules) or not any(weak_claims(newer)):
+        return False
+    words = [word.lower() for word in all_words(newer)]
+    to_another = _SAID_TO & set(words) and _TO_THE_ASSISTANT.search(newer.text) is None
+    return not (to_another or set(words[:1]) & _TALK)
 
 
 def told(said: Said) -> str:

@@ -97,7 +97,8 @@ def weak_claim(reading: Reading, rules: CueRules) -> Iterator[Claim]:
     past = past or meant
     if not past and not negated and _is_new(reading.clause, rules):
         kind = ClaimKind.CHANGE
-    if not stems or (reading.predicate is None and len(stems) < 2 and kind is not ClaimKind.CHANGE):
+    bare = reading.predicate is None and len(stems) < 2 and reading.until is None
+    if not stems or (bare and kind is not ClaimKind.CHANGE):
         return
     said = reading.predicate
     mine = {"my", "our", "me", "i", "we"} & set(reading.clause.words)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from recollect.domain.claims import HELD, PRESENT, Claim, Said
-from recollect.domain.clause_owners import is_of_others
+from recollect.domain.clause_owners import is_of_others, is_only_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
 from recollect.domain.told_words import all_words, has_stem, span_words
@@ -14,6 +14,8 @@ _MOST_WORDS = 12
 
 def stood_in(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, Claim]]:
     """The Golf's at the garage. I've got a Fiat on loan till Thursday: beside a bounded clause, why it is so."""
+    if is_only_of_others(older, newer, rules):
+        return
     for new in _weak(newer):
         if new.until is None or is_of_others(older, newer, new, rules):
             continue

@@ -21,6 +21,7 @@ _PLACING = frozenset({"in", "on", "at", "with", "by", "from", "to", "for", "onto
 _MOST_STEMS = 10
 _MOST_FRESH = 6
 _ENOUGH = 4
+_LONG = 140
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,10 @@ def swapped(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, 
     news = [side for side in _sides(newer, rules) if side.cue or _is_bounded(side)]
     news = [side for side in news if not is_of_others(older, newer, side.claim, rules)]
     olds = [side for side in _sides(older, rules) if side.claim.attribute in PRESENT] if news else []
+    enough = _ENOUGH + (len(older.text) > _LONG and len(newer.text) > _LONG)
     for new in news:
         for old in olds:
-            if old.claim.until is None and not _of_another_thing(old, new) and _weight(old, new, rules) >= _ENOUGH:
+            if old.claim.until is None and not _of_another_thing(old, new) and _weight(old, new, rules) >= enough:
                 yield old.claim, new.claim
 
 
