@@ -1,6 +1,6 @@
-"""What holds no longer is found by its words for good, and shown as current no more; what was never so is gone.
+"""What holds no longer is found by its words for good, and shown as current no more.
 
-The index is told of all that was said, less what was taken back, rejected or deleted: no clock decides it (P-22, P-24).
+The index is told of all that was said, less what was rejected or deleted: no clock decides it (P-22, P-24).
 """
 
 import pytest
@@ -60,7 +60,7 @@ def test_and_by_one_that_something_newer_ended(memory: Memory, followed: bool) -
 
 
 @pytest.mark.spec("P-24")
-def test_a_part_that_was_taken_back_is_found_no_longer(memory: Memory, followed: bool) -> None:
+def test_a_part_that_was_taken_back_is_found_by_and_never_shown(memory: Memory, followed: bool) -> None:
     new = kept(memory, "A walrus never sang there, and that is all there is to say", 1)
     kept(memory, TEXT)
     memory.project()
@@ -68,8 +68,8 @@ def test_a_part_that_was_taken_back_is_found_no_longer(memory: Memory, followed:
     memory.now = NOON + 2 * DAY
     if followed:
         memory.project()
-    assert by_words(memory, "regatta choir") == []
-    assert by_words(memory, "rye bread") == [BREAD]
+    assert by_words(memory, "regatta choir") == by_words(memory, "rye bread") == [BREAD]
+    assert "regatta" not in memory.context("the choir").prompt.text
 
 
 @pytest.mark.spec("P-24", "A-37")

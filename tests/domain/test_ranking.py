@@ -63,27 +63,59 @@ def test_in_hybrid_mode_each_signal_is_shown_and_weighed() -> None:
     ranked = rank([blind, next_one, best], query, STATISTICS, RankingPolicy())
     found = {one.candidate.ref.id: one for one in ranked}
     words = bm25(STATISTICS, {"dog": 2}, 10, ("dog",)), bm25(STATISTICS, {"dog": 1}, 10, ("dog",))
-    own = {"weighted_similarity": 0.25, "bm25": 0.075, "exchange_words": 0.05}
+    own = {"weighted_similarity": 0.175, "distinct_similarity": 0.075, "bm25": 0.075, "exchange_words": 0.05}
     hints = {"named_date": 0.1, "named_speaker": 0.1, "said_by_user": 0.15}
     whole = sum((own | hints).values())
-    assert found["best"].shares == pytest.approx(own | hints | {"exchange": 0.4 * whole})
+    assert found["best"].shares == pytest.approx(own | hints | {"exchange": 0.2 * whole, "beside": 0.2 * whole})
     assert found["best"].score == pytest.approx(1.4 * whole)
     assert found["best"].signals == pytest.approx(
-        {"similarity": 1.0, "weighted_similarity": 1.0, "bm25": words[0], "exchange_words": 2 * words[0]}
-        | {"named_date": 1.0, "named_speaker": 1.0, "said_by_user": 1.0, "exchange": whole}
+        {"similarity": 1.0, "weighted_similarity": 1.0, "distinct_similarity": 1.0, "bm25": words[0]}
+        | {"exchange_words": 2 * words[0], "named_date": 1.0, "named_speaker": 1.0, "said_by_user": 1.0}
+        | {"exchange": whole, "beside": whole}
     )
     share = words[1] / words[0]
     alone = 0.125 + (0.075 + 0.05) * share
     assert found["next"].signals == pytest.approx(
-        {"similarity": 0.5, "weighted_similarity": 0.5, "bm25": words[1], "exchange_words": 2 * words[1]}
-        | {"named_date": 0.0, "named_speaker": 0.0, "said_by_user": 0.0, "exchange": alone}
+        {"similarity": 0.5, "weighted_similarity": 0.5, "distinct_similarity": 0.5, "bm25": words[1]}
+        | {"exchange_words": 2 * words[1], "named_date": 0.0, "named_speaker": 0.0, "said_by_user": 0.0}
+        | {"exchange": alone, "beside": alone}
     )
-    assert found["next"].shares["weighted_similarity"] == pytest.approx(0.125)
+    assert found["next"].shares["weighted_similarity"] == pytest.approx(0.0875)
     assert found["next"].shares["bm25"] == pytest.approx(0.075 * share)
     assert found["blind"].signals == pytest.approx(
         {"bm25": 0.0, "exchange_words": words[0], "named_date": 1.0, "named_speaker": 0.0, "said_by_user": 1.0}
-        | {"exchange": whole}
+        | {"exchange": whole, "beside": whole}
     )
+
+
+def test_what_stands_beside_is_lifted_above_what_is_farther_off_in_the_exchange() -> None:
+    def said(name: str, minutes: float, **changes: Any) -> Candidate:
+        return candidate(name, ref=EventRef(name, NOON + timedelta(minutes=minutes)), conversation_id="c", **changes)
+
+    far, near = said("far", 0), said("near", 8)
+    hit = said("hit", 9, counts={"dog": 1})
+    between = [said(f"between {minute}", minute, counts={"dog": 1}, length=40) for minute in (5, 6, 7)]
+    found = order([far, near, hit, *between], vector=None)
+    assert found[0] == "hit"
+    assert found.index("near") < found.index("far")
+
+
+def test_the_particular_goes_before_what_is_like_everything_nominated() -> None:
+    def unit(*numbers: float) -> Any:
+        vector = numpy.array(numbers, dtype=numpy.float32)
+        return vector / numpy.linalg.norm(vector)
+
+    talk = [candidate(f"talk {n}", vector=unit(1, 0, 0.1 * n)) for n in range(8)]
+    general, particular = candidate("general", vector=unit(1, 0.3, 0)), candidate("particular", vector=unit(0.2, 1, 0))
+    query = Query(text="", terms=(), vector=unit(1, 0.8, 0), mode=Mode.HYBRID)
+    alike = [one.candidate.ref.id for one in rank([*talk, general, particular], query, STATISTICS, _by_meaning(0.0))]
+    apart = [one.candidate.ref.id for one in rank([*talk, general, particular], query, STATISTICS, _by_meaning(0.2))]
+    assert (alike[0], apart[0]) == ("general", "particular")
+
+
+def _by_meaning(distinct: float) -> RankingPolicy:
+    off = {field.name: 0.0 for field in fields(RankingPolicy)}
+    return RankingPolicy(**off | {"weighted_similarity": 0.2, "distinct_similarity": distinct})
 
 
 def test_an_answer_is_lifted_by_the_question_beside_it() -> None:
@@ -110,8 +142,8 @@ def test_each_weight_is_that_of_the_signal_of_its_name(name: str) -> None:
     anna = candidate("a", vector=EAST, counts={"dog": 1}, speaker="Anna", conversation_id="c")
     bot = candidate("b", role="bot", conversation_id="c", ref=EventRef("b", NOON + timedelta(minutes=1)))
     alone = {one.candidate.ref.id: one for one in rank([anna, bot], query, STATISTICS, replace(off, **{name: 0.5}))}
-    assert alone["a"].score == pytest.approx(0.0 if name == "exchange" else 0.5)
-    assert {share for share, value in alone["a"].shares.items() if value} == ({name} - {"exchange"})
+    assert alone["a"].score == pytest.approx(0.0 if name in ("exchange", "beside") else 0.5)
+    assert {share for share, value in alone["a"].shares.items() if value} == ({name} - {"exchange", "beside"})
 
 
 @pytest.mark.parametrize(("mode", "name"), [(Mode.SEMANTIC, "similarity"), (Mode.LEXICAL, "bm25")])

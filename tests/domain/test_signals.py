@@ -14,9 +14,13 @@ from recollect.domain.date_hints import date_hints
 from recollect.domain.event import EventRef
 from recollect.domain.lexical import bm25
 from recollect.domain.signals import (
+    BESIDE,
+    ENOUGH_TO_SHARE,
     NEAR,
+    beside_ones,
     best_near,
     by_maximum,
+    distinct_part,
     exchange_words,
     lexical_scores,
     named_dates,
@@ -72,6 +76,48 @@ def test_near_goes_both_ways_and_to_oneself(candidates: list[Candidate]) -> None
     near = near_ones(candidates)
     assert (near == near.T).all()
     assert near.diagonal().all()
+
+
+def test_beside_is_two_places_away_among_the_nominated_of_an_exchange() -> None:
+    said = [at("b", 0), at("a", 0), at("c", 30), at("d", 50), at("late", 115), at("a2", 0, "other")]
+    assert BESIDE == 2
+    assert beside_ones(said, near_ones(said)).tolist() == [
+        [True, True, True, True, False, False],
+        [True, True, True, False, False, False],
+        [True, True, True, True, False, False],
+        [True, False, True, True, False, False],
+        [False, False, False, False, True, False],
+        [False, False, False, False, False, True],
+    ]
+
+
+@given(exchanges)
+def test_beside_is_of_the_same_exchange_and_goes_both_ways(candidates: list[Candidate]) -> None:
+    near = near_ones(candidates)
+    beside = beside_ones(candidates, near)
+    assert (beside == beside.T).all()
+    assert beside.diagonal().all()
+    assert not (beside & ~near).any()
+    assert (beside.sum(axis=1) <= 2 * BESIDE + 1).all()
+
+
+def test_what_all_nominated_share_is_taken_out_of_the_question() -> None:
+    first = numpy.array([1, 0, 0], dtype=numpy.float32)
+    spread = [numpy.array([1, 0, sign * 0.5 * n], dtype=numpy.float32) for n in range(1, 5) for sign in (1, -1)]
+    many = [candidate(str(n), vector=vector) for n, vector in enumerate(spread)]
+    assert len(many) == ENOUGH_TO_SHARE
+    asked = numpy.array([0.6, 0.8, 0], dtype=numpy.float32)
+    left = distinct_part([*many, candidate("blind")], asked)
+    assert left == pytest.approx([0, 0.8, 0])
+    assert distinct_part(many, first * 3) == pytest.approx([0, 0, 0])
+    assert distinct_part(many[1:], asked) is asked
+    assert distinct_part(many, None) is None
+
+
+def test_a_question_that_is_all_common_tells_none_apart() -> None:
+    same = [candidate(str(n), vector=EAST * (n + 1)) for n in range(ENOUGH_TO_SHARE)]
+    assert similarities(same, distinct_part(same, EAST)) == [[0.0] * ENOUGH_TO_SHARE]
+    assert distinct_part([candidate(str(n), vector=EAST * 0) for n in range(9)], NORTH) == pytest.approx([0, 1])
 
 
 def test_what_stands_alone_is_the_best_of_its_exchange() -> None:

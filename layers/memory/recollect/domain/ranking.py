@@ -15,8 +15,10 @@ from recollect.domain.embedding import FloatArray, TokenVectors
 from recollect.domain.lexical import TermStatistics
 from recollect.domain.pooling import weighted_query_vector
 from recollect.domain.signals import (
+    beside_ones,
     best_near,
     by_maximum,
+    distinct_part,
     exchange_words,
     lexical_scores,
     named_dates,
@@ -50,10 +52,11 @@ class Query:
 class RankingPolicy:
     """Weights of the signals in hybrid mode; docs/benchmarks.md holds the ablation behind them.
 
-    Of what was nominated the best has 1 in the first three, the others their share of it.
+    Of what was nominated the best has 1 in the first four, the others their share of it.
 
     - `weighted_similarity`: the cosine of the record and the question, whose words count the more the rarer they are
       in the user's records (the plain cosine where the embedder tells no tokens).
+    - `distinct_similarity`: the same by what of the question is not common to all that was nominated.
     - `bm25`: the record's own words.
     - `exchange_words`: its words, and those of the best record of its exchange.
     - `named_date`: it was said on a date that the question names.
@@ -61,15 +64,18 @@ class RankingPolicy:
     - `said_by_user`: the user's own words, where an assistant speaks too.
     - `exchange`: the share that it gets of the best sum of all these in its exchange, for an answer stands beside its
       question, whatever the words. What stands alone gets it of its own sum, so that it is behind nothing for that.
+    - `beside`: the same of the best that stands at most two places away in its exchange: what is closer counts more.
     """
 
-    weighted_similarity: float = 0.25
+    weighted_similarity: float = 0.175
+    distinct_similarity: float = 0.075
     bm25: float = 0.075
     exchange_words: float = 0.05
     named_date: float = 0.1
     named_speaker: float = 0.1
     said_by_user: float = 0.15
-    exchange: float = 0.4
+    exchange: float = 0.2
+    beside: float = 0.2
 
 
 class Row(Mapping[str, float]):
@@ -136,10 +142,10 @@ def _mixed(
     lexical: Sequence[float],
     policy: RankingPolicy,
 ) -> list[Ranked]:
-    """The weighted sum of all signals, then a share of the best one of the exchange on top."""
+    """The weighted sum of all signals, then a share of the best one of the exchange, and of those beside, on top."""
     near = near_ones(candidates)
-    similarity, weighted = similarities(candidates, query.vector, _weighted_vector(query, statistics))
-    raw = {"weighted_similarity": weighted, "bm25": lexical, "exchange_words": exchange_words(near, lexical)}
+    similarity, raw = _measures(candidates, query, statistics)
+    raw |= {"bm25": lexical, "exchange_words": exchange_words(near, lexical)}
     normal = {name: by_maximum([max(0.0, value or 0.0) for value in values]) for name, values in raw.items()}
     hints = {
         "named_date": named_dates(candidates, date_hints(query.text)),
@@ -147,9 +153,20 @@ def _mixed(
         "said_by_user": said_by_user(candidates),
     }
     parts = {name: _weighed(values, getattr(policy, name)) for name, values in (normal | hints).items()}
-    best = best_near(near, [sum(values) for values in zip(*parts.values(), strict=True)])
-    parts["exchange"] = _weighed(best, policy.exchange)
-    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, "exchange": best})
+    sums = [sum(values) for values in zip(*parts.values(), strict=True)]
+    lifts = {"exchange": best_near(near, sums), "beside": best_near(beside_ones(candidates, near), sums)}
+    parts |= {name: _weighed(values, getattr(policy, name)) for name, values in lifts.items()}
+    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts})
+
+
+def _measures(
+    candidates: Sequence[Candidate], query: Query, statistics: TermStatistics
+) -> tuple[Sequence[float | None], dict[str, Sequence[float | None]]]:
+    """The plain cosines, which have no part in the score, and those that have."""
+    weighted = _weighted_vector(query, statistics)
+    vectors = query.vector, weighted, distinct_part(candidates, weighted)
+    plain, of_words, of_the_rest = similarities(candidates, *vectors)
+    return plain, {"weighted_similarity": of_words, "distinct_similarity": of_the_rest}
 
 
 def _weighted_vector(query: Query, statistics: TermStatistics) -> FloatArray | None:

@@ -38,13 +38,13 @@ def indexed(event: Event, memory: Memory | None) -> Event:
 
 
 def as_said(memory: Memory) -> Memory:
-    """The memory as the index is told of it: in all its words, less the parts that were taken back (P-24).
+    """The memory as the index is told of it: in all its words, whatever of them holds (P-24).
 
-    What is over by its own bound, or by something newer, was so: by its words the record is found for good, and
-    read-back decides what of it is shown. No clock has a say, so a document never depends on when it was made.
+    What is over by its own bound, by something newer, or because it was taken back, was said: by its words the record
+    is found for good, and read-back decides what of it is shown. No clock has a say, so a document never depends on
+    when it was made. What is rejected or deleted is in no index at all.
     """
-    never_so = [lapse for lapse in memory.lapses if lapse.until is None and lapse.since <= memory.valid_from]
-    return _in_words(memory, _left(memory, never_so) or memory.content)
+    return _in_words(memory, memory.content)
 
 
 def seen(memory: Memory, filters: SearchFilters) -> Memory | None:

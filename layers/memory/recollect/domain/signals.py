@@ -20,6 +20,14 @@ NEAR = timedelta(hours=1)
 Near = NDArray[numpy.bool_]
 """(candidates, candidates): which are of one exchange; each is of its own."""
 
+BESIDE = 2
+"""How many places apart two records are at most to stand beside each other, among the nominated of their exchange."""
+
+ENOUGH_TO_SHARE = 8
+"""Of how many vectors at least it can be told what they share."""
+
+_NOTHING_LEFT = 1e-3
+
 
 def similarities(candidates: Sequence[Candidate], *vectors: FloatArray | None) -> list[list[float | None]]:
     """For each of these vectors the cosines of the candidates to it; None where either has no vector."""
@@ -34,10 +42,32 @@ def _cosines(
     found: list[float | None] = [None] * count
     if vector is None or matrix is None:
         return found
-    norms = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix)) * numpy.linalg.norm(vector)
+    norms = _lengths(matrix) * numpy.linalg.norm(vector)
     cosines = numpy.round((matrix @ vector / numpy.where(norms == 0, 1, norms)).astype(numpy.float64), 6)
     for index, cosine in zip(known, cosines.tolist(), strict=True):
         found[index] = cosine
+    return found
+
+
+def distinct_part(candidates: Sequence[Candidate], vector: FloatArray | None) -> FloatArray | None:
+    """The question's vector less its part along the mean direction of what was nominated, which tells none apart.
+
+    As it is where fewer than `ENOUGH_TO_SHARE` have a vector; zero where they share all of it. What is of that mean,
+    as greetings and general talk are, comes near every question: by what is left the particular is found.
+    """
+    vectors = [c.vector for c in candidates if c.vector is not None]
+    if vector is None or len(vectors) < ENOUGH_TO_SHARE:
+        return vector
+    matrix = numpy.stack(vectors)
+    lengths = _lengths(matrix)
+    whole = (matrix / numpy.where(lengths == 0, 1, lengths)[:, None]).sum(axis=0)
+    shared = whole / (float(numpy.linalg.norm(whole)) or 1.0)
+    left: FloatArray = vector - (vector @ shared) * shared
+    return left if numpy.linalg.norm(left) > _NOTHING_LEFT * numpy.linalg.norm(vector) else left * 0
+
+
+def _lengths(matrix: FloatArray) -> FloatArray:
+    found: FloatArray = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix))
     return found
 
 
@@ -57,6 +87,18 @@ def near_ones(candidates: Sequence[Candidate]) -> Near:
     said_at = numpy.array([c.ref.timestamp.timestamp() for c in candidates], dtype=numpy.float64)
     near: Near = (conversation[:, None] == conversation) & (abs(said_at[:, None] - said_at) <= NEAR.total_seconds())
     return near
+
+
+def beside_ones(candidates: Sequence[Candidate], near: Near) -> Near:
+    """Which of an exchange stand beside each other: at most `BESIDE` places apart in the order said.
+
+    Places are counted among what was nominated, so that nothing is read for it; of one instant the ids tell the order.
+    """
+    said = sorted((c.conversation_id, c.ref.timestamp, c.ref.id, place) for place, c in enumerate(candidates))
+    order = numpy.empty(len(candidates), dtype=numpy.int64)
+    order[[place for _, _, _, place in said]] = numpy.arange(len(candidates))
+    beside: Near = near & (abs(order[:, None] - order) <= BESIDE)
+    return beside
 
 
 def best_near(near: Near, values: Sequence[float]) -> list[float]:
