@@ -17,6 +17,7 @@ BUDGET_BYTES = 512 * 1024 * 1024
 class _Entry:
     lock: threading.Lock = field(default_factory=threading.Lock)
     columns: Columns = field(default_factory=Columns)
+    size_bytes: int = 0
 
 
 class ColumnsCache:
@@ -31,6 +32,7 @@ class ColumnsCache:
         self._budget_bytes = budget_bytes
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
         self._lock = threading.Lock()
+        self._size_bytes = 0
 
     @contextmanager
     def columns(self, connection: sqlite3.Connection, user: User) -> Iterator[Columns]:
@@ -41,14 +43,13 @@ class ColumnsCache:
                 entry.columns = Columns()
             if entry.columns.revision < user.revision:
                 entry.columns.refresh(connection, user.number, user.revision, self._generation)
-                self._shrink(user.number)
+                self._account(user.number, entry)
             yield entry.columns
 
     @property
     def size_bytes(self) -> int:
         """About how much memory all of them take."""
-        with self._lock:
-            return sum(entry.columns.size_bytes for entry in self._entries.values())
+        return self._size_bytes
 
     def _entry(self, user_number: int) -> _Entry:
         with self._lock:
@@ -56,10 +57,15 @@ class ColumnsCache:
             self._entries.move_to_end(user_number)
             return entry
 
-    def _shrink(self, in_use: int) -> None:
+    def _account(self, in_use: int, entry: _Entry) -> None:
+        """Keeps the sum as it goes: adding up anew would take as long as there are users in memory."""
         with self._lock:
-            total = sum(entry.columns.size_bytes for entry in self._entries.values())
-            for number in [number for number in self._entries if number != in_use]:
-                if total <= self._budget_bytes:
+            if self._entries.get(in_use) is not entry:
+                return  # another thread has put it out meanwhile
+            self._size_bytes += entry.columns.size_bytes - entry.size_bytes
+            entry.size_bytes = entry.columns.size_bytes
+            while self._size_bytes > self._budget_bytes:
+                oldest = next((number for number in self._entries if number != in_use), None)
+                if oldest is None:
                     return
-                total -= self._entries.pop(number).columns.size_bytes
+                self._size_bytes -= self._entries.pop(oldest).size_bytes

@@ -19,13 +19,14 @@ _NONE = -1
 _SPARE = 0.25
 _BYTES_PER_NAME = 120
 _MANY_DEAD = 1000
-_VECTORS_AT_ONCE = 4096
+_AT_ONCE = 500
 
 _TIMES = ("timestamp", "recorded_at", "expires_at")
 _NAMES = ("persona", "household", "conversation", "event_type", "source", "key", "space")
+_CHANGED = "SELECT row FROM documents WHERE scope = ? AND revision > ?"
 _SELECT = f"""SELECT d.row, d.length, d.private, d.superseded, {", ".join(f"d.{name}" for name in (*_TIMES, *_NAMES))},
     v.vector FROM documents d LEFT JOIN document_vectors v ON v.row = d.row AND v.generation = ?
-    WHERE d.scope = ? AND d.revision > ? ORDER BY d.row"""  # noqa: S608
+    WHERE d.row IN ({{}})"""  # noqa: S608
 _TYPES: dict[str, Any] = {
     "row": np.int64, "length": np.int32, "private": np.bool_, "superseded": np.bool_,
     **dict.fromkeys(_TIMES, np.int64), **dict.fromkeys(_NAMES, np.int32),
@@ -84,14 +85,22 @@ class Columns:
         return self.find(rows)[0]
 
     def refresh(self, connection: sqlite3.Connection, user: int, revision: int, generation: str | None) -> None:
-        """Brings the columns from their revision to the file's."""
+        """Brings the columns from their revision to the file's.
+
+        Row numbers first, from an index that has nothing else: read in one statement and sorted there, a million
+        documents with their vectors would pass through SQLite's sorter and lie in memory beside the matrix.
+        """
         removed = connection.execute(
             "SELECT row FROM removals WHERE scope = ? AND revision > ?", (user, self.revision)
         ).fetchall()
-        changed = connection.execute(_SELECT, (generation, user, self.revision)).fetchall()
+        changed = connection.execute(_CHANGED, (user, self.revision)).fetchall()
+        rows = np.sort(np.array(changed, dtype=np.int64).reshape(-1))
         self._kill(np.array([row for (row,) in removed], dtype=np.int64))
-        if changed:
-            self._write(changed)
+        self._make_places(rows)
+        for start in range(0, len(rows), _AT_ONCE):
+            some = rows[start : start + _AT_ONCE].tolist()
+            query = _SELECT.format(", ".join("?" * len(some)))
+            self._write(connection.execute(query, (generation, *some)).fetchall())
         self.revision = revision
 
     def _kill(self, rows: NDArray[np.int64]) -> None:
@@ -102,7 +111,7 @@ class Columns:
 
     def _write(self, found: Sequence[tuple[Any, ...]]) -> None:
         row, length, private, superseded, *others, vectors = zip(*found, strict=True)
-        places = self._places(np.array(row, dtype=np.int64))
+        places = self.positions(np.array(row, dtype=np.int64))
         self["length"][places] = length
         self["private"][places] = private
         self["superseded"][places] = superseded
@@ -113,14 +122,13 @@ class Columns:
             self[name][places] = self._coded(values)
         self._write_vectors(places, vectors)
 
-    def _places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where each of the sorted rows stands; new ones get places at the end."""
+    def _make_places(self, rows: NDArray[np.int64]) -> None:
+        """New ones of these sorted rows get places at the end, dead until they are written."""
         last = self["row"][-1] if self._count else -1
         fresh = rows[rows > last]
         self._grow(len(fresh))
         self._arrays["row"][self._count : self._count + len(fresh)] = fresh
         self._count += len(fresh)
-        return self.positions(rows)
 
     def _grow(self, more: int) -> None:
         needed = self._count + more
@@ -135,19 +143,17 @@ class Columns:
     def _coded(self, names: Sequence[str | None]) -> list[int]:
         """The names' codes; each distinct name is looked up once, the rest is done in C."""
         codes = self._codes
-        for name in set(names) - codes.keys():
-            codes[name] = len(codes)
+        for name in set(names):
+            codes.setdefault(name, len(codes))
         return list(map(codes.__getitem__, names))
 
     def _write_vectors(self, places: NDArray[np.int64], blobs: Sequence[bytes | None]) -> None:
         with_vector = np.array([blob is not None for blob in blobs])
         self["embedded"][places] = with_vector
         data = [blob for blob in blobs if blob is not None]
-        places = places[with_vector]
-        for start in range(0, len(data), _VECTORS_AT_ONCE):
-            some = slice(start, start + _VECTORS_AT_ONCE)
-            vectors = np.frombuffer(b"".join(data[some]), dtype="<f2").astype(np.float32).reshape(len(data[some]), -1)
-            self._write_block(places[some], vectors)
+        if data:
+            vectors = np.frombuffer(b"".join(data), dtype="<f2").astype(np.float32).reshape(len(data), -1)
+            self._write_block(places[with_vector], vectors)
 
     def _write_block(self, places: NDArray[np.int64], vectors: FloatArray) -> None:
         if not self.matrix.shape[1]:
