@@ -62,12 +62,28 @@ def test_the_table_names_the_embedder(data: Path, tmp_path: Path) -> None:
         ({**KITTEN, "evidence": []}, "line 1 is no question: evidence"),
         ({"question": "Who?"}, "line 1 is no question: conversation, evidence"),
         ({**KITTEN, "conversation": "other"}, "no turn belongs to the conversation 'other'"),
+        ({**KITTEN, "category": "all"}, "line 1 is of the category 'all'"),
+        ({**KITTEN, "evidence": ["t7"]}, "`evidence` names no `turn_id` of turns.jsonl"),
     ],
 )
 def test_what_is_no_question_is_told(data: Path, tmp_path: Path, question: dict[str, object], complaint: str) -> None:
     result = Home(tmp_path / "home").run("eval", str(ask(data, question)))
     assert result.returncode == 2
     assert complaint in result.stderr
+
+
+@pytest.mark.parametrize("name", ["turns.jsonl", "questions.jsonl"])
+def test_an_empty_file_is_named(data: Path, tmp_path: Path, name: str) -> None:
+    (ask(data, KITTEN) / name).write_text("")
+    result = Home(tmp_path / "home").run("eval", str(data))
+    assert result.returncode == 2
+    assert f"{name}: the file is empty" in result.stderr
+
+
+def test_gold_turns_that_are_not_there_are_told(data: Path, tmp_path: Path) -> None:
+    result = Home(tmp_path / "home").run("eval", str(ask(data, KITTEN, BOTH)))
+    assert result.returncode == 0
+    assert "1 of 3 gold turns are in no conversation asked about" in result.stderr
 
 
 @pytest.mark.parametrize("k", ["0", "5,x", "101", ""])

@@ -40,7 +40,17 @@ def test_search_prints_the_best_first(memory: Run) -> None:
     assert result.exit_code == 0
     assert "2024-05-01 09:00  Ines: I live in Porto" in result.stdout.splitlines()[0]
     assert "bm25" in result.stdout.splitlines()[1]
+    assert "of the score)" in result.stdout.splitlines()[1]
     assert result.stderr == ""
+
+
+def test_explain_prints_the_near_misses(memory: Run) -> None:
+    asked = ("search", "Where do I live, Porto? And tea?", "--user", "ana", "--top-k", "1")
+    lines = memory(*asked, "--explain").stdout.splitlines()
+    assert [n for n, line in enumerate(lines) if line.startswith("near misses")] == [2]
+    assert lines[3].split()[0] == "2"
+    assert not [line for line in memory(*asked).stdout.splitlines() if "near misses" in line]
+    assert json.loads(memory(*asked, "--explain", "--json").stdout)["near_misses"][0]["why"]["place"] == 2
 
 
 def test_search_as_json_has_the_shape_of_the_http_surface(memory: Run) -> None:

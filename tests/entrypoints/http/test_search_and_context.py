@@ -1,14 +1,23 @@
 """`POST /v1/search` and `POST /v1/context` over HTTP: shapes, defaults, reasons, budgets, faults of parts."""
 
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from entrypoints.http.calling import Caller, Cloud
 from recollect.app import App
+from recollect.application.recalled import RecallRequest
+from recollect.application.search_memory import SearchAnswer, SearchMemory
 from recollect.domain.errors import Unavailable
+from recollect.domain.evidence_recall import GoldQuestion
+from recollect.domain.ranking import RankingPolicy
+from recollect.domain.scope import Scope
 from recollect.domain.tokens import count_tokens
+from recollect.entrypoints.cli import evaluate
 
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 TALK = ["I like green tea", "My sister lives in Porto", "The meeting is on Monday", "Green is my favourite colour"]
 
 
@@ -44,6 +53,56 @@ def test_explain_tells_why(caller: Caller) -> None:
     assert why["place"] == 1
     assert set(why["arms"]) <= {"lexical", "vector", "tail", "timeline"}
     assert set(why["signals"]) >= {"similarity", "bm25"}
+    assert set(why["shares"]) == {field.name for field in fields(RankingPolicy)}
+    assert sum(why["shares"].values()) == pytest.approx(search(caller, "green tea")["results"][0]["score"], abs=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
+def test_explain_tells_the_near_misses_and_changes_no_result(caller: Caller, mode: str) -> None:
+    caller.added(*[f"green tea number {n}" for n in range(12)])
+    asked = {"mode": mode, "top_k": 4, "min_similarity": None if mode != "semantic" else -1}
+    plain, explained = (search(caller, "green tea number 3", **asked, **more) for more in ({}, {"explain": True}))
+    assert [one["id"] for one in explained["results"]] == [one["id"] for one in plain["results"]]
+    assert explained["diagnostics"]["returned_count"] == 4
+    assert "near_misses" not in plain
+    near = explained["near_misses"]
+    assert [one["why"]["place"] for one in near] == [5, 6, 7, 8, 9]
+    assert not {one["id"] for one in near} & {one["id"] for one in plain["results"]}
+    scores = [one["score"] for one in explained["results"] + near]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_what_is_below_the_threshold_is_a_near_miss(caller: Caller) -> None:
+    (shown,) = caller.added("green tea")
+    strict = search(caller, "green tea or black", mode="semantic", min_similarity=0.999, explain=True)
+    assert strict["results"] == []
+    assert [one["id"] for one in strict["near_misses"]] == [shown]
+    assert strict["near_misses"][0]["why"]["signals"]["similarity"] < 0.999
+
+
+def test_a_near_miss_is_nothing_that_may_not_be_shown(caller: Caller) -> None:
+    ids = caller.added(*[f"green tea number {n}" for n in range(4)])
+    caller.added("green tea that nobody may see", is_private=True)
+    assert caller.surface.send("DELETE", f"/v1/users/anna/events/{ids[0]}", None, {}).status in (200, 204)
+    near = search(caller, "green tea", top_k=1, explain=True)["near_misses"]
+    assert len(near) == 2
+    assert {one["content"] for one in near} < {f"green tea number {n}" for n in range(1, 4)}
+
+
+def test_eval_asks_what_the_endpoint_asks_by_default(app: App, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[RecallRequest] = []
+    searched = SearchMemory.__call__
+
+    def noted(self: SearchMemory, scope: Scope, request: RecallRequest) -> SearchAnswer:
+        asked.append(replace(request, filters=replace(request.filters, now=NOON)))
+        return searched(self, scope, request)
+
+    monkeypatch.setattr(SearchMemory, "__call__", noted)
+    search(caller, "Where does my sister live?", top_k=50)
+    gold = GoldQuestion("anna", "Where does my sister live?", "any", frozenset({"t1"}))
+    evaluate._search(app, gold, NOON, 50, evaluate._Seconds())
+    by_endpoint, by_eval = asked
+    assert by_eval == by_endpoint
 
 
 @pytest.mark.spec("A-28", "A-30")

@@ -12,22 +12,25 @@ from recollect.domain.filters import DropReason
 from recollect.domain.ranking import Ranked
 
 _MAX_ROUNDS = 4
+_NEAR_RESERVE = 5  # of the near misses some may not be shown
 
 Rank = Callable[[Sequence[Candidate]], list[Ranked]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Candidates by id, and their order now; `rank` orders others by the same rules.
+    """Candidates by id, and their order now; `rank` orders others by the same rules, `rank_all` without the threshold.
 
-    `told` are those of which the counts say already that they are superseded.
+    `told` are those of which the counts say already that they are superseded; so many `near_misses` are asked for.
     """
 
     candidates: Mapping[str, Candidate]
     order: Sequence[Ranked]
     rank: Rank
+    rank_all: Rank
     wanted: int
     told: frozenset[str] = frozenset()
+    near_misses: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +38,14 @@ class ReadBack:
     """What may be shown, best first; what was dropped, and why, less what the counts tell already.
 
     `replaces` says, by the ids of what is shown, for which older records it stands. `returned` counts those that the
-    counts take for dropped, and that are shown, in the words of their successors, after all.
+    counts take for dropped, and that are shown, in the words of their successors, after all. `near_misses` come next.
     """
 
     ranked: tuple[Ranked, ...]
     dropped: Mapping[str, DropReason]
     replaces: Mapping[str, tuple[EventRef, ...]]
     returned: int
+    near_misses: tuple[Ranked, ...] = ()
 
 
 @dataclass(slots=True)
@@ -73,7 +77,27 @@ class ReadingBack:
             ranked = [one for one in ranked if one.candidate.ref.id not in out]
             left = {i: candidate for i, candidate in left.items() if i not in out}
             order = ranking.rank(list(left.values()))
-        return _answer(judge, ranking, found, ranked[: ranking.wanted])
+        shown = ranked[: ranking.wanted]
+        near = self._near(judge, ranking, found, left, shown) if ranking.near_misses else ()
+        return replace(_answer(judge, ranking, found, shown), near_misses=near)
+
+    def _near(
+        self,
+        judge: Judging,
+        ranking: Ranking,
+        found: _Found,
+        left: Mapping[str, Candidate],
+        shown: Sequence[Ranked],
+    ) -> tuple[Ranked, ...]:
+        """Those just behind what is shown that the records let pass, one of each memory."""
+        places = [one.candidate.ref.id for one in shown]
+        order = ranking.rank_all(list(left.values()))
+        behind = [one for one in order if one.candidate.ref.id not in places and one.score > 0]
+        next_ones = behind[: ranking.near_misses + _NEAR_RESERVE]
+        self._reading.read(judge.scope, [one.candidate.ref for one in next_ones], judge.records)
+        ids = [one.candidate.ref.id for one in next_ones]
+        out = {*judge.forbidden(ids), *found.stands_for, *_repeated(judge, found, [*places, *ids])}
+        return tuple(one for one in next_ones if one.candidate.ref.id not in out)[: ranking.near_misses]
 
     def _round(self, judge: Judging, found: _Found, ranked: Sequence[Ranked]) -> set[str]:
         """The ids that are out: forbidden, or one result with another that stands above it."""

@@ -142,8 +142,10 @@ class Recall:
             candidates=candidates,
             order=ranking,
             rank=lambda left: self._ranked(opened, left, nominations),
+            rank_all=lambda left: self._ordered(opened, left, nominations),
             wanted=opened.request.wanted,
             told=_told(opened, nominations, tail_events),
+            near_misses=opened.request.near_misses,
         )
         recalled = self._recalled(opened, nominations, records, to_judge, tail_events, waiting)
         return without_rejected_values(replace(recalled, tail_cut=tail.cut), opened.rejections.result())
@@ -163,9 +165,10 @@ class Recall:
         back = self._read_back(judge, ranking)
         live = {i for i in waiting if records.shown(records.events[i]).superseded_by is None}
         reached = [one for one in ranking.order if one.candidate.ref.id in live]
+        told = [one.candidate.ref.id for one in (*back.ranked, *back.near_misses)]
         return Recalled(
             ranked=back.ranked,
-            events=as_asked(records.events, opened.request.filters, (one.candidate.ref.id for one in back.ranked)),
+            events=as_asked(records.events, opened.request.filters, told),
             memories={i: records.seen(memory) for i, memory in records.memories.items()},
             kept=records.memories,
             dropped=back.dropped,
@@ -179,6 +182,7 @@ class Recall:
             tail_unlike=len(live) - len(reached),
             missing=tuple(opened.missing),
             fallback=fallback_of(opened, nominations),
+            near_misses=back.near_misses,
         )
 
     def _nominations(self, opened: OpenRecall) -> Nominations | None:
@@ -238,8 +242,14 @@ class Recall:
     def _ranked(
         self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
     ) -> list[Ranked]:
+        return reaching(self._ordered(opened, candidates, nominations), opened)
+
+    def _ordered(
+        self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
+    ) -> list[Ranked]:
+        """With those below the threshold."""
         statistics = statistics_for(opened, candidates, nominations)
-        return reaching(rank(candidates, effective_query(opened), statistics, self._policy), opened)
+        return rank(candidates, effective_query(opened), statistics, self._policy)
 
 
 def _told(opened: OpenRecall, nominations: Nominations | None, tail_events: Sequence[Event]) -> frozenset[str]:

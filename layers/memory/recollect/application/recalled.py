@@ -27,6 +27,7 @@ class RecallRequest:
     """A question put to memory: its text or a vector, how to rank, what may be shown, how many are wanted.
 
     `newest_memories` are read in one piece beforehand, which spares their look-ups: as many as are worth it.
+    `near_misses` is how many of those just behind what is shown are told too; what is shown does not depend on it.
     """
 
     text: str
@@ -37,6 +38,7 @@ class RecallRequest:
     min_similarity: float | None = None
     count: bool = False
     newest_memories: int = 32
+    near_misses: int = 0
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ class Recalled:
     `memories` has the memory of each record that has one, as it is seen: several records may have the same, and are
     ranked once; `kept` has them as they are. `replaces` says for which older records something ranked stands, by the
     id of what is shown; `returned` how many the counts take for dropped and are ranked all the same. `slots` is how
-    keyed events were judged.
+    keyed events were judged. `near_misses` are those just behind, below the threshold too, that may be shown.
     `tail_alike` counts those of the tail that rank by a vector which the index does not have, `tail_unlike` those that
     do not rank, though the filters admit them.
     """
@@ -80,6 +82,7 @@ class Recalled:
     tail_unlike: int
     missing: tuple[str, ...]
     fallback: str | None
+    near_misses: tuple[Ranked, ...] = ()
 
 
 def without_rejected_values(recalled: Recalled, rejections: Rejections) -> Recalled:

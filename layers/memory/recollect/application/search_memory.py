@@ -1,7 +1,7 @@
 """Search: the use case behind `POST /v1/search`."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.application.recall import Recall
@@ -49,10 +49,11 @@ class SearchDiagnostics:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """Results best first, and what happened on the way."""
+    """Results best first, and what happened on the way; `near_misses` come just behind, their places go on."""
 
     results: tuple[SearchResult, ...]
     diagnostics: SearchDiagnostics
+    near_misses: tuple[SearchResult, ...] = ()
 
 
 class SearchMemory:
@@ -64,10 +65,13 @@ class SearchMemory:
     def __call__(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
         """At most `request.wanted` results, ordered by score, ties newer first (A-25)."""
         recalled = self._recall.conclude(self._recall.begin(scope, request))
-        results = tuple(
-            _result(recalled, ranked, place) for place, ranked in enumerate(recalled.ranked[: request.wanted], start=1)
-        )
-        return SearchAnswer(results, diagnose(scope, request, recalled, len(results)))
+        results = _results(recalled, recalled.ranked[: request.wanted], 1)
+        near_misses = _results(recalled, recalled.near_misses, len(results) + 1)
+        return SearchAnswer(results, diagnose(scope, request, recalled, len(results)), near_misses)
+
+
+def _results(recalled: Recalled, ranked: Sequence[Ranked], first: int) -> tuple[SearchResult, ...]:
+    return tuple(_result(recalled, one, place) for place, one in enumerate(ranked, start=first))
 
 
 def _result(recalled: Recalled, ranked: Ranked, place: int) -> SearchResult:

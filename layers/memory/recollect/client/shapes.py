@@ -144,6 +144,7 @@ class SearchAnswer(TypedDict):
 
     results: list[SearchResult]
     diagnostics: Json
+    near_misses: NotRequired[list[SearchResult]]
 
 
 class ContextAnswer(TypedDict):

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recollect.domain.errors import InvalidInput
-from recollect.domain.evidence_recall import GoldQuestion
+from recollect.domain.evidence_recall import ALL, GoldQuestion
 from recollect.importing.json_lines import json_objects
 from recollect.importing.turns import BadEntry
 
@@ -33,4 +33,6 @@ def _question(label: str, value: dict[str, object] | BadEntry) -> GoldQuestion:
     except ValidationError as error:
         fields = ", ".join(dict.fromkeys(str(one["loc"][0]) for one in error.errors()))
         raise InvalidInput(f"{label} is no question: {fields}") from error
+    if line.category == ALL:
+        raise InvalidInput(f"{label} is of the category {ALL!r}, by which the mean over all of them is told")
     return GoldQuestion(line.conversation, line.question, line.category, frozenset(line.evidence))

@@ -6,12 +6,12 @@ k asked for. Everything happens in a folder that is gone afterwards.
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -35,6 +35,7 @@ from recollect.settings import Settings
 
 TURNS_FILE, QUESTIONS_FILE = "turns.jsonl", "questions.jsonl"
 _MOST = 100
+T = TypeVar("T")
 _P95 = 0.95
 
 
@@ -56,8 +57,9 @@ def evaluate(
     Each conversation is a user of its own; a question is asked of its conversation, at the time of its last turn.
     """
     cuts = _cuts(k)
-    questions = read_questions(_existing(data / QUESTIONS_FILE))
-    conversations = _conversations(_existing(data / TURNS_FILE))
+    questions = _naming(data / QUESTIONS_FILE, read_questions)
+    conversations = _naming(data / TURNS_FILE, _conversations)
+    _check(questions, conversations)
     with (
         tempfile.TemporaryDirectory(prefix="recollect-eval-") as folder,
         opened(replace(_settings_here(), home=Path(folder))) as app,
@@ -80,10 +82,29 @@ def _cuts(text: str) -> list[int]:
     return cuts
 
 
-def _existing(file: Path) -> Path:
+def _naming(file: Path, read: Callable[[Path], T]) -> T:
+    """What is read from the file; its name stands before what is wrong with it."""
     if not file.is_file():
         raise InvalidInput(f"there is no file {file}")
-    return file
+    try:
+        return read(file)
+    except InvalidInput as error:
+        raise InvalidInput(f"{file}: {error}") from error
+
+
+def _check(questions: Sequence[GoldQuestion], conversations: Mapping[str, Sequence[PlacedDraft]]) -> None:
+    """Before anything is stored: each question has its conversation, and gold turns are told that none of it has."""
+    turns = {name: {t.draft.metadata.get("source_id") for t in own} for name, own in conversations.items()}
+    for question in questions:
+        if question.conversation_id not in turns:
+            raise InvalidInput(f"no turn belongs to the conversation {question.conversation_id!r}")
+    gold = sum(len(question.evidence) for question in questions)
+    absent = sum(len(question.evidence - turns[question.conversation_id]) for question in questions)
+    if absent == gold:
+        fault = f"`evidence` names no `turn_id` of {TURNS_FILE}" if gold else "the file is empty"
+        raise InvalidInput(f"{QUESTIONS_FILE}: {fault}")
+    if absent:
+        say(f"{absent} of {gold} gold turns are in no conversation asked about: they count as not found")
 
 
 def _settings_here() -> Settings:
@@ -126,8 +147,6 @@ def _ask(
     with counting_progress() as bar:
         task = bar.add_task("asking", total=len(questions))
         for question in questions:
-            if question.conversation_id not in asked_at:
-                raise InvalidInput(f"no turn belongs to the conversation {question.conversation_id!r}")
             found.append(_search(app, question, asked_at[question.conversation_id], wanted, seconds))
             bar.advance(task)
     return found

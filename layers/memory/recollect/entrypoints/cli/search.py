@@ -32,6 +32,7 @@ from recollect.entrypoints.cli.options import (
 from recollect.entrypoints.cli.shapes import search_shape
 from recollect.entrypoints.http.intent_searching import INTENT, intent_json
 from recollect.entrypoints.http.questions import MOST_DAYS
+from recollect.entrypoints.http.searching import NEAR_MISSES
 
 _TOP_K, _TOP_K_SEMANTIC, _SEMANTIC_FLOOR = 10, 3, 0.7
 _SHOWN = 400
@@ -79,6 +80,7 @@ def search(
         count=True,
         wanted=top_k or (_TOP_K_SEMANTIC if semantic else _TOP_K),
         min_similarity=_SEMANTIC_FLOOR if semantic and min_similarity is None else min_similarity,
+        near_misses=NEAR_MISSES if explain else 0,
     )
     with opened() as app:
         answer = app.search(scope, request)
@@ -86,6 +88,7 @@ def search(
         write_json(search_shape(answer, explain))
     else:
         _show(answer, explain)
+        _show_near_misses(answer)
     _warn(answer.diagnostics)
 
 
@@ -111,6 +114,14 @@ def _show(answer: SearchAnswer | IntentAnswer, explain: bool) -> None:
         say("nothing found")
 
 
+def _show_near_misses(answer: SearchAnswer) -> None:
+    if answer.near_misses:
+        write_line(Text("near misses, which are no results:", style="dim"))
+    for result in answer.near_misses:
+        write_line(_line(result))
+        write_line(Text(f"     {_why(result)}", style="dim"))
+
+
 def _line(result: SearchResult) -> Text:
     event, memory = result.event, result.memory
     said_at = event.timestamp.strftime("%Y-%m-%d %H:%M")
@@ -122,7 +133,8 @@ def _line(result: SearchResult) -> Text:
 
 def _why(result: SearchResult) -> str:
     ranked = result.ranked
-    signals = [f"{name} {value:.3f}" for name, value in ranked.signals.items() if value]
+    shares = {name: f" ({share:.3f} of the score)" for name, share in ranked.shares.items() if share}
+    signals = [f"{name} {value:.3f}{shares.get(name, '')}" for name, value in ranked.signals.items() if value]
     arms = [f"{arm.value} arm, place {rank}" for arm, rank in ranked.candidate.arms.items()]
     return "; ".join([*signals, *arms])
 

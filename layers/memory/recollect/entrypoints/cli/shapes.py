@@ -16,8 +16,10 @@ Shape = dict[str, Any]
 def search_shape(answer: SearchAnswer, explain: bool) -> Shape:
     """Results and diagnostics of a search."""
     found = answer.diagnostics
+    near = {"near_misses": [result_json(result, explain) for result in answer.near_misses]} if explain else {}
     return {
         "results": [result_json(result, explain) for result in answer.results],
+        **near,
         "diagnostics": _present(
             matched_count=found.matched_count,
             filtered_count=found.filtered_count,

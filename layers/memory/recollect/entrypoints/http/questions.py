@@ -55,7 +55,7 @@ WHEN: Mapping[str, Field] = {
     "as_of": instant().described("Event time: what held then; windows, recency and relative times count from it."),
     "recorded_as_of": instant().described("What the store knew then."),
     "include_superseded": flag(),
-    "explain": flag().described("Adds `why` to each result."),
+    "explain": flag().described("Adds `why` to each result; to a search, the near misses."),
 }
 TALK: Mapping[str, Field] = {
     "active_space_id": identifier(),

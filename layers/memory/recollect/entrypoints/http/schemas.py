@@ -189,7 +189,7 @@ ANSWERS: dict[str, Any] = {
                 },
             ),
         },
-        {"analysis": ref("QueryAnalysis"), "suggestion": TEXT},
+        {"analysis": ref("QueryAnalysis"), "suggestion": TEXT, "near_misses": many(ref("SearchResult"))},
     ),
     "FeedbackAnswer": shape({"counted": FLAG}),
     "ContextItem": shape(

@@ -15,6 +15,7 @@ from recollect.entrypoints.http.questions import filters_of
 from recollect.entrypoints.http.representations import within_page
 
 MIN_SIMILARITY = 0.7
+NEAR_MISSES = 5
 
 
 def search(app: App, request: Request) -> Reply:
@@ -27,13 +28,16 @@ def search(app: App, request: Request) -> Reply:
     recall = _recall_request(app, request)
     rules = app.begin_rules(scope.tenant)
     answer = app.search(scope, recall)
-    results = [result_json(result, values.get("explain", False)) for result in answer.results]
-    fitting = within_page(results)
+    explain = values.get("explain", False)
+    found, near = ([result_json(one, explain) for one in part] for part in (answer.results, answer.near_misses))
+    fitting = within_page([*found, *near])
     version = rules.result().version
     took = {"duration_ms": round((perf_counter() - started) * 1000, 1), "rules_version": version}
-    diagnostics = diagnostics_json(answer.diagnostics, len(fitting)) | took
+    results, behind = fitting[: len(found)], fitting[len(found) :]
+    diagnostics = diagnostics_json(answer.diagnostics, len(results)) | took
     log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut")}
-    return Reply(200, {"results": fitting, "diagnostics": diagnostics}, log={**log, "mode": values["mode"]})
+    body = {"results": results, "diagnostics": diagnostics} | ({"near_misses": behind} if explain else {})
+    return Reply(200, body, log={**log, "mode": values["mode"]})
 
 
 def _recall_request(app: App, request: Request) -> RecallRequest:
@@ -52,4 +56,5 @@ def _recall_request(app: App, request: Request) -> RecallRequest:
         wanted=values.get("top_k", 3 if semantic else 10),
         min_similarity=values.get("min_similarity", MIN_SIMILARITY if semantic else None),
         count=True,
+        near_misses=NEAR_MISSES if values.get("explain") else 0,
     )
