@@ -47,7 +47,7 @@ def _variants() -> Mapping[str, tuple[Mode, RankingPolicy]]:
 
 def _recall(memory: OurMemory, data: DataSet, mode: Mode, policy: RankingPolicy) -> dict[str, dict[str, float]]:
     search = _search_with(memory.app, policy)
-    found = [_answer(memory, search, question, mode) for question in data.questions]
+    found = [turns_found(memory, search, question, mode) for question in data.questions]
     return recall_table(data.questions, dict.fromkeys(CUTS, found))
 
 
@@ -56,7 +56,8 @@ def _search_with(app: App, policy: RankingPolicy) -> SearchMemory:
     return SearchMemory(Recall(parts.timeline, parts.items, parts.index, parts.embedder, parts.concurrency, policy))
 
 
-def _answer(memory: OurMemory, search: SearchMemory, question: Question, mode: Mode) -> list[str]:
+def turns_found(memory: OurMemory, search: SearchMemory, question: Question, mode: Mode = Mode.HYBRID) -> list[str]:
+    """The turn ids of the first fifty."""
     filters = SearchFilters(now=question.asked_at)
     request = RecallRequest(text=question.text, vector=None, mode=mode, filters=filters, wanted=max(CUTS))
     answer = search(Scope(TENANT, question.conversation), request)

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bench_tables import OURS, table, turn_units
+from context_page import context_goals
 from contradictions_page import contradiction_goals
 from embedders_page import embedder_goals
 from index_page import index_goals
 from intent_page import intent_goals
+from recall_page import recall_goals
 
 Figures = Mapping[str, Any]
 THIRD = 1 / 3
@@ -24,6 +26,7 @@ def goals_table(made: Mapping[str, Figures]) -> str:
 
 
 def _goals(made: Mapping[str, Figures]) -> Iterator[tuple[str, str, bool]]:
+    yield from recall_goals(made)
     if "quality" in made:
         yield from _against_rivals(made["quality"])
     for name, store, limit in (("local-scale", "on the laptop", 3.0), ("aws-scale", "on the AWS engines", 1.5)):
@@ -33,8 +36,7 @@ def _goals(made: Mapping[str, Figures]) -> Iterator[tuple[str, str, bool]]:
             yield f"context p50 at 10^5 events over 10^3, {store}: ≤ {limit:g}", seen, ratios["whole"] <= limit
     if "archive" in made:
         yield from _of_the_archive(made["archive"])
-    if "context" in made:
-        yield from _of_contexts(made["context"])
+    yield from context_goals(made)
     if "summaries" in made:
         yield from _of_summaries(made["summaries"])
     if "aws-costs" in made:
@@ -70,21 +72,6 @@ def _of_the_archive(archive: Figures) -> Iterator[tuple[str, str, bool]]:
     ):
         ratio = archive[key]["ratio"]
         yield name, f"{ratio:.2f}", ratio <= limit
-
-
-def _of_contexts(contexts: Figures) -> Iterator[tuple[str, str, bool]]:
-    for name, figures in contexts.items():
-        last, ours = figures["evidence"]["last 20 messages"], figures["evidence"]["prompt"]
-        seen = f"{ours['any']:.3f} at {ours['tokens']:.0f} against {last['any']:.3f} at {last['tokens']:.0f} tokens"
-        met = ours["any"] > last["any"] and ours["tokens"] <= last["tokens"]
-        yield (
-            f"gold turn in the prompt more often than in the last 20 messages, at most their tokens, {name}",
-            seen,
-            met,
-        )
-    for name, figures in contexts.items():
-        share = figures["times"]["share"]["whole"]
-        yield f"assembling a prompt, share of the context call: < 10 %, {name}", f"{100 * share:.1f} %", share < 0.1
 
 
 def _of_summaries(summaries: Figures) -> Iterator[tuple[str, str, bool]]:

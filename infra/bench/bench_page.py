@@ -10,16 +10,12 @@ from bench_goals import goals_table
 from bench_tables import (
     LANGGRAPH,
     MEM0,
-    ablation_table,
-    assembly_table,
     calls_table,
     commit_line,
-    context_table,
     dollars_table,
     graph_table,
     import_table,
     inputs_table,
-    passage_table,
     recall_tables,
     scale_table,
     speed_table,
@@ -27,10 +23,14 @@ from bench_tables import (
     tool_calls_table,
     units_table,
 )
+from context_page import context_part
 from contradictions_page import decisions_part, false_part, updates_part
 from embedders_page import embedders_part
 from index_page import index_part
 from intent_page import intent_part
+from plots import images
+from recall_page import engines_part, left_out_part, ranking_part
+from scale_page import growth_part, storage_part
 
 Figures = Mapping[str, Any]
 RUN = ".venv/bin/python infra/bench/run.py"
@@ -41,7 +41,7 @@ def page(files: Mapping[str, Figures]) -> str:
     made = {name: file["figures"] for name, file in files.items()}
     parts = [_head(files), f"## Goals\n\n{goals_table(made)}\n\n{_AFTER_GOALS}"]
     parts += [_part(title, needed, body, made) for title, needed, body in _PARTS]
-    return "\n\n".join([*parts, _LEFT]) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def _head(files: Mapping[str, Figures]) -> str:
@@ -74,7 +74,7 @@ def _part(
     missing = [name for name in needed if name not in made]
     commands = ", ".join(f"`{RUN} --only {name}`" for name in needed)
     text = f"Not measured yet: {', '.join(missing)}." if missing else body(made)
-    return f"## {title}\n\nCommand: {commands}\n\n{text}"
+    return "\n\n".join(part for part in (f"## {title}", f"Command: {commands}", text, images(needed[0], made)) if part)
 
 
 def _quality(made: Mapping[str, Figures]) -> str:
@@ -107,30 +107,6 @@ def _floor(quality: Figures) -> str:
     )
 
 
-def _ranking(made: Mapping[str, Figures]) -> str:
-    return f"""What stands before the text when it is embedded, by the embedder's cosine alone on LoCoMo dev:
-
-{passage_table(made["passages"])}
-
-Recall@10 of the search, with each signal of the default mix off (`RankingPolicy`), and of the other two modes:
-
-{ablation_table(made["ablation"])}
-
-A difference under .025 is noise on these sets. The weights are one setting for all data; they, and
-the form of the passage, were chosen with these dev sets in view, so recall on conversations nobody
-has seen may be lower."""
-
-
-def _context(made: Mapping[str, Figures]) -> str:
-    return f"""{_CONTEXT}
-
-{context_table(made["context"])}
-
-{_ASSEMBLY}
-
-{assembly_table(made["context"])}"""
-
-
 def _summaries(made: Mapping[str, Figures]) -> str:
     return f"{_SUMMARIES}\n\n{summaries_table(made['summaries'])}"
 
@@ -142,11 +118,11 @@ def _scale(made: Mapping[str, Figures]) -> str:
 
 {scale_table(stores)}
 
-The SQLite file of both users has {local["file_mb"]:.0f} MB; loading the larger one took
+The SQLite file of all of them has {local["file_mb"]:.0f} MB; loading the largest took
 {local["load_seconds"][max(local["load_seconds"], key=int)]:.0f} s on SQLite.
 
 OpenSearch's graph search is approximate. For how many of 60 questions its ten nearest were as near as the exact ten,
-at the larger size (`GRAPH_BREADTH` is {made["aws-scale"]["graph"]["default"]:.0f}):
+at the largest size (`GRAPH_BREADTH` is {made["aws-scale"]["graph"]["default"]:.0f}):
 
 {graph_table(made["aws-scale"])}"""
 
@@ -200,10 +176,12 @@ _FIRST_EMBEDDER = "minilm-l6-v2.int8.1"  # what figures were made with that do n
 
 _RIVALS = """LangGraph's `InMemoryStore` (nothing on disk) and mem0 (`infer=False`, embedded Qdrant on disk, its BM25,
 telemetry off; without spaCy, which is optional there), pinned in `infra/bench/rivals.txt` and installed into an
-environment of their own. All have our default embedder (above), in one process. Each conversation is a user (a
-namespace) of its own; a question goes to its conversation. The rivals get speaker and day in the text, in the form
-that had the highest recall of six that were tried, by cosine alone on LoCoMo dev (`Anna (8 May 2023): …`); Recollect
-gets them in its fields and embeds the same form.
+environment of their own. All have the embedder that the table above names, as Recollect has it, with the prefixes for
+passages and questions and the pooling, in one process. Each conversation is a user (a namespace) of its own; a question
+goes to its conversation.
+The rivals get speaker and day in the text, in the form that had the highest recall of six that were tried with MiniLM,
+by cosine alone on LoCoMo dev (`Anna (8 May 2023): …`; with e5 the forms that have both differ by less than the noise,
+as the next part shows); Recollect gets them in its fields and embeds `Anna on 8 May 2023: …`.
 mem0 has its BM25 where fastembed is installed beside it, which `pip install mem0ai` alone does not do: both are shown,
 since without it mem0 finds less on LoCoMo and more on BEAM, and the goal is to be above the better one. fastembed wants
 to fetch a list of stop words; it is given the usual English one from a file.
@@ -214,22 +192,14 @@ _SPEED = """Times of one call, the systems in turns (A B C, B C A, …). *Add* i
 `synchronous=FULL`, until it is acknowledged **and** drained (its vector is searchable): the last 300 turns, all others
 being there already. *Search* is for ten. Ratios are of p50. LangGraph's store writes nothing to disk."""
 
-_CONTEXT = """The share of questions whose gold turns stand in view, any of them and all of them, and the mean size with
-the question, in tokens of four characters. *prompt*: the default eight memories, no budget. *messages*: what a model is
-sent, the ten newest messages and the instructions included. The baseline is the last 20 messages as they are. Each
-question is asked at the end of its conversation; no summaries were made."""
-
-_ASSEMBLY = """Deciding on web search, choosing, rendering and fitting (*assembly*, the best of five for each of 100
-questions, on what the call itself had read), over the whole call with the query's encoding, and over the rest of it."""
-
 _SUMMARIES = """The share of a gold turn's content words (lower case, without stop words, not stemmed) that stand in a
 text, as the mean over all turns that any question names as evidence. *Summary* is what the extractive provider makes of
 a conversation in at most 200 words, the newest ten turns left raw; the other two are sentences of the same turns, cut
 at exactly as many words: the first ones, and random ones (the mean of 50 draws). Neither questions nor gold reach the
 summary, which spends some of its words on saying who said what when."""
 
-_GROWTH = """LoCoMo's turns, repeated with dates of their own (every five minutes) until one user has 1,000 and another
-100,000, both in one store; 60 questions to both in turns. *Ratio* is p50 of the larger over the smaller user. A
+_GROWTH = """LoCoMo's turns, repeated with dates of their own (every five minutes) until users have 1,000, 10,000 and
+100,000, all in one store; 60 questions to each in turns. *Ratio* is p50 of the largest over the smallest user. A
 repeated turn keeps the vector of the turn as first said. DynamoDB Local and OpenSearch run on the same two cores as
 the client."""
 
@@ -267,19 +237,18 @@ objects with the standard library and nothing else; of noise, over one JSON stri
 half the text, where 2 is linear. After 1,000 damaged objects nothing more of a text is repaired. The tests hold the
 parser to linear work in steps, not in seconds."""
 
-_LEFT = """## Not here yet
-
-Late interaction, the multilingual model and the scale of 10^6 events come with the
-issues that build them."""
-
 _PARTS: tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, Figures]], str]], ...] = (
     ("Quality and speed against LangGraph and mem0", ("quality",), _quality),
-    ("What the ranking is made of", ("passages", "ablation"), _ranking),
+    ("Recall of evidence, and what the ranking is made of", ("passages", "ablation"), ranking_part),
+    ("Weights chosen without a conversation", ("weights",), left_out_part),
+    ("The same search on OpenSearch", ("aws-recall",), engines_part),
     ("The models in the process", ("embedders",), embedders_part),
-    ("What stands in a context", ("context",), _context),
+    ("What stands in a context", ("context",), context_part),
     ("Retrieval by intent", ("intent",), intent_part),
     ("Summaries without a model", ("summaries",), _summaries),
     ("A user with 100,000 events", ("local-scale", "aws-scale"), _scale),
+    ("A user with 10^6 events, and 10^5 users, on SQLite", ("local-growth",), growth_part),
+    ("What stored vectors cost", ("vector-storage",), storage_part),
     ("Making the index anew", ("local-index", "aws-index"), index_part),
     ("Segments, restores, and writes beside a compaction", ("archive",), _archive),
     ("Calls, waves and units on AWS", ("aws-costs",), _cost),

@@ -207,32 +207,6 @@ def tool_calls_table(figures: Figures) -> str:
     return table(["text", "size", "ms", "over `json.loads`", "doubling"], rows)
 
 
-def context_table(figures: Figures) -> str:
-    """Gold turns in view and tokens, by data set and form."""
-    rows = [
-        [name, form, points(one["any"]), points(one["all"]), f"{one['tokens']:.0f}"]
-        for name, of_set in figures.items()
-        for form, one in of_set["evidence"].items()
-    ]
-    return table(["data", "in view", "any gold turn", "all gold turns", "tokens"], rows)
-
-
-def assembly_table(figures: Figures) -> str:
-    """What assembling takes of a context call."""
-    rows = [
-        [
-            name,
-            milliseconds(one["times"]["whole"]),
-            milliseconds(one["times"]["rest"]),
-            f"{one['times']['assembly']['p50_ms']:.2f} / {one['times']['assembly']['p95_ms']:.2f}",
-            *(f"{100 * one['times']['share'][part]:.1f} %" for part in ("whole", "rest")),
-        ]
-        for name, one in figures.items()
-    ]
-    head = ["data", "whole, ms", "without encoding, ms", "assembly, ms", "of the whole", "of the rest"]
-    return table(head, rows)
-
-
 def summaries_table(made: Figures) -> str:
     """The share of gold turns' content words by text of equal length."""
     rows = [

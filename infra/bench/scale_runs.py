@@ -23,7 +23,7 @@ from recollect.domain.filters import SearchFilters
 from recollect.domain.nomination import NominationRequest
 from recollect.domain.scope import Scope
 
-SIZES = (1_000, 100_000)
+SIZES = (1_000, 10_000, 100_000)
 QUICK_SIZES = (200, 2_000)
 QUESTIONS = 60
 BREADTHS = (100, 200, 400, 800)
