@@ -143,8 +143,9 @@ def _claims(event: Event, memories: Mapping[str, KeptMemory], rules: Rules) -> t
 
 
 def _plain(events: Iterable[Event], claims: Mapping[str, tuple[Claim, ...]], rules: Rules) -> frozenset[str]:
-    """Those that may end something in words which no rule knows."""
-    said = (Said(e.id, e.content, e.timestamp, e.speaker or "", claims[e.id]) for e in events)
+    """Those that may end something in words which no rule knows; what has no verb and no cue says nothing of that."""
+    stating = (e for e in events if any(claim.attribute != "bit" for claim in claims[e.id]))
+    said = (Said(e.id, e.content, e.timestamp, e.speaker or "", claims[e.id]) for e in stating)
     return frozenset(one.id for one in said if may_say_otherwise(one, rules.conflict.cue_rules))
 
 
