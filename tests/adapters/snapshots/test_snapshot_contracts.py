@@ -10,6 +10,7 @@ import pytest
 from moto import mock_aws
 
 from conftest import Engines
+from moto_calls import OneCallAtATime
 from recollect.adapters.aws.snapshots import S3Snapshots
 from recollect.adapters.local.snapshots import FolderSnapshots
 from recollect.contracts.snapshot_store import SnapshotStoreContract
@@ -36,7 +37,7 @@ class TestS3SnapshotsOnMoto(SnapshotStoreContract):
         for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
             monkeypatch.delenv(name, raising=False)
         with mock_aws():
-            client = boto3.client("s3", region_name="us-east-1")
+            client = OneCallAtATime(boto3.client("s3", region_name="us-east-1"))
             client.create_bucket(Bucket=BUCKET)
             versioned(client, BUCKET)
             yield S3Snapshots(client, BUCKET, "backups/")

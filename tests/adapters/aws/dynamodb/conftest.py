@@ -1,9 +1,7 @@
 """A table on moto, and the same table on DynamoDB Local where the engines run."""
 
 import copy
-import inspect
 import json
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from moto import mock_aws
 from moto.dynamodb.models.table import Table as MotoTable
 
 from conftest import Engines
+from moto_calls import OneCallAtATime
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.backoff import Backoff
 from recollect.adapters.aws.bus_log import BusLog
@@ -38,25 +37,6 @@ from recollect.ports import Concurrency
 
 PATIENT = ClientPolicy(connect_seconds=5, read_seconds=20)
 Plant = Callable[[Scope, str], None]
-
-
-class OneCallAtATime:
-    """A client whose calls wait for each other: moto is no server and bears no threads."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._turn = threading.RLock()
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._client, name)
-        return self._waiting(attribute) if inspect.ismethod(attribute) else attribute
-
-    def _waiting(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def wait(**request: Any) -> Any:
-            with self._turn:
-                return call(**request)
-
-        return wait
 
 
 class TableCopying:
