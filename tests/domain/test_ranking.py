@@ -66,25 +66,27 @@ def test_in_hybrid_mode_each_signal_is_shown_and_weighed() -> None:
     own = {"weighted_similarity": 0.175, "distinct_similarity": 0.075, "bm25": 0.075, "exchange_words": 0.05}
     hints = {"named_date": 0.1, "named_speaker": 0.1, "said_by_user": 0.15}
     whole = sum((own | hints).values())
-    assert found["best"].shares == pytest.approx(own | hints | {"exchange": 0.2 * whole, "beside": 0.2 * whole})
+    assert found["best"].shares == pytest.approx(
+        own | hints | {"exchange": 0.2 * whole, "beside": 0.2 * whole, "newer_of_alike": 0.0}
+    )
     assert found["best"].score == pytest.approx(1.4 * whole)
     assert found["best"].signals == pytest.approx(
         {"similarity": 1.0, "weighted_similarity": 1.0, "distinct_similarity": 1.0, "bm25": words[0]}
         | {"exchange_words": 2 * words[0], "named_date": 1.0, "named_speaker": 1.0, "said_by_user": 1.0}
-        | {"exchange": whole, "beside": whole}
+        | {"exchange": whole, "beside": whole, "newer_of_alike": 0.0}
     )
     share = words[1] / words[0]
     alone = 0.125 + (0.075 + 0.05) * share
     assert found["next"].signals == pytest.approx(
         {"similarity": 0.5, "weighted_similarity": 0.5, "distinct_similarity": 0.5, "bm25": words[1]}
         | {"exchange_words": 2 * words[1], "named_date": 0.0, "named_speaker": 0.0, "said_by_user": 0.0}
-        | {"exchange": alone, "beside": alone}
+        | {"exchange": alone, "beside": alone, "newer_of_alike": 0.0}
     )
     assert found["next"].shares["weighted_similarity"] == pytest.approx(0.0875)
     assert found["next"].shares["bm25"] == pytest.approx(0.075 * share)
     assert found["blind"].signals == pytest.approx(
         {"bm25": 0.0, "exchange_words": words[0], "named_date": 1.0, "named_speaker": 0.0, "said_by_user": 1.0}
-        | {"exchange": whole, "beside": whole}
+        | {"exchange": whole, "beside": whole, "newer_of_alike": 0.0}
     )
 
 
@@ -142,8 +144,9 @@ def test_each_weight_is_that_of_the_signal_of_its_name(name: str) -> None:
     anna = candidate("a", vector=EAST, counts={"dog": 1}, speaker="Anna", conversation_id="c")
     bot = candidate("b", role="bot", conversation_id="c", ref=EventRef("b", NOON + timedelta(minutes=1)))
     alone = {one.candidate.ref.id: one for one in rank([anna, bot], query, STATISTICS, replace(off, **{name: 0.5}))}
-    assert alone["a"].score == pytest.approx(0.0 if name in ("exchange", "beside") else 0.5)
-    assert {share for share, value in alone["a"].shares.items() if value} == ({name} - {"exchange", "beside"})
+    of_others = {"exchange", "beside", "newer_of_alike"}
+    assert alone["a"].score == pytest.approx(0.0 if name in of_others else 0.5)
+    assert {share for share, value in alone["a"].shares.items() if value} == ({name} - of_others)
 
 
 @pytest.mark.parametrize(("mode", "name"), [(Mode.SEMANTIC, "similarity"), (Mode.LEXICAL, "bm25")])

@@ -13,6 +13,7 @@ from recollect.domain.candidate import Candidate
 from recollect.domain.date_hints import date_hints
 from recollect.domain.embedding import FloatArray, TokenVectors
 from recollect.domain.lexical import TermStatistics
+from recollect.domain.newer_of_alike import lifts_of_newer
 from recollect.domain.pooling import weighted_query_vector
 from recollect.domain.signals import (
     beside_ones,
@@ -65,6 +66,8 @@ class RankingPolicy:
     - `exchange`: the share that it gets of the best sum of all these in its exchange, for an answer stands beside its
       question, whatever the words. What stands alone gets it of its own sum, so that it is behind nothing for that.
     - `beside`: the same of the best that stands at most two places away in its exchange: what is closer counts more.
+    - `newer_of_alike`: the share of an older one's score that a newer one like it may lack, to stand just above it
+      where the question asks how things are now (`newer_of_alike`).
     """
 
     weighted_similarity: float = 0.175
@@ -76,6 +79,7 @@ class RankingPolicy:
     said_by_user: float = 0.15
     exchange: float = 0.2
     beside: float = 0.2
+    newer_of_alike: float = 0.25
 
 
 class Row(Mapping[str, float]):
@@ -156,7 +160,10 @@ def _mixed(
     sums = [sum(values) for values in zip(*parts.values(), strict=True)]
     lifts = {"exchange": best_near(near, sums), "beside": best_near(beside_ones(candidates, near), sums)}
     parts |= {name: _weighed(values, getattr(policy, name)) for name, values in lifts.items()}
-    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts})
+    scores = [sum(values) for values in zip(*parts.values(), strict=True)]
+    parts["newer_of_alike"] = lifts_of_newer(candidates, scores, query.text, policy.newer_of_alike)
+    newer = [1.0 if lift else 0.0 for lift in parts["newer_of_alike"]]
+    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts, "newer_of_alike": newer})
 
 
 def _measures(
