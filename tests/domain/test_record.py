@@ -60,6 +60,8 @@ def test_a_newer_format_is_refused_and_named() -> None:
         {"format": FORMAT_VERSION},
         {**to_record(event()), "role": "ghost"},
         {**to_record(event()), "timestamp": "late"},
+        {**to_record(event()), "timestamp": "2024-05-14T12:00:00"},
+        {**to_record(event()), "recorded_at": "2024-05-14"},
         {**to_record(event()), "surplus": 1},
     ],
 )

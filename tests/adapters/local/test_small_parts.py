@@ -6,12 +6,13 @@ import pytest
 
 from recollect.adapters.local.concurrency import Inline
 from recollect.adapters.local.database import Database
+from recollect.adapters.local.event_rows import event_of
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
 from recollect.contracts.timeline_window import a_query, shown, walk
 from recollect.domain.bus import BusEvent, episodic_saved, semantic_saved
-from recollect.domain.errors import Conflict, Throttled
+from recollect.domain.errors import Conflict, StoredDataError, Throttled
 from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.memory import promoted
 from recollect.domain.timeline import COUNTED_RECORDS
@@ -27,6 +28,12 @@ def test_a_call_is_made_at_submit() -> None:
     pending = Inline().submit(call)
     assert made == [1]
     assert (pending.result(), pending.result(), made) == ("answer", "answer", [1])
+
+
+@pytest.mark.parametrize("row", ["{", "", "[]", "null"])
+def test_a_row_that_is_no_record_is_an_error_of_ours(row: str) -> None:
+    with pytest.raises(StoredDataError):
+        event_of(row)
 
 
 def test_what_a_call_raises_is_raised_at_its_result() -> None:

@@ -35,7 +35,7 @@ def from_record(record: Mapping[str, Any]) -> Event:
     """Reads a record of this or an earlier format. Raises StoredDataError where it cannot."""
     try:
         fields = {**_DEFAULTS, **_upgraded(dict(record))}
-        fields |= {name: from_iso(fields[name]) for name in _DATES if fields.get(name)}
+        fields |= {name: _instant(fields[name]) for name in _DATES if fields.get(name)}
         embedding = fields.get("embedding")
         return Event(
             **fields
@@ -51,6 +51,14 @@ def from_record(record: Mapping[str, Any]) -> Event:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoredDataError(f"an event's record cannot be read: {type(error).__name__}") from error
+
+
+def _instant(text: str) -> datetime:
+    """Raises ValueError for one without a zone, which compares with no other."""
+    found = from_iso(text)
+    if found.tzinfo is None:
+        raise ValueError("an instant without a zone")
+    return found
 
 
 def _upgraded(record: dict[str, Any]) -> dict[str, Any]:

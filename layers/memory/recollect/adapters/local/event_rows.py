@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from recollect.domain.errors import StoredDataError
 from recollect.domain.event import Event, EventRef, EventType
 from recollect.domain.instants import from_microseconds, microseconds
 from recollect.domain.record import from_record, to_record
@@ -72,7 +73,11 @@ def events_by_row(connection: sqlite3.Connection, rows: Sequence[int]) -> list[E
 
 def event_of(record: str) -> Event:
     """Reads a record. Raises StoredDataError."""
-    return from_record(json.loads(record))
+    try:
+        read = json.loads(record)
+    except ValueError as error:
+        raise StoredDataError("an event's row is no JSON") from error
+    return from_record(read)
 
 
 def ref_of(row: tuple[Any, ...]) -> EventRef:

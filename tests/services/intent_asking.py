@@ -1,0 +1,74 @@
+"""Asks a service by intent at a fixed instant; one service for all tests of a module, and what they read of it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from recollect.domain.instants import iso
+from services.conftest import on_laptop
+from services.serving import ENGINES, USER, Service
+
+NOON = datetime(2024, 5, 15, 12, tzinfo=UTC)
+"""A Wednesday. Everything is asked as of then, so that scores and ranges are known to the last digit."""
+BP = "What was my blood pressure?"
+
+
+@contextmanager
+def one_for_all(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The service of a module's fixture, by the fixture's parameter: a tenant on the engines, or a laptop."""
+    with ExitStack() as stack:
+        on_engines = request.param == ENGINES
+        yield (
+            request.getfixturevalue("shared").service(stack)
+            if on_engines
+            else on_laptop(factory.mktemp("service"), stack)
+        )
+
+
+def draft(content: str, days: float = 0, **more: Any) -> dict[str, Any]:
+    """An event of so many days before noon."""
+    return {"content": content, "timestamp": iso(NOON - timedelta(days=days)), **more}
+
+
+def told(service: Service, *drafts: Mapping[str, Any], user: str = USER) -> list[str]:
+    """Their ids, in order."""
+    ids: list[str] = []
+    for start in range(0, len(drafts), 100):
+        ids += [str(one["event_id"]) for one in service.told(*drafts[start : start + 100], user=user)]
+    return ids
+
+
+def asked(service: Service, query: str, **more: Any) -> dict[str, Any]:
+    """The answer to a search by intent."""
+    return service.search(**{"query": query, "mode": "intent", "as_of": iso(NOON), **more})
+
+
+def found(service: Service, query: str, **more: Any) -> list[str]:
+    """The contents of its results, best first."""
+    return contents(asked(service, query, **more))
+
+
+def contents(answer: Mapping[str, Any]) -> list[str]:
+    """The contents of an answer's results, best first."""
+    return [str(one["content"]) for one in answer["results"]]
+
+
+def keyword_shares(answer: Mapping[str, Any]) -> dict[str, float]:
+    """The share of the query's keywords that each result holds, by its content."""
+    return {str(one["content"]): float(one["scores"]["keyword_match"]) for one in answer["results"]}
+
+
+def analysed(service: Service, text: str, **more: Any) -> dict[str, Any]:
+    """The answer of `POST /v1/analyze`."""
+    answer = service.caller.post("/v1/analyze", {"text": text, **more})
+    assert answer.status == 200, answer.text
+    return dict(answer.json)
+
+
+def the_line(lines: list[dict[str, Any]], event: str) -> dict[str, Any]:
+    """The one line of a log that tells of this event."""
+    (line,) = [one for one in lines if one["event"] == event]
+    return line

@@ -1,0 +1,246 @@
+"""The twenty correctness properties on SQLite and on the real engines, each by a hundred examples (R-81, R-82).
+
+What is answered over a store of random records is compared with what the document says of them, worked out here from
+what was told: window, privacy, match, formula, threshold, order.
+"""
+
+import random
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from application.asking import logged
+from recollect.application.intent_answer import IntentAnswer
+from recollect.application.retrieve_by_intent import IntentQuestion
+from recollect.domain.filters import SearchFilters
+from recollect.domain.instants import from_iso
+from recollect.domain.intent import IntentName
+from recollect.domain.rules import IntentRules, Rules
+from services.conftest import BOTH
+from services.intent_asking import NOON, asked, draft, one_for_all, the_line, told
+from services.serving import Service
+
+a_hundred = settings(max_examples=100, deadline=None)
+
+SPACES = ("Health", "Fitness", "Travel")
+WORDS = (
+    "blood", "ridge", "Walked", "ran", "SLEEP", "Straße", "давление", "шаги", "сон", "xarajat", "mathématiques",
+    "Ελλάδα", "血压", "ضغط", "रक्तचाप",
+)  # fmt: skip
+"""None of them a stop word, a date, a category or inside of another."""
+STOP_WORDS = ("the", "What", "меня", "les", "und", "из", "क्या")
+ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A record as it was told."""
+
+    id: str
+    text: str
+    days: float
+    space: str | None
+    private: bool
+    deleted: bool
+    views: int
+
+    @property
+    def at(self) -> datetime:
+        """When it was told."""
+        return NOON - timedelta(days=self.days)
+
+    def holds(self, word: str) -> bool:
+        """Whether the word is in it, whatever the case."""
+        return word.upper().casefold() in self.text.upper().casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Diary:
+    """A service, and what it was told."""
+
+    service: Service
+    records: Sequence[Told]
+
+    def within(self, days: float) -> list[Told]:
+        """What is there of the last days, private or not."""
+        return [one for one in self.records if not one.deleted and one.days <= days]
+
+    def ask(self, text: str | None, history: Sequence[str] = (), active: str | None = None) -> IntentAnswer:
+        """The use case's answer to any text, though the rules allow for more than fifteen results (R-P8)."""
+        question = IntentQuestion(
+            text=text,
+            filters=SearchFilters(now=NOON, as_of=NOON),
+            active_space_id=active,
+            history=history,
+            wanted=100,
+        )
+        return self.service.app.retrieve_by_intent(
+            self.service.scope(), question, Rules(intent=IntentRules(max_results=100))
+        )
+
+
+def _random_drafts(chance: random.Random) -> Iterator[dict[str, Any]]:
+    """Sixty over forty days; of some there are three of one instant and the same words, seen more or less often."""
+    for place in range(60):
+        words, days = chance.sample(WORDS, chance.randint(2, 5)), chance.uniform(0.01, 40)
+        marks = {"is_private": chance.random() < 0.15, "views": chance.randint(0, 3)}
+        space = {"space_id": chance.choice(SPACES)} if chance.random() < 0.8 else {}
+        yield draft(f"{' '.join(words)} {place}", days, **marks, **space)
+        for views in range(2 * (place % 20 == 0)):
+            yield draft(f"{' '.join(words)} {place}{'xy'[views]}", days, **{**marks, "views": 5 * views + 4}, **space)
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def diary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Diary]:
+    """Random records, every tenth of them deleted."""
+    drafts = list(_random_drafts(random.Random(7)))
+    with one_for_all(request, tmp_path_factory) as service:
+        ids = told(service, *drafts)
+        for gone in ids[::10]:
+            assert service.send("DELETE", f"/v1/users/anna/events/{gone}").status in (200, 202, 204)
+        yield Diary(service, [_told(ids, place, one) for place, one in enumerate(drafts)])
+
+
+def _told(ids: Sequence[str], place: int, one: dict[str, Any]) -> Told:
+    days = (NOON - from_iso(one["timestamp"])) / timedelta(days=1)
+    marks = (one.get("space_id"), one["is_private"], place % 10 == 0, one["views"])
+    return Told(ids[place], one["content"], days, *marks)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query of random words, which may name a space, and how it is asked."""
+
+    words: list[str]
+    named: str | None
+    active: str | None
+    days: float
+    wanted: int
+
+    @property
+    def keywords(self) -> list[str]:
+        """All of its words."""
+        return [*self.words, "in", self.named] if self.named else self.words
+
+    def allows(self, one: Told) -> bool:
+        """Whether the record may be scored at all: not private, and of a space that is reached."""
+        return not one.private and (self.active is None or one.space in {self.active, self.named} - {None})
+
+    def matches(self, one: Told) -> bool:
+        """Whether it holds a word, or its space is named."""
+        return any(map(one.holds, self.words)) or (self.named is not None and one.space == self.named)
+
+    def relevance(self, one: Told) -> float:
+        """The formula."""
+        share = sum(map(one.holds, self.words)) / len(self.keywords)
+        return 0.6 * share + 0.4 * (1 - one.days / 90)
+
+    def best(self, matching: Sequence[Told]) -> list[Told]:
+        """In the document's order, fifteen at most; of a space that is named the best one is among them."""
+        scored = [one for one in matching if self.relevance(one) >= 0.3]
+        ranked = sorted(scored, key=lambda one: (self.relevance(one), one.at.date(), one.views), reverse=True)
+        first = [one for one in ranked if self.named is not None and one.space == self.named][:1]
+        wanted = [*first, *(one for one in ranked if one not in first)][: min(15, self.wanted)]
+        return [one for one in ranked if one in wanted]
+
+
+asking = st.builds(
+    Asked,
+    words=st.lists(st.sampled_from(WORDS), min_size=3, max_size=6),
+    named=st.sampled_from([None, None, *SPACES]),
+    active=st.sampled_from([None, *SPACES]),
+    days=st.floats(0.5, 45),
+    wanted=st.integers(1, 3) | st.integers(1, 100),
+)
+
+
+@pytest.mark.spec("R-81", "R-82", "R-P13", "P-15", "P-17")
+@pytest.mark.spec("R-P4", "R-P5", "R-P6", "R-P7", "R-P8", "R-P9", "R-P10", "R-P11", "R-P12", "R-P14", "R-P15", "R-P16")
+@a_hundred
+@given(query=asking, case=st.sampled_from([str, str.upper, str.lower, str.swapcase]))
+def test_what_is_answered_is_what_the_document_says_of_the_records(
+    diary: Diary, query: Asked, case: Callable[[str], str]
+) -> None:
+    given = {} if query.active is None else {"active_space_id": query.active}
+    with logged() as lines:
+        answer = asked(
+            diary.service,
+            case(" ".join(query.keywords)),
+            time_window={"last_days": query.days},
+            top_k=query.wanted,
+            **given,
+        )
+    inside = diary.within(query.days)
+    allowed = [one for one in inside if query.allows(one)]
+    matching = [one for one in allowed if query.matches(one)]
+    best = query.best(matching)
+    assert [one["id"] for one in answer["results"]] == [one.id for one in best]
+    assert [one["score"] for one in answer["results"]] == pytest.approx([*map(query.relevance, best)], abs=1e-5)
+    stats = answer["diagnostics"]["stats"]
+    assert (stats["records_considered"], stats["records_matched"]) == (len(inside), len(matching))
+    assert stats["records_excluded_privacy"] == len(inside) - len(allowed)
+    assert "fallback" not in answer["diagnostics"]
+    complete = the_line(lines, "retrieval_complete")
+    assert [one["id"] for one in complete["topScores"]] == [one.id for one in best[:10]]
+    assert complete["crossSpace"] == (query.named is not None and query.named != query.active)
+    assert not [one.id for one in diary.records if (one.private or one.deleted) and one.id in str(lines)]
+
+
+def keywords_of(text: str) -> list[str]:
+    """The document's: runs of letters, digits and marks, in lower case, of two bytes at least."""
+    runs = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in text).split()
+    words = [run.lower() for run in runs if any(unicodedata.category(c)[0] in "LN" for c in run)]
+    return [word for word in words if len(word.encode()) >= 2]
+
+
+@pytest.mark.spec("R-P1", "R-P2", "R-P3", "R-P19", "R-81", "R-82")
+@a_hundred
+@given(
+    query=st.one_of(ANYTHING, st.text(st.characters(categories=("L", "N")), min_size=2, max_size=40)),
+    history=st.lists(ANYTHING, max_size=2),
+    active=st.none() | ANYTHING,
+)
+def test_any_text_has_its_keywords_and_one_intent_and_is_answered(
+    diary: Diary, query: str, history: list[str], active: str | None
+) -> None:
+    answer, again = diary.ask(query, history, active), diary.ask(query, history, active)
+    assert answer.fallback != "error"
+    assert answer.analysis is not None
+    own = len(answer.analysis.keywords) - (len(answer.analysis.context.keywords) if answer.analysis.context else 0)
+    assert list(answer.analysis.keywords[:own]) == keywords_of(query)
+    assert answer.analysis.intent in (IntentName.QUESTION, IntentName.GREETING)
+    assert answer.analysis == again.analysis
+    assert [one.event.id for one in answer.results] == [one.event.id for one in again.results]
+
+
+@pytest.mark.spec("R-P17", "R-P18", "R-P8", "R-P11", "R-81", "R-82")
+@a_hundred
+@given(
+    words=st.lists(st.sampled_from(WORDS), max_size=2) | st.lists(st.sampled_from(STOP_WORDS), min_size=3, max_size=8),
+    noise=st.sampled_from(["", " !", " ??", " - -"]),
+)
+def test_short_queries_and_stop_words_alone_are_answered_by_date(diary: Diary, words: list[str], noise: str) -> None:
+    answer = diary.ask(" ".join(words) + noise)
+    reason = "stop_words_only" if len(words) > 2 else "short_query" if words else "no_keywords"
+    assert (answer.fallback, answer.stats.records_considered) == (reason, len(diary.within(14)))
+    newest = sorted(
+        (one for one in diary.within(14) if not one.private), key=lambda one: (one.at, one.id), reverse=True
+    )
+    assert [one.event.id for one in answer.results] == [one.id for one in newest[:15]]
+
+
+@pytest.mark.spec("R-P20", "R-81", "R-82")
+@a_hundred
+@given(history=st.lists(st.sampled_from(WORDS), min_size=3, max_size=6, unique=True), longer=ANYTHING)
+def test_at_most_the_last_two_messages_are_read(diary: Diary, history: list[str], longer: str) -> None:
+    whole, recent = (diary.ask("and is it still there", said) for said in ([longer, *history], history[-2:]))
+    assert whole.analysis is not None
+    assert whole.analysis.keywords == ("and", "is", "it", "still", "there", *(word.lower() for word in history[-2:]))
+    assert whole.analysis == recent.analysis
+    assert [one.event.id for one in whole.results] == [one.event.id for one in recent.results]
