@@ -9,7 +9,9 @@ import pytest
 
 from application.contradicting import DAY, MONDAY, on, recalled, remembered, say, settle, statuses
 from application.setting import ANNA, Memory, open_memory
+from recollect.application.looked_at import LookedAt
 from recollect.domain.audit import Action
+from recollect.domain.claims import Relation, Said
 from recollect.domain.decisions import ARBITRATIONS, CONFLICTS, decision_in
 from recollect.domain.memory import MemoryStatus
 from recollect.domain.scope import Scope
@@ -59,6 +61,25 @@ def test_what_only_its_words_lead_to_is_found_when_it_is_said(memory: Memory) ->
     old, _ = say(memory, on(0, "Our boiler cover is with Hestia."), on(2, "We took our boiler cover to Novaheat."))
     assert statuses(memory, [old]) == [SUPERSEDED]
     assert "Hestia" not in memory.context("Who is our boiler cover with?").prompt.text
+
+
+@pytest.mark.spec("P-24")
+def test_in_a_batch_each_is_held_against_what_it_leads_to(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a record ends hangs on no other of its batch: neither of what that one leads to, nor on its being there."""
+    held: set[tuple[str, str]] = set()
+    relation = LookedAt.relation
+
+    def noted(found: LookedAt, older: Said, newer: Said) -> Relation | None:
+        held.add((found.events[older.id].content, found.events[newer.id].content))
+        return relation(found, older, newer)
+
+    monkeypatch.setattr(LookedAt, "relation", noted)
+    say(memory, on(0, "I bank with Northgate."))
+    memory.add(on(1, "Thanks, I like football."), on(2, "My accounts are with Coral Bank now."))
+    memory.project()
+    assert ("I bank with Northgate.", "My accounts are with Coral Bank now.") in held
+    assert ("I bank with Northgate.", "Thanks, I like football.") not in held
+    assert ("Thanks, I like football.", "My accounts are with Coral Bank now.") in held
 
 
 @pytest.mark.spec("P-24")

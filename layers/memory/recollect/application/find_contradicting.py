@@ -5,6 +5,7 @@ index is asked: of two that come at once, at least the later one sees both.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from recollect.domain.candidate import Candidate
@@ -30,6 +31,14 @@ _LATE = timedelta(minutes=10)
 Claims = Mapping[str, Sequence[Claim]]
 
 
+@dataclass(frozen=True, slots=True)
+class Led:
+    """Records as they are now, by id, and for each of those that asked the ids of what it led to."""
+
+    events: Mapping[str, Event]
+    to: Mapping[str, frozenset[str]]
+
+
 class FindContradicting:
     """Reads only what claims ask for: without claims nothing at all."""
 
@@ -52,27 +61,39 @@ class FindContradicting:
         now: datetime,
         *,
         plain: Collection[str] = frozenset(),
-    ) -> dict[str, Event]:
-        """Other records that may contradict these, as they are now. Raises Unavailable where the index is away.
+    ) -> Led:
+        """Other records that may contradict these. Raises Unavailable where the index is away.
 
         `plain` are the ids of those that may do so in any words: what each is near to is looked at.
         """
-        refs: dict[str, EventRef] = {}
-        for event in events:
-            found = self._of_attributes(scope, event, claims.get(event.id, ()))
-            refs |= {ref.id: ref for ref in [*found, *self._of_slot(scope, event, claims.get(event.id, ()))]}
-        refs |= self._newer_cues(scope, [event for event in events if claims.get(event.id)])
         asking = [event for event in events if event.id in plain or any(map(_looks_around, claims.get(event.id, ())))]
+        of_all = self._newer_cues(scope, [event for event in events if claims.get(event.id)])
         if asking:
-            refs |= {ref.id: ref for ref in self._timeline.tail(scope).refs}
+            of_all |= {ref.id: ref for ref in self._timeline.tail(scope).refs}
+        led = {event.id: self._of_itself(scope, event, claims.get(event.id, ())) for event in events}
         for event in asking:
-            ended = _looks_back(event, claims.get(event.id, ()))
-            found_near = self.similar(scope, event, vectors.get(event.id), now, ended=ended)
-            # Of another value of an attribute, what shares no word with it is led to by that attribute.
-            wide = event.id in plain or any(c.kind is not ClaimKind.STATE for c in claims.get(event.id, ()))
-            refs |= {hit.ref.id: hit.ref for hit in found_near if wide or hit.counts}
-        own = {event.id for event in events}
-        return self._timeline.read(scope, [ref for i, ref in refs.items() if i not in own]) if refs else {}
+            led[event.id] |= self._near(scope, event, claims.get(event.id, ()), vectors, now, event.id in plain)
+        refs = {i: ref for found in (of_all, *led.values()) for i, ref in found.items() if i not in led}
+        read = self._timeline.read(scope, list(refs.values())) if refs else {}
+        return Led(read, {i: frozenset((*of_all, *found)) for i, found in led.items()})
+
+    def _of_itself(self, scope: Scope, event: Event, claims: Sequence[Claim]) -> dict[str, EventRef]:
+        found = [*self._of_attributes(scope, event, claims), *self._of_slot(scope, event, claims)]
+        return {ref.id: ref for ref in found}
+
+    def _near(
+        self,
+        scope: Scope,
+        event: Event,
+        claims: Sequence[Claim],
+        vectors: Mapping[str, FloatArray],
+        now: datetime,
+        plain: bool,
+    ) -> dict[str, EventRef]:
+        near = self.similar(scope, event, vectors.get(event.id), now, ended=_looks_back(event, claims))
+        # Of another value of an attribute, what shares no word with it is led to by that attribute.
+        wide = plain or any(claim.kind is not ClaimKind.STATE for claim in claims)
+        return {hit.ref.id: hit.ref for hit in near if wide or hit.counts}
 
     def similar(
         self, scope: Scope, event: Event, vector: FloatArray | None, now: datetime, *, ended: bool = False

@@ -4,7 +4,7 @@ A record is read in its own words, also where its memory took up another one's p
 does not hang on what came first. What a memory's content says beside that is read there too.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -25,11 +25,16 @@ _NO_LONGER_COUNT = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
 
 @dataclass(slots=True)
 class LookedAt:
-    """Their events, the memories that they are in, and what each says; `rules` are the tenant's."""
+    """Their events, the memories that they are in, and what each says; `rules` are the tenant's.
+
+    `led` has for each record that is looked at now the ids of those that it led to: with them, and with the others that
+    are looked at now, it is held together. So what it does hangs on no other record of its batch.
+    """
 
     events: dict[str, Event]
     memories: dict[str, KeptMemory]
     rules: Rules
+    led: Mapping[str, Collection[str]] = field(default_factory=dict)
     said: dict[str, Said] = field(default_factory=dict)
     latest: dict[str, tuple[datetime, str]] = field(default_factory=dict)
     """For each memory, or record without one, when what it says was said last."""
@@ -70,11 +75,15 @@ class LookedAt:
         seen: set[tuple[str, str]] = set()
         for event in fresh:
             own = self.said.get(event.id)
-            for other in self.said.values() if own else ():
+            for other in self._beside(event.id) if own else ():
                 older, newer = sorted((own, other), key=lambda said: said.order) if own else (other, other)
                 if older.id != newer.id and (older.id, newer.id) not in seen and self._may_contradict(older, newer):
                     seen.add((older.id, newer.id))
                     yield older, newer
+
+    def _beside(self, record_id: str) -> Iterable[Said]:
+        led = self.led.get(record_id, ())
+        return (said for i, said in self.said.items() if i in self.led or i in led)
 
     def relation(self, older: Said, newer: Said) -> Relation | None:
         """How they are related; where both have the same key, that one supersedes the other the key says already."""

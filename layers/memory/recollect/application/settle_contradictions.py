@@ -92,10 +92,10 @@ class SettleContradictions:
         if not fresh:
             return None
         self._find.enter(scope, fresh, claims, now)
-        others = self._find(scope, fresh, claims, vectors, now, plain=_plain(fresh, claims, rules))
-        others = {i: event for i, event in others.items() if speaks(event) and not event.expired(now)}
+        led = self._find(scope, fresh, claims, vectors, now, plain=_plain(fresh, claims, rules))
+        others = {i: event for i, event in led.events.items() if speaks(event) and not event.expired(now)}
         read = self._read.kept(scope, others) if others else {}
-        return LookedAt({**others, **{event.id: event for event in fresh}}, {**read, **memories}, rules)
+        return LookedAt({**others, **{event.id: event for event in fresh}}, {**read, **memories}, rules, led.to)
 
     def _settle(self, scope: Scope, fresh: Sequence[Event], found: LookedAt, settled: Settled, now: datetime) -> None:
         verdicts, undecided = _verdicts(fresh, found)

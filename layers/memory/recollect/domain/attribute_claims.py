@@ -6,7 +6,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.domain.claims import Claim, ClaimKind
-from recollect.domain.clause_reading import DENIED, HINT, MOST_TOPIC_WORDS, TOPIC, Reading, cut_topic, tail_stems
+from recollect.domain.clause_reading import (
+    DENIAL,
+    DENIED,
+    HINT,
+    MOST_TOPIC_WORDS,
+    TOPIC,
+    Reading,
+    cut_topic,
+    tail_stems,
+)
 from recollect.domain.clauses import Token
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_templates import Template
@@ -84,11 +93,12 @@ def _whose(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _raw_at(reading: Reading, tokens: Sequence[Token], rules: CueRules) -> Iterator[Claim]:
-    text, seen = " " + " ".join(token.word for token in tokens), set()
+    words = [token.word for token in tokens]
+    text, seen = " " + " ".join(words), set()
     if is_remote(text + " ", rules.words) or rules.words.has("past_times", text + " "):
         return
     new = rules.words.has("now_markers", text + " ")
-    for template in (*rules.raw.get(tokens[0].word if tokens else "", ()), *rules.raw.get("", ())):
+    for template in (*(rules.raw.matching(words[0], words) if words else ()), *rules.raw.matching("", words)):
         if template.kind == "pause" and reading.until is None:
             continue
         key = (template.attribute, template.kind)
@@ -105,9 +115,9 @@ def _raw_at(reading: Reading, tokens: Sequence[Token], rules: CueRules) -> Itera
 def attribute_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRules) -> Iterator[Claim]:
     """By templates of predicates, one claim for each attribute."""
     text, seen = " " + said.text, set()
-    for template in rules.by_verb.get(said.verb, ()):
+    for template in rules.by_verb.matching(said.verb, said.words):
         kind = _kind_under(_KINDS.get(template.kind), how)
-        if template.attribute == TOPIC or template.attribute in seen or kind is None:
+        if template.attribute in seen or kind is None:
             continue
         if said.thing and not rules.attributes[template.attribute].of_things:
             continue
@@ -186,13 +196,14 @@ def _claim(
     if kind is None or (template.slot and not fits(template.slot, value, reading.written(value), rules)):
         return None
     one = rules.attributes[template.attribute]
-    plain = None if value or template.slot else match.group().strip()
+    plain = template.means or (None if value or template.slot else match.group().strip())
+    other = rules.opposites.get((template.attribute, template.means)) if kind is ClaimKind.END else None
+    kind, plain = (ClaimKind.CHANGE, other) if other else (kind, plain)
+    rule = f"{template.rule}{DENIAL}" if other else template.rule
     lasting = template.kind != "held" or kind is ClaimKind.CHANGE or reading.until is not None
     tail = () if one.personal or one.of_things or one.request or not template.slot else tail_stems(tokens, value, rules)
     name = f"{one.name} of {' '.join(sorted(tail))}" if tail else one.name
-    return reading.claim(
-        name, value, kind, template.rule, subject=subject, value=plain, exclusive=one.exclusive and lasting
-    )
+    return reading.claim(name, value, kind, rule, subject=subject, value=plain, exclusive=one.exclusive and lasting)
 
 
 def _before_date(value: Sequence[Token], rules: CueRules) -> tuple[Token, ...]:

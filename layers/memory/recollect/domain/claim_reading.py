@@ -55,7 +55,9 @@ def _claims(text: str, at: datetime, rules: CueRules) -> Iterator[Claim]:
                 bound_span=bound.span if bound is not None else (0, 0),
                 predicate=predicate,
                 modality=how,
-                until=_until(bound, how) if not unreal and _reaches(sentence, clause, bound, rules) else None,
+                until=_until(bound, how, predicate, words)
+                if not unreal and _reaches(sentence, clause, bound, rules)
+                else None,
                 unreal=unreal,
                 context=before.subject if before is not None else "",
             )
@@ -95,12 +97,18 @@ def _without_bound(clause: Clause, bound: Bound | None) -> Clause:
     return replace(clause, tokens=behind) if sum(token.is_word for token in behind) > 1 else clause
 
 
-def _until(bound: Bound | None, how: Modality | None) -> datetime | None:
-    """The bound; "I joined them this week" has none."""
-    over = how is not None and (how.mood is Mood.PAST or how.so_far)
+def _until(bound: Bound | None, how: Modality | None, said: Predicate | None, words: CueWords) -> datetime | None:
+    """The bound; "I joined them this week" has none, nor has "I quit today"."""
+    over = how is not None and (how.mood is Mood.PAST or how.so_far or _may_be_past(said, words))
     if bound is None or (over and not bound.names_end):
         return None
     return bound.until
+
+
+def _may_be_past(said: Predicate | None, words: CueWords) -> bool:
+    """I quit, I split up: of leaving, and the same in the past."""
+    leaves = said is not None and said.verb in words.lists["departing_verbs"]
+    return leaves and said is not None and said.form == said.verb and said.verb in words.irregular.get(said.verb, ())
 
 
 def _of_others(clause: Clause, before: Predicate | None, rules: CueRules) -> bool:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from recollect.domain.claims import HELD, Claim, ClaimKind, Relation, RelationKind, Said
 from recollect.domain.clause_owners import is_of_another_group
-from recollect.domain.clause_reading import NEVER, PAST, TOPIC
+from recollect.domain.clause_reading import DENIAL, NEVER, PAST, TOPIC
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import alike, content_stems, same_value
 from recollect.domain.ended_frames import ended, put_in_place
@@ -20,7 +20,7 @@ from recollect.domain.plain_retractions import denies_of_others, taken_back_plai
 from recollect.domain.slot_changes import slot_changed
 from recollect.domain.standing_in import stood_in
 from recollect.domain.stemming import stem
-from recollect.domain.told_words import clause_text, has_stem, known_words, span_words
+from recollect.domain.told_words import clause_text, has_stem, known_words, noted, span_words
 from recollect.domain.topic_cover import covered
 from recollect.domain.value_swaps import swapped
 
@@ -47,10 +47,11 @@ def relate(older: Said, newer: Said, rules: CueRules) -> Relation | None:
     part = changed_part(older, newer, rules)
     if part is not None:
         return part
-    news = [claim for claim in newer.claims if claim.rule != NEVER or not _names_another(older, newer, claim)]
+    deciding = noted(newer, "deciding", None, lambda: [claim for claim in newer.claims if _decides(claim)])
+    news = [claim for claim in deciding if claim.rule != NEVER or not _names_another(older, newer, claim)]
     news = [claim for claim in news if not is_of_another_group(older, newer, claim, rules)]
     hits = [(kind, old, new) for new in news for old in older.claims if (kind := _relation(older, old, new, rules))]
-    replaced = any(kind is RelationKind.SUPERSEDES and new.exclusive and new.kind in HELD for kind, _, new in hits)
+    replaced = any(kind is RelationKind.SUPERSEDES and _has_value(new) for kind, _, new in hits)
     if not replaced:
         back = (*taken_back(older, newer, rules), *denied(older, newer, rules))
         back = back or tuple(taken_back_plainly(older, newer, rules))
@@ -72,6 +73,16 @@ def relate(older: Said, newer: Said, rules: CueRules) -> Relation | None:
         if listed is not None or undecided:
             return Relation(kind=RelationKind.UNDECIDED, rule="part.listed")
     return _settled(hits) if hits else None
+
+
+def _has_value(new: Claim) -> bool:
+    """Whether it tells another value, and does not only deny one."""
+    return new.exclusive and new.kind in HELD and not new.rule.endswith(DENIAL)
+
+
+def _decides(claim: Claim) -> bool:
+    """Whether a rule may relate it by itself."""
+    return claim.kind is ClaimKind.RETRACTION or (claim.kind is not ClaimKind.PARTIAL and claim.rule != "weak")
 
 
 def _is_theirs(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
@@ -142,7 +153,7 @@ def _relation(older: Said, old: Claim, new: Claim, rules: CueRules) -> RelationK
             return None
         held = old.kind in HELD and covered(older, old, new, rules)
         return RelationKind.RETRACTS if held else None
-    if new.kind is ClaimKind.PARTIAL or new.rule == "weak" or old.subject != new.subject:
+    if old.subject != new.subject:
         return None
     if not (_replaces(old, new, rules) or _ends(older, old, new, rules) or _revives(old, new, rules)):
         return None

@@ -74,10 +74,12 @@ def is_only_of_others(older: Said, newer: Said, rules: CueRules) -> bool:
 
     Where the older text is of the speaker; who walks the dog may be another one by now.
     """
-    ours = {word.lower() for word in all_words(older)}
-    if not (ours & _SPEAKER) or {word.lower() for word in all_words(newer)} & _SPEAKER:
-        return False
-    return noted(newer, ("others", older.id), rules, lambda: _names_another(older, newer, rules))
+    return has_speaker(older) and not has_speaker(newer) and _names_another(older, newer, rules)
+
+
+def has_speaker(said: Said) -> bool:
+    """Whether the speaker comes in: I, we, my."""
+    return noted(said, "speaker", None, lambda: any(word.lower() in _SPEAKER for word in all_words(said)))
 
 
 def _names_another(older: Said, newer: Said, rules: CueRules) -> bool:
@@ -96,14 +98,23 @@ def _names_another(older: Said, newer: Said, rules: CueRules) -> bool:
 
 def is_of_another_group(older: Said, newer: Said, claim: Claim, rules: CueRules) -> bool:
     """The design guild's sync; over on the data team: of people of whom the older text does not speak."""
+    named = noted(newer, ("groups", claim.span), rules, lambda: _groups_of(newer, claim, rules))
+    return not named <= known_words(older) if named else False
+
+
+def _groups_of(newer: Said, claim: Claim, rules: CueRules) -> frozenset[str]:
+    """The groups that its first words name."""
     words = noted(newer, ("before", claim.span), None, lambda: _said_before(newer, claim))
-    known = known_words(older)
-    return any(_is_group(words, place, known, rules) for place in range(1, min(_FIRST, len(words))))
+    places = range(1, min(_FIRST, len(words)))
+    return frozenset(_base(words[place]) for place in places if _is_group(words, place, rules))
 
 
-def _is_group(words: Sequence[str], place: int, known: Set[str], rules: CueRules) -> bool:
-    base = words[place].removesuffix("'s").removesuffix("'")
-    if base in known or base not in rules.words.lists["groups"] or _OWN & set(words[:place]):
+def _base(word: str) -> str:
+    return word.removesuffix("'s").removesuffix("'")
+
+
+def _is_group(words: Sequence[str], place: int, rules: CueRules) -> bool:
+    if _base(words[place]) not in rules.words.lists["groups"] or _SPEAKER & set(words[:place]):
         return False
     return bool({"the", "a", "another", "other", "some", "that"} & set(words[max(0, place - 3) : place]))
 
@@ -111,9 +122,9 @@ def _is_group(words: Sequence[str], place: int, known: Set[str], rules: CueRules
 def _comes_in(words: Sequence[str], place: int, known: Set[str], rules: CueRules) -> bool:
     """Whether it is a person or an owner as the subject; one who does something to the speaker's is none."""
     word, behind = words[place], words[place + 1 :]
-    if _is_group(words, place, known, rules):
+    base = _base(word)
+    if base not in known and _is_group(words, place, rules):
         return True
-    base = word.removesuffix("'s").removesuffix("'")
     if base in known or _OF & set(words[max(0, place - 2) : place]):
         return False
     if word.endswith("'s") or word.endswith("s'"):

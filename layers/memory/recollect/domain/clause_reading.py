@@ -15,6 +15,9 @@ TOPIC = "topic"
 HINT = "hint"
 DENIED = "topic.deny"
 NEVER = "topic.never"
+DENIAL = ".denied"
+"""At the end of a rule's name: its value was read from the denial of the other one."""
+
 PAST_DENIED = "topic.past.supposed"
 PAST = frozenset({"was", "meant"})
 MOST_TOPIC_WORDS = 6

@@ -20,10 +20,13 @@ SECTIONS = (
     "excludes",
     "fields",
     "evidence",
+    "situations",
 )
 _FIELDS = {*FLAGS, *WORD_LISTS, *TEMPLATE_LISTS}
 _FIXED = frozenset({"words", "topics", "facets", "evidence"})
-_MOST_NAMES = 300
+_WAYS = frozenset({"state", "change"})
+_MOST_NAMES = 400
+_MOST_VALUES = 20
 _MOST_TEXTS = 2_000
 _LONGEST_TEXT = 500
 _GREATEST_WEIGHT = 10
@@ -46,7 +49,7 @@ def checked_section(section: str, value: Any, known: Mapping[str, Any]) -> Mappi
 
 
 def _without_null(section: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
-    empty: Mapping[str, Any] = {"attributes": None, "irregular": "", "evidence": {}}
+    empty: Mapping[str, Any] = {"attributes": None, "irregular": "", "evidence": {}, "situations": {}}
     return {name: empty.get(section, []) if one is None else one for name, one in value.items()}
 
 
@@ -89,6 +92,19 @@ def _check_attribute(value: Any, loc: tuple[str | int, ...]) -> None:
             (_check_templates if name in TEMPLATE_LISTS else _check_texts)(one, (*loc, name))
 
 
+def _check_situation(value: Any, loc: tuple[str | int, ...]) -> None:
+    if value is None:
+        return
+    if not isinstance(value, Mapping) or not 2 <= len(value) <= _MOST_VALUES:
+        raise InvalidInput(f"must be an object of 2 to {_MOST_VALUES} values, or null", loc)
+    for name, ways in value.items():
+        _check_name(name, loc)
+        if not isinstance(ways, Mapping) or not set(ways) <= _WAYS:
+            raise InvalidInput("must be an object of lists: state, change", (*loc, name))
+        for kind, texts in ways.items():
+            _check_templates(texts, (*loc, name, kind))
+
+
 def _check_forms(value: Any, loc: tuple[str | int, ...]) -> None:
     if value is not None and (not isinstance(value, str) or len(value) > _LONGEST_TEXT):
         raise InvalidInput("must be the verb's forms in one text, or null", loc)
@@ -118,4 +134,5 @@ _CHECKS = {
     "excludes": _check_texts,
     "fields": _check_texts,
     "evidence": _check_weights,
+    "situations": _check_situation,
 }

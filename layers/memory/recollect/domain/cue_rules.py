@@ -1,7 +1,7 @@
 """The cue rules as data: attributes with the ways to state, change and end them, word lists, topics (P-24).
 
-The defaults are `english_cues.json`, of which a user's own rules (`conflict.cues`) replace, add and disable parts by
-name. A template is written as people speak: `move|relocate to {place}`; see `cue_templates`.
+The defaults are `english_cues.json` and `situation_cues.json`, of which a user's own rules (`conflict.cues`) replace,
+add and disable parts by name. A template is written as people speak: `move|relocate to {place}`; see `cue_templates`.
 """
 
 import json
@@ -13,44 +13,15 @@ from types import MappingProxyType
 from typing import Any
 
 from recollect.domain.clauses import Joints
-from recollect.domain.cue_checks import SECTIONS, TEMPLATE_LISTS, checked_section
-from recollect.domain.cue_templates import Template, read_template
+from recollect.domain.cue_attributes import Attribute, read_attribute
+from recollect.domain.cue_checks import SECTIONS, checked_section
+from recollect.domain.cue_templates import Template
 from recollect.domain.cue_words import CueWords, singular
 from recollect.domain.errors import InvalidInput
 from recollect.domain.stemming import stem
+from recollect.domain.template_index import TemplateIndex, TemplateSource
 
-_DEFAULTS = Path(__file__).with_name("english_cues.json")
-
-TemplateIndex = Mapping[str, tuple[Template, ...]]
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """An attribute of the rules.
-
-    `nouns` name it, `about` are words that a text about it holds, `values` those that no other attribute has, `never`
-    words that no value holds. `exclusive`: one value at a time. `request`: said to the assistant ("call me Joe").
-    `personal`: one for a person, whatever stands before its noun. `of_things`: the speaker's things have it. `named`:
-    a value is a name, a number or a noun with its article, no adjective ("my car is fast"), nor, unless `placed`,
-    where it is. What a `held` template says takes another value's place only with "now" or a bound ("I'm in Rome until
-    Friday").
-    """
-
-    name: str
-    exclusive: bool
-    request: bool
-    personal: bool
-    of_things: bool
-    named: bool
-    placed: bool
-    nouns: frozenset[str]
-    about: frozenset[str]
-    values: frozenset[str]
-    never: frozenset[str]
-    state: tuple[str, ...]
-    held: tuple[str, ...]
-    change: tuple[str, ...]
-    end: tuple[str, ...]
+_DEFAULTS = ("english_cues.json", "situation_cues.json")
 
 
 @dataclass(frozen=True)
@@ -68,9 +39,7 @@ class CueRules:
         lists = {name: frozenset(texts) for name, texts in self.document["words"].items()}
         irregular = {verb: tuple(forms.split()) for verb, forms in self.document["irregular"].items()}
         verbs = {verb for verbs in self.document["verb_classes"].values() for verb in verbs} | set(irregular)
-        verbs |= lists.get("verbs", frozenset()) | {
-            verb for one in self._templates if not one.raw for verb in one.verbs
-        }
+        verbs |= lists.get("verbs", frozenset()) | self.by_verb.firsts | self.topics_by_verb.firsts
         return CueWords(lists, irregular, frozenset(verbs))
 
     @cached_property
@@ -81,35 +50,59 @@ class CueRules:
 
     @cached_property
     def attributes(self) -> Mapping[str, Attribute]:
-        """The attributes by name."""
-        return {
-            name: _attribute(name, value) for name, value in self.document["attributes"].items() if value is not None
-        }
+        """The attributes by name; a situation is one too, without words of its own."""
+        known = {name: value for name, value in self.document["attributes"].items() if value is not None}
+        return {name: read_attribute(name, value) for name, value in {**self._situations, **known}.items()}
 
     @cached_property
-    def _templates(self) -> tuple[Template, ...]:
-        named = [
-            read_template(text, f"{one.name}.{kind}", one.name, kind)
+    def _situations(self) -> Mapping[str, Mapping[str, Any]]:
+        return {name: {"personal": True} for name, values in self.document["situations"].items() if values}
+
+    @cached_property
+    def opposites(self) -> Mapping[tuple[str, str], str]:
+        """For a situation with two values, and one of them, the other one: what its denial comes to."""
+        pairs = {name: tuple(self.document["situations"][name]) for name in self._situations}
+        return {(name, one): two[two[0] == one] for name, two in pairs.items() if len(two) == 2 for one in two}
+
+    @cached_property
+    def _sources(self) -> tuple[TemplateSource, ...]:
+        named = (
+            TemplateSource(text, one.name, kind)
             for one in self.attributes.values()
             for kind in ("change", "end", "state", "held")
             for text in getattr(one, kind)
-        ]
-        topics = [
-            read_template(text, f"topic.{kind}", "topic", kind)
+        )
+        meaning = (
+            TemplateSource(text, name, kind, value)
+            for name in self._situations
+            for value, texts in self.document["situations"][name].items()
+            for kind in ("change", "state")
+            for text in texts.get(kind, ())
+        )
+        return (*named, *meaning)
+
+    @cached_property
+    def _topics(self) -> tuple[TemplateSource, ...]:
+        return tuple(
+            TemplateSource(text, "topic", kind)
             for kind, texts in self.document["topics"].items()
             for text in texts or ()
-        ]
-        return (*named, *topics)
+        )
 
     @cached_property
     def by_verb(self) -> TemplateIndex:
-        """The templates of predicates, by the base form of their verb."""
-        return _indexed(template for template in self._templates if not template.raw)
+        """The templates of predicates that tell an attribute's value, by the base form of their verb."""
+        return TemplateIndex(source for source in self._sources if not source.is_raw)
+
+    @cached_property
+    def topics_by_verb(self) -> TemplateIndex:
+        """Those that tell what happens to a topic."""
+        return TemplateIndex(source for source in self._topics if not source.is_raw)
 
     @cached_property
     def raw(self) -> TemplateIndex:
-        """The templates of whole clauses, by first word; "" for those that may begin with any."""
-        return _indexed(template for template in self._templates if template.raw)
+        """The templates of whole clauses, by first word."""
+        return TemplateIndex(source for source in (*self._sources, *self._topics) if source.is_raw)
 
     @cached_property
     def nouns(self) -> Mapping[str, str]:
@@ -182,6 +175,12 @@ class CueRules:
         return frozenset(stem(singular(word)) for word in self.words.persons)
 
     @cached_property
+    def retraction_stems(self) -> frozenset[str]:
+        """The stems of words that take something back: false alarm, mistake."""
+        hints = self.words.lists["retraction_hints"]
+        return frozenset(stem(word) for phrase in hints for word in phrase.split())
+
+    @cached_property
     def unit_stems(self) -> frozenset[str]:
         """The stems of what amounts are counted in."""
         return frozenset(stem(word) for word in self.words.lists["units"])
@@ -238,35 +237,11 @@ class CueRules:
         return {one: frozenset(others) for one, others in found.items()}
 
 
-def _indexed(templates: Any) -> TemplateIndex:
-    found: dict[str, list[Template]] = {}
-    for template in templates:
-        for first in template.verbs or ("",):
-            found.setdefault(first, []).append(template)
-    return {first: tuple(several) for first, several in found.items()}
-
-
-def _attribute(name: str, value: Mapping[str, Any]) -> Attribute:
-    return Attribute(
-        name,
-        bool(value.get("exclusive", True)),
-        bool(value.get("request", False)),
-        bool(value.get("personal", False)),
-        bool(value.get("of_things", False)),
-        bool(value.get("named", False)),
-        bool(value.get("placed", False)),
-        frozenset(value.get("nouns", ())),
-        frozenset(value.get("about", ())),
-        frozenset(value.get("values", ())),
-        frozenset(value.get("never", ())),
-        *(tuple(value.get(kind, ())) for kind in TEMPLATE_LISTS),
-    )
-
-
 @lru_cache(maxsize=1)
 def default_cue_rules() -> CueRules:
     """The English rules that come with the package."""
-    return CueRules(MappingProxyType(json.loads(_DEFAULTS.read_text(encoding="utf-8"))))
+    documents = [json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8")) for name in _DEFAULTS]
+    return CueRules(MappingProxyType({section: one for document in documents for section, one in document.items()}))
 
 
 @lru_cache(maxsize=32)

@@ -12,6 +12,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recollect.domain.errors import InvalidInput
 
@@ -37,34 +38,40 @@ _SLOTS = frozenset(
         "old",
     ]
 )
+_MOST_COMPILED = 8_192
 _WORD = r"\S{1,64}"
 _END = (
     r"(?=$| (?:on|early|late|since|now|for|last|this|completely|altogether|entirely|already|about|today|yesterday|again"
     r"|anymore|any|after|two|three|a|years?|months?|weeks?|recently|finally|too|either|until|till|these|here|please|thanks|full|part"
     r"|from now|in (?:january|february|march|april|may|june|july|august|september|october|november|december|spring"
-    r"|summer|autumn|fall|winter|your|any|\d{4}|the end)) ?)"
+    r"|summer|autumn|fall|winter|your|any|\d{4}|the end))(?= |$))"
 )
 
 
 @dataclass(frozen=True)
 class Template:
-    """A compiled template: `kind` is state, change or end, or that of a topic; `verbs` what it may begin with."""
+    """A template: `kind` is state, change or end, or that of a topic.
+
+    `means` is the value that it stands for, whatever its words; `needs` are words of which it has one where it matches
+    (none: there is no such word).
+    """
 
     text: str
     rule: str
     attribute: str
     kind: str
     raw: bool
-    verbs: tuple[str, ...]
     slot: str
-    expression: re.Pattern[str]
+    pattern: str
+    needs: frozenset[str]
+    means: str
 
     def match(self, words: str) -> re.Match[str] | None:
         """Against words with single spaces, one of them before the first; places in the match count that one."""
-        return self.expression.match(words)
+        return _expression_of(self.pattern).match(words)
 
 
-def read_template(text: str, rule: str, attribute: str, kind: str) -> Template:
+def read_template(text: str, rule: str, attribute: str, kind: str, means: str = "") -> Template:
     """The template. Raises InvalidInput for one that cannot be read."""
     raw = text.startswith("= ")
     body = text.removeprefix("= ").strip()
@@ -73,11 +80,11 @@ def read_template(text: str, rule: str, attribute: str, kind: str) -> Template:
         raise InvalidInput("is no template: words, a|b, (optional), {slot}")
     slots = [part[1:-1] for part in parts if part.startswith("{")]
     _check_slots(slots)
-    verbs = () if parts[0].startswith(("{", "(", "<")) else tuple(parts[0].split("|"))
-    if not raw and not verbs:
+    if not raw and parts[0].startswith(("{", "(", "<")):
         raise InvalidInput("must begin with a verb, or with '= ' for a whole clause")
     slot = next((name for name in slots if name not in ("any", "old")), "choice" if "<" in body else "")
-    return Template(text, rule, attribute, kind, raw, verbs, slot, _compiled(parts))
+    needs = _needed(parts[0 if raw else 1 :])
+    return Template(text, rule, attribute, kind, raw, slot, _pattern(parts), needs, means)
 
 
 def _check_slots(slots: list[str]) -> None:
@@ -88,9 +95,21 @@ def _check_slots(slots: list[str]) -> None:
         raise InvalidInput("may have one slot for a value")
 
 
-def _compiled(parts: list[str]) -> re.Pattern[str]:
+def _needed(parts: list[str]) -> frozenset[str]:
+    """The first words of the last part that must be there as it is written."""
+    fixed = [part.strip("<>") for part in parts if not part.startswith(("{", "(")) and part != "."]
+    return frozenset(one.split()[0] for one in fixed[-1].split("|") if one.strip()) if fixed else frozenset()
+
+
+@lru_cache(maxsize=_MOST_COMPILED)
+def _expression_of(pattern: str) -> re.Pattern[str]:
+    """Compiled when it is matched for the first time: most never are."""
+    return re.compile(pattern)
+
+
+def _pattern(parts: list[str]) -> str:
     expression = "".join(_expression(part, place == len(parts) - 1) for place, part in enumerate(parts))
-    return re.compile(rf"{expression}(?= |$)")
+    return rf"{expression}(?= |$)"
 
 
 def _expression(part: str, last: bool) -> str:

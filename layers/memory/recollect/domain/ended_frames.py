@@ -10,7 +10,7 @@ from recollect.domain.clause_reading import TOPIC
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
-from recollect.domain.told_words import clause_text, has_stem
+from recollect.domain.told_words import clause_text, has_stem, noted
 from recollect.domain.topic_cover import covered
 
 _INSTEAD = re.compile(
@@ -29,16 +29,22 @@ _Pairs = Iterator[tuple[Claim, Claim]]
 
 def ended(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """The VPN isn't needed for staging any more: all of it said before, as so; and the reverse, as so by now."""
-    for new in _weak(newer, was=True):
-        text = clause_text(newer, new)
-        over = new.kind is ClaimKind.END and _is_over(new, text, rules)
-        anew = new.kind in HELD and new.attribute in PRESENT and rules.words.has("anew_markers", text)
-        over, anew = (over, anew) if (over or anew) and not is_of_others(older, newer, new, rules) else (False, False)
-        for old in _weak(older) if over or anew else ():
+    for new, over in noted(newer, "ended", rules, lambda: list(_turning(newer, rules))):
+        anew = not over
+        for old in _weak(older) if not is_of_others(older, newer, new, rules) else ():
             opposite = old.kind in HELD if over else old.kind is ClaimKind.END
             again = opposite and _is_about_one(old, new) and _says_again(old, new, rules, whole=anew)
             if again and _is_head(older, old, new, rules):
                 yield old, new
+
+
+def _turning(newer: Said, rules: CueRules) -> Iterator[tuple[Claim, bool]]:
+    """The clauses that say of something that it is over, True, or so by now."""
+    for new in _weak(newer, was=True):
+        text = clause_text(newer, new)
+        over = new.kind is ClaimKind.END and _is_over(new, text, rules)
+        if over or (new.kind in HELD and new.attribute in PRESENT and rules.words.has("anew_markers", text)):
+            yield new, over
 
 
 def _is_over(new: Claim, text: str, rules: CueRules) -> bool:
@@ -53,16 +59,23 @@ def _is_over(new: Claim, text: str, rules: CueRules) -> bool:
 
 def put_in_place(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """Ella's at St Anne's now instead of Oakfield; Ines took over from Tomas as captain: the old value is named."""
+    for new, named in noted(newer, "in place", rules, lambda: list(_replaced(newer, rules))):
+        for old in _weak(older) if not is_of_others(older, newer, new, rules) else ():
+            if old.kind in HELD and _stands_in(old, new, named, rules):
+                yield old, new
+
+
+def _replaced(newer: Said, rules: CueRules) -> Iterator[tuple[Claim, tuple[str, ...]]]:
+    """The clauses that name what was before, with its stems."""
     for new in _weak(newer, was=True):
         text = newer.text[slice(*new.span)]
         cue, handed = _INSTEAD.search(text), _HANDED.search(text) if new.subject else None
-        if (cue is None and handed is None) or new.kind not in HELD or is_of_others(older, newer, new, rules):
+        if (cue is None and handed is None) or new.kind not in HELD:
             continue
         behind = text[cue.end() : cue.end() + _LONGEST] if cue else ""
         named = _value_behind(behind, rules) if cue else content_stems(new.subject.split(), rules.words)
-        for old in _weak(older) if named else ():
-            if old.kind in HELD and _stands_in(old, new, named, rules):
-                yield old, new
+        if named:
+            yield new, named
 
 
 def _weak(said: Said, *, was: bool = False) -> Iterator[Claim]:

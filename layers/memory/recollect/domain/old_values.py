@@ -12,7 +12,7 @@ from recollect.domain.clause_owners import brings_in
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
-from recollect.domain.told_words import clause_text, has_stem, has_stems, span_words, word_stems
+from recollect.domain.told_words import clause_text, has_stem, has_stems, noted, span_words, word_stems
 
 _NOT = re.compile(
     r"(?:,|;|\u2014| -| and| but)\s{0,2}not (?P<old>(?!only\b|just\b|yet\b|sure\b|that\b|to\b|really\b)[^,.;!?]{2,40})",
@@ -51,8 +51,8 @@ def departed(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """Imogen went off to uni, so Farah babysits for us now: what the older clause names has gone, what came is so."""
     if max(len(older.text), len(newer.text)) > _SHORT_TEXT:
         return
-    gone = [one for one in _told(newer) if _departs(newer, one, rules)]
-    come = [one for one in _told(newer) if gone and one.kind in HELD and _is_so(newer, one)]
+    gone = noted(newer, "gone", rules, lambda: [one for one in _told(newer) if _departs(newer, one, rules)])
+    come = [one for one in _told(newer) if one.kind in HELD and _is_so(newer, one)] if gone else []
     for old in _told(older) if come else ():
         if old.kind not in HELD or old.attribute not in PRESENT or len(old.value.split()) > _MOST_STEMS:
             continue

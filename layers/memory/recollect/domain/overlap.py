@@ -14,7 +14,7 @@ from recollect.domain.clause_reading import TOPIC
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
 from recollect.domain.predicates import OTHERS
-from recollect.domain.told_words import all_stems, clause_text, has_stem, has_stems, known_words, span_words
+from recollect.domain.told_words import all_stems, clause_text, has_stem, has_stems, known_words, noted, span_words
 
 _LEAST_SHARED = 2
 _MOST_STEMS = 12
@@ -48,8 +48,8 @@ class _Compared:
 
 def held_over(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """Clauses of which the newer holds within a bound: one subject and verb or noun shared, or all but the subject."""
-    for old, new in _weak_pairs(older, newer):
-        if new.until is None or old.until is not None or is_of_another_group(older, newer, new, rules):
+    for old, new in _weak_pairs(older, noted(newer, "bounding", None, lambda: [c for c in _told(newer) if c.until])):
+        if old.until is not None or is_of_another_group(older, newer, new, rules):
             continue
         if (
             _is_done_for(old, new, older, newer, rules)
@@ -77,9 +77,8 @@ def _holds(old: Claim, new: Claim, older: Said, newer: Said, rules: CueRules) ->
 
 def said_anew(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """We meet every Wednesday now; remind me at 7am instead: all but one word shared, and that of one sort."""
-    for old, new in _weak_pairs(older, newer):
-        alike_in_kind = new.kind is ClaimKind.CHANGE and old.attribute == new.attribute
-        if not alike_in_kind or not _says_now(newer, new, rules):
+    for old, new in _weak_pairs(older, noted(newer, "anew", rules, lambda: list(_anew(newer, rules)))):
+        if old.attribute != new.attribute:
             continue
         if (old.subject == new.subject and _differs_in_one(old, new, rules)) or (
             old.subject and _does_the_same(old, new, rules) and not is_of_others(older, newer, new, rules)
@@ -128,10 +127,13 @@ def denied(older: Said, newer: Said, rules: CueRules) -> _Pairs:
                 yield old, new
 
 
-def _weak_pairs(older: Said, newer: Said) -> _Pairs:
-    news = [claim for claim in newer.claims if claim.rule == "weak" and claim.attribute in PRESENT]
-    olds = [claim for claim in older.claims if claim.rule == "weak" and claim.attribute in PRESENT]
-    return ((old, new) for new in news for old in olds if old.kind in HELD)
+def _weak_pairs(older: Said, news: Sequence[Claim]) -> _Pairs:
+    olds = [claim for claim in _told(older) if claim.kind in HELD] if news else []
+    return ((old, new) for new in news for old in olds)
+
+
+def _told(said: Said) -> Iterator[Claim]:
+    return (claim for claim in said.claims if claim.rule == "weak" and claim.attribute in PRESENT)
 
 
 def _holds_over(old: Claim, new: Claim, rules: CueRules) -> bool:
@@ -179,8 +181,10 @@ def _does_the_same(old: Claim, new: Claim, rules: CueRules) -> bool:
     return old.attribute == new.attribute and old.subject != new.subject and shared
 
 
-def _says_now(said: Said, claim: Claim, rules: CueRules) -> bool:
-    return rules.words.has("anew_markers", clause_text(said, claim))
+def _anew(newer: Said, rules: CueRules) -> Iterator[Claim]:
+    """The clauses that say of something that it is so by now."""
+    changes = (claim for claim in _told(newer) if claim.kind is ClaimKind.CHANGE)
+    return (claim for claim in changes if rules.words.has("anew_markers", clause_text(newer, claim)))
 
 
 def _differs_in_one(old: Claim, new: Claim, rules: CueRules) -> bool:

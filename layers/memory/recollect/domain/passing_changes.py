@@ -12,6 +12,7 @@ from recollect.domain.clause_owners import is_of_others
 from recollect.domain.clauses import blanked, read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import WHEN, Sort, Value, content_stems, typed_values
+from recollect.domain.told_words import noted
 
 _ATTRIBUTE = re.compile(
     r"\b(?:my|our|the|with) (?:recently |newly )?(?:increased|raised|reduced|lowered|updated|revised|extended|new)"
@@ -33,7 +34,7 @@ _MOST_CHARACTERS = 6000
 
 def updated_in_passing(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, Claim]]:
     """The older clause with another value of the noun that the newer text calls increased, new, or of by now."""
-    if not (_ATTRIBUTE.search(newer.text[:_MOST_CHARACTERS]) or _REACHED.search(newer.text[:_MOST_CHARACTERS])):
+    if not noted(newer, "in passing", None, lambda: _may_update(newer.text[:_MOST_CHARACTERS])):
         return
     plain = blanked(newer.text[:_MOST_CHARACTERS])
     for cue in (*_ATTRIBUTE.finditer(plain), *_REACHED.finditer(plain)):
@@ -42,6 +43,10 @@ def updated_in_passing(older: Said, newer: Said, rules: CueRules) -> Iterator[tu
             continue
         if not is_of_others(older, newer, new, rules):
             yield from ((old, new) for old in _others_of(older, plain, cue, fresh, rules))
+
+
+def _may_update(text: str) -> bool:
+    return _ATTRIBUTE.search(text) is not None or _REACHED.search(text) is not None
 
 
 def _others_of(older: Said, plain: str, cue: re.Match[str], fresh: Value, rules: CueRules) -> Iterator[Claim]:

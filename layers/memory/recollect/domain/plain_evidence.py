@@ -29,6 +29,7 @@ from recollect.domain.plain_statements import (
 from recollect.domain.told_words import all_stems, all_words, clause_text, known_words, noted, span_words, word_stems
 
 _MOST_COUNTED = 4
+_MOST_SHARED = 3
 _REACH = 3
 _SHORT = 70
 _IS = frozenset({"is", "are", "was", "were", "am"})
@@ -205,6 +206,10 @@ def evidence_of(pair: _Pair, newer: Said, rules: CueRules) -> Mapping[str, float
         "taken_back": _takes_back(newer),
         "amounts": _has_amount(pair.fresh) and _has_amount(pair.left),
         "short": len(newer.text) < _SHORT,
+        "shared": min(_MOST_SHARED, sum(_names(one, rules) for one in pair.shared)),
+        "fields": min(_MOST_SHARED, len(pair.fields)),
+        "field_only": bool(pair.fields) and not pair.shared,
+        "field_paused": bool(pair.fields) and not lists["pausing_words"].isdisjoint(words),
     }
 
 
@@ -243,6 +248,10 @@ def _frames(said: Said, claim: Claim) -> frozenset[tuple[str, str]]:
 
 def _near(stems: Sequence[str], place: int, wanted: Sequence[str]) -> bool:
     return any(one and one in wanted for one in stems[place + 1 : place + 1 + _REACH])
+
+
+def _names(one: str, rules: CueRules) -> bool:
+    return one not in rules.time_stems and not any(map(str.isdigit, one))
 
 
 def _has_topic(newer: Said, pair: _Pair, kind: ClaimKind, rules: CueRules) -> bool:

@@ -11,7 +11,7 @@ from recollect.domain.clause_reading import HINT, TOPIC
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.key_retractions import takes_back
 from recollect.domain.plain_statements import SPEAKER, has_part, is_plain, is_short, may_share, told, weak_claims
-from recollect.domain.told_words import all_stems, all_words, known_words, noted, span_words, word_stems
+from recollect.domain.told_words import all_stems, all_words, clause_text, known_words, noted, span_words, word_stems
 
 _NOBODYS = frozenset({"it", "that", "this", "there", "nobody", "everything", "nothing", "one", "none", "you", "what"})
 _OTHERS = frozenset({"he", "she", "his", "her", "their", "hers", "theirs", "him", "its"})
@@ -20,6 +20,7 @@ _PLANNED = re.compile(
     r"|(?:i'd|we'd|i 'd|we 'd|had) (?:never|not) \w+|what (?:the|my|our) \w+ said) "
 )
 _QUOTED = re.compile(r"(?:^|\s)['\u2018][^'\u2019]{2,60}\w*['\u2019](?=[\s.,]|$).*['\u2019](?=[\s.,]|$)")
+_CUES = ("retraction_cues", "retraction_hints")
 _LONG_NUMBER = 2
 _MOST_FRESH = 3
 _LONG = 120
@@ -32,11 +33,25 @@ def taken_back_plainly(older: Said, newer: Said, rules: CueRules) -> _Pairs:
         return
     for old in weak_claims(older):
         named = [one for one in old.value.split() if _is_named(one, newer, rules)]
-        if rules.verb_stems.issuperset(named) and not rules.verb_stems.issuperset(old.value.split()):
-            continue
         new = _clause_with(named, older, newer, rules) if named else None
+        if new is not None and _are_verbs(named, old, rules) and not _is_all_of_it(older, newer, new, rules):
+            continue
         if new is not None and _takes_back(older, newer, rules) and not _is_of_more(older, newer, new, rules):
             yield old, new
+
+
+def _are_verbs(named: Sequence[str], old: Claim, rules: CueRules) -> bool:
+    """Whether it names no more than a verb of what has more to it: to marry."""
+    return rules.verb_stems.issuperset(named) and not rules.verb_stems.issuperset(old.value.split())
+
+
+def _is_all_of_it(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
+    """Whether the clause denies no more than that, or is the one that takes it back: not "I can't play the harp"."""
+    known, text = all_stems(older, rules), clause_text(newer, new)
+    fresh = (one for one in word_stems(newer, new.span, rules) if one and not has_part(known, one, rules))
+    if any(one not in rules.slight_stems | rules.retraction_stems for one in fresh):
+        return False
+    return new.kind is ClaimKind.END or any(rules.words.has(cues, text) for cues in _CUES)
 
 
 def _is_of_more(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
@@ -65,12 +80,13 @@ def _is_own(older: Said, newer: Said, rules: CueRules) -> bool:
 
 def denies_of_others(older: Said, newer: Said, rules: CueRules) -> bool:
     """Whether a clause that denies something has a subject of which the older text does not speak."""
-    known, stems = known_words(older) | _NOBODYS, all_stems(older, rules)
-    for one in weak_claims(newer):
-        if one.kind is ClaimKind.END and not set(one.subject.split()) <= known:
+    denials = noted(newer, "denials", None, lambda: [one for one in weak_claims(newer) if one.kind is ClaimKind.END])
+    known = known_words(older) | _NOBODYS if denials else _NOBODYS
+    for one in denials:
+        if not set(one.subject.split()) <= known:
             return True
-        things = one.value.split() if one.kind is ClaimKind.END and one.attribute == "of" else []
-        if things and not has_part(stems, things[0], rules):
+        things = one.value.split() if one.attribute == "of" else []
+        if things and not has_part(all_stems(older, rules), things[0], rules):
             return True
     return False
 

@@ -39,6 +39,7 @@ _OF_A_TIME = re.compile(
     r"|once(?! (?:a|an|every|i|we|the|more))|before (?:i|we|my|our)|at (?:school|our wedding)|in my \w+ days"
     r"|(?:in|at|on) (?:my|our) (?:last|old|previous|former|honeymoon)|in (?:[a-z]+ )?(?:19|20)\d\d|then) "
 )
+_NOT_TO_SAY = re.compile(r" should(?: n't| not|nt)? (?:have|'ve) (?:said|told|called|mentioned|written|claimed) ")
 _INVERTED = (" had i ", " had we ", " were i ", " were we ")
 _QUOTED = re.compile(r"[\"\u201c\u201d]")
 _SPLIT = re.compile(r"[^a-z0-9]+")
@@ -56,7 +57,7 @@ def _is_plain(older: Said) -> bool:
         return False
     if _NAMELESS & words:
         return False
-    one = len(text) <= _LONGEST_OLDER and not _SENTENCE_END.search(text) and not {"!", "?"} & set(text)
+    one = len(text) <= _LONGEST_OLDER and not _SENTENCE_END.search(text) and not {"!", "?"} & set(text.rstrip("!"))
     return one and (not _SAID_TO & words or _TO_THE_ASSISTANT.search(text) is not None)
 
 
@@ -72,7 +73,7 @@ def _is_short(newer: Said, rules: CueRules) -> bool:
         return False
     if is_remote(told(newer), rules.words) or told(newer).startswith(_INVERTED):
         return False
-    return not _SUPPOSED & {word.lower() for word in all_words(newer)}
+    return not _SUPPOSED & set(_NOT_TO_SAY.sub(" ", told(newer)).split())
 
 
 def may_say_otherwise(newer: Said, rules: CueRules) -> bool:

@@ -44,13 +44,19 @@ class _Side:
 
 def slot_changed(older: Said, newer: Said, rules: CueRules) -> _Pairs:
     """Clauses of which the newer puts another value into the older one's place, and says that it changed."""
-    changed = (side for side in _sides(newer, rules) if side.changes or side.now or side.claim.until is not None)
+    changed = noted(
+        newer, "changed sides", rules, lambda: [side for side in _sides(newer, rules) if _says_change(side)]
+    )
     news = [side for side in changed if not is_of_others(older, newer, side.claim, rules)]
     olds = [side for side in _sides(older, rules) if side.claim.attribute in PRESENT] if news else []
     for new in news:
         for old in olds:
             if _is_same_speaker(old, new, rules) and _fits(old, new, rules):
                 yield old.claim, new.claim
+
+
+def _says_change(side: _Side) -> bool:
+    return side.changes or side.now or side.claim.until is not None
 
 
 def _sides(said: Said, rules: CueRules) -> list[_Side]:

@@ -6,7 +6,7 @@ from recollect.domain.claims import HELD, PRESENT, Claim, Said
 from recollect.domain.clause_owners import is_of_others, is_only_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
-from recollect.domain.told_words import all_words, has_stem, span_words
+from recollect.domain.told_words import all_words, has_stem, noted, span_words
 
 _NEAR = 160
 _MOST_WORDS = 12
@@ -14,10 +14,11 @@ _MOST_WORDS = 12
 
 def stood_in(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, Claim]]:
     """The Golf's at the garage. I've got a Fiat on loan till Thursday: beside a bounded clause, why it is so."""
-    if is_only_of_others(older, newer, rules):
+    bounded = noted(newer, "bounded", None, lambda: [one for one in _weak(newer) if one.until is not None])
+    if not bounded or is_only_of_others(older, newer, rules):
         return
-    for new in _weak(newer):
-        if new.until is None or is_of_others(older, newer, new, rules):
+    for new in bounded:
+        if is_of_others(older, newer, new, rules):
             continue
         reasons = [one for one in _weak(newer) if one is not new and _is_reason(newer, one, new, rules)]
         for old in _weak(older) if reasons else ():

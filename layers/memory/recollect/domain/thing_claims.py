@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from recollect.domain.attribute_claims import fits, slot_tokens
 from recollect.domain.claims import Claim, ClaimKind
-from recollect.domain.clause_reading import TOPIC, Reading, tail_stems
+from recollect.domain.clause_reading import Reading, tail_stems
 from recollect.domain.clauses import Token
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import Sort, is_name, trimmed, typed_values
@@ -38,8 +38,8 @@ def thing_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRul
 
 def _of_subject(reading: Reading, said: Predicate, how: Modality, rules: CueRules) -> Iterator[Claim]:
     text = " " + said.text
-    for template in rules.by_verb.get(said.verb, ()):
-        if template.attribute != TOPIC or template.kind not in ("thing", "thing_change"):
+    for template in rules.topics_by_verb.matching(said.verb, said.words):
+        if template.kind not in ("thing", "thing_change"):
             continue
         match = template.match(text)
         if match is None:

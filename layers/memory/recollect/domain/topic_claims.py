@@ -19,8 +19,8 @@ _CUES = ("end", "pause", "start", "dislike", "dislike_not", "gone")
 def topic_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRules) -> Iterator[Claim]:
     """By cues of beginning and ending; else a denial, or something liked, used or done as a rule."""
     yield from _instead(reading, said, rules)
-    for template in rules.by_verb.get(said.verb, ()):
-        if template.attribute != TOPIC or template.kind not in _CUES:
+    for template in rules.topics_by_verb.matching(said.verb, said.words):
+        if template.kind not in _CUES:
             continue
         if template.kind == "pause" and reading.until is None:
             continue
@@ -47,9 +47,9 @@ def topic_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRul
 
 
 def is_done_to_speaker(said: Predicate) -> bool:
-    """The doctor swapped my ibuprofen: what somebody does to what is the speaker's own, but not to my dad's."""
-    owned = said.words[:1] in (("my",), ("our",))
-    return owned and not any(word.endswith("'s") for word in said.words[1:3])
+    """The doctor swapped my ibuprofen, called off my surgery: done to what is the speaker's own, but not to my dad's."""
+    behind = said.words[1:] if said.words[:1] in (("off",), ("up",), ("out",), ("back",)) else said.words
+    return behind[:1] in (("my",), ("our",)) and not any(word.endswith("'s") for word in behind[1:3])
 
 
 def _instead(reading: Reading, said: Predicate, rules: CueRules) -> Iterator[Claim]:
@@ -68,7 +68,8 @@ def _gone(reading: Reading, said: Predicate, rule: str, rules: CueRules) -> Clai
     """The choir is over; Miso passed away: what the clause is about has ended."""
     if said.subject in rules.words.persons:
         return None
-    topic = content_stems((*said.thing, *said.subject.split()), rules.words)
+    named = content_stems((*said.thing, *said.subject.split()), rules.words)
+    topic = tuple(one for one in named if one not in rules.shell_stems) or named
     return reading.claim(TOPIC, (), ClaimKind.END, rule, subject="", value=" ".join(topic)) if topic else None
 
 

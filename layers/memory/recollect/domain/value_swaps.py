@@ -40,8 +40,8 @@ class _Side:
 
 def swapped(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim, Claim]]:
     """Clauses of which the newer puts another value where the older one has its own."""
-    news = [side for side in _sides(newer, rules) if side.cue or _is_bounded(side)]
-    news = [side for side in news if not is_of_others(older, newer, side.claim, rules)]
+    cued = noted(newer, "cued sides", rules, lambda: [s for s in _sides(newer, rules) if s.cue or _is_bounded(s)])
+    news = [side for side in cued if not is_of_others(older, newer, side.claim, rules)]
     olds = [side for side in _sides(older, rules) if side.claim.attribute in PRESENT] if news else []
     enough = _ENOUGH + (len(older.text) > _LONG and len(newer.text) > _LONG)
     for new in news:
