@@ -22,11 +22,27 @@ _HASH_LENGTH = 32
 
 
 def inputs_hash(cases: Path = CASES) -> str:
-    """Of the cases, the rules as data, and the modules that read claims and relate them, with all that those import."""
+    """Of the cases, the rules as data, and the modules that read claims and relate them, with all that those import.
+
+    Docstrings are no part of it: no words of theirs change what is read.
+    """
     whole = hashlib.sha256()
     for file in (cases, *_rule_files()):
-        whole.update(hashlib.sha256(file.read_bytes()).digest())
+        whole.update(hashlib.sha256(_told(file)).digest())
     return whole.hexdigest()[:_HASH_LENGTH]
+
+
+def _told(file: Path) -> bytes:
+    return _code(file.read_text("utf-8")) if file.suffix == ".py" else file.read_bytes()
+
+
+def _code(text: str) -> bytes:
+    """A module's lines, without those of docstrings."""
+    told: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            told |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return "\n".join(line for number, line in enumerate(text.splitlines(), 1) if number not in told).encode()
 
 
 def _rule_files() -> list[Path]:

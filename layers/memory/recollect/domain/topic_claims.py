@@ -47,7 +47,7 @@ def topic_claims(reading: Reading, said: Predicate, how: Modality, rules: CueRul
 
 
 def is_done_to_speaker(said: Predicate) -> bool:
-    """The doctor swapped my ibuprofen, called off my surgery: done to what is the speaker's own, but not to my dad's."""
+    """The doctor swapped my ibuprofen, called off my surgery: to what is the speaker's own, but not to my dad's."""
     behind = said.words[1:] if said.words[:1] in (("off",), ("up",), ("out",), ("back",)) else said.words
     return behind[:1] in (("my",), ("our",)) and not any(word.endswith("'s") for word in behind[1:3])
 
