@@ -68,7 +68,8 @@ def history(stream: Stream) -> Iterator[None]:
     saved = world.app.memories.save(ANNA, rex, world.seed(2), world.now, USER, world.app.rules("acme"))
     stream.changed("INSERT", ANNA, saved.memory.ref)
     yield
-    change = MemoryChange({"content": "My dog was called Rex."}, USER, lambda version: True)
+    # Of the same attributes: an entry of words that were changed since stays, leads to nothing, and follows the order.
+    change = MemoryChange({"content": "My dog is called Bruno."}, USER, lambda version: True)
     world.app.memories.patch(ANNA, saved.memory.id, change, world.now)
     stream.changed("MODIFY", ANNA, saved.memory.ref)
     yield
