@@ -14,7 +14,7 @@ from recollect.domain.claims import Claim, Relation, RelationKind, Said
 from recollect.domain.event import Event
 from recollect.domain.key_retractions import takes_back
 from recollect.domain.memory import Memory, MemoryStatus, Origin
-from recollect.domain.recognition import claims_of, held_over, key_claim, restated
+from recollect.domain.recognition import claims_of, held_over, key_claim, restated, said_by
 from recollect.domain.rules import Rules
 from recollect.domain.settlement import BY_KEY, Verdict
 from recollect.domain.slots import bound_of
@@ -138,7 +138,7 @@ class LookedAt:
             return None
         made = claims_in(event, memory, self.rules)
         text = event.content if memory is None or memory.origin is Origin.MERGED else memory.content
-        return Said(event.id, text, event.timestamp, event.speaker or "", made) if made else None
+        return said_by(event, text, made, self.rules) if made else None
 
     def _may_contradict(self, older: Said, newer: Said) -> bool:
         """One persona, household and speaker; different keys never conflict, and what was never so ends nothing."""

@@ -13,12 +13,12 @@ from recollect.application.apply_verdicts import ApplyVerdicts
 from recollect.application.find_contradicting import FindContradicting
 from recollect.application.looked_at import LookedAt, claims_entered
 from recollect.application.read_memories import KeptMemory, ReadMemories
-from recollect.domain.claims import Claim, RelationKind, Said
+from recollect.domain.claims import Claim, RelationKind
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import Event, EventRef
 from recollect.domain.memory import MemoryStatus, Origin
 from recollect.domain.plain_statements import may_say_otherwise
-from recollect.domain.recognition import speaks
+from recollect.domain.recognition import said_by, speaks
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
 from recollect.domain.settlement import Verdict
@@ -145,7 +145,7 @@ def _claims(event: Event, memories: Mapping[str, KeptMemory], rules: Rules) -> t
 def _plain(events: Iterable[Event], claims: Mapping[str, tuple[Claim, ...]], rules: Rules) -> frozenset[str]:
     """Those that may end something in words which no rule knows; what has no verb and no cue says nothing of that."""
     stating = (e for e in events if any(claim.attribute != "bit" for claim in claims[e.id]))
-    said = (Said(e.id, e.content, e.timestamp, e.speaker or "", claims[e.id]) for e in stating)
+    said = (said_by(e, e.content, claims[e.id], rules) for e in stating)
     return frozenset(one.id for one in said if may_say_otherwise(one, rules.conflict.cue_rules))
 
 

@@ -16,6 +16,7 @@ from recollect.domain.slots import bound_of
 RESTATED = "restated"
 BOUNDED = "key.bounded"
 _KEPT_TEXTS = 2048
+_KEPT_SAID = 512
 _KEPT_CHARACTERS = 2048  # of longer ones so many would take too much memory
 
 
@@ -38,6 +39,26 @@ def claims_of(event: Event, memory: Memory | None, rules: Rules) -> tuple[Claim,
 def _read(text: str, at: datetime, overlay: str) -> tuple[Claim, ...]:
     """A text is looked at again with each newer one that may contradict it."""
     return read_claims(text, at, cue_rules_of(json.loads(overlay)))
+
+
+def said_by(event: Event, text: str, claims: tuple[Claim, ...], rules: Rules) -> Said:
+    """What a record says: the same object again while the texts are kept, with what was found out about its words."""
+    if len(text) > _KEPT_CHARACTERS:
+        return Said(event.id, text, event.timestamp, event.speaker or "", claims)
+    overlay = json.dumps(rules.conflict.cues, sort_keys=True)
+    return _said(event.id, text, event.timestamp, event.speaker or "", claims, overlay)
+
+
+@lru_cache(maxsize=_KEPT_SAID)
+def _said(
+    record_id: str,
+    text: str,
+    at: datetime,
+    speaker: str,
+    claims: tuple[Claim, ...],
+    overlay: str,  # noqa: ARG001 - other rules, other findings
+) -> Said:
+    return Said(record_id, text, at, speaker, claims)
 
 
 def key_claim(event: Event) -> Claim | None:
