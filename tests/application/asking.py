@@ -18,6 +18,21 @@ from recollect.domain.scope import Scope
 
 LOGGER = "recollect.application.intent_log"
 _users = count()
+DIARY_KINDS = {
+    "blood pressure was {n}/80": "What was my blood pressure?",
+    "slept {n} minutes": "How many minutes have I slept?",
+    "took my medication after breakfast, dose {n}": "When did I take my medication?",
+    "ran {n} miles along the river": "How far along the river did I run?",
+    "weighed {n} kg on the scale": "What did the scale say?",
+    "paid {n} euros for groceries": "How much did I pay for groceries?",
+    "read {n} pages of the novel": "How many pages of the novel have I read?",
+    "called grandmother for {n} minutes": "Did I call grandmother?",
+    "practised the piano, piece {n}": "Which piano piece did I practise?",
+    "watered the tomatoes, row {n}": "Have the tomatoes been watered?",
+    "finished chapter {n} of the thesis": "Which chapter of the thesis is finished?",
+    "met the dentist about tooth {n}": "What did the dentist say about my tooth?",
+}
+"""What a diary has of each kind, with the question that asks for it."""
 
 
 def draft(content: str, days: float = 0, **more: Any) -> EventDraft:

@@ -11,25 +11,10 @@ from threading import Barrier
 
 import pytest
 
-from application.asking import Asking, contents, draft
+from application.asking import DIARY_KINDS, Asking, contents, draft
 from application.setting import open_memory
 from recollect.application.intent_answer import IntentAnswer
 from recollect.domain.intent import IntentName
-
-KINDS = {
-    "blood pressure was {n}/80": "What was my blood pressure?",
-    "slept {n} minutes": "How many minutes have I slept?",
-    "took my medication after breakfast, dose {n}": "When did I take my medication?",
-    "ran {n} miles along the river": "How far along the river did I run?",
-    "weighed {n} kg on the scale": "What did the scale say?",
-    "paid {n} euros for groceries": "How much did I pay for groceries?",
-    "read {n} pages of the novel": "How many pages of the novel have I read?",
-    "called grandmother for {n} minutes": "Did I call grandmother?",
-    "practised the piano, piece {n}": "Which piano piece did I practise?",
-    "watered the tomatoes, row {n}": "Have the tomatoes been watered?",
-    "finished chapter {n} of the thesis": "Which chapter of the thesis is finished?",
-    "met the dentist about tooth {n}": "What did the dentist say about my tooth?",
-}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +23,7 @@ def diary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
     memory = open_memory(tmp_path_factory.mktemp("targets"))
     told = [
         draft(kind.format(n=day), day + place / 24)
-        for place, kind in enumerate(KINDS)
+        for place, kind in enumerate(DIARY_KINDS)
         for day in range(30)
         if (day + place) % 3 == 0
     ]
@@ -51,7 +36,7 @@ def diary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
 @pytest.fixture(scope="module")
 def answers(diary: Asking) -> dict[str, IntentAnswer]:
     """The answer to each question."""
-    return {question: diary(question) for question in KINDS.values()}
+    return {question: diary(question) for question in DIARY_KINDS.values()}
 
 
 @pytest.mark.spec("R-03", "R-04", "R-95", "R-115")
@@ -86,17 +71,17 @@ def test_quality_is_kept(answers: dict[str, IntentAnswer], diary: Asking) -> Non
     """The newest record of the kind that is asked about is shown at least as often as by the date filter."""
     newest = contents(diary("hello", wanted=15))
     shown, by_date = 0, 0
-    for kind, question in KINDS.items():
+    for kind, question in DIARY_KINDS.items():
         start = kind.split("{")[0]
         shown += any(one.startswith(start) for one in contents(answers[question]))
         by_date += any(one.startswith(start) for one in newest)
-    assert shown == len(KINDS) >= by_date
+    assert shown == len(DIARY_KINDS) >= by_date
 
 
 @pytest.mark.spec("R-94")
 def test_a_hundred_queries_at_once_over_a_thousand_records(tmp_path_factory: pytest.TempPathFactory) -> None:
     memory = open_memory(tmp_path_factory.mktemp("load"))
-    kinds = list(KINDS)
+    kinds = list(DIARY_KINDS)
     asking = Asking.of(memory)
     for start in range(0, 1000, 100):
         asking.said(*(draft(kinds[n % 12].format(n=n), n / 75) for n in range(start, start + 100)))
@@ -104,14 +89,14 @@ def test_a_hundred_queries_at_once_over_a_thousand_records(tmp_path_factory: pyt
 
     def one(n: int) -> tuple[str, ...]:
         together.wait()
-        return ids(asking(list(KINDS.values())[n % 12], last_days=14))
+        return ids(asking(list(DIARY_KINDS.values())[n % 12], last_days=14))
 
     with ThreadPoolExecutor(100) as threads:
         done = list(threads.map(one, range(100)))
-    alone = {question: ids(asking(question, last_days=14)) for question in KINDS.values()}
+    alone = {question: ids(asking(question, last_days=14)) for question in DIARY_KINDS.values()}
     memory.app.parts.close()
     assert {len(found) for found in done} == {15}
-    assert done == [alone[list(KINDS.values())[n % 12]] for n in range(100)]
+    assert done == [alone[list(DIARY_KINDS.values())[n % 12]] for n in range(100)]
 
 
 def ids(answer: IntentAnswer) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from application.asking import DIARY_KINDS
 from recollect.application.retrieve_by_intent import IntentQuestion
 from recollect.domain.filters import SearchFilters
 from recollect.domain.tokens import count_tokens
@@ -20,27 +21,13 @@ from services.conftest import BOTH
 from services.intent_asking import NOON, asked, contents, draft, found, one_for_all, told
 from services.serving import Service
 
-KINDS = {
-    "blood pressure was {n}/80": "What was my blood pressure?",
-    "slept {n} minutes": "How many minutes have I slept?",
-    "took my medication after breakfast, dose {n}": "When did I take my medication?",
-    "ran {n} miles along the river": "How far along the river did I run?",
-    "weighed {n} kg on the scale": "What did the scale say?",
-    "paid {n} euros for groceries": "How much did I pay for groceries?",
-    "read {n} pages of the novel": "How many pages of the novel have I read?",
-    "called grandmother for {n} minutes": "Did I call grandmother?",
-    "practised the piano, piece {n}": "Which piano piece did I practise?",
-    "watered the tomatoes, row {n}": "Have the tomatoes been watered?",
-    "finished chapter {n} of the thesis": "Which chapter of the thesis is finished?",
-    "met the dentist about tooth {n}": "What did the dentist say about my tooth?",
-}
 RECORDS, RECORDS_A_DAY = 1000, 4.17
 
 
 @pytest.fixture(scope="module", params=BOTH)
 def diary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One kind after the other, each some three days apart, over 240 days."""
-    kinds = list(KINDS)
+    kinds = list(DIARY_KINDS)
     with one_for_all(request, tmp_path_factory) as service:
         told(service, *(draft(kinds[n % 12].format(n=n), n / RECORDS_A_DAY) for n in range(RECORDS)))
         yield service
@@ -49,7 +36,7 @@ def diary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def answers(diary: Service) -> dict[str, dict[str, Any]]:
     """The answer to the question about each kind."""
-    return {kind: asked(diary, question, top_k=100) for kind, question in KINDS.items()}
+    return {kind: asked(diary, question, top_k=100) for kind, question in DIARY_KINDS.items()}
 
 
 def stats_of(answers: dict[str, dict[str, Any]], name: str) -> list[float]:
@@ -92,7 +79,9 @@ def test_what_is_asked_about_is_found_and_little_else(answers: dict[str, dict[st
     right, shown = 0, 0
     for kind, answer in answers.items():
         texts = contents(answer)
-        gold = [kind.format(n=n) for n in range(RECORDS) if list(KINDS)[n % 12] == kind and n / RECORDS_A_DAY <= 14]
+        gold = [
+            kind.format(n=n) for n in range(RECORDS) if list(DIARY_KINDS)[n % 12] == kind and n / RECORDS_A_DAY <= 14
+        ]
         assert "fallback" not in answer["diagnostics"]
         assert set(gold) <= set(texts)
         right, shown = right + len(gold), shown + len(texts)
@@ -116,7 +105,7 @@ def test_a_hundred_queries_at_once_over_a_thousand_records(diary: Service, answe
     rules = diary.app.rules(diary.tenant)
 
     def one(n: int) -> tuple[list[str], bool]:
-        question = IntentQuestion(text=list(KINDS.values())[n % 12], filters=SearchFilters(now=NOON, as_of=NOON))
+        question = IntentQuestion(text=list(DIARY_KINDS.values())[n % 12], filters=SearchFilters(now=NOON, as_of=NOON))
         together.wait(60)
         answer = diary.app.retrieve_by_intent(diary.scope(), question, rules)
         return [result.event.id for result in answer.results], answer.fallback is None

@@ -39,3 +39,8 @@ class Candidate:
     def timestamp(self) -> datetime:
         """When it was said."""
         return self.ref.timestamp
+
+
+def rank_order(candidate: Candidate, score: float) -> tuple[float, datetime, str]:
+    """What candidates are ordered by, greatest first: the score to nine digits; ties: newer first, then id (A-25)."""
+    return round(score, 9), candidate.timestamp, candidate.ref.id

@@ -7,9 +7,8 @@ no rule could settle keeps both; so the order does. A question about the past ke
 import re
 from collections.abc import Sequence
 
-import numpy
-
-from recollect.domain.candidate import Candidate
+from recollect.domain.candidate import Candidate, rank_order
+from recollect.domain.embedding import cosine
 
 AMONG = 15
 """How many of the best are looked at."""
@@ -39,7 +38,7 @@ def lifts_of_newer(candidates: Sequence[Candidate], scores: Sequence[float], tex
     lifts = [0.0] * len(candidates)
     if lacking <= 0 or not asks_of_now(text):
         return lifts
-    order = sorted(range(len(candidates)), key=lambda place: _order(candidates[place], scores[place]), reverse=True)
+    order = sorted(range(len(candidates)), key=lambda place: rank_order(candidates[place], scores[place]), reverse=True)
     order = order[:AMONG]
     for behind in range(1, len(order)):
         first, second = order[behind - 1], order[behind]
@@ -50,17 +49,12 @@ def lifts_of_newer(candidates: Sequence[Candidate], scores: Sequence[float], tex
     return lifts
 
 
-def _order(candidate: Candidate, score: float) -> tuple[float, float, str]:
-    return round(score, 9), candidate.timestamp.timestamp(), candidate.ref.id
-
-
 def _is_newer_alike(first: Candidate, second: Candidate) -> bool:
     newer = (second.timestamp, second.ref.id) > (first.timestamp, first.ref.id)
-    return newer and first.speaker == second.speaker and first.role == second.role and _cosine(first, second) > ALIKE
+    return newer and first.speaker == second.speaker and first.role == second.role and _are_alike(first, second)
 
 
-def _cosine(first: Candidate, second: Candidate) -> float:
+def _are_alike(first: Candidate, second: Candidate) -> bool:
     if first.vector is None or second.vector is None:
-        return 0.0
-    norms = float(numpy.linalg.norm(first.vector) * numpy.linalg.norm(second.vector))
-    return round(float(first.vector @ second.vector) / norms, 6) if norms else 0.0
+        return False
+    return round(cosine(first.vector, second.vector), 6) > ALIKE

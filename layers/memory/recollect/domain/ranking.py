@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from recollect.domain.candidate import Candidate
+from recollect.domain.candidate import Candidate, rank_order
 from recollect.domain.date_hints import date_hints
 from recollect.domain.embedding import FloatArray, TokenVectors
 from recollect.domain.lexical import TermStatistics
@@ -197,4 +197,4 @@ def _ranked(
 
 
 def _order(ranked: Ranked) -> tuple[float, datetime, str]:
-    return round(ranked.score, 9), ranked.candidate.ref.timestamp, ranked.candidate.ref.id
+    return rank_order(ranked.candidate, ranked.score)

@@ -32,7 +32,7 @@ def claims_of(event: Event, memory: Memory | None, rules: Rules) -> tuple[Claim,
     text = memory.content if memory is not None else event.content
     if len(text) > _KEPT_CHARACTERS:
         return read_claims(text, event.timestamp, rules.conflict.cue_rules)
-    return _read(text, event.timestamp, json.dumps(rules.conflict.cues, sort_keys=True))
+    return _read(text, event.timestamp, _overlay(rules))
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)
@@ -45,8 +45,12 @@ def said_by(event: Event, text: str, claims: tuple[Claim, ...], rules: Rules) ->
     """What a record says: the same object again while the texts are kept, with what was found out about its words."""
     if len(text) > _KEPT_CHARACTERS:
         return Said(event.id, text, event.timestamp, event.speaker or "", claims)
-    overlay = json.dumps(rules.conflict.cues, sort_keys=True)
-    return _said(event.id, text, event.timestamp, event.speaker or "", claims, overlay)
+    return _said(event.id, text, event.timestamp, event.speaker or "", claims, _overlay(rules))
+
+
+def _overlay(rules: Rules) -> str:
+    """The tenant's own cues as a key: equal ones are one text."""
+    return json.dumps(rules.conflict.cues, sort_keys=True)
 
 
 @lru_cache(maxsize=_KEPT_SAID)
