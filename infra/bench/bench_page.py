@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: words around the tables. A part whose figures are missing says by which command they are made."""
+"""docs/benchmarks.md: words around the tables. A part whose figures are missing stands as the page has it so far."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from contradictions_page import decisions_part, false_part, updates_part
 from embedders_page import embedders_part
 from index_page import index_part
 from intent_page import intent_part
+from kept_page import goals_of, kept_part, kept_rows, merged_goals
 from plots import images
 from recall_page import engines_part, left_out_part, ranking_part
 from scale_page import growth_part, storage_part
@@ -36,26 +37,28 @@ Figures = Mapping[str, Any]
 RUN = ".venv/bin/python infra/bench/run.py"
 
 
-def page(files: Mapping[str, Figures]) -> str:
-    """The page, from what stands in build/bench."""
+def page(files: Mapping[str, Figures], before: str = "") -> str:
+    """The page, from what stands in build/bench; of what does not, as the page has it so far."""
     made = {name: file["figures"] for name, file in files.items()}
-    parts = [_head(files), f"## Goals\n\n{goals_table(made)}\n\n{_AFTER_GOALS}"]
-    parts += [_part(title, needed, body, made) for title, needed, body in _PARTS]
+    goals = merged_goals(goals_of(before), goals_table(made))
+    parts = [_head(files, before), f"## Goals\n\n{goals}\n\n{_AFTER_GOALS}"]
+    parts += [_part(title, needed, body, made, before) for title, needed, body in _PARTS]
     return "\n\n".join(parts) + "\n"
 
 
-def _head(files: Mapping[str, Figures]) -> str:
-    rows = "\n".join(
+def _head(files: Mapping[str, Figures], before: str) -> str:
+    fresh = [
         f"| `--only {name}` | {about['made']} | {about.get('embedder', _FIRST_EMBEDDER)} | {about['seconds']:.0f} s "
         f"| {about['load_before']:.1f} |"
         for name, about in sorted((name, file["about"]) for name, file in files.items())
-    )
+    ]
+    rows = "\n".join(sorted([*fresh, *kept_rows(before, files)]))
     about = next((file["about"] for file in files.values()), None)
     machine = (
         f"{about['processor']}, {about['cores']} cores, {about['system']}, Python {about['python']}, "
         f"SQLite {about['sqlite']}"
         if about
-        else "none yet"
+        else _machine_of(before)
     )
     return f"""# Benchmarks
 
@@ -68,10 +71,25 @@ Milliseconds are p50 / p95 and say what that machine did, no more. A goal that w
 {rows}"""
 
 
+def _machine_of(before: str) -> str:
+    """The machine that the page names."""
+    return next(
+        (line.split("on one machine: ")[1].rstrip(".") for line in before.splitlines() if "on one machine: " in line),
+        "none yet",
+    )
+
+
 def _part(
-    title: str, needed: tuple[str, ...], body: Callable[[Mapping[str, Figures]], str], made: Mapping[str, Figures]
+    title: str,
+    needed: tuple[str, ...],
+    body: Callable[[Mapping[str, Figures]], str],
+    made: Mapping[str, Figures],
+    before: str,
 ) -> str:
     missing = [name for name in needed if name not in made]
+    kept = kept_part(before, title) if missing else None
+    if kept is not None:
+        return kept
     commands = ", ".join(f"`{RUN} --only {name}`" for name in needed)
     text = f"Not measured yet: {', '.join(missing)}." if missing else body(made)
     return "\n\n".join(part for part in (f"## {title}", f"Command: {commands}", text, images(needed[0], made)) if part)

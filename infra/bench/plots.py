@@ -27,6 +27,7 @@ class Plot:
     beside: str
     says: str
     draw: Callable[[Made], Figure | None]
+    with_figures_of: tuple[str, ...] = ()
 
 
 def images(beside: str, made: Made) -> str:
@@ -37,16 +38,24 @@ def images(beside: str, made: Made) -> str:
 
 
 def draw_plots(made: Made, folder: Path) -> list[str]:
-    """Writes every plot that can be drawn, removes those that cannot; answers the names of the files."""
+    """Writes every plot that can be drawn, and removes files that are none of them; answers the names of those written.
+
+    One of which another machine has some of the figures stays as it was drawn.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with styled():
-        figures = {f"{name}.svg": figure for name, plot in PLOTS.items() if (figure := plot.draw(made)) is not None}
+        wanted = {name: plot for name, plot in PLOTS.items() if _may_draw(plot, made, folder / f"{name}.svg")}
+        figures = {f"{name}.svg": figure for name, plot in wanted.items() if (figure := plot.draw(made)) is not None}
     for file in folder.glob("*.svg"):
-        if file.name not in figures:
+        if file.stem not in PLOTS:
             file.unlink()
     for name, figure in figures.items():
         write_svg(figure, folder / name)
     return sorted(figures)
+
+
+def _may_draw(plot: Plot, made: Made, file: Path) -> bool:
+    return not file.exists() or {plot.beside, *plot.with_figures_of} <= set(made)
 
 
 def _recall_by_k(made: Made) -> Figure | None:
@@ -212,12 +221,16 @@ def _store_growth(made: Made) -> Figure | None:
 
 
 PLOTS: Mapping[str, Plot] = {
-    "recall-by-k": Plot("quality", "Evidence recall at 5, 10, 25 and 50 results, by data set and system", _recall_by_k),
-    "recall-by-category": Plot("quality", "Evidence recall at 10 by category of question", _recall_by_category),
+    "recall-by-k": Plot(
+        "quality", "Evidence recall at 5, 10, 25 and 50 results, by data set and system", _recall_by_k, ("ablation",)
+    ),
+    "recall-by-category": Plot(
+        "quality", "Evidence recall at 10 by category of question", _recall_by_category, ("ablation",)
+    ),
     "latency": Plot("quality", "Milliseconds of a search and of an add, p50 and p95, by system", _latency),
     "context-by-budget": Plot(
         "context", "Questions with a gold turn in the prompt, by token budget", _context_by_budget
     ),
-    "growth": Plot("local-growth", "Milliseconds of search and context by events of one user", _growth),
+    "growth": Plot("local-growth", "Milliseconds of search and context by events of one user", _growth, ("aws-scale",)),
     "store-growth": Plot("local-growth", "Megabytes and first search by events of one user on SQLite", _store_growth),
 }

@@ -3,7 +3,7 @@
     .venv/bin/python infra/bench/run.py [--only NAME]… [--quick] [--write | --page] [--data FOLDER]
 
 Figures go to build/bench/NAME.json, with --write from there to docs/benchmarks.md and docs/plots; --page only rewrites
-these.
+these. Parts whose figures are not there (another machine made them) stay on the page as they are.
 --quick measures a small part, to see that all runs: into build/bench/quick, and never onto the page.
 """
 
@@ -254,7 +254,8 @@ def main() -> int:
 
 def _write_page(made: dict[str, Any]) -> None:
     """The page, and the plots that it shows."""
-    PAGE.write_text(page(made), "utf-8")
+    before = PAGE.read_text("utf-8") if PAGE.exists() else ""
+    PAGE.write_text(page(made, before), "utf-8")
     drawn = draw_plots({name: file["figures"] for name, file in made.items()}, PAGE.parent / FOLDER)
     print(f"written: {PAGE.relative_to(ROOT)} and {len(drawn)} plots")
 

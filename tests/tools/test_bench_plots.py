@@ -86,13 +86,17 @@ def test_every_plot_says_what_it_shows(bench: dict[str, ModuleType], made: dict[
         assert figure.get_suptitle() in written, name
 
 
-def test_what_was_not_measured_is_not_drawn(bench: dict[str, ModuleType], made: dict[str, Any], tmp_path: Path) -> None:
+def test_what_was_not_measured_is_not_drawn_anew(
+    bench: dict[str, ModuleType], made: dict[str, Any], tmp_path: Path
+) -> None:
     del made["quality"], made["context"]["chat-dev"]["in_view"], made["local-growth"]
     (tmp_path / "latency.svg").write_text("of an earlier run", "utf-8")
     assert bench["plots"].draw_plots(made, tmp_path) == ["growth.svg", "recall-by-category.svg", "recall-by-k.svg"]
-    assert {file.name for file in tmp_path.iterdir()} == {"growth.svg", "recall-by-category.svg", "recall-by-k.svg"}
+    assert (tmp_path / "latency.svg").read_text("utf-8") == "of an earlier run"
+    (tmp_path / "renamed-since.svg").write_text("no plot has this name", "utf-8")
     assert bench["plots"].draw_plots({}, tmp_path) == []
-    assert not list(tmp_path.iterdir())
+    kept = {"growth.svg", "latency.svg", "recall-by-category.svg", "recall-by-k.svg"}
+    assert {file.name for file in tmp_path.iterdir()} == kept
 
 
 def test_the_page_shows_what_is_drawn(bench: dict[str, ModuleType], made: dict[str, Any], tmp_path: Path) -> None:
