@@ -17,6 +17,7 @@ from recollect.domain.signals import (
     BESIDE,
     ENOUGH_TO_SHARE,
     NEAR,
+    Vectors,
     beside_ones,
     best_near,
     by_maximum,
@@ -44,14 +45,14 @@ scores = st.floats(-5, 5)
 
 def test_similarity_is_the_cosine_whatever_the_length() -> None:
     three = [candidate("a", vector=EAST * 3), candidate("b", vector=NORTH), candidate("c")]
-    assert similarities(three, EAST, NORTH * 2, None) == [[1.0, 0.0, None], [0.0, 1.0, None], [None] * 3]
-    assert similarities([candidate("a")], EAST) == [[None]]
-    assert similarities([], EAST) == [[]]
+    assert similarities(Vectors.of(three), EAST, NORTH * 2, None) == [[1.0, 0.0, None], [0.0, 1.0, None], [None] * 3]
+    assert similarities(Vectors.of([candidate("a")]), EAST) == [[None]]
+    assert similarities(Vectors.of([]), EAST) == [[]]
 
 
 def test_similarities_have_six_places_whatever_the_lengths_and_nothing_is_like_no_vector_at_all() -> None:
     third = numpy.array([1, 8**0.5], dtype=numpy.float32)
-    found = similarities([candidate("a", vector=third * 7), candidate("b", vector=EAST * 0)], EAST * 5)
+    found = similarities(Vectors.of([candidate("a", vector=third * 7), candidate("b", vector=EAST * 0)]), EAST * 5)
     assert found == [[0.333333, 0.0]]
 
 
@@ -107,17 +108,18 @@ def test_what_all_nominated_share_is_taken_out_of_the_question() -> None:
     many = [candidate(str(n), vector=vector) for n, vector in enumerate(spread)]
     assert len(many) == ENOUGH_TO_SHARE
     asked = numpy.array([0.6, 0.8, 0], dtype=numpy.float32)
-    left = distinct_part([*many, candidate("blind")], asked)
+    left = distinct_part(Vectors.of([*many, candidate("blind")]), asked)
     assert left == pytest.approx([0, 0.8, 0])
-    assert distinct_part(many, first * 3) == pytest.approx([0, 0, 0])
-    assert distinct_part(many[1:], asked) is asked
-    assert distinct_part(many, None) is None
+    assert distinct_part(Vectors.of(many), first * 3) == pytest.approx([0, 0, 0])
+    assert distinct_part(Vectors.of(many[1:]), asked) is asked
+    assert distinct_part(Vectors.of(many), None) is None
 
 
 def test_a_question_that_is_all_common_tells_none_apart() -> None:
     same = [candidate(str(n), vector=EAST * (n + 1)) for n in range(ENOUGH_TO_SHARE)]
-    assert similarities(same, distinct_part(same, EAST)) == [[0.0] * ENOUGH_TO_SHARE]
-    assert distinct_part([candidate(str(n), vector=EAST * 0) for n in range(9)], NORTH) == pytest.approx([0, 1])
+    assert similarities(Vectors.of(same), distinct_part(Vectors.of(same), EAST)) == [[0.0] * ENOUGH_TO_SHARE]
+    none = Vectors.of([candidate(str(n), vector=EAST * 0) for n in range(9)])
+    assert distinct_part(none, NORTH) == pytest.approx([0, 1])
 
 
 def test_what_stands_alone_is_the_best_of_its_exchange() -> None:

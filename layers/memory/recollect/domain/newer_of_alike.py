@@ -6,6 +6,7 @@ no rule could settle keeps both; so the order does. A question about the past ke
 
 import re
 from collections.abc import Sequence
+from heapq import nlargest
 
 from recollect.domain.candidate import Candidate, rank_order
 from recollect.domain.embedding import cosine
@@ -38,8 +39,8 @@ def lifts_of_newer(candidates: Sequence[Candidate], scores: Sequence[float], tex
     lifts = [0.0] * len(candidates)
     if lacking <= 0 or not asks_of_now(text):
         return lifts
-    order = sorted(range(len(candidates)), key=lambda place: rank_order(candidates[place], scores[place]), reverse=True)
-    order = order[:AMONG]
+    places = range(len(candidates))
+    order = nlargest(AMONG, places, key=lambda place: rank_order(candidates[place], scores[place]))
     for behind in range(1, len(order)):
         first, second = order[behind - 1], order[behind]
         near = scores[second] >= (1 - lacking) * scores[first]

@@ -16,6 +16,7 @@ from recollect.domain.lexical import TermStatistics
 from recollect.domain.newer_of_alike import lifts_of_newer
 from recollect.domain.pooling import weighted_query_vector
 from recollect.domain.signals import (
+    Vectors,
     beside_ones,
     best_near,
     by_maximum,
@@ -126,7 +127,7 @@ def rank(
         ranked = _mixed(candidates, query, statistics, lexical, policy)
     else:
         name = "similarity" if query.mode is Mode.SEMANTIC else "bm25"
-        (similarity,) = similarities(candidates, query.vector)
+        (similarity,) = similarities(Vectors.of(candidates), query.vector)
         both = zip(candidates, similarity, lexical, strict=True)
         ranked = [one for c, s, b in both if (one := _single(c, name, {"similarity": s, "bm25": b})) is not None]
     return sorted(ranked, key=_order, reverse=True)
@@ -171,8 +172,9 @@ def _measures(
 ) -> tuple[Sequence[float | None], dict[str, Sequence[float | None]]]:
     """The plain cosines, which have no part in the score, and those that have."""
     weighted = _weighted_vector(query, statistics)
-    vectors = query.vector, weighted, distinct_part(candidates, weighted)
-    plain, of_words, of_the_rest = similarities(candidates, *vectors)
+    vectors = Vectors.of(candidates)
+    asked = query.vector, weighted, distinct_part(vectors, weighted)
+    plain, of_words, of_the_rest = similarities(vectors, *asked)
     return plain, {"weighted_similarity": of_words, "distinct_similarity": of_the_rest}
 
 

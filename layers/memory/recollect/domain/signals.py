@@ -4,6 +4,7 @@ A hint is 0 for all where the question or the records do not have what it looks 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 import numpy
@@ -29,38 +30,53 @@ ENOUGH_TO_SHARE = 8
 _NOTHING_LEFT = 1e-3
 
 
-def similarities(candidates: Sequence[Candidate], *vectors: FloatArray | None) -> list[list[float | None]]:
-    """For each of these vectors the cosines of the candidates to it; None where either has no vector."""
-    known = [index for index, c in enumerate(candidates) if c.vector is not None]
-    matrix = numpy.stack([v for index in known if (v := candidates[index].vector) is not None]) if known else None
-    return [_cosines(len(candidates), known, matrix, vector) for vector in vectors]
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vectors of candidates, side by side, with their lengths: made once for all that is asked of them.
+
+    `known` are the places, of `count`, of those that have one; `matrix` is (known, dimensions), None where none has.
+    """
+
+    count: int
+    known: tuple[int, ...]
+    matrix: FloatArray | None
+    lengths: FloatArray | None
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> "Vectors":
+        """Those of these candidates, in their order."""
+        found = [(place, c.vector) for place, c in enumerate(candidates) if c.vector is not None]
+        if not found:
+            return cls(len(candidates), (), None, None)
+        matrix = numpy.stack([vector for _, vector in found])
+        return cls(len(candidates), tuple(place for place, _ in found), matrix, _lengths(matrix))
 
 
-def _cosines(
-    count: int, known: Sequence[int], matrix: FloatArray | None, vector: FloatArray | None
-) -> list[float | None]:
-    found: list[float | None] = [None] * count
-    if vector is None or matrix is None:
+def similarities(vectors: Vectors, *asked: FloatArray | None) -> list[list[float | None]]:
+    """For each of the asked vectors the cosines of the candidates to it; None where either has no vector."""
+    return [_cosines(vectors, vector) for vector in asked]
+
+
+def _cosines(vectors: Vectors, vector: FloatArray | None) -> list[float | None]:
+    found: list[float | None] = [None] * vectors.count
+    if vector is None or vectors.matrix is None or vectors.lengths is None:
         return found
-    norms = _lengths(matrix) * numpy.linalg.norm(vector)
-    cosines = numpy.round((matrix @ vector / numpy.where(norms == 0, 1, norms)).astype(numpy.float64), 6)
-    for index, cosine in zip(known, cosines.tolist(), strict=True):
-        found[index] = cosine
+    norms = vectors.lengths * numpy.linalg.norm(vector)
+    cosines = numpy.round((vectors.matrix @ vector / numpy.where(norms == 0, 1, norms)).astype(numpy.float64), 6)
+    for place, cosine in zip(vectors.known, cosines.tolist(), strict=True):
+        found[place] = cosine
     return found
 
 
-def distinct_part(candidates: Sequence[Candidate], vector: FloatArray | None) -> FloatArray | None:
+def distinct_part(vectors: Vectors, vector: FloatArray | None) -> FloatArray | None:
     """The question's vector less its part along the mean direction of what was nominated, which tells none apart.
 
     As it is where fewer than `ENOUGH_TO_SHARE` have a vector; zero where they share all of it. What is of that mean,
     as greetings and general talk are, comes near every question: by what is left the particular is found.
     """
-    vectors = [c.vector for c in candidates if c.vector is not None]
-    if vector is None or len(vectors) < ENOUGH_TO_SHARE:
+    if vector is None or vectors.matrix is None or vectors.lengths is None or len(vectors.known) < ENOUGH_TO_SHARE:
         return vector
-    matrix = numpy.stack(vectors)
-    lengths = _lengths(matrix)
-    whole = (matrix / numpy.where(lengths == 0, 1, lengths)[:, None]).sum(axis=0)
+    whole = (vectors.matrix / numpy.where(vectors.lengths == 0, 1, vectors.lengths)[:, None]).sum(axis=0)
     shared = whole / (float(numpy.linalg.norm(whole)) or 1.0)
     left: FloatArray = vector - (vector @ shared) * shared
     return left if numpy.linalg.norm(left) > _NOTHING_LEFT * numpy.linalg.norm(vector) else left * 0

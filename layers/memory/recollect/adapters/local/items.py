@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from recollect.adapters.local.database import Database
@@ -35,6 +36,7 @@ _PAGE = f"""SELECT {_COLUMNS} FROM items WHERE scope = ? AND collection = ? AND 
 _DUE = """SELECT s.tenant, s.user_id, i.collection, i.labels, i.key, i.due_at, i.row FROM items i
     JOIN scopes s ON s.id = i.scope WHERE i.queue = ? AND i.due_at <= ? AND (i.due_at, i.row) > (?, ?)
     ORDER BY i.due_at, i.row LIMIT ?"""
+_KEPT_PATHS = 256
 _BEFORE_ALL = (-(2**62), 0)
 
 
@@ -49,7 +51,7 @@ class SqliteItems:
         with self._database.reading() as connection:
             user = user_number(connection, owner)
             found = {key: connection.execute(_GET, (user, *_place(key))).fetchone() for key in keys}
-        return {key: _item(row) for key, row in found.items() if row is not None}
+        return {key: _item_at(key, row) for key, row in found.items() if row is not None}
 
     def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
         """All or none, on the disk when this returns, but with the others' commit where projections are written
@@ -118,13 +120,23 @@ def _place(key: ItemKey) -> tuple[str, str, str]:
 
 def key_of_row(collection: str, labels: str, key: str) -> ItemKey:
     """The key of an item from the columns of its row."""
-    return ItemKey(ItemPath(collection, tuple(json.loads(f"{labels.removesuffix(',')}]"))), key)
+    return ItemKey(_path_of(collection, labels), key)
+
+
+@lru_cache(maxsize=_KEPT_PATHS)
+def _path_of(collection: str, labels: str) -> ItemPath:
+    """A listing has many rows of few paths."""
+    return ItemPath(collection, tuple(json.loads(f"{labels.removesuffix(',')}]")))
 
 
 def _item(row: Sequence[Any]) -> Item:
-    collection, labels, key, value, version, updated_at, queue, due_at = row
+    return _item_at(key_of_row(*row[:3]), row)
+
+
+def _item_at(key: ItemKey, row: Sequence[Any]) -> Item:
+    value, version, updated_at, queue, due_at = row[3:]
     due = Due(queue, from_microseconds(due_at)) if queue is not None else None
-    return Item(key_of_row(collection, labels, key), json.loads(value), version, from_microseconds(updated_at), due)
+    return Item(key, json.loads(value), version, from_microseconds(updated_at), due)
 
 
 def _due_item(row: Sequence[Any]) -> DueItem:

@@ -3,8 +3,7 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ _SELECT = "SELECT row, id, timestamp, conversation, length, role, speaker, impor
 _WORDS = "SELECT id, c0 FROM words_content WHERE id IN ({})"
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """A document as the file has it."""
 
     row: int
