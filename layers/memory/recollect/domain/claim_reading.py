@@ -100,6 +100,7 @@ def _without_bound(clause: Clause, bound: Bound | None) -> Clause:
 def _until(bound: Bound | None, how: Modality | None, said: Predicate | None, words: CueWords) -> datetime | None:
     """The bound; "I joined them this week" has none, nor has "I quit today"."""
     over = how is not None and (how.mood is Mood.PAST or how.so_far or _may_be_past(said, words))
+    over = over and not (said is not None and said.verb in words.lists["lending_verbs"])
     if bound is None or (over and not bound.names_end):
         return None
     return bound.until
@@ -107,8 +108,9 @@ def _until(bound: Bound | None, how: Modality | None, said: Predicate | None, wo
 
 def _may_be_past(said: Predicate | None, words: CueWords) -> bool:
     """I quit, I split up: of leaving, and the same in the past."""
-    leaves = said is not None and said.verb in words.lists["departing_verbs"]
-    return leaves and said is not None and said.form == said.verb and said.verb in words.irregular.get(said.verb, ())
+    if said is None or said.verb not in words.lists["departing_verbs"]:
+        return False
+    return said.form == said.verb and said.verb in words.irregular.get(said.verb, ())
 
 
 def _of_others(clause: Clause, before: Predicate | None, rules: CueRules) -> bool:

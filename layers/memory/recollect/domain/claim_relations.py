@@ -10,10 +10,13 @@ from recollect.domain.clause_reading import DENIAL, NEVER, PAST, TOPIC
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import alike, content_stems, same_value
 from recollect.domain.ended_frames import ended, put_in_place
+from recollect.domain.hits import Hit
+from recollect.domain.left_alone import is_another_part, leaves_alone
 from recollect.domain.listed_items import item_changed
 from recollect.domain.old_values import departed, named_as_not
+from recollect.domain.other_things import tells_of_another
 from recollect.domain.overlap import denied, held_over, said_anew, taken_back
-from recollect.domain.partial_changes import changed_part, changed_value
+from recollect.domain.partial_changes import changed_part, changed_value, recoloured
 from recollect.domain.passing_changes import updated_in_passing
 from recollect.domain.plain_evidence import changed_plainly
 from recollect.domain.plain_retractions import denies_of_others, taken_back_plainly
@@ -44,13 +47,15 @@ def relate(older: Said, newer: Said, rules: CueRules) -> Relation | None:
     """
     if older.speaker != newer.speaker or older.order >= newer.order or _plain(older) == _plain(newer):
         return None
-    part = changed_part(older, newer, rules)
-    if part is not None:
+    part = changed_part(older, newer, rules) or recoloured(older, newer, rules)
+    if part is not None and not is_another_part(older, newer, rules):
         return part
     deciding = noted(newer, "deciding", None, lambda: [claim for claim in newer.claims if _decides(claim)])
     news = [claim for claim in deciding if claim.rule != NEVER or not _names_another(older, newer, claim)]
     news = [claim for claim in news if not is_of_another_group(older, newer, claim, rules)]
-    hits = [(kind, old, new) for new in news for old in older.claims if (kind := _relation(older, old, new, rules))]
+    hits = [
+        (kind, old, new) for new in news for old in older.claims if (kind := _relation(older, old, newer, new, rules))
+    ]
     replaced = any(kind is RelationKind.SUPERSEDES and _has_value(new) for kind, _, new in hits)
     if not replaced:
         back = (*taken_back(older, newer, rules), *denied(older, newer, rules))
@@ -64,7 +69,12 @@ def relate(older: Said, newer: Said, rules: CueRules) -> Relation | None:
     hits = hits or [(_over(new), old, new) for old, new in _by_frame(older, newer, rules)]
     hits = hits or list(changed_plainly(older, newer, rules))
     hits = [hit for hit in hits if not _is_for_others(older, newer, hit[2], rules)]
+    hits = [(kind, old, new) for kind, old, new in hits if not leaves_alone(Hit(kind, older, old, newer, new, rules))]
     merged = changed_value(older, newer, [hit[1:] for hit in hits], rules) if _are_weak(hits) else None
+    if merged is not None and all(
+        tells_of_another(Hit(kind, older, old, newer, new, rules)) for kind, old, new in hits
+    ):
+        return None
     if merged is not None:
         return Relation(kind=RelationKind.CHANGES_PART, rule="part.value", merged=merged)
     undecided = any(kind is RelationKind.UNDECIDED for kind, _, _ in hits)
@@ -145,7 +155,7 @@ def _over(new: Claim) -> RelationKind:
     return RelationKind.SUPERSEDES if new.until is None else RelationKind.OVERRIDES
 
 
-def _relation(older: Said, old: Claim, new: Claim, rules: CueRules) -> RelationKind | None:
+def _relation(older: Said, old: Claim, newer: Said, new: Claim, rules: CueRules) -> RelationKind | None:
     if new.kind is ClaimKind.RETRACTION:
         if new.rule == NEVER and (old.attribute == "meant" or old.subject != new.subject):
             return None
@@ -153,12 +163,19 @@ def _relation(older: Said, old: Claim, new: Claim, rules: CueRules) -> RelationK
             return None
         held = old.kind in HELD and covered(older, old, new, rules)
         return RelationKind.RETRACTS if held else None
-    if old.subject != new.subject:
+    if old.subject != new.subject and not (old.subject == "" and _is_done_to_speaker(newer, new, rules)):
         return None
     if not (_replaces(old, new, rules) or _ends(older, old, new, rules) or _revives(old, new, rules)):
         return None
     bounded = new.until is not None and (old.until is None or old.until != new.until)
     return RelationKind.OVERRIDES if bounded else RelationKind.SUPERSEDES
+
+
+def _is_done_to_speaker(newer: Said, new: Claim, rules: CueRules) -> bool:
+    """My doctor switched me from lisinopril: what such a one changes or ends is the speaker's."""
+    if new.rule != "topic.end" or new.subject not in rules.words.lists["authorities"]:
+        return False
+    return not rules.words.persons & {word.lower() for word in span_words(newer, new.span)[2:]}
 
 
 def _replaces(old: Claim, new: Claim, rules: CueRules) -> bool:

@@ -5,9 +5,10 @@ from collections.abc import Sequence, Set
 
 from recollect.domain.claims import Claim, Said
 from recollect.domain.cue_rules import CueRules
+from recollect.domain.cue_words import singular
 from recollect.domain.modality import is_remote
 from recollect.domain.predicates import AUXILIARIES
-from recollect.domain.told_words import all_words, known_words, noted, span_words
+from recollect.domain.told_words import MINE, SPEAKER, all_words, known_words, noted, span_words
 
 _FOREIGN = frozenset(
     {
@@ -27,8 +28,7 @@ _FOREIGN = frozenset(
         "yours",
     }
 )
-_OWN = frozenset({"my", "our", "me", "us"})
-_SPEAKER = _OWN | {"i", "we", "i'm", "we're", "i've", "we've", "i'd", "we'd", "im", "ive", "mine", "ours"}
+_SPEAKER = MINE | SPEAKER | {"mine", "ours"}
 _SOMEBODY = frozenset({"his", "her", "he", "she", "hers", "theirs"})
 _OF = frozenset({"with", "at", "to", "by", "from", "for", "of", "in", "on", "as", "near"})
 _KEEPS = frozenset({"same", "still", "stays", "unchanged", "remains"})
@@ -131,7 +131,15 @@ def _comes_in(words: Sequence[str], place: int, known: Set[str], rules: CueRules
         return bool(behind) and behind[0] not in rules.words.after_is and behind[0] not in rules.words.adverbs
     after = behind[0] if behind else ""
     modifies = words[max(0, place - 1)] == "the" and after.isalpha() and not _may_follow(after, rules)
-    return base in rules.words.persons and not _OWN & set(behind) and not modifies
+    return _is_person(words, place, rules) and not MINE & set(behind) and not modifies
+
+
+def _is_person(words: Sequence[str], place: int, rules: CueRules) -> bool:
+    """By relation, or by what they do: our designer."""
+    base = _base(words[place])
+    if base in rules.words.persons or singular(base) in rules.words.persons:
+        return True
+    return base in rules.words.lists["titles"] and bool({"my", "our", "the"} & set(words[max(0, place - 2) : place]))
 
 
 def _may_follow(word: str, rules: CueRules) -> bool:

@@ -60,7 +60,6 @@ class Template:
     rule: str
     attribute: str
     kind: str
-    raw: bool
     slot: str
     pattern: str
     needs: frozenset[str]
@@ -84,7 +83,7 @@ def read_template(text: str, rule: str, attribute: str, kind: str, means: str = 
         raise InvalidInput("must begin with a verb, or with '= ' for a whole clause")
     slot = next((name for name in slots if name not in ("any", "old")), "choice" if "<" in body else "")
     needs = _needed(parts[0 if raw else 1 :])
-    return Template(text, rule, attribute, kind, raw, slot, _pattern(parts), needs, means)
+    return Template(text, rule, attribute, kind, slot, _pattern(parts), needs, means)
 
 
 def _check_slots(slots: list[str]) -> None:

@@ -10,7 +10,7 @@ from recollect.domain.clause_reading import TOPIC
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
-from recollect.domain.told_words import clause_text, has_stem, noted
+from recollect.domain.told_words import clause_text, has_stem, noted, weak_claims
 from recollect.domain.topic_cover import covered
 
 _INSTEAD = re.compile(
@@ -80,7 +80,7 @@ def _replaced(newer: Said, rules: CueRules) -> Iterator[tuple[Claim, tuple[str, 
 
 def _weak(said: Said, *, was: bool = False) -> Iterator[Claim]:
     names = PRESENT | {"was"} if was else PRESENT
-    return (claim for claim in said.claims if claim.rule == "weak" and claim.attribute in names)
+    return (claim for claim in weak_claims(said) if claim.attribute in names)
 
 
 def _value_behind(text: str, rules: CueRules) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ SAYS_SO = (
     r"\bi(?:'d| had) (?:only |just )?(?:been )?(?:misread|mixed|mixing|confused|confusing|squint\w+|miscounted|misheard"
     r"|mistaken|gone and read|looking at the wrong|looked at the wrong)",
     r"\byou (?:really|actually) (?:bought|believed|fell for) (?:that|it|the)\b",
+    r"\bi (?:gave|told|sent) you[^.;!?]{0,20}? (?:isn't|is not|wasn't|was not|was never) mine\b",
     r"\bno idea where i (?:got|plucked|pulled|had)\b|\bpretend i never\b|\bjump(?:ed|ing) the gun\b",
 )
 """What was said before is no value: it was a joke, somebody else wrote it, it never was."""

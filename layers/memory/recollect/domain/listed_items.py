@@ -11,8 +11,8 @@ from recollect.domain.claims import Claim, ClaimKind, Said
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
-from recollect.domain.plain_statements import asserts_all, has_part, is_foreign, is_plain, is_short, told, weak_claims
-from recollect.domain.told_words import noted, span_words, word_stems
+from recollect.domain.plain_statements import asserts_all, has_part, is_foreign, is_plain, is_short, told
+from recollect.domain.told_words import noted, span_words, weak_claims, word_stems
 
 _BETWEEN = re.compile(r",(?: and| or)? | and | & | plus | or ")
 _JOINED = re.compile(r" and | & | plus | or ")

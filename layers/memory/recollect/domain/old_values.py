@@ -12,7 +12,7 @@ from recollect.domain.clause_owners import brings_in
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
-from recollect.domain.told_words import clause_text, has_stem, has_stems, noted, span_words, word_stems
+from recollect.domain.told_words import clause_text, has_stem, has_stems, noted, span_words, weak_claims, word_stems
 
 _NOT = re.compile(
     r"(?:,|;|\u2014| -| and| but)\s{0,2}not (?P<old>(?!only\b|just\b|yet\b|sure\b|that\b|to\b|really\b)[^,.;!?]{2,40})",
@@ -63,7 +63,7 @@ def departed(older: Said, newer: Said, rules: CueRules) -> _Pairs:
 
 
 def _told(said: Said) -> Iterator[Claim]:
-    return (one for one in said.claims if one.rule == "weak" and one.attribute != "meant")
+    return (one for one in weak_claims(said) if one.attribute != "meant")
 
 
 def _departs(newer: Said, one: Claim, rules: CueRules) -> bool:

@@ -14,7 +14,16 @@ from recollect.domain.clause_reading import TOPIC
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
 from recollect.domain.predicates import OTHERS
-from recollect.domain.told_words import all_stems, clause_text, has_stem, has_stems, known_words, noted, span_words
+from recollect.domain.told_words import (
+    all_stems,
+    clause_text,
+    has_stem,
+    has_stems,
+    known_words,
+    noted,
+    span_words,
+    weak_claims,
+)
 
 _LEAST_SHARED = 2
 _MOST_STEMS = 12
@@ -106,7 +115,7 @@ def taken_back(older: Said, newer: Said, rules: CueRules) -> _Pairs:
 def _of_another(older: Said, newer: Said, stems: Sequence[str], rules: CueRules) -> bool:
     """Priya doesn't have twins: what takes something back says it of somebody of whom the older text does not speak."""
     known = all_stems(older, rules)
-    things = (one.value.split() for one in newer.claims if one.rule == "weak" and one.attribute == "of")
+    things = (one.value.split() for one in weak_claims(newer) if one.attribute == "of")
     return any(told[:1] and told[0] not in known and has_stems(told[1:], stems, rules) for told in things)
 
 
@@ -133,7 +142,7 @@ def _weak_pairs(older: Said, news: Sequence[Claim]) -> _Pairs:
 
 
 def _told(said: Said) -> Iterator[Claim]:
-    return (claim for claim in said.claims if claim.rule == "weak" and claim.attribute in PRESENT)
+    return (claim for claim in weak_claims(said) if claim.attribute in PRESENT)
 
 
 def _holds_over(old: Claim, new: Claim, rules: CueRules) -> bool:

@@ -1,5 +1,6 @@
 """Changes of a part: "same job, new title: staff engineer" keeps the rest of what was said before (P-24)."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from recollect.domain.claims import HELD, Claim, ClaimKind, Relation, RelationKind, Said
@@ -8,16 +9,22 @@ from recollect.domain.clause_reading import DENIED, PAST
 from recollect.domain.clauses import read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import Sort, Value, alike, content_stems, same_value, typed_values
-from recollect.domain.told_words import all_words, span_words, word_stems
+from recollect.domain.modality import is_remote
+from recollect.domain.passing_mentions import tells_of_before
+from recollect.domain.plain_statements import is_plain, is_short
+from recollect.domain.stemming import stem
+from recollect.domain.told_words import OTHERS_OWN, all_stems, all_words, span_words, weak_claims, word_stems
 
 Span = tuple[int, int]
 _NEWS = frozenset({ClaimKind.CHANGE, ClaimKind.END})
-_OTHERS_OWN = frozenset({"his", "her", "their", "your", "hers", "theirs", "yours"})
 _DENIALS = frozenset({"weak", DENIED})
 _MOST_DISTANCE = 120
 _LEAST_EVIDENCE = 2
 _LEAST_SAID = 4
 _SHORT = 14
+_NOT = frozenset({"not", "n't", "never", "if", "would", "might"})
+_HAD = frozenset({"had", "got", "have", "get"})
+_WORD = re.compile(r"[A-Za-z]+")
 _LONGEST = 400
 _SHORT_TEXT = 140
 
@@ -41,6 +48,55 @@ def changed_part(older: Said, newer: Said, rules: CueRules) -> Relation | None:
             kind = RelationKind.CHANGES_PART if merged is not None else RelationKind.UNDECIDED
             return Relation(kind=kind, rule=kept.rule, merged=merged)
     return None
+
+
+def recoloured(older: Said, newer: Said, rules: CueRules) -> Relation | None:
+    """CHANGES_PART of a thing that got another colour: "I had the Fiesta resprayed, it's red now"."""
+    told = [word.lower() for word in all_words(newer)]
+    if not _is_coloured(told, rules) or any(word in _NOT for word in told):
+        return None
+    if not is_plain(older) or not is_short(newer, rules):
+        return None
+    if "?" in newer.text or tells_of_before(newer.text) or is_remote(f" {' '.join(told)} ", rules.words):
+        return None
+    olds, news = (_colours(said, rules) for said in (older, newer))
+    shared = any(alike(one, two, rules.related) for one in _stems_of(older, rules) for two in _stems_of(newer, rules))
+    if len(olds) != 1 or len(news) != 1 or not shared or OTHERS_OWN & set(told) or _has_plan(newer, rules):
+        return None
+    (was,), (new,) = olds, news
+    merged = _with_article(older.text[: was[0]], newer.text[slice(*new)]) + older.text[was[1] :]
+    return Relation(kind=RelationKind.CHANGES_PART, rule="part.colour", merged=merged)
+
+
+def _is_coloured(told: Sequence[str], rules: CueRules) -> bool:
+    """Resprayed; painted, where somebody had it painted: else it may be a picture."""
+    if not rules.words.lists["colouring_verbs"].isdisjoint(told):
+        return True
+    return not _HAD.isdisjoint(told) and not rules.words.lists["had_coloured"].isdisjoint(told)
+
+
+def _has_plan(newer: Said, rules: CueRules) -> bool:
+    """Whether a clause of it is only meant."""
+    return any(one.attribute == "meant" or one.subject in rules.words.persons for one in weak_claims(newer))
+
+
+def _colours(said: Said, rules: CueRules) -> list[Span]:
+    found = _WORD.finditer(said.text)
+    return [one.span() for one in found if one[0].lower() in rules.words.lists["colours"]]
+
+
+def _stems_of(said: Said, rules: CueRules) -> list[str]:
+    """The stems of what it speaks of: of no colour."""
+    skipped = (
+        rules.idle_stems
+        | rules.time_stems
+        | {
+            stem(rules.words.lemma(word))
+            for name in ("colours", "colouring_verbs", "had_coloured")
+            for word in rules.words.lists[name]
+        }
+    )
+    return [one for one in all_stems(said, rules) if one not in skipped]
 
 
 def changed_value(older: Said, newer: Said, pairs: Sequence[tuple[Claim, Claim]], rules: CueRules) -> str | None:
@@ -78,7 +134,7 @@ def _is_a_part(older: Said, newer: Said, kept: Claim, rules: CueRules, mergeable
         return False
     words = set(kept.subject.split())
     somebody = any(word.endswith("'s") for word in words) or words & rules.words.persons
-    if somebody or not kept.subject.startswith("the ") or _OTHERS_OWN & _lowered(newer):
+    if somebody or not kept.subject.startswith("the ") or OTHERS_OWN & _lowered(newer):
         return False
     stems = set(content_stems(kept.subject.split(), rules.words))
     return mergeable or _evidence(older, (o for o in kept.value.split() if o not in stems), rules) >= _LEAST_EVIDENCE
@@ -116,8 +172,7 @@ def _tells(older: Said, newer: Said, claim: Claim, kept: Claim, rules: CueRules)
     )
     if not (told and near and named) or claim.span == kept.span:
         return False
-    weak = [one for one in newer.claims if one.rule == "weak"]
-    if any(one.kind is ClaimKind.END or brings_in(older, newer, one, rules) for one in weak):
+    if any(one.kind is ClaimKind.END or brings_in(older, newer, one, rules) for one in weak_claims(newer)):
         return False
     return not _is_of_another(older, newer, claim, rules)
 

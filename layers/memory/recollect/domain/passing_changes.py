@@ -12,7 +12,7 @@ from recollect.domain.clause_owners import is_of_others
 from recollect.domain.clauses import blanked, read_words
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import WHEN, Sort, Value, content_stems, typed_values
-from recollect.domain.told_words import noted
+from recollect.domain.told_words import noted, weak_claims
 
 _ATTRIBUTE = re.compile(
     r"\b(?:my|our|the|with) (?:recently |newly )?(?:increased|raised|reduced|lowered|updated|revised|extended|new)"
@@ -89,4 +89,4 @@ def _around(text: str, start: int, value: Value, rules: CueRules, window: int) -
 
 
 def _claim_at(said: Said, place: int) -> Claim | None:
-    return next((one for one in said.claims if one.rule == "weak" and one.span[0] <= place < one.span[1]), None)
+    return next((one for one in weak_claims(said) if one.span[0] <= place < one.span[1]), None)

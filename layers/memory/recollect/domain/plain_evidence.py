@@ -14,9 +14,9 @@ from recollect.domain.claims import HELD, Claim, ClaimKind, RelationKind, Said
 from recollect.domain.clause_owners import is_only_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
+from recollect.domain.cue_words import singular
 from recollect.domain.plain_statements import (
     FRAMES,
-    SPEAKER,
     asserts_all,
     has_part,
     is_foreign,
@@ -24,19 +24,30 @@ from recollect.domain.plain_statements import (
     is_short,
     may_share,
     told,
-    weak_claims,
 )
-from recollect.domain.told_words import all_stems, all_words, clause_text, known_words, noted, span_words, word_stems
+from recollect.domain.stemming import stem
+from recollect.domain.told_words import (
+    MINE,
+    OTHERS_OWN,
+    SPEAKER,
+    all_stems,
+    all_words,
+    clause_text,
+    known_words,
+    noted,
+    span_words,
+    weak_claims,
+    word_stems,
+)
 
+_MAY = stem("may")
 _MOST_COUNTED = 4
 _MOST_SHARED = 3
 _REACH = 3
 _SHORT = 70
 _IS = frozenset({"is", "are", "was", "were", "am"})
-_MINE = frozenset({"my", "our", "me", "us"})
 _DONE_TO = frozenset({"me", "us"})
 _NOBODYS = frozenset({"it", "that", "this", "there", "they", "nobody", "everything", "you"})
-_OTHERS_OWN = frozenset({"his", "her", "their", "your", "hers", "theirs", "yours"})
 _ONCE = frozenset({"before", "until", "once", "first", "early", "age", "previous", "earlier", "had", "did"})
 _TO = frozenset({"to", "onto", "for", "on", "with"})
 _NOT = frozenset({"not", "no", "never", "don't", "isn't", "aren't", "doesn't", "dont", "isnt"})
@@ -118,7 +129,7 @@ def _is_of_speaker(older: Said, newer: Said, new: Claim, rules: CueRules) -> boo
     """Whether it is of the speaker, of what the older text speaks of, or done to either; and not of what once was."""
     words = {word.lower().removesuffix("'s") for word in span_words(newer, new.span)}
     known = known_words(older)
-    own = bool((_MINE | SPEAKER) & words)
+    own = bool((MINE | SPEAKER) & words)
     if not own and any(one.subject in rules.words.persons - known for one in weak_claims(newer)):
         return False
     if new.until is not None and _stands_in(older, newer, new, rules):
@@ -132,7 +143,7 @@ def _is_of_speaker(older: Said, newer: Said, new: Claim, rules: CueRules) -> boo
     if (rules.words.persons & words) - known and not _DONE_TO & words:
         return False
     if not set(new.subject.split()) <= known | _NOBODYS:
-        return bool(_MINE & words)
+        return bool(MINE & words)
     if own or new.attribute not in ("of", "was") or new.subject:
         return True
     return has_part(all_stems(older, rules), new.value.split()[0], rules)
@@ -149,14 +160,19 @@ def _is_done_by_another(older: Said, newer: Said, new: Claim, rules: CueRules) -
 def _stands_in(older: Said, newer: Said, new: Claim, rules: CueRules) -> bool:
     """Jan's watering my plants until Friday: whoever it is, what is done is the speaker's, or as was said."""
     words, known = [word.lower() for word in span_words(newer, new.span)], all_stems(older, rules)
-    owned = any(one in _MINE and two.endswith("'s") for one, two in pairwise(words[2:]))
-    if owned or _OTHERS_OWN & set(words) - known_words(older):
+    owned = any(one in MINE and two.endswith("'s") for one, two in pairwise(words[2:]))
+    if owned or OTHERS_OWN & set(words) - known_words(older):
         return False
     who = content_stems(new.subject.split(), rules.words)
     done = [one for one in new.value.split()[1:] if one not in who and one not in rules.time_stems]
-    named = any(one.subject for one in weak_claims(older))
+    named = any(one.subject for one in weak_claims(older)) or bool(rules.words.persons & set(new.subject.split()))
     again = named and len(done) > 1 and all(has_part(known, one, rules) for one in done)
-    return again or bool({"my", "our"} & set(words[2:]))
+    return again or any(_is_owned(one, two, rules) for one, two in pairwise(words[2:]))
+
+
+def _is_owned(owner: str, thing: str, rules: CueRules) -> bool:
+    """Whether the speaker has it, and it is nobody."""
+    return owner in ("my", "our") and not {thing, singular(thing)} & rules.words.persons
 
 
 def _groups(older: Said, newer: Said, new: Claim, rules: CueRules) -> frozenset[str]:
@@ -164,7 +180,7 @@ def _groups(older: Said, newer: Said, new: Claim, rules: CueRules) -> frozenset[
     words = [word.lower() for word in span_words(newer, new.span) if word.lower() != "the"][:1]
     stems = word_stems(newer, new.span, rules)
     first = next((one for one in stems if one), "")
-    own = bool((SPEAKER | _MINE) & set(words)) or has_part(all_stems(older, rules), first, rules)
+    own = bool((SPEAKER | MINE) & set(words)) or has_part(all_stems(older, rules), first, rules)
     begins = newer.text[: new.span[0]].rstrip()[-1:] in ("", ".", "!", ";")
     return rules.words.lists["groups"] if own and begins else frozenset()
 
@@ -224,7 +240,7 @@ def _compared(older: Said, old: Claim, newer: Said, new: Claim, rules: CueRules)
     left = tuple(one for one in ours if not has_part(theirs, one, rules))
     fields = _fields(left, rules) & _fields(fresh, rules)
     framed = bool(_frames(older, old) & _frames(newer, new))
-    plain = any(one not in rules.time_stems and not one.isdigit() for one in shared)
+    plain = any(one not in rules.time_stems and one != _MAY and not one.isdigit() for one in shared)
     return _Pair(old, new, shared, fresh, left, nouns, fields, framed) if plain or fields or framed else None
 
 
@@ -251,7 +267,7 @@ def _near(stems: Sequence[str], place: int, wanted: Sequence[str]) -> bool:
 
 
 def _names(one: str, rules: CueRules) -> bool:
-    return one not in rules.time_stems and not any(map(str.isdigit, one))
+    return one not in rules.time_stems and not _has_amount((one,))
 
 
 def _has_topic(newer: Said, pair: _Pair, kind: ClaimKind, rules: CueRules) -> bool:
@@ -285,4 +301,4 @@ def _bounded(new: Claim, newer: Said) -> Claim:
     """The clause, or the one of the text that sets a bound."""
     if new.until is not None:
         return new
-    return next((one for one in newer.claims if one.rule == "weak" and one.until is not None), new)
+    return next((one for one in weak_claims(newer) if one.until is not None), new)

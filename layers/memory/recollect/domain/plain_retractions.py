@@ -10,8 +10,18 @@ from recollect.domain.claims import Claim, ClaimKind, Said
 from recollect.domain.clause_reading import HINT, TOPIC
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.key_retractions import takes_back
-from recollect.domain.plain_statements import SPEAKER, has_part, is_plain, is_short, may_share, told, weak_claims
-from recollect.domain.told_words import all_stems, all_words, clause_text, known_words, noted, span_words, word_stems
+from recollect.domain.plain_statements import has_part, is_plain, is_short, may_share, told
+from recollect.domain.told_words import (
+    SPEAKER,
+    all_stems,
+    all_words,
+    clause_text,
+    known_words,
+    noted,
+    span_words,
+    weak_claims,
+    word_stems,
+)
 
 _NOBODYS = frozenset({"it", "that", "this", "there", "nobody", "everything", "nothing", "one", "none", "you", "what"})
 _OTHERS = frozenset({"he", "she", "his", "her", "their", "hers", "theirs", "him", "its"})

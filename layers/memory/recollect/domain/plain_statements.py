@@ -7,9 +7,8 @@ from recollect.domain.claims import Claim, Said
 from recollect.domain.clause_owners import is_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.modality import is_remote
-from recollect.domain.told_words import all_stems, all_words, has_stem, known_words, noted, span_words
+from recollect.domain.told_words import all_stems, all_words, has_stem, known_words, noted, span_words, weak_claims
 
-SPEAKER = frozenset({"i", "we", "i'm", "we're", "i've", "we've", "i'd", "we'd", "im", "ive"})
 FRAMES = ("verb.placed", "verb.frame")
 _LONGEST_OLDER = 110
 _LONGEST_NEWER = 170
@@ -97,11 +96,6 @@ def asserts_all(newer: Said) -> bool:
 
 def _asserts_all(newer: Said) -> bool:
     return all(one.attribute != "meant" or is_wanted(newer, one) for one in weak_claims(newer))
-
-
-def weak_claims(said: Said) -> Iterator[Claim]:
-    """What each clause says."""
-    return (one for one in said.claims if one.rule == "weak")
 
 
 def is_wanted(said: Said, one: Claim) -> bool:

@@ -13,7 +13,7 @@ from recollect.domain.claims import HELD, PRESENT, Claim, Said
 from recollect.domain.clause_owners import is_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import WHEN, Sort, Value, content_stems, typed_values
-from recollect.domain.told_words import has_stem, noted, span_words, stems_of_each
+from recollect.domain.told_words import has_stem, noted, span_words, stems_of_each, weak_claims
 
 _POSSESSIVES = frozenset({"my", "our", "me", "us", "the"})
 _ORDINAL = re.compile(r"\b(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)\b", re.I)
@@ -66,7 +66,7 @@ def _sides(said: Said, rules: CueRules) -> list[_Side]:
 def _read_sides(said: Said, rules: CueRules) -> list[_Side]:
     """The clauses that assert something; "it's 9032 now" is read with the clause before it."""
     found: list[_Side] = []
-    for claim in (one for one in said.claims if one.rule == "weak" and one.kind in HELD and one.attribute != "meant"):
+    for claim in (one for one in weak_claims(said) if one.kind in HELD and one.attribute != "meant"):
         side = _side(said, claim, claim.span, claim.value, rules)
         if found and _TAKES_UP.match(said.text, claim.span[0]) and claim.span[0] - found[-1].claim.span[1] < _MOST_SLOT:
             before = found[-1].claim

@@ -6,7 +6,7 @@ from recollect.domain.claims import HELD, PRESENT, Claim, Said
 from recollect.domain.clause_owners import is_of_others, is_only_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import content_stems
-from recollect.domain.told_words import all_words, has_stem, noted, span_words
+from recollect.domain.told_words import all_words, has_stem, noted, span_words, weak_claims
 
 _NEAR = 160
 _MOST_WORDS = 12
@@ -27,9 +27,7 @@ def stood_in(older: Said, newer: Said, rules: CueRules) -> Iterator[tuple[Claim,
 
 
 def _weak(said: Said) -> Iterator[Claim]:
-    return (
-        one for one in said.claims if one.rule == "weak" and one.kind in HELD and one.attribute in (*PRESENT, "was")
-    )
+    return (one for one in weak_claims(said) if one.kind in HELD and one.attribute in (*PRESENT, "was"))
 
 
 def _is_reason(newer: Said, one: Claim, new: Claim, rules: CueRules) -> bool:

@@ -1,6 +1,6 @@
 """The words of a text and of its clauses, worked out once for each text however many others it is held against."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from recollect.domain.claims import Claim, Said
@@ -9,6 +9,12 @@ from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import alike, content_stems
 
 _T = TypeVar("_T")
+SPEAKER = frozenset({"i", "we", "i'm", "we're", "i've", "we've", "i'd", "we'd", "im", "ive"})
+"""The words by which somebody speaks of themselves as who does it."""
+MINE = frozenset({"my", "our", "me", "us"})
+"""Those by which they speak of what is theirs, or done to them."""
+OTHERS_OWN = frozenset({"his", "her", "their", "your", "hers", "theirs", "yours"})
+"""Those for what is somebody else's."""
 
 
 def noted(said: Said, name: Hashable, rules: CueRules | None, make: Callable[[], _T]) -> _T:
@@ -19,6 +25,11 @@ def noted(said: Said, name: Hashable, rules: CueRules | None, make: Callable[[],
         known = said.notes[key] = (rules, make())
     found: _T = known[1]
     return found
+
+
+def weak_claims(said: Said) -> Iterator[Claim]:
+    """What each clause says, in its own words."""
+    return (one for one in said.claims if one.rule == "weak")
 
 
 def all_words(said: Said) -> tuple[str, ...]:

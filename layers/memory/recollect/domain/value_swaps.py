@@ -12,7 +12,7 @@ from recollect.domain.claims import HELD, PRESENT, Claim, Said
 from recollect.domain.clause_owners import is_of_others
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import typed_values
-from recollect.domain.told_words import clause_text, has_stem, noted, span_words, word_stems
+from recollect.domain.told_words import clause_text, has_stem, noted, span_words, weak_claims, word_stems
 
 _OWN = frozenset({"my", "our", "the"})
 _TO = frozenset({"to", "onto", "into", "for"})
@@ -65,7 +65,7 @@ def _sides(said: Said, rules: CueRules) -> tuple[_Side, ...]:
 
 
 def _weak(said: Said) -> Iterator[Claim]:
-    told = (one for one in said.claims if one.rule == "weak" and one.kind in HELD and not one.subject)
+    told = (one for one in weak_claims(said) if one.kind in HELD and not one.subject)
     return (one for one in told if one.attribute in PRESENT or one.attribute == "was")
 
 

@@ -1,0 +1,261 @@
+"""Whether a newer clause speaks of another thing of the same kind (P-24).
+
+"My clothing budget is 90 euros" says nothing of the grocery budget, and 75 mg of magnesium nothing of sertraline.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recollect.domain.claims import ClaimKind, RelationKind, Said
+from recollect.domain.cue_rules import CueRules
+from recollect.domain.cue_values import alike
+from recollect.domain.hits import Hit
+from recollect.domain.noun_phrases import DETERMINERS, PLACED, NounPhrase, Span, noun_phrases
+from recollect.domain.plain_statements import has_part
+from recollect.domain.stemming import stem
+from recollect.domain.told_words import MINE, all_stems, clause_text, has_stem, known_words, span_words, word_stems
+
+_SELVES = frozenset({"work", "private", "personal", "home", "office", "business", "school", "company"})
+_REASONS = frozenset({"because", "as", "since", "so", "while"})
+_BEHIND_OBJECT = _REASONS | {"and", "until", "till", "for", "wish", "there", "too", "this", ","}
+_FAVOURITE = (stem("favourite"),)
+_WHITHER = re.compile(r" to (?:the |my )?(\w+) ")
+_AT_WORK = frozenset({"work", "office", "job", "town", "school", "uni", "campus", "commute"})
+_ALL = frozenset({"everything", "anything", "all"})
+_FRAMED = frozenset({"weak", "topic.deny", "topic.no_longer", "excludes"})
+
+
+def names_another_thing(hit: Hit) -> bool:
+    """Whether it is of a thing with the same noun and another word before it: the budget review, the design review."""
+    if hit.old.attribute == hit.new.attribute and hit.new.attribute in hit.rules.document["situations"]:
+        return False  # its values are known: the words before the noun may be what tells them
+    every = ClaimKind.END in (hit.old.kind, hit.new.kind) or (_leaves(hit) and not _moves(hit))
+    return is_of_another_thing(hit.older, hit.newer, hit.new.span, hit.rules, every=every)
+
+
+def is_of_another_thing(older: Said, newer: Said, span: Span, rules: CueRules, *, every: bool = False) -> bool:
+    """The same of a part of the newer text; `every` thing counts, not only those of which something is said."""
+    olds: Sequence[NounPhrase] = noun_phrases(older, (0, len(older.text)), rules)
+    news = [one for one in noun_phrases(newer, span, rules) if every or one.is_topic]
+    if every:
+        olds, news = [_told_fully(one) for one in olds], [_told_fully(one) for one in news]
+    if any((every or one.told_by[-1:] == _FAVOURITE) and _has_another_noun(one, olds, rules) for one in news):
+        return True
+    return any(_is_another(one, olds, older, newer, rules) for one in news)
+
+
+def _told_fully(one: NounPhrase) -> NounPhrase:
+    """A degree in physics is told from others by physics, where it ends."""
+    return one if one.told_by else replace(one, told_by=one.told_in)
+
+
+def _has_another_noun(one: NounPhrase, olds: Sequence[NounPhrase], rules: CueRules) -> bool:
+    """The parish council, where the parish choir is meant; my favourite fruit, my favourite colour."""
+    same = [old.noun for old in olds if one.told_by and old.told_by[-1:] == one.told_by[-1:]]
+    named = not any(alike(one.noun, noun, rules.related) or noun in rules.vague_stems for noun in same)
+    return bool(same) and named and not any(has_part((noun,), one.noun, rules) for noun in same)
+
+
+def _is_another(one: NounPhrase, olds: Sequence[NounPhrase], older: Said, newer: Said, rules: CueRules) -> bool:
+    """By the word closest to the noun, which neither text has for its own."""
+    same = [old for old in olds if old.noun == one.noun]
+    if not one.told_by or has_part(all_stems(older, rules), one.told_by[-1], rules):
+        return False
+    if one.is_group and (same or not MINE & known_words(newer)):
+        return True
+    if not same:
+        return False
+    told = all_stems(newer, rules)
+    if not all(old.told_by and not has_part(told, old.told_by[-1], rules) for old in same):
+        return False
+    return not all(_is_same_sort(one, old, rules) for old in same)
+
+
+def _is_same_sort(one: NounPhrase, old: NounPhrase, rules: CueRules) -> bool:
+    """A phone number and a mobile number are one; a work address and a private one are not."""
+    words = {stem(word) for word in rules.words.lists["personal_modifiers"] - _SELVES}
+    return all(word in words for phrase in (one, old) for word in phrase.told_by)
+
+
+def tells_of_another(hit: Hit) -> bool:
+    """Whether both clauses name things, and none is the same: the bedroom and the living room."""
+    return _differ(hit, opening=False)
+
+
+def begins_with_another(hit: Hit) -> bool:
+    """Whether both clauses begin with a thing, and not with the same: our server runs Debian, my laptop Fedora."""
+    return (hit.is_weak or hit.new.rule.endswith(".values")) and _differ(hit, opening=True)
+
+
+def differs_twice(hit: Hit) -> bool:
+    """Whether what holds for a time is of another thing, and says something else of it: emails in English, notes in
+    French."""
+    framed = hit.is_weak or hit.new.rule.endswith(".held")
+    if not framed or hit.kind is not RelationKind.OVERRIDES or not tells_of_another(hit):
+        return False
+    ours, theirs = (_told_beside(hit, said, span) for said, span in _sides(hit))
+    rules = hit.rules
+    return not all(has_part(theirs, one, rules) for one in ours) and not all(
+        has_part(ours, one, rules) for one in theirs
+    )
+
+
+def _told_beside(hit: Hit, said: Said, span: Span) -> list[str]:
+    """The stems of a clause beside the things that it names, its verbs and times."""
+    named = {word for one, where in _sides(hit) for word in _named(one, where, hit.rules, opening=False)}
+    skipped = named | hit.rules.time_stems | hit.rules.verb_stems | hit.rules.idle_stems
+    return [one for one in word_stems(said, span, hit.rules) if one and one not in skipped and not one[:1].isdigit()]
+
+
+def _sides(hit: Hit) -> tuple[tuple[Said, Span], tuple[Said, Span]]:
+    return (hit.older, hit.old.span), (hit.newer, hit.new.span)
+
+
+def _differ(hit: Hit, *, opening: bool) -> bool:
+    ours, theirs = (_named(said, span, hit.rules, opening=opening) for said, span in _sides(hit))
+    if not ours or not theirs:
+        return False
+    known, told = all_stems(hit.older, hit.rules), all_stems(hit.newer, hit.rules)
+    shared = any(has_stem(known, one, hit.rules) for one in theirs) or any(
+        has_stem(told, one, hit.rules) for one in ours
+    )
+    return not shared
+
+
+def _named(said: Said, span: Span, rules: CueRules, *, opening: bool) -> list[str]:
+    phrases = (one for one in noun_phrases(said, span, rules) if one.opens or not opening)
+    things = (one for one in phrases if not one.noun[:1].isdigit() and one.noun not in rules.time_stems)
+    return [word for one in things for word in (one.noun, *one.told_by)]
+
+
+def ends_another_object(hit: Hit) -> bool:
+    """I've stopped learning the ukulele: what is over shares with the older clause no more than what is done."""
+    if hit.new.kind is not ClaimKind.END and not _leaves(hit):
+        return False
+    theirs = _nouns(hit, hit.newer, hit.new.span)
+    if not _nouns(hit, hit.newer, hit.new.span, _end_of_object(hit)) or not _nouns(hit, hit.older, hit.old.span):
+        return False
+    known = [one for one in word_stems(hit.older, hit.old.span, hit.rules) if one]
+    return not any(has_part(known, one, hit.rules) for one in theirs)
+
+
+def _moves(hit: Hit) -> bool:
+    words = (word.lower() for word in span_words(hit.newer, hit.new.span))
+    return any(hit.rules.words.lemma(word) in hit.rules.words.lists["switch_verbs"] for word in words)
+
+
+def _leaves(hit: Hit) -> bool:
+    leaving = hit.rules.words.lists["departing_verbs"]
+    words = (word.lower() for word in span_words(hit.newer, hit.new.span))
+    return hit.is_weak and hit.new.until is None and any(hit.rules.words.lemma(word) in leaving for word in words)
+
+
+def _nouns(hit: Hit, said: Said, span: Span, until: int | None = None) -> list[str]:
+    """The stems of what a clause names: without what is done, how, and when."""
+    words, stems = span_words(said, span), word_stems(said, span, hit.rules)
+    return [stems[place] for place in range(len(words))[:until] if _is_noun(words, stems, place, hit.rules)]
+
+
+def _end_of_object(hit: Hit) -> int:
+    """Where a reason or a bound begins in the newer clause, or where something was moved to."""
+    words = [word.lower() for word in span_words(hit.newer, hit.new.span)]
+    ends = _BEHIND_OBJECT | {"to", "into"} if _moves(hit) else _BEHIND_OBJECT
+    return next((place for place, word in enumerate(words) if word in ends), len(words))
+
+
+def denies_another_value(hit: Hit) -> bool:
+    """We are not deploying from the release branch until March: what is denied for a time is not what was said."""
+    denied = hit.new.kind is ClaimKind.END and hit.new.rule in ("weak", "topic.deny")
+    if not denied or hit.kind is not RelationKind.OVERRIDES or not _ALL.isdisjoint(known_words(hit.older)):
+        return False
+    known, end = all_stems(hit.older, hit.rules), _end_of_object(hit)
+    numbers = [one for one in word_stems(hit.newer, hit.new.span, hit.rules)[:end] if one[:1].isdigit()]
+    fresh = [*numbers, *_nouns(hit, hit.newer, hit.new.span, end)]
+    return any(not has_part(known, one, hit.rules) for one in fresh)
+
+
+def _is_noun(words: Sequence[str], stems: Sequence[str], place: int, rules: CueRules) -> bool:
+    word, one = words[place].lower(), stems[place]
+    if not one.isalpha() or one in rules.idle_stems | rules.time_stems | rules.slight_stems:
+        return False
+    if word in rules.words.lists["frame_adjectives"]:
+        return False
+    if (
+        word.endswith("ing")
+        and place + 1 < len(words)
+        and words[place + 1].lower() in rules.words.lists["frame_adjectives"]
+    ):
+        return True
+    before = words[max(0, place - 1)].lower()
+    named = before in DETERMINERS or (before in PLACED and word.endswith("ing"))
+    return named or not rules.words.is_verb(word)
+
+
+def frames_another_object(hit: Hit) -> bool:
+    """I get up at 6:30, I have breakfast at 7:15: one frame, and in it a thing that the older text does not name."""
+    if hit.new.rule != "verb.frame" or hit.new.value_span is None or hit.new.until is not None:
+        return False
+    ours, theirs = hit.old.value.split(), hit.new.value.split()
+    if any(one[:1].isdigit() for one in theirs) and not any(one in ours for one in theirs):
+        return any(one.isalpha() for one in ours) and any(one.isalpha() for one in theirs)
+    start, end = hit.new.value_span
+    around = (hit.new.span[0], start), (end, hit.new.span[1])
+    fresh = [one for span in around for one in _nouns(hit, hit.newer, span)]
+    known = all_stems(hit.older, hit.rules)
+    return any(not has_part(known, one, hit.rules) for one in fresh)
+
+
+def only_frames_shared(hit: Hit) -> bool:
+    """Whether the older text has what is denied only by a word that both clauses have beside it: no beer any more, of
+    somebody who drinks coffee."""
+    if hit.new.rule not in _FRAMED:
+        return False
+    known = all_stems(hit.older, hit.rules)
+    told = set(word_stems(hit.newer, hit.new.span, hit.rules))
+    skipped = known | hit.rules.idle_stems | hit.rules.verb_stems
+    for one in (word for word in hit.new.value.split() if word not in skipped):
+        meant = {other for other in known if alike(one, other, hit.rules.related)}
+        if meant and meant <= told:
+            return True
+    return False
+
+
+def tells_other_amounts(hit: Hit) -> bool:
+    """75 mg of magnesium, 50 of sertraline: another thing with another number."""
+    if not (hit.is_weak or hit.new.rule == "verb.frame"):
+        return False
+    ours, theirs = word_stems(hit.older, hit.old.span, hit.rules), _without_reasons(hit)
+    numbers, others = ({one for one in stems if one[:1].isdigit()} for stems in (ours, theirs))
+    if not numbers or not others or numbers & others:
+        return False
+    verbs, done = (hit.rules.verb_stems.intersection(stems) for stems in (ours, theirs))
+    units = {stem(word) for word in hit.rules.words.lists["units"]}
+    skipped = hit.rules.verb_stems | hit.rules.idle_stems | hit.rules.time_stems | numbers | others | units
+    named, fresh = ([one for one in stems if one and one not in skipped] for stems in (ours, theirs))
+    if not named:
+        return bool(fresh and verbs and done) and not verbs & done
+    return bool(fresh) and not any(has_part(named, one, hit.rules) for one in fresh)
+
+
+def goes_elsewhere(hit: Hit) -> bool:
+    """The tram to choir practice is no way to work."""
+    if not hit.new.rule.startswith(("commute.", "way to work.")):
+        return False
+    found = _WHITHER.search(clause_text(hit.newer, hit.new))
+    return found is not None and found[1] not in known_words(hit.older) | _AT_WORK
+
+
+def takes_up_another(hit: Hit) -> bool:
+    """I drink cola again, of somebody who drinks no alcohol: another object of what is done."""
+    if not hit.is_weak or hit.old.kind is not ClaimKind.END or hit.new.kind is ClaimKind.END:
+        return False
+    ours, theirs = (_nouns(hit, said, span) for said, span in _sides(hit))
+    return bool(ours and theirs) and not any(has_part(ours, one, hit.rules) for one in theirs)
+
+
+def _without_reasons(hit: Hit) -> Sequence[str]:
+    """The stems of the newer clause up to the word that begins a reason."""
+    words = [word.lower() for word in span_words(hit.newer, hit.new.span)]
+    end = next((place for place, word in enumerate(words) if word in _REASONS), len(words))
+    return word_stems(hit.newer, hit.new.span, hit.rules)[:end]
