@@ -16,6 +16,9 @@ written before the rules ({made}; embedder `{embedder}`). How a decision is made
    children” and “our baby girl was born on Sunday”. Where no attribute is known, two short plain
    statements of one speaker are compared by evidence that adds up (what they share, what is new, how it is said; the
    weights are in `evidence`), and of a list of things only one of which has changed a conflict is left open.
+   Whatever they find has a last look: a denied change (“I haven't given up my pump”), another thing of the same kind
+   (the budget review, the design review), another name or person, a plan, the past, what is said besides, or what is
+   taken back of something else leaves the older statement as it is.
 3. **Detector and arbiter** for the rest. By default their verdict is only a proposal on an open conflict, and both
    memories stay. `conflict.auto_apply`: `cues` (default) applies 1 and 2, `all` applies 3 as well, `off` only 1.
 
