@@ -139,7 +139,7 @@ def _is_person(words: Sequence[str], place: int, rules: CueRules) -> bool:
     base = _base(words[place])
     if base in rules.words.persons or singular(base) in rules.words.persons:
         return True
-    return base in rules.words.lists["titles"] and bool({"my", "our", "the"} & set(words[max(0, place - 2) : place]))
+    return base in rules.words.lists["titles"] and bool({"my", "our"} & set(words[max(0, place - 2) : place]))
 
 
 def _may_follow(word: str, rules: CueRules) -> bool:
