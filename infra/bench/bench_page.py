@@ -28,7 +28,7 @@ from contradictions_page import decisions_part, false_part, updates_part
 from embedders_page import embedders_part
 from index_page import index_part
 from intent_page import intent_part
-from kept_page import goals_of, kept_part, kept_rows, merged_goals
+from kept_page import goals_of, kept_part, kept_rows, machine_of, merged_goals
 from plots import images
 from recall_page import engines_part, left_out_part, ranking_part
 from scale_page import growth_part, storage_part
@@ -58,7 +58,7 @@ def _head(files: Mapping[str, Figures], before: str) -> str:
         f"{about['processor']}, {about['cores']} cores, {about['system']}, Python {about['python']}, "
         f"SQLite {about['sqlite']}"
         if about
-        else _machine_of(before)
+        else machine_of(before)
     )
     return f"""# Benchmarks
 
@@ -69,14 +69,6 @@ Milliseconds are p50 / p95 and say what that machine did, no more. A goal that w
 | part | made | default embedder then | took | load of the machine before it |
 | --- | --- | --- | --- | --- |
 {rows}"""
-
-
-def _machine_of(before: str) -> str:
-    """The machine that the page names."""
-    return next(
-        (line.split("on one machine: ")[1].rstrip(".") for line in before.splitlines() if "on one machine: " in line),
-        "none yet",
-    )
 
 
 def _part(

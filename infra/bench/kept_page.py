@@ -11,7 +11,14 @@ from collections.abc import Iterable
 
 _ROW = re.compile(r"\| (?P<label>.+?) \| ")
 _MADE = re.compile(r"\| `--only (?P<name>[a-z-]+)` \| ")
+_MACHINE = re.compile(r"on one machine: (?P<machine>.+)\.$", re.MULTILINE)
 _TITLE = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
+
+
+def machine_of(page: str) -> str:
+    """The machine that the page names."""
+    found = _MACHINE.search(page)
+    return found["machine"] if found else "none yet"
 
 
 def kept_rows(page: str, measured: Iterable[str]) -> list[str]:

@@ -22,7 +22,10 @@ _BUDGETS = ("1000", "2000", "4000")
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """`beside`: the bench whose part of the page shows it. `draw` answers None where there is nothing to draw."""
+    """`beside`: the bench whose part of the page shows it. `draw` answers None where there is nothing to draw.
+
+    `with_figures_of`: other benches whose figures it shows as well.
+    """
 
     beside: str
     says: str
