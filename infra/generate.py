@@ -1,7 +1,8 @@
 """Writes the generated documents, or with --check says which of them are stale.
 
 Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
-(from recollect.domain.rule_groups), the layer's pinned requirements (from pyproject.toml and constraints.txt).
+(from recollect.domain.rule_groups), domain/date_words.json (from dateparser's tables), the layer's pinned requirements
+(from pyproject.toml and constraints.txt).
 """
 
 import json
@@ -12,6 +13,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from date_words import FILE as DATE_WORDS
+from date_words import date_words_file
 from spec_page import specification_page
 
 from recollect.domain.rules_reading import kind_of
@@ -83,6 +86,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "docs/openapi.json": openapi_page,
     "docs/specification.md": specification_page,
     "docs/rules.md": rules_page,
+    DATE_WORDS: date_words_file,
 }
 
 

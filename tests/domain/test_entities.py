@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.steps import assert_linear
+from recollect.domain.date_phrases import named_dates
+from recollect.domain.date_words import MONTHS, RELATIVE_PHRASES
 from recollect.domain.entities import Entity, EntityType, extract_entities
+from recollect.domain.instants import iso
 
 NOW = datetime(2024, 5, 15, 10, 30, tzinfo=UTC)  # a Wednesday
 
@@ -40,6 +43,13 @@ def day(first: str, last: str | None = None) -> str:
         ("on 7 may 2023", "7 may 2023", day("2023-05-07")),
         ("the 1st of Sept. 2023", "1st of Sept. 2023", day("2023-09-01")),
         ("December 31st 1999", "December 31st 1999", day("1999-12-31")),
+        ("the day before yesterday", "the day before yesterday", day("2024-05-13")),
+        ("last year", "last year", "2023-05-16T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
+        ("this year's plans", "this year", day("2024-01-01", "2024-12-31")),
+        ("back in May 2023, I", "May 2023", day("2023-05-01", "2023-05-31")),
+        ("Sept. 2023", "Sept. 2023", day("2023-09-01", "2023-09-30")),
+        ("the end of february 2024", "february 2024", day("2024-02-01", "2024-02-29")),
+        ("December 9999", "December 9999", day("9999-12-01", "9999-12-31")),
     ],
 )
 def test_dates(text: str, value: str, normalized: str) -> None:
@@ -60,8 +70,8 @@ def test_dates(text: str, value: str, normalized: str) -> None:
         ("ضغطي أمس", "أمس", day("2024-05-14")),
         ("Letzte Woche gelaufen", "Letzte Woche", "2024-05-08T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
         ("o‘tgan hafta", "o‘tgan hafta", "2024-05-08T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
-        ("el mes pasado", "mes pasado", "2024-04-15T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
-        ("на этой неделе", "этой неделе", day("2024-05-13", "2024-05-19")),
+        ("el mes pasado", "el mes pasado", "2024-04-15T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
+        ("на этой неделе", "на этой неделе", day("2024-05-13", "2024-05-19")),
         ("इस महीने", "इस महीने", day("2024-05-01", "2024-05-31")),
         ("am 7. Mai 2023", "7. Mai 2023", day("2023-05-07")),
         ("el 7 de mayo de 2023", "7 de mayo de 2023", day("2023-05-07")),
@@ -69,6 +79,24 @@ def test_dates(text: str, value: str, normalized: str) -> None:
         ("7 мая 2023 года", "7 мая 2023", day("2023-05-07")),
         ("7.5.2023", "7.5.2023", day("2023-05-07")),
         ("2023年5月7日", "2023年5月7日", day("2023-05-07")),
+        ("2023년 5월 7일", "2023년 5월 7일", day("2023-05-07")),
+        ("2023. május 7. napja", "2023. május 7.", day("2023-05-07")),
+        ("7. května 2023", "7. května 2023", day("2023-05-07")),
+        ("7 मई 2023", "7 मई 2023", day("2023-05-07")),
+        ("vorgestern", "vorgestern", day("2024-05-13")),
+        ("Wat at ik eergisteren?", "eergisteren", day("2024-05-13")),
+        ("Wat deed ik vorige week?", "vorige week", "2024-05-08T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
+        ("Co jadłem wczoraj?", "wczoraj", day("2024-05-14")),
+        ("Vad åt jag igår?", "igår", day("2024-05-14")),
+        ("Mitä söin eilen", "eilen", day("2024-05-14")),
+        ("Τι έφαγα χθες;", "χθες", day("2024-05-14")),
+        ("Hôm qua tôi ăn gì", "Hôm qua", day("2024-05-14")),
+        ("เมื่อวานกินอะไร", "เมื่อวาน", day("2024-05-14")),
+        ("מה אכלתי אתמול", "אתמול", day("2024-05-14")),
+        ("im letzten Jahr", "letzten Jahr", "2023-05-16T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
+        ("İSTANBUL'da bu yıl", "bu yıl", day("2024-01-01", "2024-12-31")),
+        ("en mayo de 2023", "mayo de 2023", day("2023-05-01", "2023-05-31")),
+        ("2023年5月の記録", "2023年5月", day("2023-05-01", "2023-05-31")),
     ],
 )
 def test_dates_of_other_languages(text: str, value: str, normalized: str) -> None:
@@ -92,6 +120,13 @@ def test_dates_of_other_languages(text: str, value: str, normalized: str) -> Non
         "gesternabend",
         "7.13.2023",
         "1.7.5.2023",
+        "set 2023",
+        "out 2023",
+        "listopad 2023",
+        "Alles hier",
+        "Leo",
+        "it was in 2023",
+        "May 0000",
     ],
 )
 def test_no_dates(text: str) -> None:
@@ -214,3 +249,18 @@ def test_a_megabyte(text: str) -> None:
 @pytest.mark.parametrize("unit", ["1", "last ", "120/80 ", "May 7, 2023 ", "health ", "1.1", "7 of "])
 def test_work_grows_as_the_text_does(unit: str) -> None:
     assert_linear(lambda size: extract_entities(unit * size, ["health", "h"], ["health h"], NOW), 2_000)
+
+
+@pytest.mark.spec("R-19")
+def test_every_phrase_of_every_language_means_what_its_english_one_does() -> None:
+    meant = {meaning: named_dates(meaning, NOW)[0].range for meaning in set(RELATIVE_PHRASES.values())}
+    for phrase, meaning in RELATIVE_PHRASES.items():
+        found = named_dates(f"7, {phrase}?", NOW)
+        assert [(one.text, one.range) for one in found] == [(phrase, meant[meaning])], phrase
+
+
+@pytest.mark.spec("R-19")
+def test_every_month_of_every_language_is_read() -> None:
+    for name, number in MONTHS.items():
+        found = named_dates(f"7 {name} 2023", NOW)
+        assert [iso(one.range.start)[:10] for one in found] == [f"2023-{number:02}-07"], name

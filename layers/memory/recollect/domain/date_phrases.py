@@ -1,6 +1,7 @@
 """Dates named in a query, as ranges of time (R-19): relative phrases and written dates, in many languages."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -11,23 +12,31 @@ from recollect.domain.phrases import fold, whole_word_positions
 
 _SPACE = r"\s{1,8}"
 _RELATIVE = re.compile(
-    rf"(?<!\w)(?:(?P<day>today|yesterday)|(?P<which>last|this){_SPACE}(?P<unit>week|month)"
-    rf"|(?:last|past){_SPACE}(?P<days>[0-9]{{1,4}}){_SPACE}days?)(?!\w)",
+    rf"(?<!\w)(?:(?:the{_SPACE})?(?P<before>day{_SPACE}before{_SPACE}yesterday)|(?P<day>today|yesterday)"
+    rf"|(?P<which>last|this){_SPACE}(?P<unit>week|month|year)|(?:last|past){_SPACE}(?P<days>[0-9]{{1,4}}){_SPACE}days?)"
+    r"(?!\w)",
     re.IGNORECASE,
 )
-_MONTH = r"(?P<month>[^\W\d_]{3,12})\.?"  # which word is a month the table says: it would be long as an expression
+# Which word is a month the table says: it would be long as an expression. Vowel signs are no `\w`.
+_MONTH = r"(?P<month>[^\s\d.,;:!?()/_-]{2,20})\.?"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|º|er)?"
+_YEAR = r"(?P<year>[0-9]{4})"
+_OF = rf"(?:(?:of|de|del){_SPACE}|d['’])?"
 _WRITTEN = (
-    re.compile(r"(?<![\w-])(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?![0-9-])"),
-    re.compile(rf"(?<!\w){_MONTH}{_SPACE}{_DAY},?{_SPACE}(?P<year>[0-9]{{4}})(?!\w)", re.IGNORECASE),
-    re.compile(
-        rf"(?<!\w){_DAY}{_SPACE}(?:(?:of|de){_SPACE})?{_MONTH},?{_SPACE}(?:de{_SPACE})?(?P<year>[0-9]{{4}})(?!\w)",
-        re.IGNORECASE,
-    ),
-    re.compile(r"(?<![\w.])(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4})(?![\w])"),
-    re.compile(r"(?P<year>[0-9]{4})年(?P<month>[0-9]{1,2})月(?P<day>[0-9]{1,2})日"),
+    re.compile(rf"(?<![\w-]){_YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})(?![0-9-])"),
+    re.compile(rf"(?<!\w){_MONTH}{_SPACE}{_DAY},?{_SPACE}{_YEAR}(?!\w)", re.IGNORECASE),
+    re.compile(rf"(?<!\w){_DAY}{_SPACE}{_OF}{_MONTH},?{_SPACE}{_OF}{_YEAR}(?!\w)", re.IGNORECASE),
+    re.compile(rf"(?<!\w){_YEAR}\.?{_SPACE}{_MONTH}{_SPACE}{_DAY}(?!\w)", re.IGNORECASE),
+    re.compile(rf"(?<![\w.])(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_YEAR}(?![\w])"),
+    re.compile(rf"{_YEAR}[年년]\s?(?P<month>[0-9]{{1,2}})[月월]\s?(?P<day>[0-9]{{1,2}})[日일]"),
 )
-_DAYS_OF_LAST = {"week": 7, "month": 30}
+_MONTH_OF_YEAR = (
+    re.compile(rf"(?<!\w)(?<![0-9.]\s){_MONTH},?{_SPACE}{_OF}{_YEAR}(?!\w)", re.IGNORECASE),
+    re.compile(rf"{_YEAR}[年년]\s?(?P<month>[0-9]{{1,2}})[月월]"),
+)
+_LEAST_MONTH_LETTERS = 4  # without a day, "out 2023" and "set 2023" are no months; English has its own short ones
+_SHORT_MONTHS = frozenset(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
+_DAYS_OF_LAST = {"week": 7, "month": 30, "year": 365}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,39 +59,58 @@ class NamedDate:
     range: TimeRange
 
 
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A date and where the text names it, from and to."""
+
+    start: int
+    end: int
+    range: TimeRange
+
+
 def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
     """The dates that the text names, in its order. `now` carries a zone; days are UTC days.
 
-    "last week" is the last 7 days to the instant (R-84), "last month" likewise 30; "this week" runs from Monday to
-    Sunday, "this month" over the calendar month. A date that does not exist is none.
+    "last week" is the last 7 days to the instant (R-84), "last month" likewise 30 and "last year" 365; "this week" runs
+    from Monday to Sunday, "this month" and "this year" as in the calendar; "May 2023" is that month. A date that does
+    not exist is none, and what stands inside of a longer one is not named by itself.
     """
-    found = sorted(_matches(text, now.astimezone(UTC)), key=lambda match: match[0])
-    return tuple(named for _, named in found)
+    found = sorted(_matches(text, now.astimezone(UTC)), key=lambda match: (match.start, -match.end))
+    named: list[NamedDate] = []
+    reached = -1
+    for match in found:
+        if match.end > reached:
+            named.append(NamedDate(text[match.start : match.end], match.range))
+            reached = match.end
+    return tuple(named)
 
 
-def _matches(text: str, now: datetime) -> Iterator[tuple[int, NamedDate]]:
+def _matches(text: str, now: datetime) -> Iterator[_Match]:
     for match in _RELATIVE.finditer(text):
-        yield match.start(), NamedDate(match.group(), _relative_range(match, now))
+        yield _Match(match.start(), match.end(), _relative_range(match, now))
     yield from _said_elsewhere(text, now)
-    for pattern in _WRITTEN:
+    for pattern in (*_WRITTEN, *_MONTH_OF_YEAR):
         for match in pattern.finditer(text):
-            day = _written_day(match)
-            if day is not None:
-                yield match.start(), NamedDate(match.group(), _days(day, day))
+            written = _written(match)
+            if written is not None:
+                yield _Match(match.start(), match.end(), written)
 
 
-def _said_elsewhere(text: str, now: datetime) -> Iterator[tuple[int, NamedDate]]:
+def _said_elsewhere(text: str, now: datetime) -> Iterator[_Match]:
     """Relative phrases of other languages mean what their English ones do."""
     folded = fold(text)
+    place = [place for place, character in enumerate(text) for _ in fold(character)]
     for phrase, meaning in RELATIVE_PHRASES.items():
         for start in whole_word_positions(folded, phrase):
-            said = text[start : start + len(phrase)] if len(folded) == len(text) else phrase
             match = _RELATIVE.fullmatch(meaning)
             if match is not None:
-                yield start, NamedDate(said, _relative_range(match, now))
+                yield _Match(place[start], place[start + len(phrase) - 1] + 1, _relative_range(match, now))
 
 
 def _relative_range(match: re.Match[str], now: datetime) -> TimeRange:
+    if match["before"]:
+        day = now.date() - timedelta(days=2)
+        return _days(day, day)
     if match["day"]:
         day = now.date() - timedelta(days=match["day"].lower() == "yesterday")
         return _days(day, day)
@@ -91,7 +119,7 @@ def _relative_range(match: re.Match[str], now: datetime) -> TimeRange:
     unit = match["unit"].lower()
     if match["which"].lower() == "last":
         return TimeRange(now - timedelta(days=_DAYS_OF_LAST[unit]), now)
-    return _this_week(now.date()) if unit == "week" else _this_month(now.date())
+    return _THIS[unit](now.date())
 
 
 def _this_week(today: date) -> TimeRange:
@@ -100,16 +128,26 @@ def _this_week(today: date) -> TimeRange:
 
 
 def _this_month(today: date) -> TimeRange:
-    first = today.replace(day=1)
-    in_next_month = first + timedelta(days=31)
-    return _days(first, in_next_month - timedelta(days=in_next_month.day))
+    return _days(today.replace(day=1), today.replace(day=monthrange(today.year, today.month)[1]))
 
 
-def _written_day(match: re.Match[str]) -> date | None:
-    month = match["month"].casefold()
-    number = int(month) if month.isdigit() else MONTHS.get(month, 0)
+def _this_year(today: date) -> TimeRange:
+    return _days(today.replace(month=1, day=1), today.replace(month=12, day=31))
+
+
+_THIS = {"week": _this_week, "month": _this_month, "year": _this_year}
+
+
+def _written(match: re.Match[str]) -> TimeRange | None:
+    """The day, or without one the month."""
+    named, year = fold(match["month"]), int(match["year"])
+    number = int(named) if named.isdecimal() else MONTHS.get(named, 0)
     try:
-        return date(int(match["year"]), number, int(match["day"]))
+        if "day" in match.re.groupindex:
+            day = date(year, number, int(match["day"]))
+            return _days(day, day)
+        short = not named.isdecimal() and named.isascii() and len(named) < _LEAST_MONTH_LETTERS
+        return None if short and named not in _SHORT_MONTHS else _this_month(date(year, number, 1))
     except ValueError:
         return None
 
