@@ -1,20 +1,17 @@
-"""What is scored and in what order, on SQLite and on the real engines (R-06, R-45, R-46, R-70 to R-72, R-79, R-112)."""
+"""What is scored and in what order, on SQLite and on the real engines (R-06, R-45, R-46, R-70, R-79, R-112)."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from application.asking import logged
-from recollect.application import intent_answer, intent_candidates, retrieve_by_intent
+from recollect.application import intent_answer, retrieve_by_intent
 from recollect.domain import intent_retrieval
-from recollect.domain.event import Event
-from recollect.domain.filters import SearchFilters
 from recollect.domain.privacy_filter import PrivacyFilter
-from recollect.domain.retrieval_record import RetrievalRecord, record_of
+from recollect.domain.retrieval_record import RetrievalRecord
 from services.conftest import BOTH
-from services.intent_asking import BP, NOON, asked, contents, draft, found, keyword_shares, one_for_all, the_line, told
+from services.intent_asking import BP, asked, contents, draft, found, keyword_shares, one_for_all, told
 from services.serving import Service, Wrapped
 
 AGES = (0, 0.25, 9, 45, 88.2, 90, 120)
@@ -106,44 +103,6 @@ def test_of_equal_relevance_the_later_day_then_the_more_viewed_then_the_later_in
         "oboe at eleven, seen once",
         "oboe in the morning, seen once",
     ]
-
-
-@pytest.fixture
-def without_a_date(diary: Service, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The content of a record that comes to be scored without its instant."""
-    content = "blood pressure 0.25"
-
-    def damaged(event: Event, *, is_deleted: bool = False) -> RetrievalRecord:
-        record = record_of(event, is_deleted=is_deleted)
-        return replace(record, created_at=None) if event.content == content else record
-
-    monkeypatch.setattr(intent_candidates, "record_of", damaged)
-    return content
-
-
-@pytest.mark.spec("R-71", "R-72", "R-79")
-def test_a_record_without_a_date_scores_nothing_with_a_warning_and_the_others_go_on(
-    diary: Service, without_a_date: str
-) -> None:
-    with logged() as lines:
-        answer = asked(diary, BP)
-    assert contents(answer) == ["blood pressure 0", "blood pressure 9"]
-    stats = answer["diagnostics"]["stats"]
-    assert (stats["records_matched"], stats["records_excluded_threshold"]) == (3, 1)
-    warning = the_line(lines, "records_unscorable")
-    (damaged,) = (one["id"] for one in diary.window(last_days=1000)["events"] if one["content"] == without_a_date)
-    assert (warning["level"], warning["recordIds"]) == ("WARNING", [damaged])
-    assert "blood" not in str(lines)
-
-
-@pytest.mark.spec("R-71")
-def test_its_score_is_nought_where_it_is_shown_at_all(diary: Service, without_a_date: str) -> None:
-    everything = replace(diary.app.rules(diary.tenant).intent, relevance_threshold=0)
-    rules = replace(diary.app.rules(diary.tenant), intent=everything)
-    question = retrieve_by_intent.IntentQuestion(text=BP, filters=SearchFilters(now=NOON))
-    results = diary.app.retrieve_by_intent(diary.scope(), question, rules).results
-    assert [(one.event.content, one.ranked.score) for one in results][-1] == (without_a_date, 0.0)
-    assert len(results) == 3
 
 
 class _Seen(Wrapped):

@@ -103,6 +103,16 @@ def plant_tombstone(database: Database) -> Plant:
 
 
 @pytest.fixture
+def spoil(database: Database) -> Callable[[Scope, Event], None]:
+    def spoil_record(_scope: Scope, event: Event) -> None:
+        with database.writing(durable=True) as connection:
+            row = connection.execute("SELECT row FROM events WHERE id = ?", (event.id,)).fetchone()
+            connection.execute("UPDATE records SET record = '{' WHERE row = ?", row)
+
+    return spoil_record
+
+
+@pytest.fixture
 def plant_rejection(database: Database) -> Plant:
     def plant(scope: Scope, fingerprint: str) -> None:
         with database.writing(durable=True) as connection:

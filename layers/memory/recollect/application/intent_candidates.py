@@ -19,8 +19,10 @@ from recollect.application.record_reading import RecordReading, Records
 from recollect.application.slots_then import SlotsThen
 from recollect.application.tail_slots import TailSlots
 from recollect.application.value_gate import Rejections, ValueGate
+from recollect.domain.errors import StoredDataError
 from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, SearchFilters, TimeWindow
+from recollect.domain.items import Item
 from recollect.domain.memory import Memory, Origin
 from recollect.domain.memory_items import SAME_AS, memory_in
 from recollect.domain.representation import as_it_stands
@@ -47,7 +49,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The records, newest first, and each as it is answered by its id; what else was read, and why it is none."""
+    """The records, newest first, and each as it is answered by its id; what else was read, and why it is none.
+
+    `unreadable` are the ids of records of which the event or the memory cannot be read: they are not among the others,
+    since it cannot be told what they say now (R-71).
+    """
 
     records: tuple[RetrievalRecord, ...]
     seen: Mapping[str, Seen]
@@ -56,6 +62,7 @@ class Candidates:
     exact: bool
     tail: int
     tail_cut: bool
+    unreadable: tuple[str, ...] = ()
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -80,6 +87,7 @@ class _Walk:
     """What the pages of the window brought; `cut` where there are more."""
 
     events: dict[str, Event] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
     dropped: Counter[DropReason] = field(default_factory=Counter)
     scanned: int = 0
     cut: bool = False
@@ -110,10 +118,13 @@ class IntentCandidates:
         """The candidates within `filters.window`. Raises what the ports raise: without records there is no answer."""
         walk = self._walk(scope, filters)
         tail = begun.tail.result()
-        records = Records(dict(walk.events), newest=begun.memories.result(), filters=filters)
-        saved = _saved_in(records.newest, filters.window, walk.events)
-        wanted = [*(event.ref for event in walk.events.values()), *tail.refs, *saved]
-        self._reading.read(scope, wanted, records)
+        records = Records(
+            dict(walk.events), newest=begun.memories.result(), filters=filters, unreadable=walk.unreadable
+        )
+        saved = _saved_in(records.newest, filters.window, walk)
+        asked = [*(event.ref for event in walk.events.values()), *tail.refs, *saved]
+        self._reading.read(scope, [ref for ref in asked if ref.id not in walk.unreadable], records)
+        wanted = [ref for ref in asked if ref.id not in walk.unreadable]
         tail_events = self._settled_tail(scope, tail, records)
         slots = SlotsThen.of(self._timeline, self._concurrency, scope, filters, tail_events)
         judge = Judging(scope, filters, records, slots, begun.rejections.result())
@@ -131,8 +142,10 @@ class IntentCandidates:
                 limit=MOST_CANDIDATES - len(walk.events),
                 conversation_id=filters.conversation_id,
                 after=after,
+                around_unreadable=True,
             )
             page = self._timeline.window(scope, query)
+            walk.unreadable.update(ref.id for ref in page.unreadable)
             walk.events |= {event.id: event for event in page.events}
             walk.dropped += Counter(page.dropped)
             walk.scanned += page.scanned
@@ -168,6 +181,7 @@ def _judged(judge: Judging, walk: _Walk, ids: Iterable[str], spaces: frozenset[s
         exact=not walk.cut and walk.scanned < COUNTED_RECORDS,
         tail=len(tail.refs),
         tail_cut=tail.cut,
+        unreadable=tuple(sorted(walk.unreadable)),
     )
 
 
@@ -198,11 +212,20 @@ def _seen(judge: Judging, event: Event) -> Seen:
     return Seen(said, as_it_stands(kept, event) if kept is not None else None)
 
 
-def _saved_in(newest: NewestMemories, window: TimeWindow, known: Mapping[str, Event]) -> list[EventRef]:
+def _saved_in(newest: NewestMemories, window: TimeWindow, walk: _Walk) -> list[EventRef]:
     """The records of memories in the window that no event carries: saved directly, or merged of several."""
-    made = [item for item in newest.items.values() if SAME_AS not in item.value and item.key.key not in known]
-    others = (memory_in(item.value) for item in made if item.value.get("origin") != Origin.EVENT.value)
-    return [memory.ref for memory in others if window.contains(memory.timestamp)]
+    made = [item for item in newest.items.values() if SAME_AS not in item.value and item.key.key not in walk.events]
+    others = (item for item in made if item.value.get("origin") != Origin.EVENT.value)
+    return [ref for item in others if (ref := _ref_in(item, window, walk)) is not None]
+
+
+def _ref_in(item: Item, window: TimeWindow, walk: _Walk) -> EventRef | None:
+    try:
+        memory = memory_in(item.value)
+    except StoredDataError:
+        walk.unreadable.add(item.key.key)
+        return None
+    return memory.ref if window.contains(memory.timestamp) else None
 
 
 def _spaces_of(events: Iterable[Event]) -> frozenset[str]:

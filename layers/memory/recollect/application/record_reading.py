@@ -1,10 +1,12 @@
 """Reading records back: events, and in the same wave the memories made of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from recollect.application.past_versions import PastVersions
+from recollect.application.read_around import read_around
 from recollect.application.read_memories import NewestMemories, ReadMemories
 from recollect.domain.errors import Unavailable
 from recollect.domain.event import Event, EventRef
@@ -15,6 +17,8 @@ from recollect.domain.representation import indexed, represented, seen
 from recollect.domain.scope import Scope
 from recollect.ports import Concurrency, Items, Timeline
 
+V = TypeVar("V")
+
 _AT_ONCE = 100  # what a store reads in one call: more are asked for in calls of their own, side by side
 
 
@@ -24,6 +28,7 @@ class Records:
 
     `asked` are the ids of which it is known whether they have a memory; `newest` tells it of many others. Under the
     `filters` of a reader who asks of the past, memories are those that were there then, in their versions of then.
+    `unreadable` gathers the ids of what a reader goes on without; where it is None, one such record fails the reading.
     """
 
     events: dict[str, Event]
@@ -31,6 +36,7 @@ class Records:
     asked: set[str] = field(default_factory=set)
     newest: NewestMemories = field(default_factory=NewestMemories)
     filters: SearchFilters | None = None
+    unreadable: set[str] | None = None
 
     def shown(self, event: Event) -> Event:
         """The event as readers see it: in the words of its memory, where that has been looked up."""
@@ -81,11 +87,11 @@ class RecordReading:
         unread = {ref.id: ref for ref in refs if ref.id not in records.events}
         unasked = [i for i in dict.fromkeys(ref.id for ref in refs) if i not in records.asked]
         begun = [
-            self._concurrency.submit(partial(self._memories, scope, part, records.newest))
+            self._concurrency.submit(partial(_read, partial(self._kept, scope, records.newest), part, records))
             for part in _parts(unasked, records.newest)
         ]
         if unread:
-            records.events |= self._timeline.read(scope, list(unread.values()))
+            records.events |= _read(partial(self._there, scope, unread), list(unread), records)
         found = {record_id: memory for part in begun for record_id, memory in part.result().items()}
         records.memories |= self._then(scope, found, records.filters)
         records.asked.update(unasked)
@@ -108,6 +114,12 @@ class RecordReading:
         self.read(scope, [own[one].ref for one in missing if one in own], records)
         self._find(scope, [one for one in missing if one not in own], records)
 
+    def _there(self, scope: Scope, places: Mapping[str, EventRef], ids: Sequence[str]) -> dict[str, Event]:
+        return self._timeline.read(scope, [places[one] for one in ids])
+
+    def _kept(self, scope: Scope, newest: NewestMemories, ids: Sequence[str]) -> dict[str, Memory]:
+        return self._memories(scope, ids, newest)
+
     def _find(self, scope: Scope, ids: Sequence[str], records: Records) -> None:
         """Events of which nothing but the id is known."""
         begun = [self._concurrency.submit(partial(self._timeline.find, scope, one)) for one in ids]
@@ -123,6 +135,10 @@ class RecordReading:
         if filters.as_of is None:
             return memories
         return {i: one for i, one in memories.items() if one.id == i or one.valid_from <= filters.as_of}
+
+
+def _read(read: Callable[[Sequence[str]], dict[str, V]], ids: Sequence[str], records: Records) -> dict[str, V]:
+    return read(ids) if records.unreadable is None else read_around(read, ids, records.unreadable)
 
 
 def _parts(ids: Sequence[str], newest: NewestMemories) -> list[list[str]]:

@@ -82,7 +82,7 @@ class RetrieveByIntent:
         filters = replace(question.filters, window=_window(course))
         found = self._candidates(scope, filters, begun)
         self._analyze(course, found)
-        result = _retrieved(course, found)
+        result = _retrieved(course, found).besides(found.unreadable)
         course.times = replace(course.times, total_ms=_ms_since(began))
         stats = replace(result.stats, retrieval_time=timedelta(milliseconds=course.times.total_ms))
         return _told(course, found, replace(result, stats=stats))

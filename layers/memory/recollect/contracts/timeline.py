@@ -1,5 +1,6 @@
 """What a timeline promises. A subclass gives the fixtures `timeline`, `projections`, `plant_tombstone` (of a scope and
-an identity) and `plant_rejection` (of a scope and a fingerprint)."""
+an identity), `plant_rejection` (of a scope and a fingerprint) and `spoil`, after which the record of a scope's event is
+there and cannot be read."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

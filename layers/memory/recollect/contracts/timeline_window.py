@@ -1,6 +1,6 @@
 """What a timeline promises of its pages: order, ends, narrowing, counts, and walks that miss and repeat nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
+from recollect.domain.errors import StoredDataError
 from recollect.domain.event import Event, EventType
 from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.scope import Scope
@@ -15,6 +16,7 @@ from recollect.domain.timeline import Projection, WindowPage, WindowQuery
 from recollect.ports import Projections, Timeline
 
 SECOND = timedelta(seconds=1)
+Spoil = Callable[[Scope, Event], None]
 
 
 def a_query(**changes: Any) -> WindowQuery:
@@ -123,6 +125,25 @@ class TimelineWindowContract:
                 if conversation in (None, event.conversation_id) and kind in (None, event.event_type)
             ]
             assert shown(walk(timeline, scope, query)) == expected
+
+    @pytest.mark.spec("R-71")
+    @pytest.mark.parametrize("limit", [1, 2, 3, 50])
+    def test_what_cannot_be_read_fails_a_page_unless_its_reader_goes_on_around_it(
+        self, timeline: Timeline, spoil: Spoil, limit: int
+    ) -> None:
+        scope = a_scope()
+        events = some_events(scope, 7)
+        timeline.append(scope, writes_of(scope, events))
+        spoiled = [events[n] for n in (6, 3, 2, 0)]
+        for event in spoiled:
+            spoil(scope, event)
+        with pytest.raises(StoredDataError):
+            walk(timeline, scope, a_query(limit=limit))
+        pages = walk(timeline, scope, a_query(limit=limit, around_unreadable=True))
+        assert shown(pages) == [events[n].id for n in (5, 4, 1)]
+        assert [ref for page in pages for ref in page.unreadable] == [event.ref for event in spoiled]
+        assert sum(page.scanned for page in pages) == len(events)
+        assert all(len(page.events) + len(page.unreadable) <= limit for page in pages)
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 7, 50])
     def test_a_walk_has_every_event_once(self, timeline: Timeline, limit: int) -> None:

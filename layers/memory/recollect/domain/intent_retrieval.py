@@ -1,8 +1,9 @@
 """The intent-driven retriever: privacy, match gate, relevance, threshold, the best 15 (R-30, R-31, R-43, P-15)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Self
 
 from recollect.domain.analysis import QueryAnalysis
 from recollect.domain.date_based import NEVER, newest_records
@@ -49,6 +50,11 @@ class RetrievalResult:
     records: tuple[ScoredRecord, ...]
     stats: RetrievalStats
     unscorable: tuple[str, ...] = ()
+
+    def besides(self, unreadable: Sequence[str]) -> Self:
+        """The same where these could not even be read: considered, and of no score."""
+        stats = replace(self.stats, records_considered=self.stats.records_considered + len(unreadable))
+        return replace(self, stats=stats, unscorable=(*self.unscorable, *unreadable))
 
 
 @dataclass(slots=True)

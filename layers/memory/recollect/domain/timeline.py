@@ -57,7 +57,10 @@ class AppendOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowQuery:
-    """A page of the timeline, newest first. `after` is the last event of the page before; `now` decides expiry."""
+    """A page of the timeline, newest first. `after` is the last event of the page before; `now` decides expiry.
+
+    A record that cannot be read fails the page (StoredDataError), unless its reader goes on `around_unreadable` ones.
+    """
 
     now: datetime
     window: TimeWindow
@@ -65,19 +68,22 @@ class WindowQuery:
     conversation_id: str | None = None
     event_type: str | None = None
     after: EventRef | None = None
+    around_unreadable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WindowPage:
     """Events newest first; how many records were read for it, and why others were dropped (A-48, A-51).
 
-    `more` is where the next page goes on; None at the end.
+    `more` is where the next page goes on; None at the end. `unreadable` are the places of records that take room on
+    the page and cannot be read, where the query goes on around them.
     """
 
     events: tuple[Event, ...]
     scanned: int
     dropped: Mapping[DropReason, int]
     more: EventRef | None
+    unreadable: tuple[EventRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

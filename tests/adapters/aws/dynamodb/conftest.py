@@ -186,5 +186,10 @@ def plant_tombstone(access: ItemAccess) -> Plant:
 
 
 @pytest.fixture
+def spoil(access: ItemAccess) -> Callable[[Scope, Event], None]:
+    return lambda scope, event: access.put_many([dict(keys.event_key(scope, event.ref).attributes)])
+
+
+@pytest.fixture
 def plant_rejection(access: ItemAccess) -> Plant:
     return lambda scope, fingerprint: access.put_many([dict(keys.rejection_key(scope, fingerprint).attributes)])

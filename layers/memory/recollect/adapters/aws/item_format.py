@@ -30,6 +30,7 @@ from recollect.adapters.aws import keys
 from recollect.adapters.aws.keys import Key
 from recollect.adapters.aws.packing import pack_json, unpack_json
 from recollect.domain.embedding import pack_vector, unpack_vector
+from recollect.domain.errors import StoredDataError
 from recollect.domain.event import Event, EventRef
 from recollect.domain.instants import from_microseconds, microseconds, sortable
 from recollect.domain.items import Due, DueItem, ItemKey, ItemPath
@@ -98,8 +99,18 @@ def record_attributes(event: Event) -> Item:
 
 def event_in(item: Mapping[str, Value]) -> Event:
     """The event of an item. Raises StoredDataError where it cannot be read."""
+    if "z" not in item:
+        raise StoredDataError("an event's item without its record")
     event = from_record(unpack_json(item["z"]["B"]))
     return replace(event, embedding=item["e"]["B"]) if "e" in item else event
+
+
+def event_ref_in(item: Mapping[str, Value]) -> EventRef:
+    """The place of an event's item, of which nothing but the key is read. Raises StoredDataError for another kind."""
+    place = keys.event_of(item["sk"]["S"])
+    if place is None:
+        raise StoredDataError("a key that names no event")
+    return place
 
 
 def dedupe_item(scope: Scope, write: EventWrite) -> Item:

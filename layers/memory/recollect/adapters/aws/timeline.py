@@ -12,11 +12,13 @@ from recollect.adapters.aws.item_format import (
     Item,
     admitted,
     event_in,
+    event_ref_in,
     marked_ref,
     moment_in,
     projected_ref,
     slot_entry_in,
 )
+from recollect.domain.errors import StoredDataError
 from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.instants import sortable
@@ -175,6 +177,7 @@ class _Page:
     def __init__(self, scope: Scope, query: WindowQuery) -> None:
         self._scope, self._query = scope, query
         self._events: list[Event] = []
+        self._unreadable: list[EventRef] = []
         self._dropped: Counter[DropReason] = Counter()
         self._last: EventRef | None = None
         self._read = 0
@@ -182,22 +185,33 @@ class _Page:
 
     def take(self, item: Item) -> bool:
         """False where there is no more room: the page goes on after the last one taken."""
-        event = event_in(item)
-        if event.ref == self._query.after:
+        place = event_ref_in(item)
+        if place == self._query.after:
             return True
-        self._full = len(self._events) == self._query.limit or self._read == RECORDS_PER_PAGE
+        self._full = self._taken == self._query.limit or self._read == RECORDS_PER_PAGE
         if not self._full:
-            self._last = event.ref
+            self._last = place
             self._read += 1
-            self._sort_out(event)
+            self._sort_out(item, place)
         return not self._full
 
     def result(self) -> WindowPage:
         """The page; `more` only where a record was left."""
-        scanned = len(self._events) + self._dropped.total()
-        return WindowPage(tuple(self._events), scanned, self._dropped, self._last if self._full else None)
+        scanned, more = self._taken + self._dropped.total(), self._last if self._full else None
+        return WindowPage(tuple(self._events), scanned, self._dropped, more, tuple(self._unreadable))
 
-    def _sort_out(self, event: Event) -> None:
+    @property
+    def _taken(self) -> int:
+        return len(self._events) + len(self._unreadable)
+
+    def _sort_out(self, item: Item, place: EventRef) -> None:
+        try:
+            event = event_in(item)
+        except StoredDataError:
+            if not self._query.around_unreadable:
+                raise
+            self._unreadable.append(place)
+            return
         if event.is_carrier:
             return
         reason = self._reason_against(event)

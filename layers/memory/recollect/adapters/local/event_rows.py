@@ -64,11 +64,23 @@ def events_by_id(connection: sqlite3.Connection, user_number: int, ids: Iterable
 
 def events_by_row(connection: sqlite3.Connection, rows: Sequence[int]) -> list[Event]:
     """The events of these rows, in this order."""
-    found: dict[int, Event] = {}
-    for chunk in _chunks(rows):
-        records = connection.execute(_BY_ROW.format(", ".join("?" * len(chunk))), chunk)
-        found |= {row: event_of(record) for row, record in records}
+    found = readable_by_row(connection, rows)
     return [found[row] for row in rows]
+
+
+def readable_by_row(
+    connection: sqlite3.Connection, rows: Iterable[int], *, around_unreadable: bool = False
+) -> dict[int, Event]:
+    """The events of these rows. Raises StoredDataError for one that cannot be read, or leaves it out."""
+    found: dict[int, Event] = {}
+    for chunk in _chunks(list(rows)):
+        for row, record in connection.execute(_BY_ROW.format(", ".join("?" * len(chunk))), chunk):
+            try:
+                found[row] = event_of(record)
+            except StoredDataError:
+                if not around_unreadable:
+                    raise
+    return found
 
 
 def event_of(record: str) -> Event:

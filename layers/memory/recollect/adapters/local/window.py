@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.adapters.local.event_rows import SPOKEN, events_by_row, ref_of
+from recollect.adapters.local.event_rows import SPOKEN, readable_by_row, ref_of
 from recollect.domain.event import EventRef
 from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.instants import EARLIEST, LATEST, microseconds
@@ -20,7 +20,7 @@ _COLUMNS = "row, id, timestamp, persona, household, event_type, expires_at"
 class _Walk:
     """What was met on the way; `last` is the record at which the page ends."""
 
-    rows: list[int] = field(default_factory=list)
+    rows: dict[int, EventRef] = field(default_factory=dict)
     dropped: Counter[DropReason] = field(default_factory=Counter)
     last: EventRef | None = None
     more: bool = False
@@ -39,8 +39,10 @@ def window_page(connection: sqlite3.Connection, user_number: int, scope: Scope, 
     walk = _walk(connection, user_number, scope, query)
     if query.after is None:
         walk.dropped += _outside(connection, user_number, scope, query)
-    events = tuple(events_by_row(connection, walk.rows))
-    return WindowPage(events, walk.scanned, dict(walk.dropped), walk.last if walk.more else None)
+    read = readable_by_row(connection, walk.rows, around_unreadable=query.around_unreadable)
+    events = tuple(read[row] for row in walk.rows if row in read)
+    unreadable = tuple(ref for row, ref in walk.rows.items() if row not in read)
+    return WindowPage(events, walk.scanned, dict(walk.dropped), walk.last if walk.more else None, unreadable)
 
 
 def _walk(connection: sqlite3.Connection, user_number: int, scope: Scope, query: WindowQuery) -> _Walk:
@@ -56,7 +58,7 @@ def _walk(connection: sqlite3.Connection, user_number: int, scope: Scope, query:
         if reason is not None:
             passed[reason] += 1
         else:
-            walk.rows.append(row[0])
+            walk.rows[row[0]] = place
         if reason is None or walk.scanned + passed.total() == COUNTED_RECORDS:
             walk.last = place
             if passed:
