@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from recollect.adapters.local.concurrency import Inline
 from recollect.app import App, Parts
 from recollect.application.build_context import ContextAnswer, ContextRequest
 from recollect.application.context_sources import ContextQuestion
@@ -113,6 +114,12 @@ class _With:
 
     def __getattr__(self, name: str) -> Any:
         return self._replacement if name == self._name else getattr(self._parts, name)
+
+
+class AsANetworkWants(Inline):
+    """One after another, and taken for side by side: what is read in advance is read."""
+
+    side_by_side = True
 
 
 def with_parts(memory: Memory, **parts: object) -> Memory:

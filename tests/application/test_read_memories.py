@@ -1,4 +1,4 @@
-"""The newest memories, read in one piece, spare look-ups and change no answer."""
+"""The newest memories, read in one piece, spare look-ups against a network and change no answer."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from application.memory_items import patch
-from application.setting import ANNA, NOON, Memory, with_parts
+from application.setting import ANNA, NOON, AsANetworkWants, Memory, with_parts
 from recollect.application.build_context import ContextAnswer
 from recollect.application.read_memories import NewestMemories, ReadMemories
 from recollect.application.record_reading import RecordReading, Records
 from recollect.domain.drafting import EventDraft
 from recollect.domain.event import EventRef
-from recollect.domain.items import Item, ItemKey
-from recollect.domain.memory_items import memory_key
+from recollect.domain.items import Item, ItemKey, ItemPage, ItemPath
+from recollect.domain.memory_items import MEMORIES, memory_key
 from recollect.domain.scope import Scope
 from recollect.ports import Items
 
@@ -27,6 +27,7 @@ class Asked:
     def __init__(self, items: Items) -> None:
         self._items = items
         self.calls: list[list[str]] = []
+        self.pages = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._items, name)
@@ -35,6 +36,11 @@ class Asked:
         """As the port says."""
         self.calls.append([key.key for key in keys])
         return self._items.get(owner, keys)
+
+    def page(self, owner: Scope, path: ItemPath, *more: Any, **how: Any) -> ItemPage:
+        """As the port says."""
+        self.pages += path == MEMORIES
+        return self._items.page(owner, path, *more, **how)
 
 
 def lived(memory: Memory) -> Memory:
@@ -74,11 +80,18 @@ def test_however_many_are_read_at_once_the_answers_are_the_same(
     memory: Memory, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lived(memory)
-    monkeypatch.setattr(RecordReading, "newest", lambda *_: NewestMemories())
     one_by_one = answers(memory)
-    monkeypatch.undo()
     monkeypatch.setattr(RecordReading, "newest", lambda one, scope, _: one._memories.newest(scope, count))
-    assert answers(memory) == one_by_one
+    items = Asked(memory.app.parts.items)
+    assert answers(with_parts(memory, concurrency=AsANetworkWants(), items=items)) == one_by_one
+    assert items.pages > 0
+
+
+def test_in_the_process_nothing_is_read_in_advance(memory: Memory) -> None:
+    lived(memory)
+    items = Asked(memory.app.parts.items)
+    with_parts(memory, items=items).search("Lyon")
+    assert (items.pages, bool(items.calls)) == (0, True)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 1000])
@@ -99,7 +112,7 @@ def test_a_user_without_memories_is_asked_for_none(memory: Memory) -> None:
     memory.add(*(EventDraft(content=f"remark {n}", importance=0.3, timestamp=NOON) for n in range(5)))
     memory.project()
     items = Asked(memory.app.parts.items)
-    asked = with_parts(memory, items=items)
+    asked = with_parts(memory, items=items, concurrency=AsANetworkWants())
     assert len(asked.search("remark").results) == 5
     assert not [one for call in items.calls for one in call if one in memory.ids]
 

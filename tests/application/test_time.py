@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from application.setting import ANNA, NOON, Memory, with_parts
+from application.setting import ANNA, NOON, AsANetworkWants, Memory, with_parts
 from application.timing import DAY, HOUR, Counted, by_words, change, found, items, kept, lapse, said, supersede, texts
 from recollect.application.list_memories import MemoryQuery
 from recollect.domain.drafting import EventDraft
@@ -284,7 +284,10 @@ def test_only_a_successor_that_nothing_brought_costs_a_third_wave(memory: Memory
     memory.project()
     calls: list[str] = []
     counted = with_parts(
-        memory, timeline=Counted(memory.app.parts.timeline, calls), items=Counted(memory.app.parts.items, calls)
+        memory,
+        timeline=Counted(memory.app.parts.timeline, calls),
+        items=Counted(memory.app.parts.items, calls),
+        concurrency=AsANetworkWants(),
     )
     first = ["get", "get", "page", "page", "tail"]  # two of the index's own state
     for text, third in (("walrus", []), ("harbour chapel", ["get", "read"]), ("biscuit", [])):

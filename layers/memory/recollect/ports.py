@@ -368,7 +368,13 @@ class Pending(Protocol[T_co]):
 
 
 class Concurrency(Protocol):
-    """How calls of one wave are made: side by side against a network, one after another in process."""
+    """How calls of one wave are made: side by side against a network, one after another in process.
+
+    `side_by_side` says which: where it holds, what a first wave reads in advance costs no time of its own.
+    """
+
+    @property
+    def side_by_side(self) -> bool: ...
 
     def submit(self, call: Callable[[], T]) -> Pending[T]:
         """Begins a call."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from recollect.application.candidates import candidate_of_event
 from recollect.application.judging import Judging
 from recollect.application.read_back import Ranking, ReadingBack, leading
+from recollect.application.read_memories import NewestMemories
 from recollect.application.recalled import (
     OpenRecall,
     Recalled,
@@ -88,8 +89,13 @@ class Recall:
         nominations = self._concurrency.submit(lambda: self._index.nominate(scope, nomination))
         tail = self._concurrency.submit(lambda: self._timeline.tail(scope))
         rejections = self._concurrency.submit(lambda: self._gate.load(scope))
-        memories = self._concurrency.submit(lambda: self._records.newest(scope, request.newest_memories))
+        memories = self._concurrency.submit(lambda: self._newest(scope, request))
         return OpenRecall(scope, request, query, nominations, tail, rejections, memories, missing)
+
+    def _newest(self, scope: Scope, request: RecallRequest) -> NewestMemories:
+        """In advance only where that costs no time: else the second wave asks for those that it needs."""
+        told = self._concurrency.side_by_side
+        return self._records.newest(scope, request.newest_memories) if told else NewestMemories()
 
     def _comparable(self, scope: Scope) -> bool:
         """Whether the index in use has vectors of this embedder; it is asked by words alone where it has another's."""

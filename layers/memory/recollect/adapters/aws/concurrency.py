@@ -18,6 +18,8 @@ class Threads:
     it fills itself could wait for ever.
     """
 
+    side_by_side = True
+
     def __init__(self, workers: int = 12) -> None:
         self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="recollect")
         self._inside = threading.local()

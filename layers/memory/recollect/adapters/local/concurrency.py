@@ -27,6 +27,8 @@ class Done(Generic[T]):
 class Inline:
     """Runs each call at submit."""
 
+    side_by_side = False
+
     def submit(self, call: Callable[[], T]) -> Done[T]:
         """Makes the call now."""
         return Done(call)

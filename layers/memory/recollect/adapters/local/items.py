@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -27,7 +27,7 @@ from recollect.domain.scope import Scope
 
 _COLUMNS = "collection, labels, key, value, version, updated_at, queue, due_at"
 _AT = "scope = ? AND collection = ? AND labels = ? AND key = ?"
-_GET = f"SELECT {_COLUMNS} FROM items WHERE {_AT}"  # noqa: S608
+_GET = f"SELECT {_COLUMNS} FROM items WHERE scope = ? AND collection = ? AND labels = ? AND key IN ({{}})"  # noqa: S608
 _PUT = f"""INSERT INTO items (scope, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (scope, collection, labels, key) DO UPDATE SET value = excluded.value, version = excluded.version,
     updated_at = excluded.updated_at, queue = excluded.queue, due_at = excluded.due_at"""  # noqa: S608
@@ -37,6 +37,7 @@ _DUE = """SELECT s.tenant, s.user_id, i.collection, i.labels, i.key, i.due_at, i
     JOIN scopes s ON s.id = i.scope WHERE i.queue = ? AND i.due_at <= ? AND (i.due_at, i.row) > (?, ?)
     ORDER BY i.due_at, i.row LIMIT ?"""
 _KEPT_PATHS = 256
+_AT_ONCE = 500
 _BEFORE_ALL = (-(2**62), 0)
 
 
@@ -50,8 +51,10 @@ class SqliteItems:
         """The items that exist, in one state of the file."""
         with self._database.reading() as connection:
             user = user_number(connection, owner)
-            found = {key: connection.execute(_GET, (user, *_place(key))).fetchone() for key in keys}
-        return {key: _item_at(key, row) for key, row in found.items() if row is not None}
+            rows = [row for path, names in _by_path(keys) for row in _rows_at(connection, user, path, names)]
+        found = {(row[0], row[1], row[2]): row for row in rows}
+        places = ((key, found.get(_place(key))) for key in keys)
+        return {key: _item_at(key, row) for key, row in places if row is not None}
 
     def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
         """All or none, on the disk when this returns, but with the others' commit where projections are written
@@ -110,7 +113,25 @@ def _write(connection: sqlite3.Connection, user: int, write: ItemWrite, text: st
     return Item(write.key, json.loads(text), version + 1, now, write.due)
 
 
-def _labels(labels: Sequence[str]) -> str:
+def _by_path(keys: Sequence[ItemKey]) -> Iterable[tuple[ItemPath, list[str]]]:
+    """The keys of each path; most are of one."""
+    found: dict[ItemPath, list[str]] = {}
+    for key in keys:
+        found.setdefault(key.path, []).append(key.key)
+    return found.items()
+
+
+def _rows_at(
+    connection: sqlite3.Connection, user: int, path: ItemPath, names: Sequence[str]
+) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(names), _AT_ONCE):
+        chunk = names[start : start + _AT_ONCE]
+        query = _GET.format(", ".join("?" * len(chunk)))
+        yield from connection.execute(query, (user, path.collection, _labels(path.labels), *chunk))
+
+
+@lru_cache(maxsize=_KEPT_PATHS)
+def _labels(labels: tuple[str, ...]) -> str:
     return "[" + "".join(f"{json.dumps(label, ensure_ascii=False)}," for label in labels)
 
 

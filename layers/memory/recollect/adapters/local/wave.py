@@ -75,11 +75,21 @@ class Wave:
         found = self._read(sorted({place for arm in leaders.values() for place in arm}))
         ranks: dict[int, dict[Arm, int]] = {}
         for arm, scores in leaders.items():
-            order = sorted((p for p in scores if p in found), key=lambda p: _order(scores[p], found[p]), reverse=True)
-            for rank, place in enumerate(order[:limit], start=1):
+            order = sorted(
+                ((s, found[p].timestamp, found[p].id, p) for p, s in scores.items() if p in found), reverse=True
+            )
+            for rank, (_, _, _, place) in enumerate(order[:limit], start=1):
                 ranks.setdefault(place, {})[arm] = rank
-        hits = zip(ranks.items(), self._counts(list(ranks), lexical), self._columns.vectors[list(ranks)], strict=True)
-        return tuple(self._hit(place, found[place], arms, counts, vector) for (place, arms), counts, vector in hits)
+        places = list(ranks)
+        hits = zip(ranks.items(), self._counts(places, lexical), self._vectors_at(places), strict=True)
+        return tuple(_hit(found[place], arms, counts, vector) for (place, arms), counts, vector in hits)
+
+    def _vectors_at(self, places: list[int]) -> list[FloatArray | None]:
+        """Those of these positions, in their order; None where there is none."""
+        embedded = self._columns["embedded"][places].tolist()
+        return [
+            vector if there else None for vector, there in zip(self._columns.vectors[places], embedded, strict=True)
+        ]
 
     def _leaders(self, among: Mask, limit: int, lexical: LexicalArm, read_most: int) -> dict[Arm, dict[int, float]]:
         leaders: dict[Arm, dict[int, float]] = {}
@@ -91,27 +101,12 @@ class Wave:
 
     def _read(self, places: Sequence[int]) -> dict[int, _Found]:
         """The documents at these positions, as far as this transaction sees them."""
-        rows = {int(self._columns["row"][place]): place for place in places}
+        rows = dict(zip(self._columns["row"][places].tolist(), places, strict=True))
         found = {}
         for chunk in _chunks(list(rows)):
             for row in self._connection.execute(_SELECT.format(", ".join("?" * len(chunk))), chunk):
                 found[rows[row[0]]] = _Found(*row)
         return found
-
-    def _hit(
-        self, place: int, found: _Found, arms: dict[Arm, int], counts: dict[str, int], vector: FloatArray
-    ) -> Candidate:
-        return Candidate(
-            ref=EventRef(found.id, from_microseconds(found.timestamp)),
-            arms=arms,
-            conversation_id=found.conversation,
-            counts=counts,
-            length=found.length,
-            vector=vector if self._columns["embedded"][place] else None,
-            role=found.role,
-            speaker=found.speaker,
-            importance=found.importance,
-        )
 
     def _counts(self, places: list[int], lexical: LexicalArm) -> list[dict[str, int]]:
         """How often each term is in the documents at these positions: from the lists that the arm has read anyway."""
@@ -158,8 +153,18 @@ class Wave:
             yield DropReason.THRESHOLD, self._vectors.reaching(request.min_similarity)
 
 
-def _order(score: float, found: _Found) -> tuple[float, int, str]:
-    return score, found.timestamp, found.id
+def _hit(found: _Found, arms: dict[Arm, int], counts: dict[str, int], vector: FloatArray | None) -> Candidate:
+    return Candidate(
+        ref=EventRef(found.id, from_microseconds(found.timestamp)),
+        arms=arms,
+        conversation_id=found.conversation,
+        counts=counts,
+        length=found.length,
+        vector=vector,
+        role=found.role,
+        speaker=found.speaker,
+        importance=found.importance,
+    )
 
 
 def _chunks(rows: Sequence[int]) -> Iterator[Sequence[int]]:
