@@ -41,4 +41,5 @@ class Judging:
         if memory is not None and says_otherwise(memory, event):
             return reason or DropReason.SUPERSEDED
         rejected = self.rejections.shown(shown) is None
-        return reason or memory_drop_reason(memory, self.filters) or (DropReason.DELETED if rejected else None)
+        of_memory = memory_drop_reason(memory, self.filters, self.records.sees)
+        return reason or of_memory or (DropReason.DELETED if rejected else None)

@@ -37,11 +37,17 @@ class Records:
     newest: NewestMemories = field(default_factory=NewestMemories)
     filters: SearchFilters | None = None
     unreadable: set[str] | None = None
+    _shown: dict[str, tuple[Event, Memory | None, Event]] = field(default_factory=dict)
+    _seen: dict[str, tuple[Memory, Memory | None]] = field(default_factory=dict)
 
     def shown(self, event: Event) -> Event:
         """The event as readers see it: in the words of its memory, where that has been looked up."""
         memory = self.memories.get(event.id)
-        return represented(event, memory if memory is None else self.seen(memory))
+        known = self._shown.get(event.id)
+        if known is None or known[0] is not event or known[1] is not memory:
+            shown = represented(event, memory if memory is None else self.seen(memory))
+            known = self._shown[event.id] = event, memory, shown
+        return known[2]
 
     def told(self, event: Event) -> Event:
         """The event as an index is told of it: what it is found by, also where readers see less of it."""
@@ -49,7 +55,16 @@ class Records:
 
     def seen(self, memory: Memory) -> Memory:
         """The memory as the reader sees it; as it is where nothing of it holds."""
-        return memory if self.filters is None else seen(memory, self.filters) or memory
+        return memory if self.filters is None else self.sees(memory, self.filters) or memory
+
+    def sees(self, memory: Memory, filters: SearchFilters) -> Memory | None:
+        """What these filters see of the memory (`representation.seen`); those of this reader find it out once."""
+        if filters is not self.filters:
+            return seen(memory, filters)
+        known = self._seen.get(memory.id)
+        if known is None or known[0] is not memory:
+            known = self._seen[memory.id] = memory, seen(memory, filters)
+        return known[1]
 
     def own_id(self, record_id: str) -> str:
         """The id of the record's memory, where it has one: records of one memory are one result."""

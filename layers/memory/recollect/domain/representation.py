@@ -1,6 +1,6 @@
 """What a reader sees of a record: the event, or the memory made from it, under one id (P-1, api.md *Read*)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -80,8 +80,13 @@ def as_it_stands(memory: Memory, event: Event) -> Memory:
     )
 
 
-def memory_drop_reason(memory: Memory | None, filters: SearchFilters) -> DropReason | None:
-    """Why a read may not show a record because of its memory; None where it may, or where there is no memory."""
+def memory_drop_reason(
+    memory: Memory | None, filters: SearchFilters, see: Callable[[Memory, SearchFilters], Memory | None] = seen
+) -> DropReason | None:
+    """Why a read may not show a record because of its memory; None where it may, or where there is no memory.
+
+    `see` may be a `seen` that knows what it found before.
+    """
     if memory is None:
         return None
     if memory.status is MemoryStatus.REJECTED:
@@ -90,7 +95,7 @@ def memory_drop_reason(memory: Memory | None, filters: SearchFilters) -> DropRea
         return DropReason.EXPIRED
     if filters.as_of is not None and memory.valid_from > filters.as_of:
         return DropReason.WINDOW
-    return DropReason.SUPERSEDED if seen(memory, filters) is None else None
+    return DropReason.SUPERSEDED if see(memory, filters) is None else None
 
 
 def successor_of(memory: Memory, filters: SearchFilters) -> EventRef | str | None:
