@@ -46,10 +46,6 @@ def day(first: str, last: str | None = None) -> str:
         ("the day before yesterday", "the day before yesterday", day("2024-05-13")),
         ("last year", "last year", "2023-05-16T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
         ("this year's plans", "this year", day("2024-01-01", "2024-12-31")),
-        ("back in May 2023, I", "May 2023", day("2023-05-01", "2023-05-31")),
-        ("Sept. 2023", "Sept. 2023", day("2023-09-01", "2023-09-30")),
-        ("the end of february 2024", "february 2024", day("2024-02-01", "2024-02-29")),
-        ("December 9999", "December 9999", day("9999-12-01", "9999-12-31")),
     ],
 )
 def test_dates(text: str, value: str, normalized: str) -> None:
@@ -95,8 +91,6 @@ def test_dates(text: str, value: str, normalized: str) -> None:
         ("מה אכלתי אתמול", "אתמול", day("2024-05-14")),
         ("im letzten Jahr", "letzten Jahr", "2023-05-16T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
         ("İSTANBUL'da bu yıl", "bu yıl", day("2024-01-01", "2024-12-31")),
-        ("en mayo de 2023", "mayo de 2023", day("2023-05-01", "2023-05-31")),
-        ("2023年5月の記録", "2023年5月", day("2023-05-01", "2023-05-31")),
     ],
 )
 def test_dates_of_other_languages(text: str, value: str, normalized: str) -> None:
@@ -120,13 +114,11 @@ def test_dates_of_other_languages(text: str, value: str, normalized: str) -> Non
         "gesternabend",
         "7.13.2023",
         "1.7.5.2023",
-        "set 2023",
-        "out 2023",
-        "listopad 2023",
+        "back in May 2023",
+        "7 listopad 2023",
         "Alles hier",
         "Leo",
         "it was in 2023",
-        "May 0000",
     ],
 )
 def test_no_dates(text: str) -> None:

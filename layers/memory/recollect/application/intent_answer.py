@@ -89,7 +89,7 @@ def _size(records: Sequence[RetrievalRecord]) -> Size:
 
 def _result(found: Candidates, one: ScoredRecord, place: int) -> SearchResult:
     """The scores in the place of a ranking's signals; 0 and none where nothing was scored."""
-    seen = found.seen[one.record.id]
+    seen = found.see(one.record.id)
     signals, shares = _signals(one)
     candidate = candidate_of_event(seen.event, (), None, {})
     return SearchResult(seen.event, seen.memory, Ranked(candidate, one.relevance_score or 0.0, signals, shares), place)

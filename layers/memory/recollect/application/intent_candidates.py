@@ -7,7 +7,7 @@ filters) is no candidate; private and deleted ones are, marked as such, for the 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -49,14 +49,15 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The records, newest first, and each as it is answered by its id; what else was read, and why it is none.
+    """The records, newest first; what else was read, and why it is none.
 
-    `unreadable` are the ids of records of which the event or the memory cannot be read: they are not among the others,
-    since it cannot be told what they say now (R-71).
+    `see` tells of one of them, by its id, how it is answered: it is found out for the few that are. `unreadable` are
+    the ids of records of which the event or the memory cannot be read: they are not among the others, since it cannot
+    be told what they say now (R-71).
     """
 
     records: tuple[RetrievalRecord, ...]
-    seen: Mapping[str, Seen]
+    see: Callable[[str], Seen]
     spaces: frozenset[str]
     dropped: Mapping[DropReason, int]
     exact: bool
@@ -175,7 +176,7 @@ def _judged(judge: Judging, walk: _Walk, ids: Iterable[str], spaces: frozenset[s
     records = [_record(judge, event, reasons.get(event.id)) for event in _newest_first([*shown, *marked])]
     return Candidates(
         records=tuple(records),
-        seen={event_id: _seen(judge, event) for event_id, event in asked.items()},
+        see=lambda event_id: _seen(judge, asked[event_id]),
         spaces=spaces,
         dropped=dropped,
         exact=not walk.cut and walk.scanned < COUNTED_RECORDS,

@@ -19,8 +19,8 @@ def read_around(
     try:
         return read(ids)
     except StoredDataError:
-        if len(ids) == 1:
-            unreadable.add(ids[0])
+        if len(ids) < 2:
+            unreadable.update(ids)
             return {}
     half = len(ids) // 2
     return read_around(read, ids[:half], unreadable) | read_around(read, ids[half:], unreadable)

@@ -30,12 +30,6 @@ _WRITTEN = (
     re.compile(rf"(?<![\w.])(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_YEAR}(?![\w])"),
     re.compile(rf"{_YEAR}[年년]\s?(?P<month>[0-9]{{1,2}})[月월]\s?(?P<day>[0-9]{{1,2}})[日일]"),
 )
-_MONTH_OF_YEAR = (
-    re.compile(rf"(?<!\w)(?<![0-9.]\s){_MONTH},?{_SPACE}{_OF}{_YEAR}(?!\w)", re.IGNORECASE),
-    re.compile(rf"{_YEAR}[年년]\s?(?P<month>[0-9]{{1,2}})[月월]"),
-)
-_LEAST_MONTH_LETTERS = 4  # without a day, "out 2023" and "set 2023" are no months; English has its own short ones
-_SHORT_MONTHS = frozenset(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
 _DAYS_OF_LAST = {"week": 7, "month": 30, "year": 365}
 
 
@@ -72,8 +66,9 @@ def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
     """The dates that the text names, in its order. `now` carries a zone; days are UTC days.
 
     "last week" is the last 7 days to the instant (R-84), "last month" likewise 30 and "last year" 365; "this week" runs
-    from Monday to Sunday, "this month" and "this year" as in the calendar; "May 2023" is that month. A date that does
-    not exist is none, and what stands inside of a longer one is not named by itself.
+    from Monday to Sunday, "this month" and "this year" as in the calendar. A date that does not exist is none, and what
+    stands inside of a longer one is not named by itself. A month of a year is no date here: what happened in May is
+    told in June, and a window of the month would hide it.
     """
     found = sorted(_matches(text, now.astimezone(UTC)), key=lambda match: (match.start, -match.end))
     named: list[NamedDate] = []
@@ -89,11 +84,11 @@ def _matches(text: str, now: datetime) -> Iterator[_Match]:
     for match in _RELATIVE.finditer(text):
         yield _Match(match.start(), match.end(), _relative_range(match, now))
     yield from _said_elsewhere(text, now)
-    for pattern in (*_WRITTEN, *_MONTH_OF_YEAR):
+    for pattern in _WRITTEN:
         for match in pattern.finditer(text):
-            written = _written(match)
-            if written is not None:
-                yield _Match(match.start(), match.end(), written)
+            day = _written_day(match)
+            if day is not None:
+                yield _Match(match.start(), match.end(), _days(day, day))
 
 
 def _said_elsewhere(text: str, now: datetime) -> Iterator[_Match]:
@@ -138,16 +133,11 @@ def _this_year(today: date) -> TimeRange:
 _THIS = {"week": _this_week, "month": _this_month, "year": _this_year}
 
 
-def _written(match: re.Match[str]) -> TimeRange | None:
-    """The day, or without one the month."""
-    named, year = fold(match["month"]), int(match["year"])
-    number = int(named) if named.isdecimal() else MONTHS.get(named, 0)
+def _written_day(match: re.Match[str]) -> date | None:
+    month = fold(match["month"])
+    number = int(month) if month.isdecimal() else MONTHS.get(month, 0)
     try:
-        if "day" in match.re.groupindex:
-            day = date(year, number, int(match["day"]))
-            return _days(day, day)
-        short = not named.isdecimal() and named.isascii() and len(named) < _LEAST_MONTH_LETTERS
-        return None if short and named not in _SHORT_MONTHS else _this_month(date(year, number, 1))
+        return date(int(match["year"]), number, int(match["day"]))
     except ValueError:
         return None
 
