@@ -91,12 +91,12 @@ class OurMemory:
             own = [turn for turn in turns if turn.conversation == conversation]
             for start in range(0, len(own), 100):
                 self._ingest(own[start : start + 100])
-        self._drain()
+        drain(self.app)
 
     def add(self, turn: Turn) -> None:
         """One turn: acknowledged (durable), then drained (its vector is searchable)."""
         self._ingest([turn])
-        self._drain()
+        drain(self.app)
 
     def _ingest(self, turns: Sequence[Turn]) -> None:
         first = turns[0]
@@ -108,9 +108,6 @@ class OurMemory:
             if result.event_id is None:
                 raise RuntimeError(f"turn {turn.turn_id} of {turn.conversation} was not stored: {result.status}")
             self._turn_ids[result.event_id] = turn.turn_id
-
-    def _drain(self) -> None:
-        drain(self.app)
 
     def search(self, question: Question, k: int) -> list[str]:
         """The turn ids of the first k of a default (hybrid) search."""

@@ -101,12 +101,14 @@ class RecordReading:
         """Adds to `records` what is there of these."""
         unread = {ref.id: ref for ref in refs if ref.id not in records.events}
         unasked = [i for i in dict.fromkeys(ref.id for ref in refs) if i not in records.asked]
+        memories = partial(self._memories, scope, newest=records.newest)
         begun = [
-            self._concurrency.submit(partial(_read, partial(self._kept, scope, records.newest), part, records))
+            self._concurrency.submit(partial(_read, memories, part, records))
             for part in _parts(unasked, records.newest)
         ]
         if unread:
-            records.events |= _read(partial(self._there, scope, unread), list(unread), records)
+            events = partial(self._there, scope, unread)
+            records.events |= _read(events, list(unread), records)
         found = {record_id: memory for part in begun for record_id, memory in part.result().items()}
         records.memories |= self._then(scope, found, records.filters)
         records.asked.update(unasked)
@@ -131,9 +133,6 @@ class RecordReading:
 
     def _there(self, scope: Scope, places: Mapping[str, EventRef], ids: Sequence[str]) -> dict[str, Event]:
         return self._timeline.read(scope, [places[one] for one in ids])
-
-    def _kept(self, scope: Scope, newest: NewestMemories, ids: Sequence[str]) -> dict[str, Memory]:
-        return self._memories(scope, ids, newest)
 
     def _find(self, scope: Scope, ids: Sequence[str], records: Records) -> None:
         """Events of which nothing but the id is known."""

@@ -94,12 +94,12 @@ def _matches(text: str, now: datetime) -> Iterator[_Match]:
 def _said_elsewhere(text: str, now: datetime) -> Iterator[_Match]:
     """Relative phrases of other languages mean what their English ones do."""
     folded = fold(text)
-    place = [place for place, character in enumerate(text) for _ in fold(character)]
-    for phrase, meaning in RELATIVE_PHRASES.items():
-        for start in whole_word_positions(folded, phrase):
-            match = _RELATIVE.fullmatch(meaning)
-            if match is not None:
-                yield _Match(place[start], place[start + len(phrase) - 1] + 1, _relative_range(match, now))
+    said = [(start, phrase) for phrase in RELATIVE_PHRASES for start in whole_word_positions(folded, phrase)]
+    place = [place for place, character in enumerate(text) for _ in fold(character)] if said else []
+    for start, phrase in said:
+        match = _RELATIVE.fullmatch(RELATIVE_PHRASES[phrase])
+        if match is not None:
+            yield _Match(place[start], place[start + len(phrase) - 1] + 1, _relative_range(match, now))
 
 
 def _relative_range(match: re.Match[str], now: datetime) -> TimeRange:

@@ -2,16 +2,16 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from recollect.adapters.local.many import rows_among
 from recollect.domain.errors import StoredDataError
 from recollect.domain.event import Event, EventRef, EventType
 from recollect.domain.instants import from_microseconds, microseconds
 from recollect.domain.record import from_record, to_record
 from recollect.domain.scope import Scope
 
-_AT_ONCE = 500
 SPOKEN = f"event_type <> '{EventType.MEMORY}'"
 _INSERT = """INSERT INTO events (scope, id, timestamp, expires_at, conversation, persona, household, event_type,
     importance, key, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -55,11 +55,8 @@ def replace_record(connection: sqlite3.Connection, user_number: int, event: Even
 
 def events_by_id(connection: sqlite3.Connection, user_number: int, ids: Iterable[str]) -> dict[str, Event]:
     """Those of the user's events that exist, by id."""
-    found: dict[str, Event] = {}
-    for chunk in _chunks(list(dict.fromkeys(ids))):
-        rows = connection.execute(_BY_ID.format(", ".join("?" * len(chunk))), (user_number, *chunk))
-        found |= {event_id: event_of(record) for event_id, record in rows}
-    return found
+    rows = rows_among(connection, _BY_ID, list(dict.fromkeys(ids)), user_number)
+    return {event_id: event_of(record) for event_id, record in rows}
 
 
 def events_by_row(connection: sqlite3.Connection, rows: Sequence[int]) -> list[Event]:
@@ -73,13 +70,12 @@ def readable_by_row(
 ) -> dict[int, Event]:
     """The events of these rows. Raises StoredDataError for one that cannot be read, or leaves it out."""
     found: dict[int, Event] = {}
-    for chunk in _chunks(list(rows)):
-        for row, record in connection.execute(_BY_ROW.format(", ".join("?" * len(chunk))), chunk):
-            try:
-                found[row] = event_of(record)
-            except StoredDataError:
-                if not around_unreadable:
-                    raise
+    for row, record in rows_among(connection, _BY_ROW, list(rows)):
+        try:
+            found[row] = event_of(record)
+        except StoredDataError:
+            if not around_unreadable:
+                raise
     return found
 
 
@@ -106,7 +102,3 @@ def narrowing(scope: Scope) -> tuple[str, tuple[str, ...]]:
 
 def _text(event: Event) -> str:
     return json.dumps(to_record(event), ensure_ascii=False, separators=(",", ":"))
-
-
-def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))

@@ -3,7 +3,8 @@
 import sqlite3
 from collections.abc import Sequence
 
-_AT_ONCE = 500
+from recollect.adapters.local.many import rows_among
+
 _BURY = "INSERT OR IGNORE INTO identities (scope, identity, event_id, conversation) VALUES (?, ?, NULL, NULL)"
 _KNOWN = "SELECT identity, event_id FROM identities WHERE scope = ? AND identity IN ({})"
 
@@ -12,11 +13,7 @@ def known_identities(
     connection: sqlite3.Connection, user_number: int, identities: Sequence[str]
 ) -> dict[str, str | None]:
     """Those that are known, with their events; None for a tombstone."""
-    found: dict[str, str | None] = {}
-    for start in range(0, len(identities), _AT_ONCE):
-        chunk = identities[start : start + _AT_ONCE]
-        found |= connection.execute(_KNOWN.format(", ".join("?" * len(chunk))), (user_number, *chunk)).fetchall()
-    return found
+    return dict(rows_among(connection, _KNOWN, identities, user_number))
 
 
 def bury_identities(connection: sqlite3.Connection, user_number: int, identities: Sequence[str]) -> None:

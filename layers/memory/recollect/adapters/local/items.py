@@ -2,12 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from recollect.adapters.local.database import Database
+from recollect.adapters.local.many import rows_among
 from recollect.adapters.local.users import enter_user, user_number
 from recollect.domain.errors import InvalidInput, VersionMismatch
 from recollect.domain.instants import from_microseconds, microseconds
@@ -37,7 +38,6 @@ _DUE = """SELECT s.tenant, s.user_id, i.collection, i.labels, i.key, i.due_at, i
     JOIN scopes s ON s.id = i.scope WHERE i.queue = ? AND i.due_at <= ? AND (i.due_at, i.row) > (?, ?)
     ORDER BY i.due_at, i.row LIMIT ?"""
 _KEPT_PATHS = 256
-_AT_ONCE = 500
 _BEFORE_ALL = (-(2**62), 0)
 
 
@@ -51,10 +51,13 @@ class SqliteItems:
         """The items that exist, in one state of the file."""
         with self._database.reading() as connection:
             user = user_number(connection, owner)
-            rows = [row for path, names in _by_path(keys) for row in _rows_at(connection, user, path, names)]
-        found = {(row[0], row[1], row[2]): row for row in rows}
-        places = ((key, found.get(_place(key))) for key in keys)
-        return {key: _item_at(key, row) for key, row in places if row is not None}
+            rows = [
+                row
+                for path, names in _by_path(keys)
+                for row in rows_among(connection, _GET, names, user, path.collection, _labels(path.labels))
+            ]
+        found = {item.key: item for item in map(_item, rows)}
+        return {key: found[key] for key in keys if key in found}
 
     def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
         """All or none, on the disk when this returns, but with the others' commit where projections are written
@@ -121,15 +124,6 @@ def _by_path(keys: Sequence[ItemKey]) -> Iterable[tuple[ItemPath, list[str]]]:
     return found.items()
 
 
-def _rows_at(
-    connection: sqlite3.Connection, user: int, path: ItemPath, names: Sequence[str]
-) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(names), _AT_ONCE):
-        chunk = names[start : start + _AT_ONCE]
-        query = _GET.format(", ".join("?" * len(chunk)))
-        yield from connection.execute(query, (user, path.collection, _labels(path.labels), *chunk))
-
-
 @lru_cache(maxsize=_KEPT_PATHS)
 def _labels(labels: tuple[str, ...]) -> str:
     return "[" + "".join(f"{json.dumps(label, ensure_ascii=False)}," for label in labels)
@@ -151,13 +145,9 @@ def _path_of(collection: str, labels: str) -> ItemPath:
 
 
 def _item(row: Sequence[Any]) -> Item:
-    return _item_at(key_of_row(*row[:3]), row)
-
-
-def _item_at(key: ItemKey, row: Sequence[Any]) -> Item:
-    value, version, updated_at, queue, due_at = row[3:]
+    collection, labels, key, value, version, updated_at, queue, due_at = row
     due = Due(queue, from_microseconds(due_at)) if queue is not None else None
-    return Item(key, json.loads(value), version, from_microseconds(updated_at), due)
+    return Item(key_of_row(collection, labels, key), json.loads(value), version, from_microseconds(updated_at), due)
 
 
 def _due_item(row: Sequence[Any]) -> DueItem:

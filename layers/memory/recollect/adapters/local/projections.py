@@ -7,6 +7,7 @@ from datetime import datetime
 
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.event_rows import events_by_id, ref_of, replace_record
+from recollect.adapters.local.many import rows_among
 from recollect.adapters.local.users import enter_user, user_number
 from recollect.domain.bus import saved_ids
 from recollect.domain.embedding import pack_vector, unpack_vector
@@ -17,7 +18,6 @@ from recollect.domain.scope import Scope
 from recollect.domain.slots import slot_of
 from recollect.domain.timeline import PendingEvent, PendingPage, Projection
 
-_AT_ONCE = 500
 _VECTORS = "SELECT event_id, timestamp, generation, vector FROM projections WHERE scope = ? AND event_id IN ({})"
 
 _PENDING = """SELECT e.id, e.timestamp, s.tenant, s.user_id, o.row FROM outbox o JOIN events e ON e.row = o.row
@@ -70,12 +70,9 @@ class SqliteProjections:
         found: dict[str, Projection] = {}
         with self._database.reading() as connection:
             user = user_number(connection, scope)
-            for start in range(0, len(event_ids), _AT_ONCE):
-                chunk = event_ids[start : start + _AT_ONCE]
-                rows = connection.execute(_VECTORS.format(", ".join("?" * len(chunk))), (user, *chunk))
-                for row in rows:
-                    vector = None if row[3] is None else unpack_vector(row[3])
-                    found[row[0]] = Projection(ref_of(row), vector, row[2])
+            for row in rows_among(connection, _VECTORS, event_ids, user):
+                vector = None if row[3] is None else unpack_vector(row[3])
+                found[row[0]] = Projection(ref_of(row), vector, row[2])
         return found
 
     def fill_slot(self, scope: Scope, event: Event) -> None:

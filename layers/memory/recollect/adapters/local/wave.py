@@ -11,6 +11,7 @@ from recollect.adapters.local.admission import Mask, admitted, labelled_rows, su
 from recollect.adapters.local.columns import Columns
 from recollect.adapters.local.documents import term_prefix
 from recollect.adapters.local.lexical_arm import READ_ENOUGH, READ_MOST, LexicalArm, user_statistics
+from recollect.adapters.local.many import rows_among
 from recollect.adapters.local.users import User
 from recollect.adapters.local.vectors import VectorArm
 from recollect.domain.candidate import Arm, Candidate
@@ -22,7 +23,6 @@ from recollect.domain.nomination import NominationRequest, Nominations, Tally
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import COUNTED_RECORDS
 
-_AT_ONCE = 500
 _SELECT = "SELECT row, id, timestamp, conversation, length, role, speaker, importance FROM documents WHERE row IN ({})"
 # `words_content` is the table in which FTS5 keeps the columns of `words`: read directly it takes half the time.
 _WORDS = "SELECT id, c0 FROM words_content WHERE id IN ({})"
@@ -102,11 +102,7 @@ class Wave:
     def _read(self, places: Sequence[int]) -> dict[int, _Found]:
         """The documents at these positions, as far as this transaction sees them."""
         rows = dict(zip(self._columns["row"][places].tolist(), places, strict=True))
-        found = {}
-        for chunk in _chunks(list(rows)):
-            for row in self._connection.execute(_SELECT.format(", ".join("?" * len(chunk))), chunk):
-                found[rows[row[0]]] = _Found(*row)
-        return found
+        return {rows[row[0]]: _Found(*row) for row in rows_among(self._connection, _SELECT, list(rows))}
 
     def _counts(self, places: list[int], lexical: LexicalArm) -> list[dict[str, int]]:
         """How often each term is in the documents at these positions: from the lists that the arm has read anyway."""
@@ -124,10 +120,9 @@ class Wave:
         prefix = term_prefix(self._user.number)
         wanted = {prefix + term: term for term in terms}
         rows = {int(self._columns["row"][place]): index for index, place in enumerate(places)}
-        for chunk in _chunks(list(rows)):
-            for row, words in self._connection.execute(_WORDS.format(", ".join("?" * len(chunk))), chunk):
-                found = Counter(wanted[word] for word in words.split() if word in wanted)
-                counted[rows[row]].update(found)
+        for row, words in rows_among(self._connection, _WORDS, list(rows)):
+            found = Counter(wanted[word] for word in words.split() if word in wanted)
+            counted[rows[row]].update(found)
 
     def _tally(self) -> Tally:
         """Over the last 10,000 to arrive: why each is left out, by the first reason that applies."""
@@ -165,7 +160,3 @@ def _hit(found: _Found, arms: dict[Arm, int], counts: dict[str, int], vector: Fl
         speaker=found.speaker,
         importance=found.importance,
     )
-
-
-def _chunks(rows: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE))
