@@ -121,6 +121,37 @@ def test_readers_do_not_wait_for_a_writer(tmp_path: Path) -> None:
     database.close()
 
 
+def test_so_many_threads_read_at_once_and_the_others_wait_for_their_turn(tmp_path: Path) -> None:
+    database, both = Database(tmp_path / FILE_NAME, readers=2), threading.Barrier(2, timeout=20)
+    inside: list[int] = []
+    most: list[int] = []
+
+    def read(thread: int) -> int:
+        with database.reading() as connection:
+            inside.append(thread)
+            both.wait()
+            most.append(len(inside))
+            both.wait()
+            inside.remove(thread)
+            return int(connection.execute("SELECT 1").fetchone()[0])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(read, range(8))) == [1] * 8
+    assert most == [2] * 8, "two at once, and never three"
+    assert len(database._idle) == 2, "what no thread reads with is not held open"
+    database.close()
+
+
+def test_a_read_that_fails_makes_room_for_the_next(tmp_path: Path) -> None:
+    database = Database(tmp_path / FILE_NAME, readers=1)
+    for _ in range(2):
+        with pytest.raises(KeyError), database.reading():
+            raise KeyError
+    with database.reading() as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    database.close()
+
+
 def test_what_fails_inside_a_transaction_leaves_nothing(database: Database) -> None:
     def fail_half_way() -> None:
         with database.writing(durable=True) as connection:

@@ -24,7 +24,7 @@ from recollect.domain.slots import slot_of
 from recollect.domain.timeline import Removal
 from recollect.ports import Projections, Timeline
 
-_TRIES = 5
+_TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,10 @@ class Judging:
             return DropReason.DELETED
         shown = self.records.shown(event)
         reason = drop_reason(self.scope, shown, self.filters)
-        if reason is None and record_id in over:
-            return DropReason.SUPERSEDED
+        if reason is not None:
+            return reason
         memory = self.records.memories.get(record_id)
-        if memory is not None and says_otherwise(memory, event):
-            return reason or DropReason.SUPERSEDED
-        rejected = self.rejections.shown(shown) is None
+        if record_id in over or (memory is not None and says_otherwise(memory, event)):
+            return DropReason.SUPERSEDED
         of_memory = memory_drop_reason(memory, self.filters, self.records.sees)
-        return reason or of_memory or (DropReason.DELETED if rejected else None)
+        return of_memory or (DropReason.DELETED if self.rejections.shown(shown) is None else None)

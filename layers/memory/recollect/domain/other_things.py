@@ -230,9 +230,11 @@ def tells_other_amounts(hit: Hit) -> bool:
     if not numbers or not others or numbers & others:
         return False
     verbs, done = (hit.rules.verb_stems.intersection(stems) for stems in (ours, theirs))
-    units = {stem(word) for word in hit.rules.words.lists["units"]}
-    skipped = hit.rules.verb_stems | hit.rules.idle_stems | hit.rules.time_stems | numbers | others | units
-    named, fresh = ([one for one in stems if one and one not in skipped] for stems in (ours, theirs))
+    rules = hit.rules
+    skipped = (rules.verb_stems, rules.idle_stems, rules.time_stems, rules.unit_stems, numbers, others)
+    named, fresh = (
+        [one for one in stems if one and not any(one in words for words in skipped)] for stems in (ours, theirs)
+    )
     if not named:
         return bool(fresh and verbs and done) and not verbs & done
     return bool(fresh) and not any(has_part(named, one, hit.rules) for one in fresh)

@@ -13,7 +13,7 @@ from recollect.domain.modality import is_remote
 from recollect.domain.passing_mentions import tells_of_before
 from recollect.domain.plain_statements import is_plain, is_short
 from recollect.domain.stemming import stem
-from recollect.domain.told_words import OTHERS_OWN, all_stems, all_words, span_words, weak_claims, word_stems
+from recollect.domain.told_words import OTHERS_OWN, all_stems, all_words, noted, span_words, weak_claims, word_stems
 
 Span = tuple[int, int]
 _NEWS = frozenset({ClaimKind.CHANGE, ClaimKind.END})
@@ -224,9 +224,9 @@ def _merged(older: Said, newer: Said, news: Sequence[Claim]) -> str | None:
 
 
 def _of_one_sort(older: Said, newer: Said, news: Sequence[Claim]) -> set[tuple[Span, Span]]:
-    olds = typed_values(older.text)
+    olds = _typed(older)
     known = {old.text for old in olds}
-    fresh = [new for new in typed_values(newer.text) if new.text not in known and _within(new, news)]
+    fresh = [new for new in _typed(newer) if new.text not in known and _within(new, news)]
     if len(fresh) != 1:
         return set()
     new = fresh[0]
@@ -237,12 +237,18 @@ def _stands_alike(older: Said, old: Value, newer: Said, new: Value) -> bool:
     """A plain number beside a name is part of the name: of "iPhone 12" no "Pixel 8" makes "iPhone 8"."""
     if old.sort is not Sort.NUMBER and not older.text[slice(*old.span)].isdigit():
         return True
-    one, other = _neighbours(older.text, old.span), _neighbours(newer.text, new.span)
+    one, other = _neighbours(older, old.span), _neighbours(newer, new.span)
     return not any(word != word.lower() and word not in other for word in one)
 
 
-def _neighbours(text: str, span: Span) -> list[str]:
-    return [*read_words(text[: span[0]])[-1:], *read_words(text[span[1] :])[:1]]
+def _typed(said: Said) -> list[Value]:
+    return noted(said, "typed", None, lambda: typed_values(said.text))
+
+
+def _neighbours(said: Said, span: Span) -> list[str]:
+    text = said.text
+    make = lambda: [*read_words(text[: span[0]])[-1:], *read_words(text[span[1] :])[:1]]  # noqa: E731
+    return noted(said, ("neighbours", span), None, make)
 
 
 def _of_one_attribute(older: Said, news: Sequence[Claim]) -> set[tuple[Span, Span]]:

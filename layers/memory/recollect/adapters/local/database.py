@@ -1,9 +1,10 @@
 """The file: opening and migrating it, transactions on it, and SQLite's errors in our terms.
 
 WAL mode, so that readers never wait for the writer, in this process or another. A pool of connections serves the
-server's threads; each is used by one thread at a time.
+server's threads; each is used by one thread at a time, and at most `READERS` read at once.
 """
 
+import os
 import sqlite3
 import threading
 import time
@@ -16,6 +17,9 @@ from recollect.adapters.local.schema import APPLICATION_ID, FORMAT_VERSION, MIGR
 from recollect.domain.errors import NotReady, RecollectError, StoredDataError, Throttled, Unavailable
 
 BUSY_SECONDS = 5.0
+READERS = min(4, max(2, os.cpu_count() or 2))
+"""Threads that read at once; the others wait. SQLite lets go of the interpreter at each row, and where many threads
+want it, each row then costs a change of threads."""
 FILE_NAME = "recollect.db"
 _RETRY_AFTER_SECONDS = 1.0
 _PAGE_CACHE_KIBIBYTES = 16 * 1024
@@ -57,9 +61,10 @@ class Database:
     Raises StoredDataError for a file of a newer release or another program, NotReady without FTS5.
     """
 
-    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS, readers: int = READERS) -> None:
         self._path = path
         self._busy_seconds = busy_seconds
+        self._readers = threading.BoundedSemaphore(readers)
         self._idle: list[_Connection] = []
         self._group = _Group()
         self._pool = threading.Lock()
@@ -87,7 +92,7 @@ class Database:
             with _Translated():
                 yield self._group.connection
             return
-        with self._connection() as connection:
+        with self._readers, self._connection() as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
