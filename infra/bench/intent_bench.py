@@ -38,6 +38,7 @@ from recollect.domain.relevance import score
 from recollect.domain.retrieval_record import RetrievalRecord, record_of
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import WindowQuery
+from recollect.entrypoints.collecting import collect_seldom
 from recollect.settings import Settings
 
 QUERIES = 100
@@ -60,6 +61,7 @@ def intent_bench(sets: Sequence[DataSet], records: int = RECORDS) -> dict[str, A
     """All of it; the queries of the two small measures are the data's own."""
     asked = [question.text for question in sets[0].questions[:QUERIES]]
     gc.freeze()  # the data sets are no garbage of what is measured
+    collect_seldom()  # as a server and a function do
     with _opened() as store:
         _fill(store.app, records)
         made = {"parts": _parts(asked), "whole": _whole(store.app), "load": _load(store.app), "records": records}

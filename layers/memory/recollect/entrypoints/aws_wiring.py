@@ -6,6 +6,7 @@ from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.domain.embedding import TextKind
 from recollect.domain.errors import NotReady, RecollectError
+from recollect.entrypoints.collecting import collect_seldom
 
 IN_PROCESS = frozenset({"minilm", "e5-small", "onnx"})
 
@@ -15,6 +16,7 @@ def open_warm_app() -> App:
 
     Raises ConfigurationError. A missing model is no failure: reads go on by words alone and say so.
     """
+    collect_seldom()
     app = open_app()
     with suppress(RecollectError):
         _load_model(app)
@@ -26,6 +28,7 @@ def open_embedding_app() -> App:
 
     Events projected without vectors would count as done; events that wait are found again.
     """
+    collect_seldom()
     app = open_app()
     _load_model(app)
     if app.settings.embedder != "none" and app.parts.embedder is None:
