@@ -60,17 +60,19 @@ def memory_in(document: Mapping[str, Any]) -> Memory:
         fields = dict(document)
         if fields.pop("format") > FORMAT_VERSION:
             raise StoredDataError("a memory of a newer format")
-        for name in _DATES:
-            if name in fields:
-                fields[name] = from_iso(fields[name])
-        fields["source"] = Source(fields["source"])
-        fields["status"] = MemoryStatus(fields["status"])
-        fields["origin"] = Origin(fields["origin"])
-        fields["keywords"] = tuple(fields["keywords"])
-        fields["source_event_ids"] = tuple(fields["source_event_ids"])
-        fields["metadata"] = MappingProxyType(dict(fields["metadata"]))
-        fields["lapses"] = tuple(map(_lapse_in, fields.get("lapses", ())))
-        return Memory(**fields)
+        fields |= {name: from_iso(fields[name]) for name in _DATES if name in fields}
+        return Memory(
+            **fields
+            | {
+                "source": Source(fields["source"]),
+                "status": MemoryStatus(fields["status"]),
+                "origin": Origin(fields["origin"]),
+                "keywords": tuple(fields["keywords"]),
+                "source_event_ids": tuple(fields["source_event_ids"]),
+                "metadata": MappingProxyType(dict(fields["metadata"])),
+                "lapses": tuple(_lapse_in(lapse) for lapse in fields.get("lapses", ())),
+            }
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise StoredDataError(f"a memory's record cannot be read: {type(error).__name__}") from error
 
@@ -94,10 +96,8 @@ def lapse_document(lapse: Lapse) -> dict[str, Any]:
 
 
 def _lapse_in(document: Mapping[str, Any]) -> Lapse:
-    until = document.get("until")
-    return Lapse(
-        **{**document, "since": from_iso(document["since"]), "until": None if until is None else from_iso(until)}
-    )
+    dates = {name: from_iso(document[name]) for name in ("since", "until") if name in document}
+    return Lapse(**{**document, **dates})
 
 
 def _plain(value: object) -> object:

@@ -145,8 +145,6 @@ def _lapsed(memory: Memory, moment: datetime) -> list[Lapse]:
 
 
 def _left(memory: Memory, lapses: list[Lapse]) -> str | None:
-    if any(one.start <= 0 and one.end >= len(memory.content) for one in lapses):
-        return None
     return left_of(memory.content, [(one.start, one.end) for one in lapses]) if lapses else memory.content
 
 

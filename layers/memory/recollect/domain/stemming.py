@@ -6,7 +6,6 @@ change under us with a release of somebody else's.
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 
 _STEP_2: Mapping[str, str] = MappingProxyType(
@@ -25,19 +24,11 @@ _STEP_4: Sequence[str] = (
     "al", "er", "ic", "ou",
 )  # fmt: skip
 
-_KEPT = 16384
-_LONG = 40  # longer ones are no words, and not worth keeping
-
 
 def stem(word: str) -> str:
     """The stem of a lower-case word: `running` and `runs` give `run`; three letters or fewer stay as they are."""
     if len(word) <= 2 or not word.isascii() or not word.isalpha():
         return word
-    return _stem(word) if len(word) <= _LONG else _stem.__wrapped__(word)
-
-
-@lru_cache(maxsize=_KEPT)
-def _stem(word: str) -> str:
     word = _step_1c(_step_1b(_step_1a(word)))
     word = _replaced(_replaced(word, _STEP_2), _STEP_3)
     return _step_5(_step_4(word))

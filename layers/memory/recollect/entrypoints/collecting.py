@@ -2,8 +2,8 @@
 
 A search over a thousand records makes tens of thousands of objects that go with it. By Python's own thresholds that is
 thirty collections, and for every fourth search one over all that the process keeps: rules, words, caches. Without them
-the slowest twentieth of searches by intent took 160 ms instead of 226, measured in one run. A process of somebody
-else's, which uses us as a library, is left as it is.
+p95 of a search by intent was 160 ms instead of 226, measured in one run. A process of somebody else's, which uses us as
+a library, is left as it is.
 """
 
 import gc
