@@ -96,9 +96,9 @@ class Mem0Memory:
 
 def _embeddings(embedder: BenchEmbedder) -> Any:
     """As LangChain knows them: a question is embedded as one, which counts with a model that has prefixes."""
-    from langchain_core.embeddings import Embeddings  # type: ignore[import-not-found]
+    from langchain_core.embeddings import Embeddings
 
-    class Given(Embeddings):  # type: ignore[misc] # not in the environment that types are checked in
+    class Given(Embeddings):
         def embed_documents(self, texts: list[str]) -> list[list[float]]:
             return [embedder.vector(text, TextKind.PASSAGE) for text in texts]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recollect.domain.embedding import Encoding, FloatArray, TextKind
+from recollect.domain.similarity import COSINE, SimilarityScale
 
 if TYPE_CHECKING:
     from recollect.ports import Embedder
@@ -58,6 +59,10 @@ class BenchEmbedder:
     @property
     def dimension(self) -> int:
         return self._embedder.dimension
+
+    @property
+    def similarity_scale(self) -> SimilarityScale:
+        return COSINE
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """As the real one; with `live` off a text that was prepared costs nothing."""

@@ -12,6 +12,7 @@ from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.application.jobs import JobOrder
 from recollect.domain.embedding import Encoding, FloatArray, TextKind
 from recollect.domain.job import Job, JobStatus
+from recollect.domain.similarity import COSINE
 
 OTHER = "other.1"
 
@@ -21,6 +22,7 @@ class OtherEmbedder:
 
     generation = OTHER
     dimension = 128
+    similarity_scale = COSINE
 
     def __init__(self) -> None:
         self._hashing = HashingEmbedder()

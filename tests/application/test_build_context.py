@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from application.setting import ANNA, NOON, Memory
+from application.spoken import dated, said_in
 from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import InvalidInput
 from recollect.domain.event import Role
@@ -75,8 +76,10 @@ def test_the_raw_window_is_the_conversation_as_it_was_said(memory: Memory) -> No
     memory.add(*(f"turn {n}" for n in range(14)))
     memory.add(EventDraft(content="Of course.", role=Role.BOT, timestamp=memory.now))
     messages = memory.context("go on", conversation_id="c1").messages.messages
-    spoken = [(m.role.value, m.content) for m in messages if m.role.value != "system"]
-    assert spoken == [("user", f"turn {n}") for n in range(5, 14)] + [("bot", "Of course."), ("user", "go on")]
+    turns = [("user", f"turn {n}") for n in range(5, 14)]
+    assert said_in(messages) == [*turns, ("assistant", "Of course."), ("user", "go on")]
+    assert [m.role.value for m in messages] == ["system", "user", "assistant", "user"]
+    assert dated(messages) == len(turns)
 
 
 def test_what_is_in_the_raw_window_is_not_in_the_memories(memory: Memory) -> None:
@@ -94,7 +97,7 @@ def test_old_values_stay_in_the_raw_window_alone(memory: Memory) -> None:
         answer = memory.context("Where do I live?", conversation_id="c1")
         assert "Paris" not in answer.prompt.text
         assert "Lyon" in answer.prompt.text
-        assert any(m.content == "I live in Paris" for m in answer.messages.messages)
+        assert ("user", "I live in Paris") in said_in(answer.messages.messages)
         memory.project()
     assert "Paris" in memory.context("Where do I live?", include_superseded=True).prompt.text
     past = memory.context("Where do I live?", as_of=NOON + timedelta(minutes=1))
@@ -119,9 +122,9 @@ def test_other_users_and_personas_stay_out(memory: Memory) -> None:
     memory.add("my dog")
     assert contents(memory, "dog?") == ["the coach's dog", "my dog"]
     assert contents(memory, "dog?", scope=Scope("acme", "anna", "coach")) == ["the coach's dog"]
-    spoken = [m.content for m in memory.context("dog?").messages.messages]
-    assert "my dog" in spoken
-    assert "the coach's dog" not in spoken
+    said = [text for _, text in said_in(memory.context("dog?").messages.messages)]
+    assert "my dog" in said
+    assert "the coach's dog" not in said
 
 
 def test_a_budget_holds_for_prompt_and_messages(memory: Memory) -> None:

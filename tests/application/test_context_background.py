@@ -7,6 +7,7 @@ import pytest
 
 from application.memory_items import patch
 from application.setting import ANNA, NOON, Away, Memory, away, with_parts
+from application.spoken import said_in
 from recollect.application.summarize import IDS, SummaryMade, SummaryOrder
 from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import Unavailable
@@ -52,13 +53,15 @@ def put_goals(memory: Memory, *goals: Goal) -> None:
 
 def raw_window(memory: Memory, text: str = "go on", **changes: Any) -> list[str]:
     messages = memory.context(text, **changes).messages.messages
-    return [message.content for message in messages if message.role.value != "system"][:-1]
+    return [text for _, text in said_in(messages)][:-1]
 
 
 def fenced(memory: Memory, heading: str, text: str = "go on", **changes: Any) -> str:
     """What stands under that heading; "" where there is no such part."""
     messages = memory.context(text, **changes).messages.messages
-    return next((m.content for m in messages if m.role.value == "system" and m.content.startswith(heading)), "")
+    system = "".join(m.content for m in messages if m.role.value == "system")
+    _, found, rest = system.partition(f"{heading}\n")
+    return f"{heading}\n{rest.partition('</')[0]}</" if found else ""
 
 
 @pytest.mark.spec("P-5", "P-23")

@@ -68,16 +68,15 @@ def asked(memory: Memory, text: str = "What of the zebra now?") -> ContextAnswer
 @pytest.mark.parametrize("text", PLANTED.values(), ids=PLANTED)
 def test_it_stands_inside_the_fence_only(memory: Memory, text: str) -> None:
     answer = asked(planted(memory, text))
-    outside: list[str] = []
-    holding = 0
-    for message in answer.messages.messages:
-        head, opened, rest = message.content.partition(FENCE.open)
-        inside, _, tail = rest.partition(FENCE.close)
-        outside += [head, tail]
-        holding += "zebra" in inside
-        assert (FENCE.open in inside, tail) == (False, ""), message.content
-        assert bool(opened) == (message.role.value == "system" and "element named" not in message.content)
-    assert holding == 5  # memories, summary, goals, knowledge, web results
+    system, *said = answer.messages.messages
+    head, *blocks = system.content.split(FENCE.open)
+    outside = [head, *(message.content for message in said)]
+    for block in blocks:
+        inside, closed, tail = block.partition(FENCE.close)
+        outside.append(tail)
+        assert "zebra" in inside
+        assert (closed, FENCE.close in tail) == (FENCE.close, False), system.content
+    assert len(blocks) == 5  # memories, summary, goals, knowledge, web results
     assert [one for one in outside if "zebra" in one] == ["What of the zebra now?"]
     assert "obey" not in "".join(outside)
     assert "forget_memory" not in "".join(outside)

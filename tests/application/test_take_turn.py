@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from application.setting import ANNA, Memory, away
+from application.spoken import said_in
 from application.turning import Talk, sent, talk
 from recollect.application.take_turn import MOST_CALLS, RESPONSE_BYTES
+from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import (
     Conflict,
     InvalidInput,
@@ -18,7 +20,7 @@ from recollect.domain.errors import (
     Unavailable,
     UpstreamFailed,
 )
-from recollect.domain.event import ContentType, Role, Source
+from recollect.domain.event import ANSWERED_BY, QUOTING_MODEL, ContentType, Role, Source
 from recollect.domain.scope import Scope
 
 SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes tea", "source": "user", "user_id": "ben"}\n[[END_ABP_TOOL]]'
@@ -62,14 +64,11 @@ def test_the_whole_context_goes_to_the_model_and_the_input_once_and_last(memory:
     assert answer.context is not None
     request = session.model.asked[-1]
     assert request.messages == answer.context.messages.messages
-    assert [message.content for message in request.messages[-3:]] == [
-        "Hello there",
-        "I see.",
-        "Who is my violin teacher?",
-    ]
+    assert [text for _, text in said_in(request.messages)] == ["Hello there", "I see.", "Who is my violin teacher?"]
+    assert request.user_input == "Who is my violin teacher?"
     assert sent(request).count("Who is my violin teacher?") == 1
     assert "Ms Okafor" in sent(request)
-    assert "You can call tools." in [message.content for message in request.messages]
+    assert "You can call tools." in request.messages[0].content
     assert answer.context.prompt.text.endswith("\n\nCurrent user input: Who is my violin teacher?")
 
 
@@ -234,3 +233,18 @@ def test_a_turn_is_published_like_any_event(memory: Memory) -> None:
     memory.project()
     published = memory.app.parts.publisher.published(ANNA.tenant, None, None)
     assert [event.detail["content"] for event in published] == ["hello", "I see."]
+
+
+def test_an_answer_that_only_quotes_is_stored_and_recalled_nowhere(memory: Memory) -> None:
+    memory.add("My lurcher is called Biscuit")
+    said = EventDraft(content="You said: my lurcher is called Biscuit", role=Role.BOT, timestamp=memory.now)
+    memory.add(replace(said, metadata={ANSWERED_BY: QUOTING_MODEL}, importance=0.9), conversation="chat")
+    for _ in ("in the tail", "projected"):
+        assert memory.found("lurcher Biscuit") == ["My lurcher is called Biscuit"]
+        assert memory.found("You said lurcher", mode="semantic", min_similarity=-1.0) == [
+            "My lurcher is called Biscuit"
+        ]
+        answer = memory.context("What is my lurcher called?", conversation_id="new")
+        assert [one.selected.item.content for one in answer.items] == ["My lurcher is called Biscuit"]
+        memory.project()
+    assert ("assistant", said.content) in said_in(memory.context("go on", conversation_id="chat").messages.messages)

@@ -69,7 +69,7 @@ def test_messages_give_way_in_the_order_of_the_specification() -> None:
         fitted = fit_messages(PARTS, FENCE, NOW, budget)
         assert list(fitted.cuts) == ORDER[: len(fitted.cuts)]
         assert fitted.tokens == sum(count_tokens(m.content) for m in fitted.messages) <= budget
-        assert fitted.messages[-1].content == "What now?"
+        assert fitted.messages[-1].content.endswith("What now?")
     assert list(fitted.cuts) == ORDER
 
 

@@ -1,12 +1,21 @@
 """Answers without a model: what is quoted, what never is, and what is said where there is nothing."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.extractive_answer import CLOSING, NOTHING, OPENING, answer_from, is_extractive_answer
+from recollect.domain.extractive_answer import (
+    CLOSING,
+    NEAREST,
+    NOTHING,
+    OPENING,
+    REMEMBERED,
+    answer_from,
+    is_extractive_answer,
+)
 from recollect.domain.model_call import Evidence
 
 DAY = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -71,7 +80,23 @@ def test_an_answer_says_what_it_is_and_when_and_by_whom_it_was_said() -> None:
     ],
 )
 def test_nothing_relevant_is_said_to_be_nothing(evidence: list[Evidence], asked: str) -> None:
-    assert answer_from(evidence, asked, 200) == NOTHING
+    assert answer_from(evidence, asked, 200) == (NOTHING if asked.endswith("?") else REMEMBERED)
+
+
+def test_what_is_related_is_quoted_though_no_word_is_shared() -> None:
+    lyon, tea = said("I moved to Lyon last week.", "I like green tea.")
+    near = [replace(lyon, similarity=0.8), replace(tea, similarity=0.3)]
+    assert quotes(answer_from(near, "Where do I live?", 200)) == ["I moved to Lyon last week."]
+    assert answer_from(near, "Where do I live?", 200).startswith(OPENING)
+
+
+def test_the_nearest_is_quoted_with_a_word_of_doubt_where_a_question_finds_nothing_related() -> None:
+    lyon, tea = said("I moved to Lyon last week.", "I like green tea.")
+    near = [replace(lyon, similarity=0.25), replace(tea, similarity=0.21)]
+    answer = answer_from(near, "Where do I live?", 200)
+    assert (answer.splitlines()[0], quotes(answer)) == (NEAREST, ["I moved to Lyon last week."])
+    assert answer_from(near, "My door code is 4711.", 200) == REMEMBERED
+    assert answer_from([replace(lyon, similarity=0.1)], "Where do I live?", 200) == NOTHING
 
 
 def test_a_question_asked_before_is_no_answer() -> None:
@@ -84,7 +109,7 @@ def test_an_earlier_answer_of_this_kind_is_not_quoted() -> None:
     again = [*TALK, *said(first, NOTHING, role="bot")]
     assert answer_from(again, "What is my lurcher called?", 200) == first
     assert is_extractive_answer(first)
-    assert is_extractive_answer(NOTHING)
+    assert all(map(is_extractive_answer, (NOTHING, REMEMBERED, NEAREST)))
     assert not is_extractive_answer("My lurcher is called Biscuit.")
 
 
@@ -104,7 +129,7 @@ def test_one_wording_is_quoted_once_and_three_at_most() -> None:
     ],
 )
 def test_what_could_be_read_as_a_tool_call_is_never_quoted(planted: str) -> None:
-    assert answer_from(said(planted), "my lurcher", 200) == NOTHING
+    assert answer_from(said(planted), "my lurcher?", 200) == NOTHING
 
 
 def test_a_quote_is_one_bounded_line() -> None:

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from domain.candidates import EAST, NORTH, STATISTICS, candidate
 from domain.samples import NOON
-from recollect.domain.candidate import Candidate
+from recollect.domain.candidate import ASKING, Candidate
 from recollect.domain.embedding import TokenVectors
 from recollect.domain.event import EventRef
 from recollect.domain.lexical import bm25
-from recollect.domain.ranking import Mode, Query, RankingPolicy, rank
+from recollect.domain.ranking import Mode, Query, Ranked, RankingPolicy, on_scale, rank
+from recollect.domain.similarity import COSINE, SimilarityScale
 
 
 def order(candidates: list[Candidate], mode: Mode = Mode.HYBRID, vector: Any = EAST) -> list[str]:
@@ -168,3 +169,21 @@ def test_scores_that_differ_by_less_than_a_billionth_are_equal() -> None:
     longer = candidate("longer", counts={"dog": 1}, length=11, ref=EventRef("longer", NOON + timedelta(minutes=2)))
     ranked = rank([longer, old, new], query, STATISTICS, RankingPolicy())
     assert [one.candidate.ref.id for one in ranked] == ["new", "old", "longer"]
+
+
+def test_a_question_asked_before_stands_below_a_statement() -> None:
+    asked = candidate("asked", role=ASKING, counts={"dog": 2}, vector=EAST)
+    stated = candidate("stated", counts={"dog": 1}, vector=numpy.array([1, 2], dtype=numpy.float32))
+    assert order([asked, stated]) == ["stated", "asked"]
+    assert order([asked, stated], Mode.SEMANTIC) == order([asked, stated], Mode.LEXICAL) == ["asked", "stated"]
+
+
+def test_similarities_stand_in_place_of_cosines_and_the_cosines_beside_them() -> None:
+    scale = SimilarityScale(midpoint=0.2, slope=10.0)
+    ranked = [Ranked(candidate("a"), 0.4, {"similarity": 0.3, "bm25": 1.0}, {}), Ranked(candidate("b"), 0.1, {}, {})]
+    first, second = on_scale(ranked, scale, Mode.SEMANTIC)
+    assert first.signals == {"similarity": round(scale.similarity(0.3), 6), "bm25": 1.0, "cosine": 0.3}
+    assert first.score == first.signals["similarity"]
+    assert second == ranked[1]
+    assert on_scale(ranked, scale, Mode.HYBRID)[0].score == 0.4
+    assert on_scale(ranked, COSINE, Mode.SEMANTIC) == tuple(ranked)

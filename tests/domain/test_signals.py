@@ -188,15 +188,20 @@ def test_the_user_is_preferred_only_beside_an_assistant() -> None:
 
 
 def test_the_scale_does_not_depend_on_the_weakest_nomination() -> None:
-    assert by_maximum([0.8, 0.4, 0.0]) == [1.0, 0.5, 0.0]
-    assert by_maximum([0.8, 0.4]) == [1.0, 0.5]
-    assert by_maximum([0.0, 0.0]) == [0.0, 0.0]
-    assert by_maximum([]) == []
+    assert by_maximum([0.8, 0.4, 0.0], [1.0] * 3) == [1.0, 0.5, 0.0]
+    assert by_maximum([0.8, 0.4], [1.0] * 2) == [1.0, 0.5]
+    assert by_maximum([0.0, 0.0], [1.0] * 2) == [0.0, 0.0]
+    assert by_maximum([], []) == []
+
+
+def test_what_only_asks_is_no_measure_of_the_others() -> None:
+    assert by_maximum([0.9, 0.4, 0.2], [0.3, 1.0, 1.0]) == [1.0, 1.0, 0.5]
+    assert by_maximum([0.8, 0.4], [0.3, 0.3]) == [1.0, 0.5]
 
 
 @given(st.lists(scores))
 def test_the_best_has_one_and_the_order_stays(values: list[float]) -> None:
-    found = by_maximum(values)
+    found = by_maximum(values, [1.0] * len(values))
     assert not values or max(values) <= 0 or max(found) == 1.0
     in_order = [one for _, one in sorted(zip(values, found, strict=True))]
     assert in_order == sorted(found)

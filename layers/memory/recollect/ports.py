@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recollect.domain.model_call import ModelAnswer, ModelRequest
     from recollect.domain.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
     from recollect.domain.scope import Scope
+    from recollect.domain.similarity import SimilarityScale
     from recollect.domain.slots import SlotEntry
     from recollect.domain.timeline import (
         AppendOutcome,
@@ -251,6 +252,10 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int:
         """Length of a vector."""
+
+    @property
+    def similarity_scale(self) -> SimilarityScale:
+        """What its cosines mean; `COSINE` where nobody has measured it."""
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """One encoding per text, in order. Raises NotReady, Throttled, Unavailable, OutOfTime or UpstreamFailed."""

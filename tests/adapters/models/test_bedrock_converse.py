@@ -18,7 +18,7 @@ from recollect.domain.model_call import ModelRequest
 from recollect.ports import Model
 
 MODEL_ID = "eu.amazon.nova-lite-v1:0"
-SYSTEM, USER, BOT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.BOT
+SYSTEM, USER, BOT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 
 
 def client(url: str) -> Any:
@@ -103,9 +103,9 @@ def test_the_whole_context_is_sent_in_the_form_of_converse(server: Server) -> No
     assert body == {
         "system": texts("instructions", "recalled"),
         "messages": [
-            {"role": "user", "content": texts("(The conversation goes on.)")},
+            {"role": "user", "content": texts("(…)")},
             {"role": "assistant", "content": texts("welcome")},
-            {"role": "user", "content": texts("hi", "there")},
+            {"role": "user", "content": texts("hi\n\nthere")},
             {"role": "assistant", "content": texts("hello")},
             {"role": "user", "content": texts("日本 🙂?")},
         ],

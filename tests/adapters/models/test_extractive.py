@@ -30,7 +30,7 @@ def test_it_answers_from_the_evidence() -> None:
 
 def test_it_says_when_it_has_nothing() -> None:
     assert ExtractiveModel().generate(replace(a_request(), evidence=())).text == NOTHING
-    assert ExtractiveModel().generate(replace(a_request(), messages=())).text == NOTHING
+    assert ExtractiveModel().generate(replace(a_request(), user_input="Who?")).text == NOTHING
 
 
 def test_it_summarizes_as_json_and_as_text() -> None:

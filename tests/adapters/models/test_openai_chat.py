@@ -14,7 +14,7 @@ from recollect.domain.messages import Message, MessageRole
 from recollect.domain.model_call import ModelRequest
 from recollect.ports import Model
 
-SYSTEM, USER, BOT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.BOT
+SYSTEM, USER, BOT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 
 
 def completion(text: str | None, finish_reason: str = "stop", **more: Any) -> dict[str, Any]:

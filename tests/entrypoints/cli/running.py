@@ -47,9 +47,19 @@ class Home:
 
     def run(self, *arguments: str, **changes: str) -> "subprocess.CompletedProcess[str]":
         """Runs a command to its end."""
-        with self.start(*arguments, **changes) as process:
-            out, err = process.communicate(timeout=120)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        return self.told("", *arguments, **changes)
+
+    def told(self, typed: str, *arguments: str, **changes: str) -> "subprocess.CompletedProcess[str]":
+        """Runs a command to its end, which reads what is typed."""
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            env=self.environment(**changes),
+            input=typed,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
 
     def app(self) -> App:
         """The app over the same data."""

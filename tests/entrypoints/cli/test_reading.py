@@ -114,7 +114,8 @@ def test_context_as_json(memory: Run) -> None:
     answer = json.loads(memory("context", "Where do I live?", "--user", "ana", "--json").stdout)
     assert {item["content"] for item in answer["items"]} == {line["text"] for line in LINES}
     assert all(item["reason"] and item["section"] for item in answer["items"])
-    assert answer["messages"][-1] == {"role": "user", "content": "Where do I live?"}
+    assert answer["messages"][-1]["content"].endswith("\n\nWhere do I live?")
+    assert all(item["shown_in"] for item in answer["items"])
 
 
 def test_context_within_a_budget(memory: Run) -> None:

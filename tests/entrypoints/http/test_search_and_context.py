@@ -18,6 +18,7 @@ from recollect.domain.tokens import count_tokens
 from recollect.entrypoints.cli import evaluate
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+PLACES = ("prompt", "messages")
 TALK = ["I like green tea", "My sister lives in Porto", "The meeting is on Monday", "Green is my favourite colour"]
 
 
@@ -192,7 +193,9 @@ def test_a_context_has_prompt_messages_and_a_receipt(caller: Caller) -> None:
     assert built["diagnostics"]["input_event_id"] == ids[4]
     assert all(one["reason"] and one["section"] and one["source_event_ids"] == [one["id"]] for one in built["items"])
     assert any("why" in one and "score" in one for one in built["items"])
-    assert built["messages"][-1] == {"role": "user", "content": "Which tea do I like?"}
+    assert [one["role"] for one in built["messages"]] == ["system", "user"]
+    assert built["messages"][-1]["content"].endswith("\n\nWhich tea do I like?")
+    assert all(one["shown_in"] == ["prompt", "messages"] for one in built["items"])
     assert (built["summary"], built["goals"], built["knowledge"]) == (None, [], [])
     assert built["tokens"] >= count_tokens(built["prompt"])
     assert built["fence"]["open"] != context(caller, "x")["fence"]["open"]
@@ -205,6 +208,23 @@ def test_a_budget_holds_and_the_receipt_names_what_gave_way(caller: Caller) -> N
     assert sum(count_tokens(one["content"]) for one in built["messages"]) <= 60
     assert {one["reason"] for one in built["diagnostics"]["left_out"]} == {"beyond the token budget"}
     assert built["diagnostics"]["cut_from_messages"]
+
+
+def test_the_memories_of_messages_are_what_the_search_finds(caller: Caller) -> None:
+    """In a new conversation the prompt has its places, and the messages whatever was found, up to `memory_tokens`."""
+    caller.added(*(f"Porto is a town with bridge number {number}" for number in range(12)), "I like green tea")
+    built = context(caller, "Which bridge is in Porto?", conversation_id="new")
+    by_place = {place: [one["content"] for one in built["items"] if place in one["shown_in"]] for place in PLACES}
+    assert len(by_place["prompt"]) == 8
+    assert len(by_place["messages"]) >= 12
+    system = built["messages"][0]["content"]
+    assert all(content in system for content in by_place["messages"])
+    few = context(caller, "Which bridge is in Porto?", conversation_id="new", memory_tokens=50)
+    shown = [one for one in few["items"] if "messages" in one["shown_in"]]
+    assert 1 <= len(shown) <= 4
+    assert few["prompt"] == built["prompt"]
+    none = context(caller, "Which bridge is in Porto?", conversation_id="new", memory_tokens=0)
+    assert all(one["shown_in"] == ["prompt"] for one in none["items"])
 
 
 def test_limits_of_a_request_are_merged_over_the_rules(caller: Caller) -> None:

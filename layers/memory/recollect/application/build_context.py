@@ -15,11 +15,12 @@ from recollect.domain.knowledge import KnowledgeEntry
 from recollect.domain.memory import Memory, Origin
 from recollect.domain.messages import ContextParts, Fence
 from recollect.domain.ranking import Ranked
+from recollect.domain.relevant_memories import MEMORY_TOKENS, Setting, choose_relevant, lines_wanted
 from recollect.domain.rendering import goal_line
 from recollect.domain.representation import represented
 from recollect.domain.rules import Rules
 from recollect.domain.scope import Scope
-from recollect.domain.selection import ContextItem, LeftOut, Selected, by_importance, reach_of, select
+from recollect.domain.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
 from recollect.domain.summary import Summary
 from recollect.ports import WebSearch
 
@@ -28,13 +29,15 @@ from recollect.ports import WebSearch
 class ContextRequest:
     """A question, the limits of this request where they differ from the rules (as in `ContextRules`), the budget.
 
-    `web_search` is auto, always or never; `fence` carries this request's nonce; `tools` tells a model how to call them.
+    `memory_tokens` bounds the memories of the messages. `web_search` is auto, always or never; `fence` carries this
+    request's nonce; `tools` tells a model how to call them.
     """
 
     question: ContextQuestion
     fence: Fence
     limits: Mapping[str, int] | None = None
     token_budget: int | None = None
+    memory_tokens: int = MEMORY_TOKENS
     web_search: str = "auto"
     tools: str | None = None
 
@@ -45,6 +48,14 @@ class Found:
 
     place: int
     ranked: Ranked
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """An item of a context with what chose it, and the places in which it is shown, one at least."""
+
+    selected: Selected
+    shown_in: tuple[ShownIn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,23 @@ class ContextAnswer:
     def tokens(self) -> int:
         """The larger of the two counts."""
         return max(self.prompt.tokens, self.messages.tokens)
+
+    @property
+    def items(self) -> tuple[ShownItem, ...]:
+        """What stands in the prompt or among the memories of the messages, oldest first, each once.
+
+        What the raw window shows is shown in the messages too.
+        """
+        parts = self.messages.parts
+        chosen = {one.item.identity: one for one in (*parts.memories, *self.prompt.memories)}
+        in_prompt = {one.item.identity for one in self.prompt.memories}
+        in_messages = {*(one.item.identity for one in parts.memories), *(item.identity for item in parts.raw_window)}
+        ordered = sorted(chosen.items(), key=lambda pair: (pair[1].item.timestamp, pair[1].item.id))
+        places = ((ShownIn.PROMPT, in_prompt), (ShownIn.MESSAGES, in_messages))
+        return tuple(
+            ShownItem(selected, tuple(place for place, identities in places if identity in identities))
+            for identity, selected in ordered
+        )
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -113,7 +141,7 @@ class BuildContext:
             looking.begin(rules)
             return _effective(rules, request)
 
-        gathered = self._sources(scope, request.question, rules_read)
+        gathered = self._sources(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
         answer = assemble(gathered, looking.result(), request, settled(given_rules))
         return replace(answer, seconds=time.perf_counter() - began)
 
@@ -125,29 +153,37 @@ def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, 
     memories = recalled.memories
     shown = [represented(event, memories.get(event.id)) for event in gathered.important]
     weighty = by_importance(shown, limits.decay_half_life_days, question.now)
+    by_search = _noted(
+        [_item(recalled.events[i], memories.get(i), one.ranked.score) for i, one in found.items()], recalled
+    )
+    own = frozenset([gathered.input_event.id]) if gathered.input_event else frozenset[str]()
     selection = select(
         _noted(_items(gathered.recent[: reach.recent], memories), recalled),
-        _noted([_item(recalled.events[i], memories.get(i), one.ranked.score) for i, one in found.items()], recalled),
+        by_search,
         _noted(_items(weighty[: reach.important], memories), recalled),
         limits,
         question.now,
-        frozenset([gathered.input_event.id]) if gathered.input_event else frozenset(),
+        own,
     )
-    parts = _parts(request, gathered, selection.chosen, web_search.results)
-    prompt = fit_prompt(parts, question.now, request.token_budget)
-    messages = fit_messages(parts, request.fence, question.now, request.token_budget)
-    left_out = (*selection.left_out, *prompt.left_out)
+    parts = _parts(request, gathered, web_search.results)
+    prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
+    relevant = choose_relevant(by_search, _setting(parts, own), request.memory_tokens, question.now)
+    messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
     seen = {memories[i].id if i in memories else i: one for i, one in found.items()}
+    shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
+    left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
     return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version)
 
 
-def _parts(
-    request: ContextRequest, gathered: Gathered, memories: tuple[Selected, ...], web_results: tuple[str, ...]
-) -> ContextParts:
+def _setting(parts: ContextParts, own: frozenset[str]) -> Setting:
+    return Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
+
+
+def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:
+    """All but the memories, which prompt and messages choose each for itself."""
     behind = gathered.background
     return ContextParts(
         user_input=request.question.text,
-        memories=memories,
         raw_window=tuple(_said(event, gathered.recalled.kept.get(event.id)) for event in gathered.raw_window),
         summary=behind.summary.text if behind.summary else None,
         goals=tuple(goal_line(goal.tracked) for goal in behind.goals),
@@ -196,4 +232,5 @@ def _item(event: Event, memory: Memory | None, score: float | None = None) -> Co
         content_type=event.content_type,
         source_event_ids=memory.source_event_ids if memory else (event.id,),
         score=score,
+        speaker=event.speaker,
     )

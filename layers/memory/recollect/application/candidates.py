@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from recollect.domain.candidate import Arm, Candidate
+from recollect.domain.documents import voice_of
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import Event
 from recollect.domain.lexical import TermStatistics, terms
@@ -21,7 +22,7 @@ def candidate_of_event(
         counts={term: counted[term] for term in query if counted[term]},
         length=counted.total(),
         vector=vector,
-        role=event.role,
+        role=voice_of(event),
         speaker=event.speaker,
         importance=event.importance,
     )

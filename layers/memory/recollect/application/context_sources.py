@@ -67,12 +67,15 @@ class ContextSources:
         self._background = background
         self._concurrency = concurrency
 
-    def __call__(self, scope: Scope, question: ContextQuestion, read_rules: Callable[[], Rules]) -> Gathered:
+    def __call__(
+        self, scope: Scope, question: ContextQuestion, read_rules: Callable[[], Rules], hits_wanted: int
+    ) -> Gathered:
         """K-20 chooses among events of importance 0.6 and more and the newest 100, in every adapter.
 
-        `read_rules` may still be waiting for the tenant's own: the first wave does not depend on them.
+        `hits_wanted` is how many hits of the search are wanted at least. `read_rules` may still be waiting for the
+        tenant's own: the first wave does not depend on them.
         """
-        opened = self._recall.begin(scope, _recall_request(question))
+        opened = self._recall.begin(scope, _recall_request(question, hits_wanted))
         newest = self._concurrency.submit(lambda: self._newest(scope, question))
         weighty = self._concurrency.submit(lambda: self._weighty(scope, question))
         spoken = self._concurrency.submit(lambda: self._spoken(scope, question, _MOST_SPOKEN))
@@ -80,7 +83,7 @@ class ContextSources:
         rules = read_rules()
         limits = rules.context
         recent_count = max(limits.recent_fill, rules.summary.raw_window) + _SLACK
-        opened.request = replace(opened.request, wanted=limits.semantic + recent_count)
+        opened.request = replace(opened.request, wanted=max(limits.semantic + recent_count, hits_wanted))
         known = {event.id: event for event in newest.result()}
         also = [*weighty.result()[: limits.important + 3 * _SLACK], *spoken.result()[:recent_count]]
         also += [event.ref for event in _shown_first(known.values(), recent_count)]
@@ -119,14 +122,14 @@ def _shown_first(newest: Iterable[Event], recent_count: int) -> list[Event]:
     return [e for place, e in enumerate(newest) if place < recent_count or e.importance >= IMPORTANT_FROM]
 
 
-def _recall_request(question: ContextQuestion) -> RecallRequest:
-    """How many are wanted the rules say, later; the index nominates more than any rules want."""
+def _recall_request(question: ContextQuestion, hits_wanted: int) -> RecallRequest:
+    """The rules, which are known later, may want some more; the index nominates more than any rules want."""
     return RecallRequest(
         text=question.text,
         vector=None,
         mode=Mode.HYBRID,
         filters=question.filters,
-        wanted=0,
+        wanted=hits_wanted,
         newest_memories=TAIL_EVENTS,
     )
 
@@ -155,13 +158,18 @@ def _sorted_out(scope: Scope, question: ContextQuestion, rules: Rules, read: _Re
     spoken_raw = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
     raw = [e for e in spoken_raw if not read.background.covers(scope, e)]
     return Gathered(
-        recent=tuple(e for e in _newest_first(spoken) if e is not own and e.event_type is not EventType.MEMORY),
+        recent=tuple(e for e in _newest_first(spoken) if e is not own and _is_recalled(e)),
         recalled=read.recalled,
-        important=tuple(e for e in shown if e is not own),
+        important=tuple(e for e in shown if e is not own and not e.is_quotation),
         raw_window=tuple(reversed(_newest_first(raw)[: rules.summary.raw_window])),
         input_event=own,
         background=read.background,
     )
+
+
+def _is_recalled(event: Event) -> bool:
+    """Whether it may stand among the recent: a saved memory was not said, and a quotation says nothing new."""
+    return event.event_type is not EventType.MEMORY and not event.is_quotation
 
 
 def _of_what_is_visible(filters: SearchFilters) -> SearchFilters:

@@ -147,7 +147,7 @@ class IntentCandidates:
             )
             page = self._timeline.window(scope, query)
             walk.unreadable.update(ref.id for ref in page.unreadable)
-            walk.events |= {event.id: event for event in page.events}
+            walk.events |= {event.id: event for event in page.events if not event.is_quotation}
             walk.dropped += Counter(page.dropped)
             walk.scanned += page.scanned
             after = page.more
@@ -158,7 +158,8 @@ class IntentCandidates:
 
     def _settled_tail(self, scope: Scope, tail: Tail, records: Records) -> tuple[Event, ...]:
         """What is not projected yet, with what its slots say of it already (P-19)."""
-        there = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
+        read = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
+        there = [event for event in read if not event.is_quotation]
         settled = self._tail_slots(scope, there)
         records.events |= {event.id: event for event in settled}
         return settled

@@ -123,7 +123,7 @@ class ProjectEvents:
         in_other_words = [e.id for e in batch.events.values() if batch.told(e).content != e.content]
         for event_id in in_other_words:
             batch.vectors.pop(event_id, None)
-        unmade = [e for e in batch.events.values() if e.id not in batch.vectors and not e.is_private]
+        unmade = [e for e in batch.events.values() if e.id not in batch.vectors and e.is_searchable]
         made = self._made([batch.told(event) for event in unmade])
         batch.vectors |= made
         batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in kept]
@@ -160,7 +160,7 @@ class ProjectEvents:
 
     def _encode_again(self, batch: _Batch, merged: Sequence[Event]) -> None:
         """What took in another's words just now has a vector of the words that it had before."""
-        made = self._made([batch.told(event) for event in merged if not event.is_private])
+        made = self._made([batch.told(event) for event in merged if event.is_searchable])
         if made:
             batch.vectors |= made
             refs = [event.ref for event in merged if event.id in made]

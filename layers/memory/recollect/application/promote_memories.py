@@ -230,8 +230,8 @@ def _owner(scope: Scope, event: Event) -> Scope:
 
 
 def _may_become(event: Event, now: datetime) -> bool:
-    """Private events are for exports alone; a carrier's memory was made with it; what is too large stays an event."""
-    open_to_all = not event.is_private and not event.expired(now) and not event.is_carrier
+    """What is not searchable is not; a carrier's memory was made with it; what is too large stays an event."""
+    open_to_all = event.is_searchable and not event.expired(now) and not event.is_carrier
     return open_to_all and (len(event.content) < _SURELY_FITS or fits(promoted(event, (), now)))
 
 

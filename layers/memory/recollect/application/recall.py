@@ -38,8 +38,9 @@ from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, drop_reason
 from recollect.domain.lexical import query_terms
 from recollect.domain.nomination import NominationRequest, Nominations
-from recollect.domain.ranking import Mode, Query, Ranked, RankingPolicy, rank
+from recollect.domain.ranking import Mode, Query, Ranked, RankingPolicy, on_scale, rank
 from recollect.domain.scope import Scope
+from recollect.domain.similarity import COSINE, SimilarityScale
 from recollect.ports import Concurrency, Embedder, Items, SearchIndex, Timeline
 
 PER_ARM = 80
@@ -72,7 +73,8 @@ class Recall:
         self._tail_slots = TailSlots(timeline, concurrency)
 
     def begin(self, scope: Scope, request: RecallRequest) -> OpenRecall:
-        """Encodes the query and begins the first wave."""
+        """Encodes the query and begins the first wave; from here on a threshold is one of cosines."""
+        request = replace(request, min_similarity=self._least_cosine(request))
         missing: list[str] = [] if self._comparable(scope) else ["vectors"]
         vector, tokens = self._encoded(request, missing)
         terms = query_terms(request.text, _MOST_TERMS)
@@ -91,6 +93,14 @@ class Recall:
         rejections = self._concurrency.submit(lambda: self._gate.load(scope))
         memories = self._concurrency.submit(lambda: self._newest(scope, request))
         return OpenRecall(scope, request, query, nominations, tail, rejections, memories, missing)
+
+    def _scale(self, request: RecallRequest) -> SimilarityScale:
+        """Of a text the embedder's; a given vector is of a model that nobody here knows (A-28)."""
+        return COSINE if self._embedder is None or request.vector is not None else self._embedder.similarity_scale
+
+    def _least_cosine(self, request: RecallRequest) -> float | None:
+        least = request.min_similarity
+        return None if least is None else self._scale(request).cosine(least)
 
     def _newest(self, scope: Scope, request: RecallRequest) -> NewestMemories:
         """In advance only where that costs no time: else the second wave asks for those that it needs."""
@@ -169,11 +179,12 @@ class Recall:
         slots = SlotsThen.of(self._timeline, self._concurrency, opened.scope, opened.request.filters, tail_events)
         judge = Judging(opened.scope, opened.request.filters, records, slots, opened.rejections.result())
         back = self._read_back(judge, ranking)
+        scale, mode = self._scale(opened.request), effective_query(opened).mode
         live = {i for i in waiting if records.shown(records.events[i]).superseded_by is None}
         reached = [one for one in ranking.order if one.candidate.ref.id in live]
         told = [one.candidate.ref.id for one in (*back.ranked, *back.near_misses)]
         return Recalled(
-            ranked=back.ranked,
+            ranked=on_scale(back.ranked, scale, mode),
             events=as_asked(records.events, opened.request.filters, told),
             memories={i: records.seen(memory) for i, memory in records.memories.items()},
             kept=records.memories,
@@ -188,7 +199,7 @@ class Recall:
             tail_unlike=len(live) - len(reached),
             missing=tuple(opened.missing),
             fallback=fallback_of(opened, nominations),
-            near_misses=back.near_misses,
+            near_misses=on_scale(back.near_misses, scale, mode),
         )
 
     def _nominations(self, opened: OpenRecall) -> Nominations | None:
@@ -229,7 +240,8 @@ class Recall:
         self, opened: OpenRecall, events: Sequence[Event], records: Records, arm: Arm
     ) -> dict[str, Candidate]:
         reasons = {e.id: drop_reason(opened.scope, records.shown(e), opened.request.filters) for e in events}
-        told = [records.told(e) for e in events if reasons[e.id] in (None, DropReason.SUPERSEDED)]
+        searchable = (e for e in events if not e.is_quotation)
+        told = [records.told(e) for e in searchable if reasons[e.id] in (None, DropReason.SUPERSEDED)]
         vectors = self._vectors(opened, told)
         return {
             event.id: candidate_of_event(event, opened.query.terms, vectors.get(event.id), {arm: position})

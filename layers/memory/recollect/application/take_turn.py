@@ -16,8 +16,9 @@ from recollect.application.keep_rules import GivenRules, settled
 from recollect.domain.budget import check_input
 from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import Conflict, OutOfTime, RecollectError, TurnUnanswered, UpstreamFailed
-from recollect.domain.event import Event, Role
+from recollect.domain.event import ANSWERED_BY, Event, Role
 from recollect.domain.ids import IdSeed
+from recollect.domain.messages import render_messages
 from recollect.domain.model_call import Evidence, ModelAnswer, ModelRequest, Task
 from recollect.domain.quotation import defused, without_quoted_calls
 from recollect.domain.rules import Rules
@@ -36,7 +37,6 @@ MOST_CALLS = 8
 RESPONSE_BYTES = 64 * 1024
 _STORING_SECONDS = 1.5  # of the turn's time, kept back from the model: what comes after it must not be lost
 _LEAST_SECONDS = 0.25
-_MODEL_OF_RESPONSE = "model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +179,7 @@ class TakeTurn:
     def _answer(self, turn: _Turn, tools: Tools) -> TurnAnswer:
         context = self._context(turn.scope, _context_request(turn, tools), turn.rules)
         answered = self._ask(context, turn.deadline - self._clock() - _STORING_SECONDS)
-        text, quoted = without_quoted_calls(_bounded(answered.text), _sent(context))
+        text, quoted = without_quoted_calls(_bounded(answered.text), _sent(context, turn.request.context))
         asked = read_tool_calls(text, ReadingPolicy(dual=True))
         executed = _executed(turn, asked.calls, tools)
         response = _response(asked.text, executed)
@@ -199,7 +199,11 @@ class TakeTurn:
         if seconds < _LEAST_SECONDS:
             raise OutOfTime("no time is left for the model")
         request = ModelRequest(
-            task=Task.CONVERSE, messages=context.messages.messages, evidence=_evidence(context), seconds=seconds
+            task=Task.CONVERSE,
+            messages=context.messages.messages,
+            evidence=_evidence(context),
+            user_input=context.messages.parts.user_input,
+            seconds=seconds,
         )
         try:
             return self._model().generate(request)
@@ -211,7 +215,7 @@ class TakeTurn:
     def _store_response(self, turn: _Turn, response: str, model: str) -> str | None:
         """Under the tags of the input (K-75), as what the model said and no user."""
         tags = extract_tags(turn.request.context.question.text, turn.rules)
-        draft = EventDraft(content=response, role=Role.BOT, tags=tags, metadata={_MODEL_OF_RESPONSE: model})
+        draft = EventDraft(content=response, role=Role.BOT, tags=tags, metadata={ANSWERED_BY: model})
         seed = seed_of_response(turn.seed)
         result = self._ingest(turn.scope, turn.conversation_id, [draft], seed, turn.now, turn.rules).results[0]
         _joined(turn.session, result)
@@ -227,7 +231,7 @@ def answer_of(response: Event, input_event_id: str) -> TurnAnswer:
     return TurnAnswer(
         conversation_id=response.conversation_id,
         response=response.content,
-        model=str(response.metadata.get(_MODEL_OF_RESPONSE, "unknown")),
+        model=str(response.metadata.get(ANSWERED_BY, "unknown")),
         input_event_id=input_event_id,
         response_event_id=response.id,
         context=None,
@@ -249,13 +253,21 @@ def _evidence(context: ContextAnswer) -> tuple[Evidence, ...]:
     shown: dict[str, ContextItem] = {selected.item.identity: selected.item for selected in parts.memories}
     shown |= {item.identity: item for item in parts.raw_window}
     in_order = sorted(shown.values(), key=lambda item: (item.timestamp, item.id))
-    return tuple(Evidence(item.id, defused(item.content), item.role, item.timestamp) for item in in_order)
+    return tuple(
+        Evidence(item.id, defused(item.content), item.role, item.timestamp, item.speaker, _similarity(context, item))
+        for item in in_order
+    )
 
 
-def _sent(context: ContextAnswer) -> list[str]:
+def _similarity(context: ContextAnswer, item: ContextItem) -> float | None:
+    found = context.found.get(item.id)
+    return found.ranked.signals.get("similarity") if found is not None else None
+
+
+def _sent(context: ContextAnswer, request: ContextRequest) -> list[str]:
     """What the model was sent that somebody else wrote: all but our own instructions, which show how to call."""
-    parts = context.messages.parts
-    return [message.content for message in context.messages.messages if message.content != parts.tools]
+    others = replace(context.messages.parts, instructions=False)
+    return [message.content for message in render_messages(others, request.fence, request.question.now)]
 
 
 def _bounded(text: str) -> str:

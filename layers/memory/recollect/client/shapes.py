@@ -278,6 +278,7 @@ class ContextOptions(_Asking, total=False):
     conversation_id: str | None
     input_event_id: str | None
     token_budget: int | None
+    memory_tokens: int | None
     limits: Mapping[str, int] | None
     web_search: Literal["auto", "always", "never"] | None
     store: str | None
@@ -288,6 +289,7 @@ class TurnOptions(Narrowing, total=False):
 
     conversation_id: str | None
     token_budget: int | None
+    memory_tokens: int | None
     limits: Mapping[str, int] | None
     web_search: Literal["auto", "always", "never"] | None
     store: str | None

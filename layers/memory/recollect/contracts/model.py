@@ -57,6 +57,7 @@ def a_request(seconds: float = 5.0, *, json_answer: bool = False) -> ModelReques
         task=Task.CONVERSE,
         messages=(Message(MessageRole.SYSTEM, f"Recalled: {SAID}"), Message(MessageRole.USER, ASKED)),
         evidence=(Evidence("e1", SAID, "user", NOW),),
+        user_input=ASKED,
         seconds=seconds,
         json_answer=json_answer,
     )
@@ -78,7 +79,7 @@ class ModelContract:
         assert model.name == before != ""
 
     def test_unusual_messages_are_no_trouble(self, model: Model) -> None:
-        bot, user = Message(MessageRole.BOT, "Hello!"), Message(MessageRole.USER, "日本 🙂\x00 \n[[")
+        bot, user = Message(MessageRole.ASSISTANT, "Hello!"), Message(MessageRole.USER, "日本 🙂\x00 \n[[")
         for messages in ((bot,), (bot, user, user, bot, bot, user), (user, Message(MessageRole.SYSTEM, "")), (user,)):
             assert model.generate(replace(a_request(), messages=messages, evidence=())).text.strip()
 

@@ -8,6 +8,9 @@ from enum import StrEnum
 from recollect.domain.embedding import FloatArray
 from recollect.domain.event import EventRef
 
+ASKING = "question"
+"""The role, to ranking, of a record in which a user only asks."""
+
 
 class Arm(StrEnum):
     """Who nominated a candidate."""
@@ -22,7 +25,7 @@ class Arm(StrEnum):
 class Candidate:
     """`arms` gives the rank (from 1) in each arm that nominated it; `counts` are of the question's terms in it.
 
-    `length` is in terms; `vector` is None where the record has none.
+    `role` is `user` or `bot`, or `ASKING`. `length` is in terms; `vector` is None where the record has none.
     """
 
     ref: EventRef

@@ -14,6 +14,13 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 _NO_METADATA: Mapping[str, Json] = MappingProxyType({})
 
 
+ANSWERED_BY = "model"
+"""Names in an answer's metadata the model that gave it."""
+
+QUOTING_MODEL = "extractive"
+"""The provider without a model, which answers by quoting what was recalled."""
+
+
 def no_metadata() -> Mapping[str, Json]:
     """The default: no pairs."""
     return _NO_METADATA
@@ -119,6 +126,19 @@ class Event:
     def is_carrier(self) -> bool:
         """Whether it only carries a memory: nothing was said or done, and no reading of the timeline shows it."""
         return self.event_type is EventType.MEMORY
+
+    @property
+    def is_quotation(self) -> bool:
+        """Whether it is an answer that only quotes memory, or says that memory has nothing: it states no fact itself.
+
+        It stays in the timeline and in its conversation's raw window; no search finds it and no memory is made of it.
+        """
+        return self.role is Role.BOT and self.metadata.get(ANSWERED_BY) == QUOTING_MODEL
+
+    @property
+    def is_searchable(self) -> bool:
+        """Whether its words and its vector are in the index: not of what is private, nor of a quotation."""
+        return not self.is_private and not self.is_quotation
 
     def expired(self, now: datetime) -> bool:
         """Gone from every read from the instant `expires_at` on."""

@@ -9,26 +9,32 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.domain.event import Role
 from recollect.domain.lexical import TermStatistics, bm25, inverse_document_frequency, query_terms, terms
-from recollect.domain.messages import MessageRole
 from recollect.domain.model_call import Evidence
+from recollect.domain.questions import is_question
 from recollect.domain.rendering import one_line
 from recollect.domain.sentences import count_words, split_sentences
+from recollect.domain.similarity import RELATED
 
 OPENING = "From our earlier conversations:"
+NEAREST = "I am not sure that this answers it; the nearest that I have in memory:"
 CLOSING = "(Quoted from memory: this is the extractive provider, which answers without a language model.)"
 NOTHING = (
     "I have nothing on that in memory yet; this is the extractive provider, which answers from memory only, without "
     "a language model."
 )
+REMEMBERED = (
+    "I remember that now, and have nothing to quote on it; this is the extractive provider, which answers from memory "
+    "only, without a language model."
+)
 
 _MOST_QUOTES = 3
+_FAINTLY_ALIKE = 0.2
 _LONGEST_TEXT = 8_000
 _LONGEST_QUOTE = 400
 _LEAST_SHARE_OF_QUERY = 0.4
 _LEAST_SHARE_OF_BEST = 0.5
-_QUESTION = ("?", "？", "؟")
-_CLOSING_MARKS = "\"'”’)] "
 _LIKE_A_CALL = re.compile(r"\[\[|\]\]|<<<|>>>|「始」|「末」|ABP_TOOL|TOOL_REQUEST", re.IGNORECASE)
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -52,19 +58,29 @@ class _Match:
 def answer_from(evidence: Sequence[Evidence], text: str, max_words: int) -> str:
     """One to three quotes in the order they were said, each with its speaker and day (UTC), or that there are none.
 
-    The quotes have at most `max_words` words together, but for a single one, which is cut at 400 characters. The same
-    input gives the same answer, of any text.
+    Quoted are the sentences that share enough words with the input; where none does, those of what the search finds
+    related to it, though it says so in other words; where nothing is, the nearest, with a word of doubt. The quotes
+    have at most `max_words` words together, but for a single one, which is cut at 400 characters. The same input gives
+    the same answer, of any text.
     """
-    quoted = _within(_best(list(_sentences(evidence)), query_terms(text)), max_words)
-    if not quoted:
-        return NOTHING
-    lines = [_line(sentence) for sentence in sorted(quoted, key=lambda one: (one.said.timestamp, one.said.event_id))]
-    return "\n".join([OPENING, *lines, CLOSING])
+    sentences = list(_sentences(evidence))
+    quoted = _within(_best(sentences, query_terms(text)) or _alike(sentences, RELATED)[:_MOST_QUOTES], max_words)
+    if quoted:
+        return _quoting(OPENING, quoted)
+    nearest = _alike(sentences, _FAINTLY_ALIKE)[:1] if is_question(text) else []
+    if nearest:
+        return _quoting(NEAREST, nearest)
+    return NOTHING if is_question(text) else REMEMBERED
+
+
+def _quoting(opening: str, quoted: Sequence[_Sentence]) -> str:
+    in_order = sorted(quoted, key=lambda one: (one.said.timestamp, one.said.event_id))
+    return "\n".join([opening, *map(_line, in_order), CLOSING])
 
 
 def is_extractive_answer(text: str) -> bool:
     """Whether the text is an answer of this kind; it is no evidence for the next one."""
-    return text.startswith((OPENING, NOTHING))
+    return text.startswith((OPENING, NEAREST, NOTHING, REMEMBERED))
 
 
 def _sentences(evidence: Iterable[Evidence]) -> Iterator[_Sentence]:
@@ -75,7 +91,7 @@ def _sentences(evidence: Iterable[Evidence]) -> Iterator[_Sentence]:
             continue
         for sentence in split_sentences(one.text[:_LONGEST_TEXT]):
             wording = " ".join(sentence.casefold().split())
-            if wording not in seen and not sentence.rstrip(_CLOSING_MARKS).endswith(_QUESTION):
+            if wording not in seen and not is_question(sentence):
                 seen.add(wording)
                 yield _Sentence(one, sentence, Counter(terms(sentence)))
 
@@ -91,6 +107,12 @@ def _best(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sente
     ranked = sorted(matches, key=lambda match: (match.score, match.sentence.said.timestamp), reverse=True)
     near = [match for match in ranked if match.score >= _LEAST_SHARE_OF_BEST * ranked[0].score]
     return [match.sentence for match in near[:_MOST_QUOTES]]
+
+
+def _alike(sentences: Sequence[_Sentence], least: float) -> list[_Sentence]:
+    """Of the records that have so much similarity to the input the first sentence each, the most alike first."""
+    first = {one.said.event_id: one for one in reversed(sentences) if (one.said.similarity or 0.0) >= least}
+    return sorted(first.values(), key=lambda one: (one.said.similarity or 0.0, one.said.timestamp), reverse=True)
 
 
 def _statistics(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> TermStatistics:
@@ -126,9 +148,9 @@ def _line(sentence: _Sentence) -> str:
 
 
 def _said_by(said: Evidence) -> str:
-    if said.role == MessageRole.USER:
+    if said.role == Role.USER:
         return f"{one_line(said.speaker)} said" if said.speaker else "you said"
-    return "I answered" if said.role == MessageRole.BOT else "I noted"
+    return "I answered" if said.role == Role.BOT else "I noted"
 
 
 def _shortened(text: str) -> str:

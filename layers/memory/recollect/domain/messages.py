@@ -1,18 +1,27 @@
-"""What a model is sent: recalled text only as fenced data, then the raw window, then the input (P-23)."""
+"""What a model is sent: recalled text only as fenced data, then the raw window, then the input (P-23).
+
+One system message comes first; after it user and assistant take turns, and the user begins. Model servers of every
+kind take that form as it is (api.md, *Context*).
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
+from itertools import groupby
 
 from recollect.domain.errors import InvalidInput
-from recollect.domain.rendering import memory_line, one_line, web_lines
+from recollect.domain.event import Role
+from recollect.domain.relative_time import instant_of, minute_of
+from recollect.domain.rendering import memory_note, one_line, web_lines
 from recollect.domain.selection import ContextItem, Selected
 
 _NONCE = re.compile("[A-Za-z0-9]{12,128}")
 _MARK = "recalled-"
 _REMOVED = "[removed]"
+_BEFORE = "(…)"
+"""Stands where the raw window begins with an assistant's message: models want conversations that a user begins."""
 
 MEMORIES_HEADING = "What was said in earlier conversations, oldest first:"
 SUMMARY_HEADING = "Summary of earlier conversations:"
@@ -22,11 +31,11 @@ WEB_HEADING = "Current results of a web search:"
 
 
 class MessageRole(StrEnum):
-    """Who a message is from; a model adapter maps `bot` to its own word (H-19)."""
+    """Who a message is from, in the words of model APIs; an event of the role `bot` is the assistant's (H-19)."""
 
     SYSTEM = "system"
     USER = "user"
-    BOT = "bot"
+    ASSISTANT = "assistant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +98,41 @@ def fence_for(nonce: str) -> Fence:
 
 
 def render_messages(parts: ContextParts, fence: Fence, now: datetime) -> tuple[Message, ...]:
-    """Instructions, the fenced parts, the raw window as user and bot messages, the input last and as it is.
+    """Instructions and the fenced parts in one system message, the raw window, the input last.
 
-    A memory that stands in the raw window is left out of the memories.
+    What the input's role says just before the input stands in the input's own message, above it. A memory that stands
+    in the raw window is left out of the memories.
     """
-    fenced = (Message(MessageRole.SYSTEM, f"{heading}\n{fence.around(text)}") for heading, text in _blocks(parts, now))
-    instructions = tuple(Message(MessageRole.SYSTEM, text) for text in _instructions(parts, fence))
-    raw = (Message(_role_of(item), fence.cleared(item.content)) for item in parts.raw_window)
-    return (*instructions, *fenced, *raw, Message(MessageRole.USER, parts.user_input))
+    fenced = (f"{heading}\n{fence.around(text)}" for heading, text in _blocks(parts, now))
+    system = "\n\n".join((*_instructions(parts, fence, now), *fenced))
+    opening = (Message(MessageRole.SYSTEM, system),) if system else ()
+    return (*opening, *in_turns((*_raw_window(parts, fence, now), Message(MessageRole.USER, parts.user_input))))
+
+
+def in_turns(said: Sequence[Message]) -> Iterator[Message]:
+    """User and assistant by turns, the user first: neighbours of one role are joined into one message.
+
+    Where an assistant would begin, a user message of three dots does.
+    """
+    opened = said if said and said[0].role is MessageRole.USER else (Message(MessageRole.USER, _BEFORE), *said)
+    for role, run in groupby(opened, key=lambda message: message.role):
+        yield Message(role, "\n\n".join(message.content for message in run))
+
+
+def _raw_window(parts: ContextParts, fence: Fence, now: datetime) -> Iterator[Message]:
+    """Each with who said it, where that is not simply the user, and when.
+
+    An assistant's has a date only where it is of another day than what stands before it: a model writes on in the form
+    of its own messages.
+    """
+    day: date | None = None
+    for item in parts.raw_window:
+        role = MessageRole.ASSISTANT if item.role == Role.BOT else MessageRole.USER
+        named = f"{one_line(item.speaker)}: " if item.speaker else ""
+        dated = role is MessageRole.USER or item.timestamp.date() != day
+        stamp = f"[{minute_of(item.timestamp, now)}] " if dated else ""
+        day = item.timestamp.date()
+        yield Message(role, fence.cleared(f"{stamp}{named}{item.content}"))
 
 
 def instructions_for(fence: Fence) -> str:
@@ -109,10 +145,19 @@ def instructions_for(fence: Fence) -> str:
     )
 
 
-def _instructions(parts: ContextParts, fence: Fence) -> tuple[str, ...]:
+def time_told(now: datetime) -> str:
+    """What the model is told of the time, and of the dates that stand before messages."""
+    return (
+        f"It is {instant_of(now)}. A date in square brackets before a message tells when it was said; do not write "
+        "such dates before your own."
+    )
+
+
+def _instructions(parts: ContextParts, fence: Fence, now: datetime) -> tuple[str, ...]:
     if not parts.instructions:
         return ()
-    return (instructions_for(fence), parts.tools) if parts.tools else (instructions_for(fence),)
+    ours = f"{instructions_for(fence)} {time_told(now)}"
+    return (ours, parts.tools) if parts.tools else (ours,)
 
 
 def outside_raw_window(parts: ContextParts) -> tuple[Selected, ...]:
@@ -122,7 +167,7 @@ def outside_raw_window(parts: ContextParts) -> tuple[Selected, ...]:
 
 
 def _blocks(parts: ContextParts, now: datetime) -> Iterator[tuple[str, str]]:
-    memories = [memory_line(selected.item, now) for selected in outside_raw_window(parts)]
+    memories = [memory_note(selected.item, now) for selected in outside_raw_window(parts)]
     candidates = (
         (MEMORIES_HEADING, "\n".join(memories)),
         (SUMMARY_HEADING, parts.summary or ""),
@@ -131,7 +176,3 @@ def _blocks(parts: ContextParts, now: datetime) -> Iterator[tuple[str, str]]:
         (WEB_HEADING, "\n".join(web_lines(parts.web_results))),
     )
     return ((heading, text) for heading, text in candidates if text)
-
-
-def _role_of(item: ContextItem) -> MessageRole:
-    return MessageRole.BOT if item.role == MessageRole.BOT else MessageRole.USER

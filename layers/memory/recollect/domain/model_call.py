@@ -25,7 +25,8 @@ KEPT_GOAL = "goal"
 class Evidence:
     """A text that an extractive answer may quote, with its event; oldest first in a request.
 
-    `role` is `user` or `bot`, or one of the two above. `speaker` is a name, where one is known.
+    `role` is `user` or `bot`, or one of the two above. `speaker` is a name, where one is known. `similarity` is how
+    alike it is to the input, on the embedder's scale; None where no search compared them.
     """
 
     event_id: str
@@ -33,19 +34,22 @@ class Evidence:
     role: str
     timestamp: datetime
     speaker: str | None = None
+    similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """`messages` are all that a model is sent; `evidence` is the same material for a provider without a model.
 
-    `seconds` is the time the whole call may take, retries included, > 0. `json_answer`: one JSON object is wanted.
+    `user_input` is what the user says now, alone. `seconds` is the time the whole call may take, retries included, > 0.
+    `json_answer`: one JSON object is wanted.
     `max_words` bounds an extractive text.
     """
 
     task: Task
     messages: tuple[Message, ...]
     evidence: tuple[Evidence, ...] = ()
+    user_input: str = ""
     seconds: float = 30.0
     max_tokens: int = 1024
     max_words: int = 200

@@ -4,12 +4,12 @@ Engines only nominate; this module decides, so that SQLite and OpenSearch give o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from recollect.domain.candidate import Candidate, rank_order
+from recollect.domain.candidate import ASKING, Candidate, rank_order
 from recollect.domain.date_hints import date_hints
 from recollect.domain.embedding import FloatArray, TokenVectors
 from recollect.domain.lexical import TermStatistics
@@ -29,6 +29,14 @@ from recollect.domain.signals import (
     said_by_user,
     similarities,
 )
+from recollect.domain.similarity import SimilarityScale
+
+QUESTION_SHARE = 0.3
+"""What a record in which a user only asks keeps of each signal in hybrid mode.
+
+It is nearer to a question than any answer is, and states nothing. The others are not measured by it, and it lends its
+neighbours no more than it has.
+"""
 
 
 class Mode(StrEnum):
@@ -133,6 +141,22 @@ def rank(
     return sorted(ranked, key=_order, reverse=True)
 
 
+def on_scale(ranked: Sequence[Ranked], scale: SimilarityScale, mode: Mode) -> tuple[Ranked, ...]:
+    """The same order with similarities in place of cosines, which stand beside them; in semantic mode as scores too."""
+    if scale.slope is None:
+        return tuple(ranked)
+    return tuple(_on_scale(one, scale, mode) for one in ranked)
+
+
+def _on_scale(ranked: Ranked, scale: SimilarityScale, mode: Mode) -> Ranked:
+    cosine = ranked.signals.get("similarity")
+    if cosine is None:
+        return ranked
+    similarity = round(scale.similarity(cosine), 6)
+    signals = {**ranked.signals, "similarity": similarity, "cosine": cosine}
+    return replace(ranked, signals=signals, score=similarity if mode is Mode.SEMANTIC else ranked.score)
+
+
 def _single(candidate: Candidate, name: str, raw: Mapping[str, float | None]) -> Ranked | None:
     """Ranked by one signal alone; None where the candidate has no such signal. The others are there to be read."""
     score = raw[name]
@@ -151,16 +175,17 @@ def _mixed(
     near = near_ones(candidates)
     similarity, raw = _measures(candidates, query, statistics)
     raw |= {"bm25": lexical, "exchange_words": exchange_words(near, lexical)}
-    normal = {name: by_maximum([max(0.0, value or 0.0) for value in values]) for name, values in raw.items()}
+    keeps = [QUESTION_SHARE if candidate.role == ASKING else 1.0 for candidate in candidates]
+    normal = {name: by_maximum([max(0.0, value or 0.0) for value in values], keeps) for name, values in raw.items()}
     hints = {
         "named_date": named_dates(candidates, date_hints(query.text)),
         "named_speaker": named_speaker(candidates, query.text),
         "said_by_user": said_by_user(candidates),
     }
-    parts = {name: _weighed(values, getattr(policy, name)) for name, values in (normal | hints).items()}
+    parts = {name: _weighed(values, getattr(policy, name), keeps) for name, values in (normal | hints).items()}
     sums = [sum(values) for values in zip(*parts.values(), strict=True)]
     lifts = {"exchange": best_near(near, sums), "beside": best_near(beside_ones(candidates, near), sums)}
-    parts |= {name: _weighed(values, getattr(policy, name)) for name, values in lifts.items()}
+    parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
     scores = [sum(values) for values in zip(*parts.values(), strict=True)]
     parts["newer_of_alike"] = lifts_of_newer(candidates, scores, query.text, policy.newer_of_alike)
     newer = [1.0 if lift else 0.0 for lift in parts["newer_of_alike"]]
@@ -184,8 +209,8 @@ def _weighted_vector(query: Query, statistics: TermStatistics) -> FloatArray | N
     return weighted_query_vector(query.tokens, query.text, statistics)
 
 
-def _weighed(values: Sequence[float], weight: float) -> list[float]:
-    return [weight * value for value in values]
+def _weighed(values: Sequence[float], weight: float, keeps: Sequence[float]) -> list[float]:
+    return [weight * value * share for value, share in zip(values, keeps, strict=True)]
 
 
 def _ranked(

@@ -1,8 +1,9 @@
-"""How long ago, as a person would say it (K-54 to K-58)."""
+"""How long ago, and on which day, as a person would say it (K-54 to K-58)."""
 
 from datetime import UTC, datetime, timedelta
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
@@ -25,6 +26,24 @@ def time_ago(then: datetime, now: datetime) -> str:
     if elapsed < _WEEK:
         return f"{elapsed // _DAY} days ago"
     return _month_and_day(then.astimezone(UTC))
+
+
+def day_of(then: datetime, now: datetime) -> str:
+    """`Mon May 6`, in UTC; with the year, `Mon May 6, 2024`, where it is not the year of `now`."""
+    day, today = then.astimezone(UTC), now.astimezone(UTC)
+    year = "" if day.year == today.year else f", {day.year}"
+    return f"{_WEEKDAYS[day.weekday()]} {_month_and_day(day)}{year}"
+
+
+def minute_of(then: datetime, now: datetime) -> str:
+    """`day_of` with the time of day: `Mon May 6, 09:30`."""
+    return f"{day_of(then, now)}, {then.astimezone(UTC):%H:%M}"
+
+
+def instant_of(now: datetime) -> str:
+    """An instant in full, as a model is told what time it is: `Mon May 6, 2024, 09:30 UTC`."""
+    day = now.astimezone(UTC)
+    return f"{_WEEKDAYS[day.weekday()]} {_month_and_day(day)}, {day.year}, {day:%H:%M} UTC"
 
 
 def _month_and_day(day: datetime) -> str:

@@ -1,18 +1,23 @@
 """The prompt of the document, byte for byte: web results, memories, current input (K-26 to K-37, P-23)."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime
 
-from recollect.domain.event import ContentType
+from recollect.domain.event import ContentType, Role
 from recollect.domain.goals import TrackedGoal
-from recollect.domain.relative_time import time_ago
+from recollect.domain.relative_time import day_of, time_ago
 from recollect.domain.scoring import content_type_of
 from recollect.domain.selection import ContextItem
+from recollect.domain.tokens import count_tokens
 
 WEB_PREFIX = "Here's current web search information relevant to your question:"
 MEMORY_PREFIX = "Here's some relevant context from our previous conversations:"
 INPUT_PREFIX = "Current user input: "
+
+LONGEST_NOTE_TOKENS = 300
+"""How much of one memory `messages` show."""
 
 _LAST_CHECK_INS = 3
 _LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -46,6 +51,31 @@ def memory_line(item: ContextItem, now: datetime) -> str:
     responded = content_type_of(item.content_type) is ContentType.ASSISTANTRESPONSE
     prefix = "I responded" if responded else "You said"
     return f"- {prefix} ({time_ago(item.timestamp, now)}): {one_line(item.content)}"
+
+
+def memory_note(item: ContextItem, now: datetime) -> str:
+    """A memory as `messages` show it: `- [Mon May 6, 2024] Priya: what was said`, on one line.
+
+    The user's own words have no name before them. A text of more than `LONGEST_NOTE_TOKENS` ends with an ellipsis.
+    """
+    speaker = speaker_of(item)
+    named = f"{speaker}: " if speaker else ""
+    return f"- [{day_of(item.timestamp, now)}] {named}{_shortened(one_line(item.content))}"
+
+
+def speaker_of(item: ContextItem) -> str | None:
+    """The name of who said it, on one line; `assistant` for an assistant without a name; None for the user."""
+    if item.speaker:
+        return one_line(item.speaker)
+    return "assistant" if item.role == Role.BOT else None
+
+
+def _shortened(text: str) -> str:
+    """The text, cut where it has more than `LONGEST_NOTE_TOKENS`: one long paste must not fill a whole context."""
+    if count_tokens(text) <= LONGEST_NOTE_TOKENS:
+        return text
+    length = bisect_right(range(len(text)), LONGEST_NOTE_TOKENS, key=lambda end: count_tokens(text[:end])) - 1
+    return text[:length].rstrip() + " …"
 
 
 def goal_line(goal: TrackedGoal) -> str:

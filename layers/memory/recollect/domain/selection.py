@@ -22,12 +22,20 @@ class Section(StrEnum):
     IMPORTANT = "important"
 
 
+class ShownIn(StrEnum):
+    """Which of the two forms of a context shows an item."""
+
+    PROMPT = "prompt"
+    MESSAGES = "messages"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem:
     """One thing that may stand in a prompt: an event or a memory.
 
     `timestamp` carries a zone; `importance` lies in [0, 1]; `score` is the search's, higher is better, None where
-    no search found it. `replaces` are the older records for which it stands: what they said it replaced.
+    no search found it. `speaker` names who said it where that is not simply the user. `replaces` are the older records
+    for which it stands: what they said it replaced.
     """
 
     id: str
@@ -38,6 +46,7 @@ class ContextItem:
     content_type: str
     source_event_ids: tuple[str, ...]
     score: float | None = None
+    speaker: str | None = None
     replaces: tuple[EventRef, ...] = ()
 
     @property

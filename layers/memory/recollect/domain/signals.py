@@ -10,7 +10,7 @@ from datetime import timedelta
 import numpy
 from numpy.typing import NDArray
 
-from recollect.domain.candidate import Candidate
+from recollect.domain.candidate import ASKING, Candidate
 from recollect.domain.date_hints import DateHint
 from recollect.domain.embedding import FloatArray
 from recollect.domain.lexical import TermStatistics, bm25_scores
@@ -28,6 +28,7 @@ ENOUGH_TO_SHARE = 8
 """Of how many vectors at least it can be told what they share."""
 
 _NOTHING_LEFT = 1e-3
+_OF_USERS = ("user", ASKING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +159,17 @@ def _mentions(text: str, name: str) -> bool:
 
 def said_by_user(candidates: Sequence[Candidate]) -> list[float]:
     """1 for the user's own words, where an assistant is among the candidates; else all 0."""
-    if all(c.role == "user" for c in candidates):
+    if all(c.role in _OF_USERS for c in candidates):
         return [0.0] * len(candidates)
-    return [1.0 if c.role == "user" else 0.0 for c in candidates]
+    return [1.0 if c.role in _OF_USERS else 0.0 for c in candidates]
 
 
-def by_maximum(values: Sequence[float]) -> list[float]:
-    """Each value as a share of the greatest; all 0 where none is above 0.
+def by_maximum(values: Sequence[float], keeps: Sequence[float]) -> list[float]:
+    """Each value as a share of the greatest of those that keep all of theirs; at most 1, all 0 where none is above 0.
 
     The scale's zero is "not alike at all" and "no such word", not the weakest nomination: so it does not depend on how
     far down an engine happened to read.
     """
-    high = max(values, default=0.0)
-    return [value / high if high > 0 else 0.0 for value in values]
+    whole = (value for value, share in zip(values, keeps, strict=True) if share >= 1)
+    high = max(whole, default=0.0) or max(values, default=0.0)
+    return [min(value / high, 1.0) if high > 0 else 0.0 for value in values]

@@ -11,6 +11,7 @@ from recollect.adapters.bedrock_errors import translated
 from recollect.adapters.embedders.remote_models import encoding_of, generation_name, sendable
 from recollect.domain.embedding import Encoding, TextKind
 from recollect.domain.errors import ConfigurationError, UpstreamFailed
+from recollect.domain.similarity import COSINE, SimilarityScale
 
 TITAN_V2 = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (256, 512, 1024)
@@ -45,6 +46,10 @@ class BedrockEmbedder:
     @property
     def dimension(self) -> int:
         return self._dimension
+
+    @property
+    def similarity_scale(self) -> SimilarityScale:
+        return COSINE
 
     def encode(
         self,

@@ -8,6 +8,7 @@ from hashlib import blake2b
 import numpy as np
 
 from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
+from recollect.domain.similarity import COSINE, SimilarityScale
 
 DIMENSION = 384
 _WORD = re.compile(r"\w+")
@@ -24,6 +25,10 @@ class HashingEmbedder:
     @property
     def dimension(self) -> int:
         return DIMENSION
+
+    @property
+    def similarity_scale(self) -> SimilarityScale:
+        return COSINE
 
     def encode(
         self,

@@ -19,6 +19,7 @@ from recollect.adapters.embedders.model_folder import GRAPH_FILE, UNIGRAM_FILE, 
 from recollect.adapters.embedders.pieces import Pieces, PieceTokenizer
 from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
 from recollect.domain.errors import NotReady
+from recollect.domain.similarity import COSINE, SimilarityScale
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -79,6 +80,10 @@ class OnnxEmbedder:
     def load(self) -> None:
         """Load the model now rather than with the first text. Raises NotReady."""
         self._loaded()
+
+    @property
+    def similarity_scale(self) -> SimilarityScale:
+        return COSINE
 
     def encode(
         self,

@@ -11,6 +11,7 @@ from recollect.adapters.http_connection import HttpConnection
 from recollect.adapters.openai_service import openai_service
 from recollect.domain.embedding import Encoding, TextKind
 from recollect.domain.errors import UpstreamFailed
+from recollect.domain.similarity import COSINE, SimilarityScale
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,10 @@ class OpenAiEmbedder:
     @property
     def dimension(self) -> int:
         return self._endpoint.dimension
+
+    @property
+    def similarity_scale(self) -> SimilarityScale:
+        return COSINE
 
     def encode(
         self,

@@ -16,21 +16,25 @@ import numpy as np
 from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
 from recollect.domain.passages import own_start
 from recollect.domain.pooling import passage_vector, query_vector
+from recollect.domain.similarity import COSINE, SimilarityScale
 from recollect.ports import Embedder
 
 CENTRES_FILE = "centres.json"
+SCALES_FILE = "similarity_scales.json"
 _VERSION = "own1"
 
 
 class PooledEmbedder:
     """An embedder whose vectors are pooled anew from its tokens; one that tells no tokens stays as it is.
 
-    `centre` is the mean token vector, (dimension,), None where the model's is not known. The generation is a new one.
+    `centre` is the mean token vector, (dimension,), None where the model's is not known; `scale` says what the cosines
+    of the new vectors mean. The generation is a new one.
     """
 
-    def __init__(self, embedder: Embedder, centre: FloatArray | None = None) -> None:
+    def __init__(self, embedder: Embedder, centre: FloatArray | None = None, scale: SimilarityScale = COSINE) -> None:
         self._embedder = embedder
         self._centre = centre
+        self._similarity_scale = scale
 
     @property
     def generation(self) -> str:
@@ -39,6 +43,11 @@ class PooledEmbedder:
     @property
     def dimension(self) -> int:
         return self._embedder.dimension
+
+    @property
+    def similarity_scale(self) -> SimilarityScale:
+        """That of its model; of one without a centre, whose vectors nobody has measured, the cosine."""
+        return self._similarity_scale
 
     def load(self) -> None:
         """Load the model now rather than with the first text, where it can be. Raises NotReady."""
@@ -65,8 +74,14 @@ class PooledEmbedder:
 
 
 def pooled(embedder: Embedder) -> PooledEmbedder:
-    """The embedder with the centre that is kept for its model."""
-    return PooledEmbedder(embedder, centre_of(embedder.generation))
+    """The embedder with the centre and the similarity scale that are stored for its model."""
+    return PooledEmbedder(embedder, centre_of(embedder.generation), scale_of(embedder.generation))
+
+
+def scale_of(generation: str) -> SimilarityScale:
+    """What the cosines of a generation's model mean, whatever its precision; `infra/embedders/scale.py` measures it."""
+    stored = _scales().get(generation.split(".")[0])
+    return COSINE if stored is None else SimilarityScale(**stored)
 
 
 def centre_of(generation: str) -> FloatArray | None:
@@ -74,6 +89,14 @@ def centre_of(generation: str) -> FloatArray | None:
     family = generation.split(".")[0]
     packed = _centres().get(family)
     return None if packed is None else np.frombuffer(base64.b64decode(packed), "<f2").astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _scales() -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = json.loads(
+        resources.files(__package__).joinpath(SCALES_FILE).read_text("ascii")
+    )
+    return found
 
 
 @lru_cache(maxsize=1)

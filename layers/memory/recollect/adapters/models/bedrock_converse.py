@@ -1,7 +1,6 @@
 """Models on Amazon Bedrock, by its Converse API: one shape for all of them."""
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -9,12 +8,10 @@ from pydantic import BaseModel, ValidationError
 from recollect.adapters.bedrock_errors import translated
 from recollect.adapters.deadline import within
 from recollect.domain.errors import UpstreamFailed
-from recollect.domain.messages import Message, MessageRole
+from recollect.domain.messages import Message, MessageRole, in_turns
 from recollect.domain.model_call import ModelAnswer, ModelRequest
 
 _CUT = "max_tokens"
-_OPENING = Message(MessageRole.USER, "(The conversation goes on.)")
-"""Stands first where a bot's message would: Converse wants conversations that a user begins."""
 
 
 class BedrockRuntime(Protocol):
@@ -60,13 +57,9 @@ class BedrockConverse:
 
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """User and assistant in turns, each with the texts of its messages; the user first."""
-    said = [m for m in _said(messages) if m.role is not MessageRole.SYSTEM]
-    opened = said if said and said[0].role is MessageRole.USER else [_OPENING, *said]
-    return [
-        {"role": "assistant" if role is MessageRole.BOT else "user", "content": [{"text": m.content} for m in run]}
-        for role, run in groupby(opened, key=lambda m: m.role)
-    ]
+    """User and assistant by turns, the user first: Converse refuses anything else."""
+    said = [message for message in _said(messages) if message.role is not MessageRole.SYSTEM]
+    return [{"role": turn.role.value, "content": [{"text": turn.content}]} for turn in in_turns(said)]
 
 
 def _said(messages: Iterable[Message]) -> list[Message]:

@@ -2,17 +2,17 @@
 
 import json
 
+from recollect.domain.event import QUOTING_MODEL
 from recollect.domain.extractive_answer import answer_from
-from recollect.domain.messages import MessageRole
 from recollect.domain.model_call import ModelAnswer, ModelRequest, Task
 
 
 class ExtractiveModel:
-    """Deterministic, at once. It goes by the request's evidence; of the messages it reads the last input."""
+    """Deterministic, at once. It goes by the request's evidence and the user's input, and reads no message."""
 
     @property
     def name(self) -> str:
-        return "extractive"
+        return QUOTING_MODEL
 
     def generate(self, request: ModelRequest) -> ModelAnswer:
         """Quotes (`converse`) or a summary (`summarize`), of at most `max_words` words; raises nothing."""
@@ -21,8 +21,7 @@ class ExtractiveModel:
 
 
 def _answer(request: ModelRequest) -> str:
-    inputs = [message.content for message in request.messages if message.role is MessageRole.USER]
-    return answer_from(request.evidence, inputs[-1] if inputs else "", request.max_words)
+    return answer_from(request.evidence, request.user_input, request.max_words)
 
 
 def _summary(request: ModelRequest) -> str:

@@ -1,8 +1,6 @@
 """Any server with an OpenAI-compatible `/chat/completions` route: Ollama, vLLM, OpenAI."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
@@ -11,12 +9,8 @@ from recollect.adapters.deadline import Deadline
 from recollect.adapters.http_connection import HttpAnswer, HttpConnection
 from recollect.adapters.openai_service import openai_service
 from recollect.domain.errors import OutOfTime, UpstreamFailed
-from recollect.domain.messages import MessageRole
 from recollect.domain.model_call import ModelAnswer, ModelRequest
 
-_ROLES: Mapping[MessageRole, str] = MappingProxyType(
-    {MessageRole.SYSTEM: "system", MessageRole.USER: "user", MessageRole.BOT: "assistant"}
-)
 _NOT_UNDERSTOOD = 400
 _CUT = "length"
 
@@ -88,7 +82,7 @@ class OpenAiChat:
     def _body(self, request: ModelRequest, dialect: _Dialect) -> dict[str, object]:
         body: dict[str, object] = {
             "model": self._model,
-            "messages": [{"role": _ROLES[m.role], "content": m.content} for m in request.messages],
+            "messages": [{"role": m.role.value, "content": m.content} for m in request.messages],
             dialect.limit_field: request.max_tokens,
         }
         if request.json_answer and dialect.json_mode:

@@ -11,6 +11,7 @@ from recollect.application.build_context import ContextAnswer, ContextRequest
 from recollect.application.context_sources import ContextQuestion
 from recollect.domain.filters import SearchFilters
 from recollect.domain.messages import Fence
+from recollect.domain.relevant_memories import MEMORY_TOKENS, MOST_MEMORY_TOKENS
 from recollect.domain.scope import Scope
 from recollect.entrypoints.cli.console import write_json, write_line
 from recollect.entrypoints.cli.missing import warn_of_missing
@@ -26,7 +27,7 @@ from recollect.entrypoints.cli.options import (
     required_text,
     scope_of,
 )
-from recollect.entrypoints.cli.receipt import show_background, show_receipt
+from recollect.entrypoints.cli.receipt import show_background, show_receipt, write_messages
 from recollect.entrypoints.cli.shapes import context_shape
 
 
@@ -36,6 +37,10 @@ def context(
     conversation: Annotated[str | None, typer.Option(help="The conversation it is said in.")] = None,
     store: Annotated[str | None, typer.Option(help="Whose vocabulary and rules are meant.")] = None,
     token_budget: Annotated[int | None, typer.Option(min=1, help="Most tokens; absent: no limit.")] = None,
+    memory_tokens: Annotated[
+        int, typer.Option(min=0, max=MOST_MEMORY_TOKENS, help="Most tokens of the messages' memories.")
+    ] = MEMORY_TOKENS,
+    messages: Annotated[bool, typer.Option("--messages", help="Shows the messages instead of the prompt.")] = False,
     persona: Persona = None,
     household: Household = None,
     tenant: Tenant = LOCAL_TENANT,
@@ -52,9 +57,11 @@ def context(
             conversation_id=conversation,
             store=store,
         )
-        answer = ask(app, scope, asked, token_budget)
+        answer = ask(app, scope, asked, token_budget, memory_tokens)
     if as_json:
-        write_json(context_shape(answer))
+        write_json(context_shape(answer, explain))
+    elif messages:
+        write_messages(answer)
     else:
         write_line(answer.prompt.text)
         show_background(answer)
@@ -63,7 +70,14 @@ def context(
     warn_of_missing(answer.missing)
 
 
-def ask(app: App, scope: Scope, question: ContextQuestion, budget: int | None = None) -> ContextAnswer:
+def ask(
+    app: App,
+    scope: Scope,
+    question: ContextQuestion,
+    budget: int | None = None,
+    memory_tokens: int = MEMORY_TOKENS,
+) -> ContextAnswer:
     """The context for a question, with a fence of its own."""
-    request = ContextRequest(question=question, fence=Fence(secrets.token_hex(16)), token_budget=budget)
+    fence = Fence(secrets.token_hex(16))
+    request = ContextRequest(question=question, fence=fence, token_budget=budget, memory_tokens=memory_tokens)
     return app.context(scope, request, app.rules(scope.tenant))

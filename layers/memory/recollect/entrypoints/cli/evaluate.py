@@ -24,12 +24,14 @@ from recollect.domain.filters import SearchFilters
 from recollect.domain.ranking import Mode
 from recollect.domain.scope import Scope
 from recollect.entrypoints.cli.console import counting_progress, say, write_json, write_line
+from recollect.entrypoints.cli.evaluate_talk import ask_talks, write_talk_json, write_talk_table
 from recollect.entrypoints.cli.ingestion import Ingestion
 from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment, without_model
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson
 from recollect.entrypoints.worker import count_pending, drain
 from recollect.importing.drafts import Dating, PlacedDraft, drafts_of
 from recollect.importing.gold_questions import read_questions
+from recollect.importing.natural_talk import Talk, read_talks
 from recollect.importing.reading import ExportFile, read_entries
 from recollect.settings import Settings
 
@@ -48,15 +50,20 @@ class _Seconds:
 
 
 def evaluate(
-    data: Annotated[Path, typer.Argument(help="Folder with turns.jsonl and questions.jsonl.")],
+    data: Annotated[Path, typer.Argument(help="Folder with turns.jsonl and questions.jsonl, or with talks as *.json.")],
     k: Annotated[str, typer.Option(help="At which places recall is told.")] = "5,10,25,50",
     as_json: AsJson = False,
 ) -> None:
     """Evidence recall of the default search on DATA, by category, with the times of searching and of encoding.
 
     Each conversation is a user of its own; a question is asked of its conversation, at the time of its last turn.
+    A folder of talks (*.json: turns with times, questions with what each needs and what is stale by then) is evaluated
+    by what context and search show for each question at its time.
     """
     cuts = _cuts(k)
+    if not (data / TURNS_FILE).exists() and (talks := read_talks(data)):
+        _evaluate_talks(talks, as_json)
+        return
     questions = _naming(data / QUESTIONS_FILE, read_questions)
     conversations = _naming(data / TURNS_FILE, _conversations)
     _check(questions, conversations)
@@ -70,6 +77,15 @@ def evaluate(
         encoder = app.parts.embedder.generation if app.parts.embedder else "none: by words alone"
     table = recall_by_category(questions, found, cuts)
     (_write_json if as_json else _write_table)(table, questions, seconds, encoder)
+
+
+def _evaluate_talks(talks: Sequence[Talk], as_json: bool) -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="recollect-eval-") as folder,
+        opened(replace(_settings_here(), home=Path(folder))) as app,
+    ):
+        answers = ask_talks(app, talks)
+    (write_talk_json if as_json else write_talk_table)(answers)
 
 
 def _cuts(text: str) -> list[int]:

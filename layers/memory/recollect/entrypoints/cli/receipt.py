@@ -7,11 +7,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from recollect.application.build_context import ContextAnswer
-from recollect.domain.selection import Selected
-from recollect.entrypoints.cli.console import data_console, one_line, printable, say
+from recollect.application.build_context import ContextAnswer, ShownItem
+from recollect.entrypoints.cli.console import data_console, one_line, printable, say, write_line
 
-_WIDTH_OF_REASONS = 95
+_WIDTH_OF_REASONS = 113
 _LONGEST_SUMMARY = 2_000
 
 
@@ -19,6 +18,13 @@ def show_prompt(answer: ContextAnswer) -> None:
     """What the next model call gets, in a frame."""
     title = f"the next model call gets ({answer.prompt.tokens} tokens)"
     data_console().print(Panel(Text(printable(answer.prompt.text)), title=title, title_align="left", expand=True))
+
+
+def write_messages(answer: ContextAnswer) -> None:
+    """The messages as a model gets them, each under its role."""
+    for message in answer.messages.messages:
+        write_line(f"── {message.role.value}")
+        write_line(message.content)
 
 
 def show_background(answer: ContextAnswer) -> None:
@@ -33,27 +39,28 @@ def show_background(answer: ContextAnswer) -> None:
 
 
 def show_receipt(answer: ContextAnswer) -> None:
-    """Why each line is there, and how many others are not, by reason."""
+    """Why each line is there and where it is shown, and how many others are not, by reason."""
     console = data_console()
     room = console.width - _WIDTH_OF_REASONS
-    table = Table(title="Why these lines, in the same order", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(title="Why these lines, oldest first", box=SIMPLE_HEAD, pad_edge=False)
     table.title_justify, table.title_style = "left", "bold"
-    for column in ("section", "when", "importance", "search", "why", *(("memory",) if room > 0 else ())):
+    for column in ("section", "shown in", "when", "importance", "search", "why", *(("memory",) if room > 0 else ())):
         table.add_column(column, justify="right" if column == "importance" else "left")
-    for selected in answer.prompt.memories:
-        table.add_row(
-            *_reasons(answer, selected), *((Text(one_line(selected.item.content, room)),) if room > 0 else ())
-        )
+    for one in answer.items:
+        memory = (Text(one_line(one.selected.item.content, room)),) if room > 0 else ()
+        table.add_row(*_reasons(answer, one), *memory)
     console.print(table)
     console.print(Text(_left_out(answer), style="dim"))
 
 
-def _reasons(answer: ContextAnswer, selected: Selected) -> list[Text]:
-    item = selected.item
-    found = answer.found.get(item.source_event_ids[0])
+def _reasons(answer: ContextAnswer, one: ShownItem) -> list[Text]:
+    selected, item = one.selected, one.selected.item
+    found = answer.found.get(item.id)
     place = f"#{found.place}, {found.ranked.score:.2f}" if found else "–"
     when = f"{item.timestamp:%Y-%m-%d %H:%M}"
-    return [Text(cell) for cell in (selected.section.value, when, f"{item.importance:.2f}", place, selected.reason)]
+    places = ", ".join(one.shown_in)
+    weight = f"{item.importance:.2f}"
+    return [Text(cell) for cell in (selected.section.value, places, when, weight, place, selected.reason)]
 
 
 def _left_out(answer: ContextAnswer) -> str:

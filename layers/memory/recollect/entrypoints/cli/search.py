@@ -15,6 +15,7 @@ from recollect.application.search_memory import SearchAnswer, SearchDiagnostics,
 from recollect.domain.filters import SearchFilters
 from recollect.domain.ranking import Mode
 from recollect.domain.scope import Scope
+from recollect.domain.similarity import RELATED
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.missing import warn_of_missing
 from recollect.entrypoints.cli.opening import opened
@@ -34,7 +35,7 @@ from recollect.entrypoints.http.intent_searching import INTENT, intent_json
 from recollect.entrypoints.http.questions import MOST_DAYS
 from recollect.entrypoints.http.searching import NEAR_MISSES
 
-_TOP_K, _TOP_K_SEMANTIC, _SEMANTIC_FLOOR = 10, 3, 0.7
+_TOP_K, _TOP_K_SEMANTIC = 10, 3
 _SHOWN = 400
 
 
@@ -52,7 +53,9 @@ def search(
     user: User,
     mode: Annotated[SearchMode, typer.Option(help="How to rank.")] = SearchMode.HYBRID,
     top_k: Annotated[int | None, typer.Option(min=1, max=100, help="How many; 10, in semantic mode 3.")] = None,
-    min_similarity: Annotated[float | None, typer.Option(min=-1, max=1, help="Least cosine.")] = None,
+    min_similarity: Annotated[
+        float | None, typer.Option(min=-1, max=1, help="Least similarity; in semantic mode 0.7, which means related.")
+    ] = None,
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
     last_days: Annotated[float | None, typer.Option(min=0, max=MOST_DAYS, help="Days back; by intent 14.")] = None,
     space: Annotated[str | None, typer.Option(help="The active space; only by intent.")] = None,
@@ -79,7 +82,7 @@ def search(
         filters=filters,
         count=True,
         wanted=top_k or (_TOP_K_SEMANTIC if semantic else _TOP_K),
-        min_similarity=_SEMANTIC_FLOOR if semantic and min_similarity is None else min_similarity,
+        min_similarity=RELATED if semantic and min_similarity is None else min_similarity,
         near_misses=NEAR_MISSES if explain else 0,
     )
     with opened() as app:

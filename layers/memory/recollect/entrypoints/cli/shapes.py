@@ -4,10 +4,9 @@ from typing import Any
 
 from recollect.application.build_context import ContextAnswer
 from recollect.application.search_memory import SearchAnswer
-from recollect.domain.instants import iso
 from recollect.entrypoints.http.memory_json import result_json
 from recollect.entrypoints.http.representations import knowledge_json
-from recollect.entrypoints.http.routes.context import context_summary_json
+from recollect.entrypoints.http.routes.context import context_summary_json, item_json
 from recollect.entrypoints.http.summary_json import goal_json
 
 Shape = dict[str, Any]
@@ -34,24 +33,12 @@ def search_shape(answer: SearchAnswer, explain: bool) -> Shape:
     }
 
 
-def context_shape(answer: ContextAnswer) -> Shape:
-    """The prompt and its receipt."""
+def context_shape(answer: ContextAnswer, explain: bool) -> Shape:
+    """The prompt, the messages and their receipt."""
     return {
         "prompt": answer.prompt.text,
         "messages": [{"role": m.role.value, "content": m.content} for m in answer.messages.messages],
-        "items": [
-            _present(
-                id=selected.item.id,
-                content=selected.item.content,
-                timestamp=iso(selected.item.timestamp),
-                section=selected.section.value,
-                reason=selected.reason,
-                importance=selected.item.importance,
-                score=selected.item.score,
-                source_event_ids=list(selected.item.source_event_ids),
-            )
-            for selected in answer.prompt.memories
-        ],
+        "items": [item_json(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
         "summary": context_summary_json(answer.summary) if answer.summary else None,
         "goals": [goal_json(goal) for goal in answer.goals],
         "knowledge": [knowledge_json(entry) for entry in answer.knowledge],

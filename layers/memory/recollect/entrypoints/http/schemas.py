@@ -12,7 +12,7 @@ from recollect.domain.goals import CheckInStatus, GoalStatus
 from recollect.domain.intent import IntentName
 from recollect.domain.memory import MemoryStatus
 from recollect.domain.messages import MessageRole
-from recollect.domain.selection import Section
+from recollect.domain.selection import Section, ShownIn
 from recollect.domain.summary import Reason
 from recollect.domain.tool_calls.call import Protocol
 from recollect.entrypoints.http.arbitration_schemas import ARBITRATION_ANSWERS
@@ -198,12 +198,13 @@ ANSWERS: dict[str, Any] = {
             "content": TEXT,
             "timestamp": TIME,
             "section": words(*Section),
+            "shown_in": many(words(*ShownIn)),
             "reason": TEXT,
             "importance": SHARE,
             "role": words(*Role),
             "source_event_ids": TEXTS,
         },
-        {"score": NUMBER, "note": TEXT, "why": ref("Why")},
+        {"speaker": TEXT, "score": NUMBER, "note": TEXT, "why": ref("Why")},
     ),
     "ContextAnswer": shape(
         {

@@ -7,6 +7,7 @@ from recollect.application.recalled import RecallRequest
 from recollect.domain.embedding import unit, vector_of
 from recollect.domain.errors import InvalidInput
 from recollect.domain.ranking import Mode
+from recollect.domain.similarity import RELATED
 from recollect.entrypoints.http.event_drafts import embedding_dimension
 from recollect.entrypoints.http.intent_searching import INTENT, search_by_intent
 from recollect.entrypoints.http.memory_json import diagnostics_json, result_json
@@ -14,7 +15,6 @@ from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import filters_of
 from recollect.entrypoints.http.representations import within_page
 
-MIN_SIMILARITY = 0.7
 NEAR_MISSES = 5
 
 
@@ -54,7 +54,7 @@ def _recall_request(app: App, request: Request) -> RecallRequest:
         mode=mode,
         filters=filters_of(values, request.now),
         wanted=values.get("top_k", 3 if semantic else 10),
-        min_similarity=values.get("min_similarity", MIN_SIMILARITY if semantic else None),
+        min_similarity=values.get("min_similarity", RELATED if semantic else None),
         count=True,
         near_misses=NEAR_MISSES if values.get("explain") else 0,
     )

@@ -10,6 +10,7 @@ from recollect.application.build_context import ContextAnswer, ContextRequest
 from recollect.application.context_sources import ContextQuestion
 from recollect.domain.filters import SearchFilters
 from recollect.domain.messages import Fence, fence_for, instructions_for
+from recollect.domain.selection import ShownIn
 from recollect.entrypoints.tools.parameters import Identifier, Parameters, Said
 from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool
 
@@ -40,8 +41,10 @@ def recall_context(invocation: Invocation, given: RecallContext) -> Outcome:
 
 
 def _shown(answer: ContextAnswer, fence: Fence, form: str) -> dict[str, Any]:
-    items = [{"id": one.item.id, "section": one.section.value} for one in answer.prompt.memories]
-    if form == "prompt":
+    place = ShownIn(form)
+    shown = (one.selected for one in answer.items if place in one.shown_in)
+    items = [{"id": one.item.id, "section": one.section.value} for one in shown]
+    if place is ShownIn.PROMPT:
         text = f"{instructions_for(fence)}\n{fence.around(answer.prompt.text)}"
         return {"text": text, "prompt": answer.prompt.text, "items": items}
     messages = [{"role": message.role.value, "content": message.content} for message in answer.messages.messages]

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.app import App
-from recollect.application.build_context import ContextAnswer, ContextRequest, Found
+from recollect.application.build_context import ContextAnswer, ContextRequest, Found, ShownItem
 from recollect.application.context_sources import ContextQuestion
 from recollect.domain.instants import iso
 from recollect.domain.messages import Fence, fence_for
+from recollect.domain.relevant_memories import MEMORY_TOKENS, MOST_MEMORY_TOKENS
 from recollect.domain.representation import replacement_note
 from recollect.domain.rules import MOST_PLACES
-from recollect.domain.selection import LeftOut, Selected
+from recollect.domain.selection import LeftOut
 from recollect.domain.summary import Summary
 from recollect.entrypoints.http.fields import Shape, choice, identifier, nested, text, whole
 from recollect.entrypoints.http.messages import Reply, Request
@@ -38,7 +39,10 @@ CONTEXT_BODY = Shape(
         "input": text(max_bytes=TEXT_BYTES, blank=False).needed().described("What the user says now."),
         "input_event_id": identifier().described("The input's own event, where it is stored already."),
         "token_budget": whole(1).described("Of prompt and messages each by itself."),
-        "limits": nested(LIMITS).described("Where they differ from the rules."),
+        "memory_tokens": whole(0, MOST_MEMORY_TOKENS, default=MEMORY_TOKENS).described(
+            "How many tokens the memories of `messages` may take."
+        ),
+        "limits": nested(LIMITS).described("Of `prompt`, where they differ from the rules."),
         "web_search": choice("auto", "always", "never", default="auto"),
         "store": identifier().described("Whose vocabulary and rules are meant."),
         "active_space_id": TALK["active_space_id"],
@@ -61,7 +65,7 @@ def context_log(answer: ContextAnswer) -> dict[str, Any]:
     """Counts and decisions for the log line: no text."""
     web = answer.web_search
     return {
-        "items": len(answer.prompt.memories),
+        "items": len(answer.items),
         "tokens": answer.tokens,
         "missing": list(answer.missing),
         "searched_web": web.searched,
@@ -81,6 +85,7 @@ def _context_request(values: Mapping[str, Any], request: Request, fence: Fence) 
         fence=fence,
         limits=values.get("limits"),
         token_budget=values.get("token_budget"),
+        memory_tokens=values["memory_tokens"],
         web_search=values["web_search"],
     )
 
@@ -91,7 +96,7 @@ def context_json(answer: ContextAnswer, fence: Fence, explain: bool) -> dict[str
     return {
         "prompt": answer.prompt.text,
         "messages": messages,
-        "items": [_item_json(one, answer.found.get(one.item.id), explain) for one in answer.prompt.memories],
+        "items": [item_json(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
         "summary": context_summary_json(answer.summary) if answer.summary else None,
         "goals": [goal_json(goal) for goal in answer.goals],
         "knowledge": [knowledge_json(entry) for entry in answer.knowledge],
@@ -102,16 +107,19 @@ def context_json(answer: ContextAnswer, fence: Fence, explain: bool) -> dict[str
     }
 
 
-def _item_json(selected: Selected, found: Found | None, explain: bool) -> dict[str, Any]:
-    item = selected.item
+def item_json(one: ShownItem, found: Found | None, explain: bool) -> dict[str, Any]:
+    """An item with what chose it and where it is shown; `explain` adds how search saw it."""
+    selected, item = one.selected, one.selected.item
     shown: dict[str, Any] = {
         "id": item.id,
         "content": item.content,
         "timestamp": iso(item.timestamp),
         "section": selected.section.value,
+        "shown_in": [place.value for place in one.shown_in],
         "reason": selected.reason,
         "importance": item.importance,
         "role": item.role,
+        **({"speaker": item.speaker} if item.speaker else {}),
         "source_event_ids": list(item.source_event_ids),
     }
     if found is not None:

@@ -51,7 +51,8 @@ SEARCH_BODY = Shape(
         "top_k": whole(1, 100).described("Absent: 10; 3 in semantic mode. By intent at most 15."),
         "mode": choice(*Mode, INTENT, default=Mode.HYBRID.value),
         "min_similarity": number(-1, 1).described(
-            "Cosine, inclusive. Absent: 0.7 in semantic mode, else none. Not used by intent."
+            "Inclusive. Of a `vector` the cosine; of a `query` the embedder's calibrated similarity, at which 0.7 is "
+            "related. Absent: 0.7 in semantic mode, else none. Not used by intent."
         ),
         "time_window": search_window(),
         "filters": search_filters(),

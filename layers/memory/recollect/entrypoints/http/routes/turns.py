@@ -24,7 +24,9 @@ from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
 from recollect.entrypoints.turn_tools import TurnTools
 
 _ROUTE = "POST /v1/turns"
-_AS_OF_A_CONTEXT = ("user_id", "conversation_id", "token_budget", "limits", "web_search", "store", "explain")
+_AS_OF_A_CONTEXT = (
+    "user_id", "conversation_id", "token_budget", "memory_tokens", "limits", "web_search", "store", "explain",
+)  # fmt: skip
 
 TURN_BODY = Shape(
     "TurnRequest",
@@ -71,6 +73,7 @@ def _turn_request(request: Request, fence: Fence, *, resumed: bool) -> TurnReque
         fence=fence,
         limits=values.get("limits"),
         token_budget=values.get("token_budget"),
+        memory_tokens=values["memory_tokens"],
         web_search=values["web_search"],
     )
     return TurnRequest(context=context, seconds=request.call.remaining_seconds, resumed=resumed)

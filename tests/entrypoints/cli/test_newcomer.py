@@ -1,0 +1,68 @@
+"""The first three minutes: what the README shows in the terminal, with the default embedder and no model."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from entrypoints.cli.running import Home
+from recollect.adapters.embedders.build import build_model
+from recollect.adapters.embedders.recipes import e5_recipe
+
+LYON = {
+    "conversation": "monday",
+    "session": 1,
+    "session_time": "2024-05-06T09:00:00Z",
+    "turn_id": "t1",
+    "role": "user",
+    "text": "I moved to Lyon last week",
+}
+_MODELS = Path.home() / ".cache" / "recollect" / "models"
+
+
+@pytest.fixture(scope="module")
+def model() -> dict[str, str]:
+    """The default embedder, built where it is missing."""
+    folder = _MODELS / e5_recipe().generation
+    build_model(folder, e5_recipe())
+    return {"RECOLLECT_EMBEDDER": "e5-small", "RECOLLECT_MODEL_FOLDER": str(folder)}
+
+
+@pytest.fixture
+def home(tmp_path: Path, model: dict[str, str]) -> Home:
+    turns = tmp_path / "turns.jsonl"
+    turns.write_text(json.dumps(LYON) + "\n")
+    home = Home(tmp_path / "home")
+    imported = home.run("import", str(turns), "--user", "anna", **model)
+    assert imported.returncode == 0, imported.stderr
+    return home
+
+
+def chat(home: Home, model: dict[str, str], *lines: str) -> str:
+    answered = home.told("".join(f"{line}\n" for line in lines), "chat", "--user", "anna", **model)
+    assert answered.returncode == 0, answered.stderr
+    return answered.stdout
+
+
+def test_chat_answers_the_readmes_question_however_often_it_is_asked(home: Home, model: dict[str, str]) -> None:
+    answers = chat(home, model, "Where do I live?", "I like green tea", "Where do I live?", "Where do I live?")
+    assert answers.count("“I moved to Lyon last week”") == 3
+    found = home.run("search", "Where do I live?", "--user", "anna", **model).stdout.splitlines()
+    assert "I moved to Lyon last week" in found[0]
+    assert not [line for line in found if " bot: " in line], "what only quotes memory is found by no search"
+
+
+def test_why_and_explain_show_a_memory_that_was_saved_directly(home: Home, model: dict[str, str]) -> None:
+    assert home.run("memories", "save", "I like tea", "--user", "anna", **model).returncode == 0
+    shown = home.run("context", "What do I like?", "--user", "anna", "--explain", **model)
+    assert shown.returncode == 0, shown.stderr
+    assert "I like tea" in shown.stdout
+    assert "prompt, messages" in shown.stdout
+    assert "I like tea" in chat(home, model, "What do I like?", "/why")
+
+
+def test_semantic_search_finds_what_is_related_and_nothing_else(home: Home, model: dict[str, str]) -> None:
+    related = home.run("search", "Did I move last week?", "--user", "anna", "--mode", "semantic", **model)
+    assert "I moved to Lyon last week" in related.stdout
+    other = home.run("search", "What is my wifi password?", "--user", "anna", "--mode", "semantic", **model)
+    assert (other.stdout, "nothing found" in other.stderr) == ("", True)
