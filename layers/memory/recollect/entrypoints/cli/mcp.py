@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from recollect.domain.errors import NotReady
 from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, scope_of
+from recollect.extras import require_package
 
 _LOG = logging.getLogger(__name__)
 
@@ -23,11 +23,9 @@ def mcp(
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Serves MCP on standard input and output until that ends; an assistant starts it by itself."""
-    try:
-        from recollect.entrypoints.mcp.stdio import serve_stdio
-    except ImportError as error:
-        raise NotReady(f"the package mcp is not installed: {error.name}") from None
+    require_package("mcp", "this command")
     from recollect.entrypoints.http.access_log import AccessLog
+    from recollect.entrypoints.mcp.stdio import serve_stdio
     from recollect.entrypoints.worker import background_projector
 
     scope, settings = scope_of(user, persona, household, tenant), settings_of_environment()

@@ -10,6 +10,7 @@ from recollect.bootstrap import open_app
 from recollect.bootstrap.embedding import builds_model, model_folder, model_recipe
 from recollect.domain.errors import RecollectError
 from recollect.entrypoints.cli.console import message_console, say
+from recollect.extras import require_package
 from recollect.settings import Settings
 
 WORDS_ALONE = "search is by words alone"
@@ -53,6 +54,7 @@ def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | 
     from recollect.adapters.embedders.build import build_model as build
     from recollect.adapters.embedders.model_folder import read_manifest
 
+    require_package("onnxruntime", "the embedding model")
     folder, recipe = model_folder(settings), model_recipe(settings)
     try:
         read_manifest(folder)

@@ -10,6 +10,7 @@ import typer
 
 from recollect.entrypoints.cli.console import say
 from recollect.entrypoints.cli.opening import ensure_model, settings_of_environment
+from recollect.extras import require_package
 
 _LOG = logging.getLogger(__name__)
 
@@ -23,6 +24,7 @@ def serve(
     from recollect.entrypoints.http.access_log import AccessLog
 
     settings = settings_of_environment()
+    require_package("uvicorn", "this command")
     server.check_host(settings, host)
     AccessLog(settings.log_level, sys.stderr)  # from here on our log is JSON lines
     ensure_model(settings, _LOG.warning)
