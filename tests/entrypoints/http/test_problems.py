@@ -52,6 +52,7 @@ def test_every_class_of_the_tree_is_mapped_by_itself(kind: type[RecollectError])
         (errors.UpstreamFailed, 502),
         (errors.Unavailable, 503),
         (errors.NotReady, 503),
+        (errors.WritesBlocked, 503),
         (errors.OutOfTime, 504),
     ],
 )

@@ -15,6 +15,7 @@ Foreign errors (boto3, OpenSearch, SQLite, HTTP) are translated once, in the ada
   x Unavailable         something we depend on is not there now; trying again may help
     - NotReady          a part has not started, or its set-up is missing
     - Throttled         asked to slow down
+    - WritesBlocked     it answers, and takes no writes until somebody gives it room
     - OutOfTime         the time of this call is used up
   x UpstreamFailed      a model or another outside service answered wrongly
     - CutAnswer         its answer broke off; trying again may help
@@ -80,6 +81,10 @@ class Throttled(Unavailable):
     def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class WritesBlocked(Unavailable):
+    """A store answers and refuses every write: its storage is full, or it protects itself; reads go on."""
 
 
 class OutOfTime(Unavailable):

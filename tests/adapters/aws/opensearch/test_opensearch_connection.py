@@ -24,6 +24,7 @@ from recollect.domain.errors import (
     Throttled,
     Unavailable,
     UpstreamFailed,
+    WritesBlocked,
 )
 
 PLAN = IndexPlan(prefix="p", generation="g", dimension=8)
@@ -142,6 +143,53 @@ def test_a_status_becomes_an_error_of_ours(scripted: ScriptedEngine, status: int
         assert type(raised.value) is error
         assert "memory" not in str(raised.value)
         assert raised.value.__suppress_context__
+
+
+def refused(status: int, kind: str) -> Answer:
+    told = {"error": {"type": kind, "reason": "quotes a memory"}, "status": status}
+    return Answer(json.dumps(told).encode(), status)
+
+
+@pytest.mark.parametrize("status", [403, 429])
+@pytest.mark.parametrize("kind", ["cluster_block_exception", "index_create_block_exception"])
+def test_a_block_is_told_apart_from_refused_credentials(scripted: ScriptedEngine, status: int, kind: str) -> None:
+    not_there = Answer(status=404)
+    for call, answers in ((write, []), (remove, []), (OpenSearchIndex.create, [not_there])):
+        scripted.answers = [*answers, refused(status, kind)]
+        with pytest.raises(WritesBlocked, match="blocked for writes") as raised:
+            call(index_at(scripted.url))
+        assert "credentials" not in str(raised.value)
+        assert "memory" not in str(raised.value).replace("storage or memory", "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"Message": "User: arn:aws:sts::1:assumed-role/r/f is not authorized to perform: es:ESHttpPost"}',
+        b'{"message": "cluster_block_exception"}',
+        b'{"error": {"type": "security_exception", "reason": "cluster_block_exception"}, "status": 403}',
+        b"cluster_block_exception, or so a page says",
+    ],
+)
+def test_a_refusal_that_names_no_block_as_its_type_is_one_of_credentials(scripted: ScriptedEngine, body: bytes) -> None:
+    scripted.answers = [Answer(body, 403)]
+    with pytest.raises(NotReady, match="credentials"):
+        write(index_at(scripted.url))
+
+
+def test_a_cluster_that_has_not_started_is_away_and_not_full(scripted: ScriptedEngine) -> None:
+    scripted.answers = [refused(503, "cluster_block_exception")]
+    with pytest.raises(Unavailable) as raised:
+        write(index_at(scripted.url))
+    assert type(raised.value) is Unavailable
+
+
+def test_a_removal_by_query_names_the_block_of_its_parts(scripted: ScriptedEngine) -> None:
+    part = {"index": "p", "id": "1", "cause": {"type": "cluster_block_exception"}, "status": 403}
+    told = {"deleted": 0, "failures": [part]}
+    scripted.answers = [Answer(b"{}"), Answer(json.dumps(told).encode(), 403)]
+    with pytest.raises(WritesBlocked):
+        index_at(scripted.url).drop("a tenant", 10)
 
 
 def write(index: OpenSearchIndex) -> None:

@@ -15,7 +15,7 @@ from recollect.adapters.aws.opensearch_client import OpenSearchConnection
 from recollect.contracts.examples import DIMENSION, NOW, a_document, a_request, a_scope, a_vector, an_event, some_events
 from recollect.contracts.search_index_setting import ids_of, seen
 from recollect.domain.candidate import Arm
-from recollect.domain.errors import NotReady
+from recollect.domain.errors import NotReady, WritesBlocked
 from recollect.domain.filters import DropReason
 
 pytestmark = pytest.mark.engines
@@ -85,6 +85,34 @@ def test_a_vector_of_the_wrong_length_fails_its_document_only(make_index: MakeIn
     failures = index.put([a_document(scope, wrong, a_vector()[:3]), a_document(scope, right, a_vector())])
     assert [(failure.event_id, failure.retryable) for failure in failures] == [(wrong.id, False)]
     assert seen(index, scope) == {right.id}
+
+
+@pytest.mark.parametrize("block", ["write", "read_only", "read_only_allow_delete"])
+def test_an_index_that_the_engine_blocks_says_so_and_is_read_all_the_same(
+    make_index: MakeIndex, engines: Engines, block: str
+) -> None:
+    index, scope = make_index(), a_scope()
+    index.create()
+    event = an_event(scope, content="paris")
+    document = a_document(scope, event, a_vector())
+    assert index.put([document]) == []
+    name = index.check().rpartition(" ")[2]
+    settings = OpenSearchConnection(url=engines.opensearch_url, timeout_seconds=30).open().indices
+    calls: list[Callable[[], object]] = [
+        lambda: index.put([document]),
+        lambda: index.remove(scope, [event.id]),
+        index.check,
+    ]
+    settings.put_settings(index=name, body={f"index.blocks.{block}": True})
+    try:
+        for call in calls:
+            with pytest.raises(WritesBlocked):
+                call()
+        assert seen(index, scope) == {event.id}
+    finally:
+        settings.put_settings(index=name, body={f"index.blocks.{block}": None})
+    assert index.put([document]) == []
+    assert index.check()
 
 
 @pytest.mark.spec("P-25")

@@ -12,7 +12,7 @@ from recollect.adapters.aws.index_mapping import IndexPlan, read_mapping
 from recollect.adapters.aws.opensearch import DOCUMENTS_A_REQUEST, REMOVAL_ATTEMPTS, OpenSearchIndex
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection
 from recollect.contracts.examples import a_document, a_scope, a_vector, some_events
-from recollect.domain.errors import NotReady
+from recollect.domain.errors import NotReady, WritesBlocked
 from recollect.ports import IndexFailure
 
 PLAN = IndexPlan(prefix="p", generation="g", dimension=8)
@@ -49,6 +49,16 @@ def test_each_document_fails_by_itself(scripted: ScriptedEngine, index: OpenSear
         IndexFailure(events[3].id, "mapper_parsing_exception", retryable=False),
         IndexFailure(events[4].id, "unavailable_shards_exception", retryable=True),
     ]
+
+
+@pytest.mark.parametrize("status", [403, 429])
+def test_documents_that_meet_a_block_fail_together(
+    scripted: ScriptedEngine, index: OpenSearchIndex, status: int
+) -> None:
+    scripted.answers = told({"errors": True, "items": [failed(status, "cluster_block_exception")] * 2})
+    scope = a_scope()
+    with pytest.raises(WritesBlocked):
+        index.put([a_document(scope, event, None) for event in some_events(scope, 2)])
 
 
 def test_a_write_never_creates_the_index(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
@@ -125,6 +135,20 @@ def test_a_check_says_what_is_not_right(
     scripted.answers = told(*answers)
     with pytest.raises(NotReady):
         index.check()
+
+
+@pytest.mark.parametrize("block", ["write", "read_only", "read_only_allow_delete"])
+def test_a_check_says_that_the_index_takes_no_writes(
+    scripted: ScriptedEngine, index: OpenSearchIndex, block: str
+) -> None:
+    found = mapped()
+    found["p-g-v1"]["settings"] = {"index": {"blocks": {block: "true"}}}
+    scripted.answers = told(INFO, PLUGINS, found)
+    with pytest.raises(WritesBlocked, match="blocked for writes"):
+        index.check()
+    found["p-g-v1"]["settings"] = {"index": {"blocks": {block: "false"}}}
+    scripted.answers = told(INFO, PLUGINS, found)
+    assert index.check()
 
 
 def test_who_creates_second_sees_that_it_is_there(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:

@@ -13,8 +13,14 @@ from recollect.adapters.aws.index_answers import nominations_of
 from recollect.adapters.aws.index_documents import document_id, owner_of, scope_of, source_of
 from recollect.adapters.aws.index_mapping import IndexPlan, mapping_format
 from recollect.adapters.aws.index_queries import Wave
-from recollect.adapters.aws.opensearch_client import OpenSearchConnection, failure_of, translated_errors
-from recollect.domain.errors import NotReady, Unavailable
+from recollect.adapters.aws.opensearch_client import (
+    WRITES_BLOCKED,
+    OpenSearchConnection,
+    failure_of,
+    is_block,
+    translated_errors,
+)
+from recollect.domain.errors import NotReady, Unavailable, WritesBlocked
 from recollect.domain.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
 from recollect.domain.scope import Scope
 from recollect.ports import IndexFailure
@@ -29,6 +35,7 @@ DOCUMENTS_A_REQUEST = 100
 REQUESTS_AT_ONCE = 2
 REMOVAL_ATTEMPTS = 3
 SET_UP_TIMEOUT_SECONDS = 30
+_WRITE_BLOCKS = ("write", "read_only", "read_only_allow_delete")
 _ANSWERED = (
     "responses.status,responses.error.type,responses.timed_out,responses.terminated_early,responses._shards.failed,"
     "responses.hits.total.value,responses.hits.hits._source,responses.aggregations"
@@ -183,6 +190,7 @@ class OpenSearchIndex:
         _require_engine(version, [plugin["component"] for plugin in plugins])
         for name, index in found.items():
             self._require_mapping(name, index["mappings"])
+            _require_writable(index.get("settings", {}).get("index", {}).get("blocks", {}))
         return f"OpenSearch {version['number']}, index {', '.join(found)}"
 
     def _require_mapping(self, name: str, mappings: Mapping[str, Any]) -> None:
@@ -237,11 +245,14 @@ def _target(scope: Scope, event_id: str, version: int) -> dict[str, Any]:
 
 
 def _failure(event_id: str, outcome: Mapping[str, Any]) -> IndexFailure | None:
-    """None where the operation was done, or came too late (409); the reason is the error's type, never its text."""
+    """None where the operation was done, or came too late (409); the reason is the error's type, never its text.
+
+    Raises NotReady without the index and WritesBlocked where it takes no writes: what holds for every document.
+    """
     status, kind = outcome["status"], outcome.get("error", {}).get("type")
     if kind is None or status == 409:
         return None
-    if status == 404:
+    if status == 404 or is_block(status, kind):
         raise failure_of(status, kind)
     return IndexFailure(event_id, kind, retryable=status == 429 or status >= 500)
 
@@ -252,6 +263,11 @@ def _require_whole(answer: Mapping[str, Any]) -> None:
         raise failure_of(answer["status"], answer["error"].get("type", ""))
     if answer["timed_out"] or answer["_shards"]["failed"]:
         raise Unavailable("OpenSearch answered in part only")
+
+
+def _require_writable(blocks: Mapping[str, str]) -> None:
+    if any(blocks.get(name) == "true" for name in _WRITE_BLOCKS):
+        raise WritesBlocked(WRITES_BLOCKED)
 
 
 def _require_engine(version: Mapping[str, Any], plugins: Sequence[str]) -> None:

@@ -20,12 +20,16 @@ from recollect.domain.errors import (
     Throttled,
     Unavailable,
     UpstreamFailed,
+    WritesBlocked,
 )
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
+    from opensearchpy.exceptions import TransportError
 
 URL_VARIABLE = "RECOLLECT_OPENSEARCH_URL"
+WRITES_BLOCKED = "the index is blocked for writes: the search engine's storage or memory is used up; searches go on"
+_BLOCKS = ("cluster_block_exception", "index_create_block_exception")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +86,21 @@ def translated_errors() -> Iterator[None]:
     except exceptions.ConnectionError as error:  # time-outs and broken TLS are such, too
         raise Unavailable(f"OpenSearch does not answer: {type(error).__name__}") from None
     except exceptions.TransportError as error:
-        raise failure_of(error.status_code, error.error) from None
+        raise failure_of(error.status_code, _kind_of(error)) from None
     except exceptions.OpenSearchException as error:
         raise UpstreamFailed(f"OpenSearch answered what cannot be read: {type(error).__name__}") from None
 
 
+def _kind_of(error: TransportError) -> str:
+    """The type that the engine names; for a request that failed in parts, that of its first part."""
+    parts = error.info.get("failures") if isinstance(error.info, dict) else None
+    return str(parts[0].get("cause", {}).get("type", "")) if parts else error.error
+
+
 def failure_of(status: int | str, kind: str) -> RecollectError:
     """Our error for a status of the engine and the type of error it names."""
+    if is_block(status, kind):
+        return WritesBlocked(WRITES_BLOCKED)
     if status == 429:
         return Throttled(f"OpenSearch is asked too much: {kind}")
     if status in (401, 403):
@@ -98,3 +110,11 @@ def failure_of(status: int | str, kind: str) -> RecollectError:
     if not isinstance(status, int) or status in (408, 502, 503, 504) or status >= 500:
         return Unavailable(f"OpenSearch failed with {status}: {kind}")
     return UpstreamFailed(f"OpenSearch refused a request with {status}: {kind}")
+
+
+def is_block(status: int | str, kind: str) -> bool:
+    """Whether the engine refuses all writes: 403, or 429 where it found too little storage by itself.
+
+    A block of the same type with 503 is that of a cluster that has not started: it answers nothing yet.
+    """
+    return status in (403, 429) and kind in _BLOCKS

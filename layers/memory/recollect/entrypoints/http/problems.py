@@ -49,6 +49,7 @@ BY_ERROR: Mapping[type[errors.RecollectError], Kind] = {
     errors.KeyReused: Kind(422, "idempotency-key-reused", "The idempotency key came with another body"),
     errors.VersionMismatch: Kind(412, "version-mismatch", "The object has changed"),
     errors.Unavailable: Kind(503, "unavailable", "A part of the service does not answer now", told=False),
+    errors.WritesBlocked: Kind(503, "writes-blocked", "A part of the service takes no writes now", told=False),
     errors.NotReady: Kind(503, "not-ready", "The service is not ready", told=False),
     errors.Throttled: Kind(429, "throttled", "Too many requests", told=False),
     errors.OutOfTime: Kind(504, "out-of-time", "The time of the request was used up"),
