@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import gzip
 import io
 import itertools
 import json
@@ -83,9 +84,11 @@ class Cloud:
     def handle(self, event: dict[str, Any]) -> Answered:
         """The function's answer to an event that is ready."""
         answer = self._handler(event, CONTEXT)
-        assert not answer["isBase64Encoded"]
         lower = {name.lower(): value for name, value in answer["headers"].items()}
-        return Answered(answer["statusCode"], lower, answer["body"])
+        body = base64.b64decode(answer["body"]) if answer["isBase64Encoded"] else answer["body"].encode()
+        plain = gzip.decompress(body) if lower.get("content-encoding") == "gzip" else body
+        assert answer["isBase64Encoded"] == (plain is not body)
+        return Answered(answer["statusCode"], lower, plain.decode())
 
     def event(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Any]:
         """As API Gateway makes it of a request."""

@@ -62,7 +62,12 @@ def build_local_resolver(app: App, log: AccessLog | None = None) -> HttpResolver
 
 
 def _response(answer: Answer) -> Response[str]:
-    return Response(answer.status, body=answer.text, headers=answer.headers)
+    """As Powertools takes it: bytes in base64, since it would take those of a JSON document for an object."""
+    if isinstance(answer.body, str):
+        return Response(answer.status, body=answer.body, headers=answer.headers)
+    response = Response(answer.status, body=base64.b64encode(answer.body).decode(), headers=answer.headers)
+    response.base64_encoded = True
+    return response
 
 
 def call_of(event: Mapping[str, Any], remaining_seconds: float) -> Call:

@@ -27,11 +27,11 @@ _STANDARD_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nos
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes out: status, headers, text."""
+    """What goes out: status, headers, and a text or bytes."""
 
     status: int
     headers: Mapping[str, str]
-    text: str
+    body: str | bytes
 
 
 class Dispatcher:
@@ -104,8 +104,8 @@ def _refuse_in(part: str, refused: Refused) -> NoReturn:
 
 def rendered(reply: Reply) -> Answer:
     """The reply as it goes out. One that is too large for Lambda becomes a problem that says how to ask for less."""
-    text = reply.body if isinstance(reply.body, str) else json_text(reply.body)
-    if len(text) > ANSWER_BYTES or len(text.encode()) > ANSWER_BYTES:
+    body = reply.body if isinstance(reply.body, str | bytes) else json_text(reply.body)
+    if len(body) > ANSWER_BYTES or (isinstance(body, str) and len(body.encode()) > ANSWER_BYTES):
         detail = f"the answer would have more than {ANSWER_BYTES} bytes: ask for fewer results or set token_budget"
         return rendered(problem(INVALID, detail))
-    return Answer(reply.status, {"Content-Type": reply.content_type, **_STANDARD_HEADERS, **reply.headers}, text)
+    return Answer(reply.status, {"Content-Type": reply.content_type, **_STANDARD_HEADERS, **reply.headers}, body)

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from recollect.entrypoints.http.openapi import document
+from recollect.entrypoints.http.published import Published, publish
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
@@ -25,6 +26,11 @@ HEADERS = {
 
 
 @cache
+def published() -> Published:
+    """The page as `/docs` answers it."""
+    return publish(page(), "text/html; charset=utf-8")
+
+
 def page() -> str:
     """The page."""
     found = document()

@@ -75,7 +75,8 @@ async def send_reply(reply: Reply, send: Send) -> None:
     answer = rendered(reply)
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.text.encode()})
+    body = answer.body if isinstance(answer.body, bytes) else answer.body.encode()
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _read_body(headers: Iterable[tuple[bytes, bytes]], receive: Receive) -> bytes:

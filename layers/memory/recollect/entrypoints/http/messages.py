@@ -51,13 +51,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A status and a JSON body (a mapping) or a ready text; `log` holds counts and decisions for the log line.
+    """A status and a body: JSON of a mapping, a ready text, or bytes that are sent as they are.
 
-    `metrics` are counts that CloudWatch sums up, by name; where a name ends in `Ms`, milliseconds.
+    `log` holds counts and decisions for the log line; `metrics` are counts that CloudWatch sums up, by name; where a
+    name ends in `Ms`, milliseconds.
     """
 
     status: int
-    body: Mapping[str, Any] | str
+    body: Mapping[str, Any] | str | bytes
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
     log: Mapping[str, Any] = field(default_factory=dict)

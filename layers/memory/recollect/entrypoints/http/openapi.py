@@ -9,12 +9,14 @@ from recollect import __version__
 from recollect.entrypoints.http.event_drafts import EVENT
 from recollect.entrypoints.http.fields import Field, Schema, Shape
 from recollect.entrypoints.http.problems import PROBLEM_TYPE
+from recollect.entrypoints.http.published import Published, publish
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routing import Route
 from recollect.entrypoints.http.schema_pieces import ref
 from recollect.entrypoints.http.schemas import ANSWERS
 
 _ID_IN_PATH = "An id outside of `[A-Za-z0-9._-]` is written `~` and the unpadded base64url of its UTF-8."
+_WITHOUT_BODY = (204, 304)
 _CONTENT_TYPES = {"Page": "text/html", "Lines": "application/x-ndjson"}
 _DESCRIPTION = (
     "Long-term memory for conversational agents. Times are ISO 8601 in UTC; on input also epoch seconds, or "
@@ -27,6 +29,12 @@ _DESCRIPTION = (
 def document_json() -> str:
     """The document as text, the same on every run."""
     return json.dumps(document(), ensure_ascii=False, indent=1) + "\n"
+
+
+@cache
+def published() -> Published:
+    """The document as `/v1/openapi.json` answers it."""
+    return publish(document_json(), "application/json")
 
 
 def document() -> dict[str, Any]:
@@ -109,7 +117,7 @@ def _header(name: str, meaning: str, limits: Schema, *, required: bool = False) 
 
 
 def _response(route: Route, status: int) -> dict[str, Any]:
-    if status == 204:
+    if status in _WITHOUT_BODY:
         return {"description": HTTPStatus(status).phrase}
     good = status < 300 or route.answer == "Readiness"
     content_type = _CONTENT_TYPES.get(route.answer, "application/json")

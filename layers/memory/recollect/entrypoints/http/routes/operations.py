@@ -6,6 +6,7 @@ from recollect import __version__
 from recollect.app import App
 from recollect.application.check_readiness import PartState
 from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.published import reply_published
 from recollect.entrypoints.http.routing import Route
 
 
@@ -27,18 +28,18 @@ def _part_json(state: PartState) -> dict[str, Any]:
     return shown if state.pending is None else {**shown, "pending": state.pending}
 
 
-def openapi(_app: App, _request: Request) -> Reply:
+def openapi(_app: App, request: Request) -> Reply:
     """The document that docs/openapi.json holds."""
-    from recollect.entrypoints.http.openapi import document_json
+    from recollect.entrypoints.http.openapi import published
 
-    return Reply(200, document_json())
+    return reply_published(request, published())
 
 
-def docs(_app: App, _request: Request) -> Reply:
+def docs(_app: App, request: Request) -> Reply:
     """A page of the same, without a script and without anything from elsewhere."""
-    from recollect.entrypoints.http.docs_page import HEADERS, page
+    from recollect.entrypoints.http.docs_page import HEADERS, published
 
-    return Reply(200, page(), HEADERS, "text/html; charset=utf-8")
+    return reply_published(request, published(), HEADERS)
 
 
 def _open_route(path: str, operation: str, summary: str, answer: str, handle: Any, *statuses: int) -> Route:
@@ -57,6 +58,6 @@ def _open_route(path: str, operation: str, summary: str, answer: str, handle: An
 ROUTES = (
     _open_route("/v1/health", "health", "The process answers", "Health", health, 422),
     _open_route("/v1/ready", "ready", "Whether every part answers", "Readiness", ready, 422, 503),
-    _open_route("/v1/openapi.json", "openapi", "This document", "Document", openapi, 422),
-    _open_route("/docs", "docs", "This document as a page", "Page", docs, 422),
+    _open_route("/v1/openapi.json", "openapi", "This document", "Document", openapi, 304, 422),
+    _open_route("/docs", "docs", "This document as a page", "Page", docs, 304, 422),
 )
