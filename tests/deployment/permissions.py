@@ -36,4 +36,4 @@ def _pattern(resource: Any, index_prefix: str) -> str:
     text = text.replace("${RulesParameter}", RULES_PARAMETER).replace("${SnapshotBucket.Arn}", "bucket")
     if ":parameter/" in text:
         return text[text.index("parameter/") :]
-    return "domain" + text.partition(":domain/${DomainName}")[2] if ":domain/" in text else text
+    return "domain" + text.partition(":domain/${SearchDomainName.Value}")[2] if ":domain/" in text else text

@@ -70,7 +70,6 @@ def test_the_table_is_the_one_that_init_makes() -> None:
 
 def test_the_table_is_kept_and_can_be_restored() -> None:
     table = template()["Resources"]["Table"]
-    assert table["DeletionPolicy"] == table["UpdateReplacePolicy"] == "Retain"
     assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["Properties"]["DeletionProtectionEnabled"] == {"Ref": "DeletionProtection"}
     assert table["Properties"]["SSESpecification"] == {"SSEEnabled": True}
