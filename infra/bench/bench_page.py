@@ -168,7 +168,7 @@ Where each write unit of a 1 KB turn goes:
 
 {dollars_table(costs)}
 
-{_PRICES.format(checked=costs["dollars"]["checked_on"])}"""
+{_PRICES.format(**costs["dollars"])}"""
 
 
 def _imports(made: Mapping[str, Figures]) -> str:
@@ -219,13 +219,14 @@ overlap is the number of waves. *Reported* is what DynamoDB Local says; the figu
 they give more (every item of a transaction is rounded up by itself and counts twice, its condition check too; a read
 that finds nothing is paid for). The vector and the lexical arm, and the statistics, are one `msearch`."""
 
-_PRICES = """Prices are inputs for us-east-1 (on demand, arm64, without free tier). Those of DynamoDB and Lambda were
-read on {checked} from public pages that quote AWS's list, not from AWS itself; those of HTTP API and EventBridge are
-from memory and were not looked up. Put in your own region's. A turn is priced in its dearest form: a request of its
-own, and a batch of one in the stream; of 100 in a batch, `project` runs once for all of them. Durations are those seen
-here against the local engines, where `project` waits up to a second for OpenSearch to show what it wrote; measure
-them on Lambda. Reading the stream from Lambda costs nothing. Not in it: the OpenSearch domain, which costs the same
-whether it is used or not (docs/adr), storage, logs, and data transfer."""
+_PRICES = """Prices are inputs for us-east-1 (on demand, without free tier), Lambda's those of {architecture}, which
+`template.yaml` deploys by default. Those of DynamoDB and Lambda were read on {checked_on} from
+public pages that quote AWS's list, not from AWS itself; those of HTTP API and EventBridge are from memory and were not
+looked up. Put in your own region's. A turn is priced in its dearest form: a request of its own, and a batch of one in
+the stream; of 100 in a batch, `project` runs once for all of them. Durations are those seen here against the local
+engines, where `project` waits up to a second for OpenSearch to show what it wrote; measure them on Lambda. Reading the
+stream from Lambda costs nothing. Not in it: the OpenSearch domain, which costs the same whether it is used or not
+(docs/adr), storage, logs, and data transfer."""
 
 _RESTORES = """LoCoMo dev's {records:,} turns on a laptop, each conversation a user, projected with the real vectors;
 the baseline copies the very files that the restore reads, flushing each to the disk, as the restore does. *Store*:

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from deployment.template import template
+
 BENCH = Path(__file__).resolve().parents[2] / "infra" / "bench"
+PAGE = BENCH.parents[1] / "docs" / "benchmarks.md"
 MODULES = ("bench_scores", "bench_data", "aws_calls", "bench_prices", "bench_goals")
 
 
@@ -74,6 +77,35 @@ def test_dollars_are_units_times_prices(bench: dict[str, ModuleType]) -> None:
     dollars = bench["bench_prices"].Shape(write_units=10, http_api_requests=1).dollars_per_thousand(prices)
     assert dollars["DynamoDB writes"] == pytest.approx(0.02)
     assert dollars["in all"] == pytest.approx(0.021)
+
+
+def test_lambda_is_priced_for_the_architecture_that_is_deployed(bench: dict[str, ModuleType]) -> None:
+    prices = bench["bench_prices"]
+    deployed = template()["Parameters"]["Architecture"]
+    assert prices.deployed_architecture() == deployed["Default"]
+    assert set(prices.LAMBDA_GB_SECOND) == set(deployed["AllowedValues"])
+    assert prices.ListPrices().lambda_gb_second == prices.LAMBDA_GB_SECOND[deployed["Default"]]
+
+
+def cells(title: str) -> list[str]:
+    """A row of the page's tables of cost, without its title."""
+    _, _, cost = PAGE.read_text("utf-8").partition("### Cost")
+    (row,) = [line for line in cost.splitlines() if line.startswith(f"| {title} |")]
+    return [cell.strip() for cell in row.strip("|").split("|")[1:]]
+
+
+def test_the_page_prices_what_is_deployed(bench: dict[str, ModuleType]) -> None:
+    """Its durations times that price, and sums of its parts, as far as its digits go."""
+    *taken, price = cells("lambda gb seconds")
+    deployed = bench["bench_prices"].ListPrices().lambda_gb_second
+    assert float(price.split()[0]) == pytest.approx(deployed, rel=1e-5)
+    told = [float(cell) for cell in cells("Lambda duration")]
+    assert told == pytest.approx([1000 * deployed * float(seconds) for seconds in taken], abs=0.00006)
+    parts = ("DynamoDB writes", "DynamoDB reads", "Lambda requests", "Lambda duration", "HTTP API", "EventBridge")
+    columns = zip(*([float(cell) for cell in cells(part)] for part in parts), strict=True)
+    assert [float(cell) for cell in cells("in all")] == pytest.approx([sum(one) for one in columns], abs=0.00031)
+    architecture = bench["bench_prices"].deployed_architecture()
+    assert f"Lambda's those of {architecture}" in PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize(("ours", "word"), [(0.7, "met"), (0.6, "**missed**"), (0.5, "**missed**")])
