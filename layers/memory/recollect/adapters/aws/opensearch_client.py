@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from opensearchpy.exceptions import TransportError
 
 URL_VARIABLE = "RECOLLECT_OPENSEARCH_URL"
-WRITES_BLOCKED = "the index is blocked for writes: the search engine's storage or memory is used up; searches go on"
+WRITES_BLOCKED = (
+    "the index is blocked for writes: the search engine's storage or memory is used up, and a larger volume or instance "
+    "ends that; searches go on"
+)
 _BLOCKS = ("cluster_block_exception", "index_create_block_exception")
 
 
