@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 URL_VARIABLE = "RECOLLECT_OPENSEARCH_URL"
 WRITES_BLOCKED = (
-    "the index is blocked for writes: the search engine's storage or memory is used up, and a larger volume or instance "
-    "ends that; searches go on"
+    "the index is blocked for writes: the search engine's storage or memory is used up, "
+    "and a larger volume or instance ends that; searches go on"
 )
 _BLOCKS = ("cluster_block_exception", "index_create_block_exception")
 
