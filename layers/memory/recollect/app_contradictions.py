@@ -147,13 +147,15 @@ class ContradictionUseCases:
     def revert_decision(self) -> RevertDecision:
         """`POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert`."""
         from recollect.application.bring_back_value import BringBackValue
+        from recollect.application.note_refusals import NoteRefusedWrite
         from recollect.application.part_memories import PartMemories
         from recollect.application.revert_decision import RevertDecision
 
         timeline, items = self.parts.timeline, self.parts.items
         bring_back = BringBackValue(timeline, items, self.memories, self.ids, self.rules)
         part = PartMemories(timeline, items)
-        return RevertDecision(timeline, items, self.decided, part, bring_back, self._tell_changed)
+        refused = NoteRefusedWrite(items, self.ids)
+        return RevertDecision(timeline, items, self.decided, part, bring_back, self._tell_changed, refused)
 
     @cached_property
     def _standing_records(self) -> StandingRecords:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.application.outside_tombstones import erasure_tombstone
-from recollect.domain.audit import AUDIT, Action, Actor, ActorKind, AuditEntry, audit_write
+from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_key, audit_write
 from recollect.domain.erasure import (
     JOB_KIND,
     Erasure,
@@ -26,7 +26,7 @@ from recollect.domain.erasure import (
 )
 from recollect.domain.errors import NotFound, OutOfTime, VersionMismatch
 from recollect.domain.ids import IdSource
-from recollect.domain.items import ABSENT, ItemKey, ItemWrite, of_tenant
+from recollect.domain.items import ABSENT, ItemWrite, of_tenant
 from recollect.domain.job import JOB_ID, Job, JobProgress, JobStatus, RemainingSeconds, job_in, job_key, job_write
 from recollect.domain.scope import Scope
 from recollect.domain.untold import untold_write
@@ -89,29 +89,33 @@ class EraseUser:
         erasure = Erasure(id=erasure_id, user_id=scope.user_id, at=now, lapses=lapses_of(self._engines, now))
         self._begin(scope, erasure, real_now, actor)
         self._note(scope, erasure)
-        hidden = self.hide(scope, erasure_id, remaining_seconds)
+        hidden = self.hide(scope, erasure, remaining_seconds)
         return self._counted(scope, replace(erasure, counts=hidden), now)
 
-    def hide(self, scope: Scope, erasure_id: str, remaining_seconds: RemainingSeconds) -> Mapping[str, int]:
+    def hide(self, scope: Scope, erasure: Erasure, remaining_seconds: RemainingSeconds) -> Mapping[str, int]:
         """Empties the store, the newest things too: until then the user has not begun anew. Raises OutOfTime."""
         counts: Counter[str] = Counter()
         after: str | None = None
         while True:
-            page = self._eraser.erase(scope.user, _kept(erasure_id), _PAGE, after)
+            page = self._eraser.erase(scope.user, _kept(erasure), _PAGE, after)
             counts.update(page.counts)
             after = page.more
             if after is None:
                 return counts
             if remaining_seconds() < _RESERVE_SECONDS:
-                raise OutOfTime(f"the erasure {erasure_id} is stored and goes on; ask again until it is accepted")
+                raise OutOfTime(f"the erasure {erasure.id} is stored and goes on; ask again until it is accepted")
 
     def resume(self, scope: Scope, erasure_id: str, now: datetime) -> None:
         """Does an erasure again on a table that does not know of it, or knows of its beginning."""
         erasure = Erasure(id=erasure_id, user_id=scope.user_id, at=now, lapses=lapses_of(self._engines, now))
-        for owner, writes in self._beginning(scope, erasure, now, Actor(ActorKind.JOB, JOB_KIND)):
-            with suppress(VersionMismatch):  # a try before has done that
-                self._items.write(owner, writes, now)
-        self._eraser_walk(scope, Kept(frozenset([ItemKey(AUDIT, erasure_id)]), erasure_id))
+        self._write_once(of_tenant(scope.tenant), self._work(scope, erasure, now), now)
+        erasure = self._known(scope.tenant, erasure_id) or erasure  # its time is that of the first try
+        self._write_once(scope.user, [_entry(erasure, Actor(ActorKind.JOB, JOB_KIND))], now)
+        self._eraser_walk(scope, Kept(before=erasure_id))
+
+    def _write_once(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> None:
+        with suppress(VersionMismatch):  # an earlier try has done that
+            self._items.write(owner, writes, now)
 
     def _eraser_walk(self, scope: Scope, kept: Kept) -> None:
         after: str | None = None
@@ -181,24 +185,23 @@ class EraseUser:
         """The user's entry of the audit; then the erasure, its job and the bound below which the user's records are
         refused, all at once.
         """
-        for owner, writes in self._beginning(scope, erasure, real_now, actor):
-            self._items.write(owner, writes, erasure.at)
+        self._items.write(scope.user, [_entry(erasure, actor)], erasure.at)
+        self._items.write(of_tenant(scope.tenant), self._work(scope, erasure, real_now), erasure.at)
 
-    def _beginning(
-        self, scope: Scope, erasure: Erasure, real_now: datetime, actor: Actor
-    ) -> list[tuple[Scope, list[ItemWrite]]]:
-        entry = AuditEntry(
-            id=erasure.id, at=erasure.at, actor=actor, action=Action.ERASE, target_ids=(erasure.id,), via="erase"
-        )
+    def _work(self, scope: Scope, erasure: Erasure, real_now: datetime) -> list[ItemWrite]:
         state = {"user_id": scope.user_id, "before": erasure.id, JOB_ID: erasure.id}
         job = Job(id=erasure.id, kind=JOB_KIND, asked_at=erasure.at, started_at=real_now, state=state)
-        writes = [
+        return [
             ItemWrite(erasure_key(erasure.id), erasure_document(erasure), ABSENT),
             ItemWrite(erased_user_key(scope.user_id), {"before": erasure.id}),
             job_write(job),
             untold_write(erasure.id, erasure_tombstone(scope, erasure.id)),
         ]
-        return [(scope.user, [audit_write(entry)]), (of_tenant(scope.tenant), writes)]
+
+    def _known(self, tenant: str, erasure_id: str) -> Erasure | None:
+        key = erasure_key(erasure_id)
+        item = self._items.get(of_tenant(tenant), [key]).get(key)
+        return erasure_in(erasure_id, item.value) if item else None
 
     def _counted(self, scope: Scope, erasure: Erasure, now: datetime) -> Erasure:
         write = ItemWrite(erasure_key(erasure.id), erasure_document(erasure))
@@ -220,6 +223,13 @@ class EraseUser:
         return self._ids.fresh()
 
 
-def _kept(erasure_id: str) -> Kept:
+def _entry(erasure: Erasure, actor: Actor) -> ItemWrite:
+    targets = (erasure.id,)
+    return audit_write(
+        AuditEntry(id=erasure.id, at=erasure.at, actor=actor, action=Action.ERASE, target_ids=targets, via="erase")
+    )
+
+
+def _kept(erasure: Erasure) -> Kept:
     """The user's own entry of the audit, alone."""
-    return Kept(frozenset([ItemKey(AUDIT, erasure_id)]))
+    return Kept(frozenset([audit_key(erasure.id, erasure.at)]))

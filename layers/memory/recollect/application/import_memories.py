@@ -2,11 +2,12 @@
 
 Each record is durable by itself, with its memory and its audit entry in the same step; what is stored already is a
 duplicate, so that a page may be sent twice. What was deleted is refused by its identity, here and where it came from;
-`refusal` says what else is refused: erased users, rejected values.
+`refusal` says what else is refused: erased users, rejected values. The audit has an entry of what was deleted or
+rejected, by ids; of an erased user nothing is written down again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +15,7 @@ from enum import StrEnum
 
 from recollect.application.erased_before import NoRefusal, Refusal
 from recollect.application.fill_slots import FillSlots
+from recollect.application.note_refusals import DELETED, REJECTED, NoteRefusedWrite, RefusedWrite
 from recollect.application.value_gate import ValueGate
 from recollect.domain.audit import Action, Actor, AuditEntry, audit_write
 from recollect.domain.copies import copy_write, origin_write
@@ -68,10 +70,14 @@ class ImportReport:
 
 @dataclass(slots=True)
 class _Told:
-    """What can be told of lines before anything is written; `gone` are the refused ones that nothing is stored of."""
+    """What can be told of lines before anything is written; `gone` are the refused ones that nothing is stored of.
+
+    `reasons` are those of what was deleted or rejected, by id.
+    """
 
     outcomes: dict[int, LineOutcome] = field(default_factory=dict)
     gone: list[Event] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
 
 
 class ImportMemories:
@@ -97,6 +103,7 @@ class ImportMemories:
         self._gate = gate
         self._refusal = refusal or NoRefusal()
         self._slots = FillSlots(timeline, projections)
+        self._refused = NoteRefusedWrite(items, ids)
 
     def __call__(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
         """Stores what may be stored, as this user's. Raises Unavailable with some of it stored; a retry goes on."""
@@ -109,6 +116,7 @@ class ImportMemories:
     def _slice(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, report: ImportReport) -> None:
         told = self._told(scope, lines)
         report.counts.update(told.outcomes.values())
+        self._note(scope, told.reasons, order)
         self._leave_slots_empty(scope, told.gone)  # before any older value of theirs can be read
         fresh = [line for position, line in enumerate(lines) if position not in told.outcomes]
         if not fresh:
@@ -123,6 +131,13 @@ class ImportMemories:
             self._forget(scope, line.event.ref, order.now)
         report.created += [line.event.ref for line in created]
 
+    def _note(self, scope: Scope, reasons: Mapping[str, str], order: ImportOrder) -> None:
+        """One entry of the audit for each reason."""
+        for reason in dict.fromkeys(reasons.values()):
+            ids = [event_id for event_id, why in reasons.items() if why == reason]
+            refused = RefusedWrite(actor=order.actor, via=order.via, now=order.now, target_ids=ids, reason=reason)
+            self._refused(scope, refused)
+
     def _leave_slots_empty(self, scope: Scope, refused: Sequence[Event]) -> None:
         changed = [ref for event in refused for ref in self._slots.leave_empty(scope, event)]
         if changed:
@@ -135,7 +150,8 @@ class ImportMemories:
         elsewhere = self._elsewhere(scope, lines)
         origins = {line.event.id for line in self._deleted_origins(scope.tenant, lines)}
         erased = self._refusal.erased(scope, lines)
-        refused = self._rejected(scope, lines) | self._refusal.deleted(scope, lines) | erased
+        rejected = self._rejected(scope, lines)
+        refused = rejected | self._refusal.deleted(scope, lines) | erased
         told = _Told()
         seen: set[str] = set()
         for position, (line, identity) in enumerate(zip(lines, identities, strict=True)):
@@ -143,6 +159,8 @@ class ImportMemories:
             if known.get(identity, event_id) is None or event_id in origins or position in refused:
                 told.outcomes[position] = LineOutcome.REFUSED
                 told.gone += [line.event] if event_id not in there and position not in erased else []
+                if position not in erased:
+                    told.reasons[event_id] = REJECTED if position in rejected else DELETED
             elif event_id in elsewhere or (event_id in there and there[event_id].ref != line.event.ref):
                 told.outcomes[position] = LineOutcome.INVALID
             elif identity in known or event_id in there or seen & {event_id, identity}:
@@ -206,7 +224,9 @@ class ImportMemories:
             except Conflict:
                 return self._one_by_one(scope, lines, order, counts)
             created = _sorted_out(lines, outcomes, counts)
-            self._leave_slots_empty(scope, _refused(lines, outcomes))
+            refused = _refused(lines, outcomes)
+            self._note(scope, refused, order)
+            self._leave_slots_empty(scope, [line.event for line in lines if line.event.id in refused])
             if created and created[0] is not lines[0]:
                 self._items.write(scope.user, [audit_write(self._entry(created, order))], order.now)
             return created
@@ -262,9 +282,10 @@ def _sorted_out(
     return [line for line, one in zip(lines, outcomes, strict=True) if one.status is AppendStatus.CREATED]
 
 
-def _refused(lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome]) -> list[Event]:
-    """Deleted or rejected since that was asked."""
-    return [line.event for line, one in zip(lines, outcomes, strict=True) if one.status is AppendStatus.REFUSED]
+def _refused(lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome]) -> dict[str, str]:
+    """What was deleted or rejected since that was asked, by id, with the reason."""
+    pairs = zip(lines, outcomes, strict=True)
+    return {line.event.id: one.reason or DELETED for line, one in pairs if one.status is AppendStatus.REFUSED}
 
 
 def _content_key(scope: Scope, memory: Memory) -> ItemKey:

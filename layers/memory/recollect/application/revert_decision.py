@@ -12,10 +12,11 @@ from recollect.application.bring_back_value import BringBackValue
 from recollect.application.decided import Decided
 from recollect.application.list_decisions import ListDecisions
 from recollect.application.merge_parts import moved_record
+from recollect.application.note_refusals import NoteRefusedWrite, RefusedWrite
 from recollect.application.part_memories import PartMemories
 from recollect.application.read_memories import KeptMemory, ReadMemories
 from recollect.application.tell_changed import TellChanged
-from recollect.application.value_gate import Rejections, ValueGate
+from recollect.application.value_gate import ValueGate
 from recollect.domain.audit import Actor
 from recollect.domain.decisions import (
     ConflictStatus,
@@ -38,6 +39,7 @@ from recollect.domain.scope import Scope
 from recollect.ports import Items, Timeline
 
 REVERTED = DecisionStatus.REVERTED
+VIA = "revert"
 _TRIES = 8
 
 
@@ -79,6 +81,7 @@ class RevertDecision:
         part: PartMemories,
         bring_back: BringBackValue,
         tell: TellChanged,
+        refused: NoteRefusedWrite,
     ) -> None:
         self._timeline = timeline
         self._items = items
@@ -86,6 +89,7 @@ class RevertDecision:
         self._part = part
         self._bring_back = bring_back
         self._tell = tell
+        self._refused = refused
         self._decisions = ListDecisions(items)
         self._read = ReadMemories(items)
         self._gate = ValueGate(items)
@@ -120,7 +124,7 @@ class RevertDecision:
             raise Conflict("the memory is gone")
         if event.expired(order.now) or kept.memory.expired(order.now):
             raise Conflict("the memory is gone")
-        _check(self._gate.load(scope), kept.memory)
+        self._check(scope, kept.memory, order)
         return _Undoing(item, decision, kept, event)
 
     def _undone(self, scope: Scope, undoing: _Undoing, order: RevertOrder) -> Reverted:
@@ -136,13 +140,15 @@ class RevertDecision:
         if after == undoing.loser.memory:
             raise Conflict("the memory has been ended by something else since")
         if undoing.loser.memory.status is MemoryStatus.MERGED and decision.outcome is Outcome.MERGED:
-            self._parted(scope, undoing, after, writes, order.now)
+            self._parted(scope, undoing, after, writes, order)
         else:
             self._items.write(scope, [*writes, *self._open_again(scope, decision)], order.now)
             self._tell(scope, [after], [], order.now)
         return Reverted(reverted, after.id)
 
-    def _parted(self, scope: Scope, undoing: _Undoing, after: Memory, writes: list[ItemWrite], now: datetime) -> None:
+    def _parted(
+        self, scope: Scope, undoing: _Undoing, after: Memory, writes: list[ItemWrite], order: RevertOrder
+    ) -> None:
         """The memory that took the other one's part gets its own words back."""
         merged = self._read.kept(scope, [undoing.decision.winner]).get(undoing.decision.winner)
         if merged is None or merged.memory.origin is not Origin.MERGED:
@@ -150,14 +156,23 @@ class RevertDecision:
             changed, lost = [after], []
         else:
             parted = self._part(scope, merged.memory, undoing.loser.memory)
-            _check(self._gate.load(scope), parted)
+            self._check(scope, parted, order)
             also = [
-                *changed_writes(merged.item, merged.memory, parted, Due(TO_PROJECT, now)),
+                *changed_writes(merged.item, merged.memory, parted, Due(TO_PROJECT, order.now)),
                 *moved_record(self._items, scope, merged.memory, parted),
             ]
             changed, lost = [after, parted], [merged.memory]
-        self._items.write(scope, [*writes, *also, *self._open_again(scope, undoing.decision)], now)
-        self._tell(scope, changed, lost, now)
+        self._items.write(scope, [*writes, *also, *self._open_again(scope, undoing.decision)], order.now)
+        self._tell(scope, changed, lost, order.now)
+
+    def _check(self, scope: Scope, memory: Memory, order: RevertOrder) -> None:
+        """Raises Conflict where what would come back is a rejected value; the audit has an entry of it."""
+        if self._gate.load(scope).rejects(memory.content, memory.persona_id, memory.household_id):
+            refused = RefusedWrite(
+                actor=order.actor, via=VIA, now=order.now, target_ids=(memory.id,), content=memory.content
+            )
+            self._refused(scope, refused)
+            raise Conflict("the value was rejected")
 
     def _open_again(self, scope: Scope, decision: Decision) -> list[ItemWrite]:
         """The conflict that a person had settled so is open again."""
@@ -177,8 +192,3 @@ def _both_ways(decision: Decision) -> tuple[tuple[str, str], tuple[str, str]]:
 
 def _opened(item: Item) -> dict[str, object]:
     return conflict_document(replace(conflict_in(item.value), status=ConflictStatus.OPEN, winner=None))
-
-
-def _check(rejections: Rejections, memory: Memory) -> None:
-    """Raises Conflict where what comes back is a rejected value."""
-    rejections.check(memory.content, memory.persona_id, memory.household_id)

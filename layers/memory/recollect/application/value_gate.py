@@ -101,11 +101,6 @@ class Rejections:
         """Those of the events that may be shown, as they may be shown, in order."""
         return [one for event in events if (one := self.shown(event)) is not None]
 
-    def check(self, text: str, persona_id: str | None = None, household_id: str | None = None) -> None:
-        """Raises Conflict where the text as a whole is a rejected value."""
-        if self and self.rejects(text, persona_id, household_id):
-            raise Conflict("the value was rejected")
-
     def known(self, owner: Scope, text: str) -> RejectedValue | None:
         """The rejection of this very value in this scope."""
         values = self._by_owner.get((owner.persona_id, owner.household_id), ())

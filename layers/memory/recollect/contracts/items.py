@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from recollect.contracts.audit_order import AuditOrderContract
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope
 from recollect.contracts.items_listed import ItemsListedContract
 from recollect.domain.errors import InvalidInput, VersionMismatch
@@ -39,7 +40,7 @@ def a_put(key: ItemKey, value: dict[str, object] | None = None, expected: int | 
     return ItemWrite(key, {"n": 1} if value is None else value, expected)
 
 
-class ItemsContract(ItemsListedContract):
+class ItemsContract(ItemsListedContract, AuditOrderContract):
     """Reading, writing, versions, owners, names, sizes; `ItemsListedContract` has lists and queues."""
 
     def test_what_was_written_is_read_at_once(self, items: Items) -> None:

@@ -1,7 +1,9 @@
 """The audit: every mutation and refusal of a user's memory, append-only, without content (api.md, *Operations*).
 
 It is the bridge's ledger too: an entry that decides about events names them and the outcome. Entries are items of the
-user (`Items`), written in the same step as what they tell of; they outlive deletions.
+user (`Items`), written in the same step as what they tell of; they outlive deletions. An entry's key is its instant and
+its id, so that entries list by `at`, however late they were written. The oldest stored entries have their id alone as
+key; such a key sorts before all others, as its instant does.
 """
 
 import hashlib
@@ -12,12 +14,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from recollect.domain.instants import from_iso, iso
+from recollect.domain.instants import from_iso, iso, sortable
 from recollect.domain.items import ABSENT, ItemKey, ItemPath, ItemWrite
 
 AUDIT = ItemPath("audit")
 OUTCOMES = ("promoted", "duplicate", "deferred", "refused", "failed", "pruned", "reconciled")
 """What the ledger tells of events."""
+
+_APPENDED = ItemPath("audit_ids")
+_BETWEEN = "."
 
 
 class ActorKind(StrEnum):
@@ -25,13 +30,14 @@ class ActorKind(StrEnum):
 
     USER = "user"
     ADMIN = "admin"
+    BOT = "bot"
     MODEL = "model"
     JOB = "job"
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acted: the user's id, the model's tool, the job's name."""
+    """Who acted. `id` is the user's id, the bot's way in (`events`), the model's tool, or the job's name."""
 
     kind: ActorKind
     id: str
@@ -54,7 +60,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One entry. `id` is a UUIDv7: the order of entries is that of the real time.
+    """One entry. `id` is a UUIDv7; the order of entries is that of `at`, and of ids where `at` is the same.
 
     `via` is the way it came (a route's operation, `bridge`, `retain`, …), `rule` what decided, `reason` a word of ours.
     `event_ids` and `outcome` make it an entry of the ledger. `before` and `after` are versions with a keyed hash of the
@@ -75,9 +81,21 @@ class AuditEntry:
     after: Mapping[str, Any] | None = None
 
 
+def audit_key(entry_id: str, at: datetime) -> ItemKey:
+    """Where an entry is kept."""
+    return ItemKey(AUDIT, f"{sortable(at)}{_BETWEEN}{entry_id}")
+
+
 def audit_write(entry: AuditEntry) -> ItemWrite:
     """The write that appends the entry; it fails where the entry exists."""
-    return ItemWrite(ItemKey(AUDIT, entry.id), audit_json(entry), ABSENT)
+    return ItemWrite(audit_key(entry.id, entry.at), audit_json(entry), ABSENT)
+
+
+def audit_once(entry: AuditEntry) -> list[ItemWrite]:
+    """The writes that append an entry whose id a retry uses again, though at another instant: they fail where an
+    earlier try appended it.
+    """
+    return [audit_write(entry), ItemWrite(ItemKey(_APPENDED, entry.id), {}, ABSENT)]
 
 
 def audit_json(entry: AuditEntry) -> dict[str, Any]:
@@ -98,11 +116,11 @@ def audit_json(entry: AuditEntry) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value is not None}
 
 
-def audit_entry(entry_id: str, document: Mapping[str, Any]) -> AuditEntry:
-    """Reads what `audit_json` wrote."""
+def audit_entry(key: str, document: Mapping[str, Any]) -> AuditEntry:
+    """Reads what `audit_write` wrote: the key of the entry's item, and its value."""
     actor = document["actor"]
     return AuditEntry(
-        id=entry_id,
+        id=key.rpartition(_BETWEEN)[2],
         at=from_iso(document["at"]),
         actor=Actor(ActorKind(actor["kind"]), actor["id"]),
         action=Action(document["action"]),
