@@ -8,13 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.errors import StoredDataError
+from recollect.domain.event import Source
 from recollect.domain.goals import (
     MOST_CHECK_INS,
     MOST_GOALS,
     CheckIn,
     CheckInStatus,
     Goal,
+    GoalSources,
     GoalStatus,
+    NamedGoal,
     TrackedGoal,
     find_goal,
     goal_document,
@@ -37,7 +40,14 @@ def goal(text: str = "Run a marathon", **changes: object) -> Goal:
 def merged(kept: list[Goal], *tracked: TrackedGoal) -> list[Goal]:
     """The goals after a summary named these."""
     ids = (f"new{n}" for n in count(len(kept)))
-    return merge_goals(kept, [(one, ("e1",)) for one in tracked], ids, None)
+    return merge_goals(kept, [named(kept, one) for one in tracked], ids, None)
+
+
+def named(kept: list[Goal], tracked: TrackedGoal, *event_ids: str, **more: object) -> NamedGoal:
+    """A goal of a summary, whose wording these events hold, else `e1`."""
+    meant = find_goal(kept, tracked.goal)
+    wording, sources = meant.goal if meant else tracked.goal, GoalSources(event_ids or ("e1",))
+    return replace(NamedGoal(goal=tracked, wording=wording, sources=sources), **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +61,10 @@ def merged(kept: list[Goal], *tracked: TrackedGoal) -> list[Goal]:
         ("Save money", "Save money for a house", True),
         ("Run", "Run a marathon in Berlin", False),
         ("Read 20 books", "Read 30 books", False),
+        ("Save 500 euros for a new bike", "Save 900 euros for a new bike", False),
+        ("Save euros for a new bike", "Save 900 euros for a new bike", True),
+        ("Run the Lyon city marathon in spring", "Run the Oslo city marathon in spring", False),
+        ("User plans to run the Lyon Marathon", "Run the Lyon marathon", True),
         ("每天冥想", "每天冥想", True),
         ("每天冥想十分钟", "学习西班牙语", False),
         ("🏃", "🏃", True),
@@ -135,6 +149,51 @@ def test_a_goal_goes_with_its_last_source_and_not_before() -> None:
     assert one.source_event_ids == ("e2",)
     assert known.without_sources(frozenset({"e1", "e2"})) is None
     assert goal().without_sources(frozenset({"e1"})) == goal()
+
+
+@pytest.mark.spec("P-22")
+def test_a_goal_put_together_of_several_events_goes_with_the_first_of_them() -> None:
+    known = goal(source_event_ids=("e1", "e2"), together=True)
+    assert known.without_sources(frozenset({"e9"})) == known
+    assert known.without_sources(frozenset({"e2"})) is None
+
+
+@pytest.mark.spec("P-22")
+@pytest.mark.parametrize(
+    ("kept", "found", "after"),
+    [
+        (GoalSources(("e1",)), GoalSources(("e2",)), GoalSources(("e1", "e2"))),
+        (GoalSources(("e1",)), GoalSources(("e2", "e3"), together=True), GoalSources(("e1",))),
+        (GoalSources(("e1",)), GoalSources(supported=False), GoalSources(("e1",))),
+        (GoalSources(("e1", "e2"), together=True), GoalSources(("e3",)), GoalSources(("e3",))),
+        (GoalSources(supported=False), GoalSources(("e3",)), GoalSources(("e3",))),
+        (GoalSources(supported=False), GoalSources(supported=False), GoalSources(supported=False)),
+    ],
+)
+def test_a_goal_gains_only_events_that_hold_its_wording_by_themselves(
+    kept: GoalSources, found: GoalSources, after: GoalSources
+) -> None:
+    known = goal(source_event_ids=kept.event_ids, together=kept.together, supported=kept.supported)
+    (told,) = merge_goals([known], [named([known], TrackedGoal("run a marathon"), sources=found)], [], None)
+    assert told.sources == after
+    assert goal_from(goal_document(told), told.version) == told
+
+
+def test_sources_of_another_wording_are_no_goals_sources() -> None:
+    known = goal(source_event_ids=("e1",))
+    other = named([known], TrackedGoal("Run a marathon"), "e2", wording="Run a marathon with Clara")
+    (told,) = merge_goals([known], [other], [], None)
+    assert told.source_event_ids == ("e1",)
+    (made,) = merge_goals([], [other], ["new"], None)
+    assert (made.source_event_ids, made.supported) == ((), False)
+
+
+def test_a_goal_in_a_persons_words_is_theirs_and_a_status_leaves_the_source() -> None:
+    known = goal(source=Source.INFERRED)
+    assert known.patched({"status": COMPLETED}).source is Source.INFERRED
+    assert known.patched({"goal": "Walk"}).source is Source.USER
+    (told,) = merge_goals([goal(source=Source.USER)], [named([], TrackedGoal("Run a marathon"))], [], None)
+    assert told.source is Source.USER
 
 
 CHECK_INS = st.lists(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from recollect.domain.goals import GoalSources
 from recollect.domain.sentence_sources import MOST_SOURCES, SentenceSources, Witness
 from recollect.domain.summary import SummarySentence
 
@@ -40,9 +41,9 @@ def test_a_guess_goes_by_runs_of_three_letters_and_is_not_supported(
 )
 def test_the_events_that_hold_a_text_by_themselves(text: str, events: tuple[str, ...]) -> None:
     known = witnesses("Rex loves the harbour.", "The harbour is old.", "Ben cooks.", "Ana sings.")
-    assert known.strongest(text) == events
+    assert known.of_goal(text) == GoalSources(events, supported=bool(events))
 
 
 def test_not_more_sources_than_are_kept() -> None:
     many = witnesses(*["Rex barks."] * (MOST_SOURCES + 5), "Ben cooks.")
-    assert len(many.strongest("Rex barks")) == MOST_SOURCES
+    assert len(many.of_goal("Rex barks").event_ids) == MOST_SOURCES

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.steps import assert_linear
+from recollect.domain.goals import GoalSources
 from recollect.domain.sentence_sources import MOST_SOURCES, SentenceSources, Witness, witness_of
 from recollect.domain.summary import SummarySentence
 
@@ -74,9 +75,9 @@ def test_a_sentence_carried_on_keeps_the_sources_that_it_had(supported: bool) ->
 
 def test_goals_are_matched_by_what_holds_them_alone() -> None:
     witnesses = SentenceSources([Witness(text, (event_id,)) for event_id, text in SAID.items()])
-    assert witnesses.strongest("Sail every Sunday") == ("e6",)
-    assert witnesses.strongest("Climb the Matterhorn") == ()
-    assert witnesses.strongest("") == ()
+    assert witnesses.of_goal("Sail every Sunday") == GoalSources(("e6",))
+    assert witnesses.of_goal("Climb the Matterhorn") == GoalSources(supported=False)
+    assert witnesses.of_goal("") == GoalSources(supported=False)
 
 
 def test_sources_are_bounded_and_one_that_was_cut_is_not_supported() -> None:

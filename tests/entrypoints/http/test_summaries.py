@@ -220,7 +220,7 @@ def test_goals_are_listed_patched_and_checked_in(scripted: tuple[App, ScriptedMo
     caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily", "check_in_frequency": "daily"})
     assert goal == {
         "id": goal["id"], "goal": "Meditate daily", "status": "active", "check_in_frequency": "daily",
-        "history": [], "version": 1, "source_event_ids": [],
+        "history": [], "version": 1, "source_event_ids": [], "source": "inferred",
     }  # fmt: skip
     one = f"{GOALS}/{goal['id']}"
     patched = patch(caller, one, {"status": "completed", "goal": " Meditate\n twice "}, if_match='"1"')

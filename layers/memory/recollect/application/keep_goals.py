@@ -1,29 +1,48 @@
 """Goals as a person and a model see and change them (H-03, H-24)."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
+from recollect.application.note_refusals import NoteRefusedWrite, RefusedWrite
 from recollect.application.value_gate import ValueGate
+from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash
 from recollect.domain.errors import Conflict, NotFound, VersionMismatch
-from recollect.domain.goals import MOST_GOALS, CheckIn, Goal, GoalStatus, TrackedGoal, find_goal, merge_goals
+from recollect.domain.event import Source
+from recollect.domain.goals import (
+    MOST_GOALS,
+    CheckIn,
+    Goal,
+    GoalSources,
+    GoalStatus,
+    NamedGoal,
+    TrackedGoal,
+    find_goal,
+    merge_goals,
+)
 from recollect.domain.ids import IdSource
 from recollect.domain.scope import Scope
 from recollect.domain.summary_items import GOALS, goal_in, goal_key, goal_write
 from recollect.ports import Items
 
+VIA = "goals"
+TOOL = "track_goal"
 _PAGE = 200
 _TRIES = 8
 
 
 class KeepGoals:
-    """Goals are of a user and a persona; a scope without a persona means the default one, unless said otherwise."""
+    """Goals are of a user and a persona; a scope without a persona means the default one, unless said otherwise.
+
+    Each change, and each refusal of a rejected value, has its entry in the audit.
+    """
 
     def __init__(self, items: Items, ids: IdSource) -> None:
         self._items = items
         self._ids = ids
         self._gate = ValueGate(items)
+        self._refused = NoteRefusedWrite(items, ids)
 
     def listed(self, scope: Scope, *, every_persona: bool = False) -> list[Goal]:
         """The goals in the order they were made."""
@@ -60,7 +79,7 @@ class KeepGoals:
                 raise VersionMismatch("the goal has changed since it was read")
             patched = goal.patched(changes)
             if not rejections.admits_goal(patched):
-                raise Conflict("the value was rejected")
+                self._refuse(scope, _person(scope), patched.goal, [goal.id], now)
             return patched
 
         return self._change(scope, goal_id, changed, now)
@@ -78,36 +97,74 @@ class KeepGoals:
         now: datetime,
         source_event_ids: Sequence[str] = (),
     ) -> Goal:
-        """A goal as a model names it: the kept one that it means, changed as far as a model may, or a new one.
+        """A goal as a model names it: the kept one that it means, changed as far as a model may, or a new one, which
+        has source `inferred`.
 
         Raises Conflict where there are 100 goals already, and for a rejected value.
         """
+        model = Actor(ActorKind.MODEL, TOOL)
         if self._gate.load(scope).redact_for(goal, scope.persona_id) != goal:
-            raise Conflict("the value was rejected")
-        named = TrackedGoal(goal, status, check_in_frequency)
+            self._refuse(scope, model, goal, [], now)
+        tracked = TrackedGoal(goal, status, check_in_frequency)
         for _ in range(_TRIES):
             kept = self.listed(scope)
-            seed = self._ids.seed(time.time_ns() // 1_000_000)
-            merged = merge_goals(kept, [(named, tuple(source_event_ids))], [seed.nth(0)], scope.persona_id)
-            meant = find_goal(merged, goal)
+            before = find_goal(kept, goal)
+            named = NamedGoal(
+                goal=tracked,
+                wording=before.goal if before else goal,
+                sources=GoalSources(tuple(source_event_ids)),
+                source=Source.INFERRED,
+            )
+            new_id = self._ids.fresh()
+            merged = {one.id: one for one in merge_goals(kept, [named], [new_id], scope.persona_id)}
+            meant = merged.get(before.id if before else new_id)
             if meant is None:
                 raise Conflict(f"there are {MOST_GOALS} goals already")
-            written = meant if meant in kept else self._written(scope, meant, now)
+            written = meant if meant in kept else self._written(scope, before, meant, model, now)
             if written is not None:
                 return written
         raise Conflict("the goals change too fast")
 
     def _change(self, scope: Scope, goal_id: str, changed: Callable[[Goal], Goal], now: datetime) -> Goal:
+        """A person's change."""
         for _ in range(_TRIES):
-            written = self._written(scope, changed(self.one(scope, goal_id)), now)
+            before = self.one(scope, goal_id)
+            after = changed(before)
+            written = before if after == before else self._written(scope, before, after, _person(scope), now)
             if written is not None:
                 return written
         raise Conflict("the goal changes too fast")
 
-    def _written(self, scope: Scope, goal: Goal, now: datetime) -> Goal | None:
+    def _written(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> Goal | None:
         """The goal with its new version; None where it was changed since it was read."""
+        entry = self._entry(scope, before, replace(after, version=after.version + 1), actor, now)
         try:
-            (item,) = self._items.write(scope.user, [goal_write(goal)], now)
+            item, _ = self._items.write(scope.user, [goal_write(after), audit_write(entry)], now)
         except VersionMismatch:
             return None
         return goal_in(item) if item else None
+
+    def _entry(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> AuditEntry:
+        return AuditEntry(
+            id=self._ids.fresh(),
+            at=now,
+            actor=actor,
+            action=Action.PATCH if before else Action.CREATE,
+            target_ids=(after.id,),
+            via=VIA,
+            before=_trace(scope, before) if before else None,
+            after=_trace(scope, after),
+        )
+
+    def _refuse(self, scope: Scope, actor: Actor, value: str, goal_ids: Sequence[str], now: datetime) -> NoReturn:
+        self._refused(scope, RefusedWrite(actor=actor, via=VIA, now=now, target_ids=goal_ids, content=value))
+        raise Conflict("the value was rejected")
+
+
+def _person(scope: Scope) -> Actor:
+    return Actor(ActorKind.USER, scope.user_id)
+
+
+def _trace(scope: Scope, goal: Goal) -> dict[str, Any]:
+    """What the audit says of a goal: its id, its version and a keyed hash of its words."""
+    return {"id": goal.id, "version": goal.version, "hash": content_hash(scope.tenant, scope.user_id, goal.goal)}

@@ -2,15 +2,15 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recollect.domain.errors import NotReady, OutOfTime, RecollectError, Unavailable, UpstreamFailed
-from recollect.domain.event import Event, EventRef
-from recollect.domain.goals import Goal, TrackedGoal, merge_goals
+from recollect.domain.event import Event, EventRef, Source
+from recollect.domain.goals import Goal, NamedGoal, TrackedGoal, find_goal, merge_goals
 from recollect.domain.ids import IdSeed
 from recollect.domain.messages import Fence, fence_for
-from recollect.domain.model_call import ModelRequest, Task
+from recollect.domain.model_call import EXTRACTIVE, ModelRequest, Task
 from recollect.domain.sentence_sources import SentenceSources, Witness, witness_of
 from recollect.domain.sentences import split_sentences
 from recollect.domain.summary import SummarySentence
@@ -41,17 +41,19 @@ class SummaryTask:
 class Draft:
     """What has been made so far: the text, the goals as named with their sources, and the last message it knows.
 
-    `earlier` are the sentences that it began with; `complete`: nothing was left out for want of time.
+    `earlier` are the sentences that it began with; `complete`: nothing was left out for want of time; `inferred`: a
+    model had a part in it.
     """
 
     text: str
     sentences: tuple[SummarySentence, ...]
     earlier: tuple[SummarySentence, ...]
-    named: list[tuple[TrackedGoal, tuple[str, ...]]] = field(default_factory=list)
+    named: list[NamedGoal] = field(default_factory=list)
     refs: dict[str, EventRef] = field(default_factory=dict)
     until: EventRef | None = None
     model: str = ""
     complete: bool = True
+    inferred: bool = False
 
 
 class UnusableAnswers(Exception):
@@ -91,7 +93,10 @@ class MakeSummary:
         sources = SentenceSources([*(witness_of(one) for one in draft.sentences), *map(_witness, step)])
         draft.text = answer.summary
         draft.sentences = sources.attribute(split_sentences(answer.summary))
-        draft.named += [(goal, sources.strongest(goal.goal)) for goal in answer.tracked_goals]
+        source = Source.CONVERSATION if draft.model == EXTRACTIVE else Source.INFERRED
+        draft.inferred |= source is Source.INFERRED
+        stored = frozenset(goal.id for goal in task.goals)
+        draft.named += [_named(goal, goals, stored, sources, source) for goal in answer.tracked_goals]
         draft.refs |= {event.id: event.ref for event in step}
         draft.until = step[-1].ref
 
@@ -127,6 +132,17 @@ class MakeSummary:
         except (Unavailable, UpstreamFailed) as error:
             raise UpstreamFailed(f"{self._model.name} failed: {type(error).__name__}") from error
         return answer.text, answer.model
+
+
+def _named(
+    tracked: TrackedGoal, goals: Sequence[Goal], stored: frozenset[str], sources: SentenceSources, source: Source
+) -> NamedGoal:
+    """A goal of the answer; of one that is kept already the sources are those of the wording that is kept."""
+    meant = find_goal(goals, tracked.goal)
+    if meant is None:
+        return NamedGoal(goal=tracked, wording=tracked.goal, sources=sources.of_goal(tracked.goal), source=source)
+    means, found = meant.id if meant.id in stored else None, sources.of_kept_goal(meant.goal)
+    return NamedGoal(goal=tracked, wording=meant.goal, sources=found, means=means, source=source)
 
 
 def _witness(event: Event) -> Witness:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from recollect.application.value_gate import Rejections
 from recollect.domain.errors import Conflict, VersionMismatch
 from recollect.domain.event import EventRef
-from recollect.domain.goals import goal_document
+from recollect.domain.goals import Goal, goal_document
 from recollect.domain.items import Document, Item, ItemPath, ItemWrite
 from recollect.domain.scope import Scope
 from recollect.domain.summary import summary_document, summary_from
@@ -38,12 +38,20 @@ class RedactSummaries:
     def __call__(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> Redacted:
         """Takes out every sentence, and every goal, that comes from one of these events, for every persona.
 
-        Of a goal that other events speak for too, only the source goes. Who makes a summary just now looks again at
-        what is there: the state with its lease is written here. Raises Conflict where an item changes all the time.
+        Of a goal that each of several events holds by itself, only the source goes. A goal of which it is not known
+        where it comes from goes with any event that a summary of its persona covers. Who makes a summary just now
+        looks again at what is there: the state with its lease is written here. Raises Conflict where an item changes
+        all the time.
         """
         ids = frozenset(ref.id for ref in refs)
         goals = [goal_in(item) for item in self._all(scope, GOALS)]
-        lost = frozenset((goal.persona_id, goal.goal) for goal in goals if goal.without_sources(ids) is None)
+        guessed = any(not goal.supported for goal in goals)
+        covering = self._covering(scope, refs) if guessed else frozenset()
+
+        def left(goal: Goal) -> Goal | None:
+            return None if not goal.supported and goal.persona_id in covering else goal.without_sources(ids)
+
+        lost = frozenset((goal.persona_id, goal.goal) for goal in goals if left(goal) is None)
 
         def redacted(item: Item) -> Document:
             summary = summary_from(item.value).without(ids, refs)
@@ -51,7 +59,7 @@ class RedactSummaries:
             return summary_document(replace(summary, tracked_goals=tracked))
 
         def unsourced(item: Item) -> Document | None:
-            goal = goal_in(item).without_sources(ids)
+            goal = left(goal_in(item))
             return goal_document(goal) if goal else None
 
         self._look_again(scope, now)
@@ -73,6 +81,11 @@ class RedactSummaries:
         self._look_again(scope, now)
         summaries = sum(self._change(scope, item, said, now) for item in self._all(scope, SUMMARIES))
         return Redacted(summaries, sum(self._change(scope, item, wanted, now) for item in self._all(scope, GOALS)))
+
+    def _covering(self, scope: Scope, refs: Sequence[EventRef]) -> frozenset[str | None]:
+        """The personas of which a summary covers one of these events."""
+        summaries = (summary_from(item.value) for item in self._all(scope, SUMMARIES))
+        return frozenset(one.persona_id for one in summaries if any(one.covers(ref) for ref in refs))
 
     def _look_again(self, scope: Scope, now: datetime) -> None:
         """Who makes a summary just now finds its state changed."""

@@ -12,15 +12,16 @@ from datetime import datetime, timedelta
 from recollect.application.make_summary import Draft, MakeSummary, SummaryTask, failure_of
 from recollect.application.read_backlog import Found, ReadBacklog
 from recollect.application.value_gate import ValueGate
+from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.domain.errors import Conflict, OutOfTime, RecollectError, UpstreamFailed, VersionMismatch
 from recollect.domain.event import EventRef
-from recollect.domain.goals import Goal, merge_goals
+from recollect.domain.goals import Goal, GoalSources, NamedGoal, merge_goals
 from recollect.domain.ids import IdSeed
 from recollect.domain.instants import iso
 from recollect.domain.items import ABSENT, Item, ItemWrite
 from recollect.domain.rules import SummaryRules
 from recollect.domain.scope import Scope
-from recollect.domain.summary import Reason, Summary, SummarySentence, place, summary_from
+from recollect.domain.summary import Reason, Summary, place, summary_from
 from recollect.domain.summary_items import (
     GOALS,
     failures_key,
@@ -39,7 +40,9 @@ from recollect.domain.summary_trigger import Trigger, trigger
 from recollect.ports import Items, Model, Timeline
 
 IDS = 200
-"""How many ids of the seed a summary may use: its own, then those of new goals."""
+"""How many ids of the seed a summary may use: its own, then those of new goals; the last two are the audit's."""
+
+VIA = "summarize"
 
 _MOST_GOALS_WRITTEN = 20
 _MOST_GOALS_SHOWN = 50
@@ -149,7 +152,8 @@ class Summarize:
             _check_mine(state, work.order)
             gone, goals, rejections = self._gone(work, draft), self._goals(work.scope), self._gate.load(work.scope)
             merged = [goal for goal in self._merged(work, draft, goals, gone) if rejections.admits_goal(goal)]
-            summary = rejections.summary(self._summary(work, draft, merged).without(gone))
+            places = [draft.refs[event_id] for event_id in gone if event_id in draft.refs]
+            summary = rejections.summary(self._summary(work, draft, merged).without(gone, places))
             changed = [goal for goal in merged if goal not in goals][:_MOST_GOALS_WRITTEN]
             after = state.summarized(summary, key_of(summary), _seen(work, draft), work.state.hint)
             after = replace(after, hint=after.hint + _left(work, draft))
@@ -157,6 +161,7 @@ class Summarize:
                 state_write(after, work.order.rules, work.order.now, item.version if item else ABSENT),
                 *summary_writes(summary),
                 *(goal_write(goal) for goal in changed),
+                *_audit_writes(work, draft, changed),
             ]
             if self._written(work.scope, writes, work.order.now):
                 return summary
@@ -164,7 +169,7 @@ class Summarize:
 
     def _merged(self, work: _Work, draft: Draft, kept: Sequence[Goal], gone: frozenset[str]) -> list[Goal]:
         ids = (work.order.seed.nth(number) for number in range(1, IDS))
-        still = [(goal, sources) for goal, sources in draft.named if not sources or not gone.issuperset(sources)]
+        still = [left for named in draft.named if (left := _standing(named, kept, gone)) is not None]
         return merge_goals(kept, still, ids, work.scope.persona_id)
 
     def _summary(self, work: _Work, draft: Draft, goals: Sequence[Goal]) -> Summary:
@@ -187,11 +192,10 @@ class Summarize:
 
     def _gone(self, work: _Work, draft: Draft) -> frozenset[str]:
         """What was deleted while the model was at work: it is in no sentence of what is stored."""
-        sources = {source for _, ids in (*draft.named, *_sourced(draft.sentences)) for source in ids}
         earlier = self._last(work.scope, work.state)
         still = frozenset(earlier.source_event_ids if earlier else ())
         redacted = frozenset(source for one in draft.earlier for source in one.source_event_ids) - still
-        return redacted | self._read.gone(work.scope, sources, draft.refs)
+        return redacted | self._read.gone(work.scope, _looked_at(draft), draft.refs)
 
     def _not_due(self, scope: Scope, order: SummaryOrder, item: Item | None, found: Found) -> NotDue:
         """The count of the state is put right, unless something else changed it just now."""
@@ -306,5 +310,46 @@ def _left(work: _Work, draft: Draft) -> int:
     return sum(1 for ref in work.found.backlog.uncovered if place(ref) > seen)
 
 
-def _sourced(sentences: Sequence[SummarySentence]) -> list[tuple[str, tuple[str, ...]]]:
-    return [(one.text, one.source_event_ids) for one in sentences]
+def _looked_at(draft: Draft) -> set[str]:
+    """The events that must still be there; where it is not known what something comes from, all of them."""
+    known = [one.supported for one in draft.sentences]
+    known += [named.sources.supported for named in draft.named if named.means is None]
+    if not all(known):
+        return set(draft.refs)
+    sentences = (source for one in draft.sentences for source in one.source_event_ids)
+    return {*sentences, *(source for named in draft.named for source in named.sources.event_ids)}
+
+
+def _audit_writes(work: _Work, draft: Draft, changed: Sequence[Goal]) -> list[ItemWrite]:
+    """An entry of the goals that were made, and one of those that were changed; ids that no goal can take."""
+    actor = Actor(ActorKind.MODEL if draft.inferred else ActorKind.JOB, VIA)
+    made = tuple(goal.id for goal in changed if not goal.version)
+    told = tuple(goal.id for goal in changed if goal.version)
+    entries = ((Action.CREATE, made, IDS - 1), (Action.PATCH, told, IDS - 2))
+    return [
+        audit_write(
+            AuditEntry(
+                id=work.order.seed.nth(place),
+                at=work.order.now,
+                actor=actor,
+                action=action,
+                target_ids=ids,
+                via=VIA,
+                rule=draft.model,
+            )
+        )
+        for action, ids, place in entries
+        if ids
+    ]
+
+
+def _standing(named: NamedGoal, kept: Sequence[Goal], gone: frozenset[str]) -> NamedGoal | None:
+    """A named goal without the sources that are gone; None where nothing speaks for it any more."""
+    if named.means is not None and all(goal.id != named.means for goal in kept):
+        return None  # it was deleted while the model was at work
+    if not named.sources.supported:
+        return None if gone and named.means is None else named
+    left = named.sources.without(gone)
+    if left is None:
+        return None if named.means is None else replace(named, sources=GoalSources(supported=False))
+    return replace(named, sources=left)

@@ -6,8 +6,10 @@ from enum import StrEnum
 from typing import Any
 
 from recollect.domain.errors import StoredDataError
+from recollect.domain.event import Source
 from recollect.domain.identity import value_fingerprint
 from recollect.domain.lexical import terms
+from recollect.domain.marks import names_in, numbers_in
 
 LONGEST_GOAL = 500
 LONGEST_FREQUENCY = 100
@@ -56,11 +58,46 @@ class TrackedGoal:
     history: tuple[CheckIn, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class GoalSources:
+    """The events that hold a goal's wording: each of them by itself, or, where `together`, only all of them.
+
+    `supported` is False where no event holds enough of it: then there is no id, and nobody knows where it comes from.
+    """
+
+    event_ids: tuple[str, ...] = ()
+    together: bool = False
+    supported: bool = True
+
+    def without(self, event_ids: frozenset[str]) -> "GoalSources | None":
+        """The sources after these events are gone; None where nothing speaks for the goal any more."""
+        left = tuple(one for one in self.event_ids if one not in event_ids)
+        if left == self.event_ids:
+            return self
+        return None if self.together or not left else replace(self, event_ids=left)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedGoal:
+    """A goal that a summary named.
+
+    `wording` is what `sources` were found for: the kept goal's words where it means one, and then `means` is the
+    stored goal's id. `source` is how it came about: a model's call, or words of the conversation itself.
+    """
+
+    goal: TrackedGoal
+    wording: str
+    sources: GoalSources = GoalSources()
+    means: str | None = None
+    source: Source | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
     """A goal as kept; `version` is that of its item (0: not stored yet), `history` by date, one entry a date.
 
-    `set_by_user` names the fields that a person set: no summary and no tool call changes those.
+    `set_by_user` names the fields that a person set: no summary and no tool call changes those. `together` and
+    `supported` as in `GoalSources`. `source` is None for goals of before it was noted.
     """
 
     id: str
@@ -69,9 +106,17 @@ class Goal:
     check_in_frequency: str | None = None
     history: tuple[CheckIn, ...] = ()
     source_event_ids: tuple[str, ...] = ()
+    together: bool = False
+    supported: bool = True
+    source: Source | None = None
     set_by_user: frozenset[str] = frozenset()
     persona_id: str | None = None
     version: int = 0
+
+    @property
+    def sources(self) -> GoalSources:
+        """What speaks for it."""
+        return GoalSources(self.source_event_ids, self.together, self.supported)
 
     @property
     def tracked(self) -> TrackedGoal:
@@ -79,8 +124,12 @@ class Goal:
         return TrackedGoal(self.goal, self.status, self.check_in_frequency, self.history)
 
     def patched(self, changes: Mapping[str, Any]) -> "Goal":
-        """With the fields that a person sets: any of goal, status, check_in_frequency."""
-        return replace(self, **changes, set_by_user=self.set_by_user | changes.keys())
+        """With the fields that a person sets: any of goal, status, check_in_frequency.
+
+        A goal in a person's own words has source `user`; a status or a frequency leaves the source as it is.
+        """
+        source = Source.USER if "goal" in changes else self.source
+        return replace(self, **changes, source=source, set_by_user=self.set_by_user | changes.keys())
 
     def checked_in(self, entries: Iterable[CheckIn]) -> "Goal":
         """With more check-ins: the last word on a date stands, and of very many the newest are kept."""
@@ -88,7 +137,7 @@ class Goal:
         history = tuple(by_date[date] for date in sorted(by_date))[-MOST_CHECK_INS:]
         return replace(self, history=history)
 
-    def told(self, tracked: TrackedGoal, sources: Iterable[str] = ()) -> "Goal":
+    def told(self, tracked: TrackedGoal) -> "Goal":
         """With what a model says of it; its wording stays.
 
         What a person set stands; a goal that is completed or abandoned is not taken up again; of a date that is
@@ -102,21 +151,35 @@ class Goal:
             merged,
             status=self.status if over else tracked.status,
             check_in_frequency=self.check_in_frequency if settled else tracked.check_in_frequency,
-            source_event_ids=tuple(dict.fromkeys((*self.source_event_ids, *sources)))[:MOST_SOURCES],
         )
 
-    def without_sources(self, event_ids: frozenset[str]) -> "Goal | None":
-        """Without these sources; None where it had sources and none is left: then nothing speaks for it any more."""
-        kept = tuple(source for source in self.source_event_ids if source not in event_ids)
-        if len(kept) == len(self.source_event_ids):
+    def held_by(self, sources: GoalSources) -> "Goal":
+        """With more events that hold its wording; those of which each alone holds it take the place of a guess."""
+        if not sources.event_ids or sources.together or not sources.supported:
             return self
-        return replace(self, source_event_ids=kept) if kept else None
+        before = self.source_event_ids if self.supported and not self.together else ()
+        return self._with(GoalSources(tuple(dict.fromkeys((*before, *sources.event_ids)))[:MOST_SOURCES]))
+
+    def without_sources(self, event_ids: frozenset[str]) -> "Goal | None":
+        """Without these sources; None where it had sources and too few are left: nothing speaks for it any more."""
+        left = self.sources.without(event_ids)
+        if left is None:
+            return None
+        return self if left == self.sources else self._with(left)
+
+    def _with(self, sources: GoalSources) -> "Goal":
+        return replace(self, source_event_ids=sources.event_ids, together=sources.together, supported=sources.supported)
 
 
 def same_goal(one: str, other: str) -> bool:
-    """Whether two wordings mean one goal: equal but for case and spaces, or made of much the same content words."""
+    """Whether two wordings mean one goal: equal but for case and spaces, or made of much the same content words.
+
+    Two of which each has a number, or each a name, that the other has not are two goals.
+    """
     if value_fingerprint(one) == value_fingerprint(other):
         return True
+    if _differ(numbers_in(one), numbers_in(other)) or _differ(names_in(one), names_in(other)):
+        return False
     first, second = _content(one), _content(other)
     shared = len(first & second)
     return bool(shared) and (
@@ -131,30 +194,38 @@ def find_goal(goals: Iterable[Goal], text: str) -> Goal | None:
 
 
 def merge_goals(
-    kept: Sequence[Goal],
-    tracked: Sequence[tuple[TrackedGoal, tuple[str, ...]]],
-    new_ids: Iterable[str],
-    persona_id: str | None,
+    kept: Sequence[Goal], tracked: Sequence[NamedGoal], new_ids: Iterable[str], persona_id: str | None
 ) -> list[Goal]:
-    """All goals after a summary named some, each with its sources: none goes by being left out (H-03).
+    """All goals after a summary named some: none goes by being left out (H-03).
 
-    New ones come last, with ids of `new_ids` in order; beyond 100 goals no new one is taken in.
+    New ones come last, with ids of `new_ids` in order; beyond 100 goals no new one is taken in. A goal gains the
+    sources that were found for its own wording alone.
     """
     goals = {goal.id: goal for goal in kept}
     fresh = iter(new_ids)
-    for named, sources in tracked:
-        meant = find_goal(goals.values(), named.goal)
+    for named in tracked:
+        meant = find_goal(goals.values(), named.goal.goal)
         if meant is not None:
-            goals[meant.id] = meant.told(named, sources)
+            told = meant.told(named.goal)
+            goals[meant.id] = told.held_by(named.sources) if named.wording == meant.goal else told
         elif len(goals) < MOST_GOALS:
-            made = _made(named, sources, next(fresh), persona_id)
+            made = _made(named, next(fresh), persona_id)
             goals[made.id] = made
     return list(goals.values())
 
 
-def _made(named: TrackedGoal, sources: tuple[str, ...], goal_id: str, persona_id: str | None) -> Goal:
-    bare = Goal(id=goal_id, goal=named.goal, source_event_ids=sources[:MOST_SOURCES], persona_id=persona_id)
-    return bare.told(named)
+def _made(named: NamedGoal, goal_id: str, persona_id: str | None) -> Goal:
+    sources = named.sources if named.wording == named.goal.goal else GoalSources(supported=False)
+    bare = Goal(
+        id=goal_id,
+        goal=named.goal.goal,
+        source_event_ids=sources.event_ids[:MOST_SOURCES],
+        together=sources.together,
+        supported=sources.supported,
+        source=named.source,
+        persona_id=persona_id,
+    )
+    return bare.told(named.goal)
 
 
 def goal_document(goal: Goal) -> dict[str, Any]:
@@ -163,6 +234,9 @@ def goal_document(goal: Goal) -> dict[str, Any]:
         **tracked_document(goal.tracked),
         "id": goal.id,
         "sources": list(goal.source_event_ids),
+        "together": goal.together or None,
+        "supported": None if goal.supported else False,
+        "source": goal.source.value if goal.source else None,
         "set_by_user": sorted(goal.set_by_user),
         "persona_id": goal.persona_id,
     }
@@ -180,11 +254,14 @@ def goal_from(document: Mapping[str, Any], version: int) -> Goal:
             check_in_frequency=tracked.check_in_frequency,
             history=tracked.history,
             source_event_ids=tuple(document["sources"]),
+            together=document.get("together", False),
+            supported=document.get("supported", True),
+            source=Source(document["source"]) if "source" in document else None,
             set_by_user=frozenset(document["set_by_user"]) & frozenset(_FIELDS),
             persona_id=document.get("persona_id"),
             version=version,
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise StoredDataError(f"a goal cannot be read: {type(error).__name__}") from error
 
 
@@ -204,6 +281,10 @@ def tracked_from(document: Mapping[str, Any]) -> TrackedGoal:
         return TrackedGoal(document["goal"], status, frequency, history)
     except (KeyError, TypeError, ValueError) as error:
         raise StoredDataError(f"a goal cannot be read: {type(error).__name__}") from error
+
+
+def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one - other) and bool(other - one)
 
 
 def _content(text: str) -> frozenset[str]:

@@ -1,37 +1,50 @@
-"""Which events a sentence of a summary comes from, by our own matching: what a model says of its sources is not asked.
+"""Which events a sentence of a summary, or a goal, comes from, by our own matching: a model is not asked for sources.
 
-Deleting and rejecting go by these ids, so the matching leans to naming one event too many. Of each sentence:
+Deleting and rejecting go by these ids. They must name every event that the sentence says something of, and no other
+one, so that deleting one of three plans takes that plan alone. Of each sentence:
 
-1. every event that holds at least half of its content words by weight (a word that few events hold weighs more), or
-   nearly as much as the best event does;
+1. the event that holds the most of its content words by weight (a word that few events hold weighs more; a word that
+   only frames what is said, such as "plans to", next to nothing), and every event that holds the same of what marks
+   the sentence: its numbers, its names and its rare words;
 2. then, for what of it is not accounted for yet, the event that holds most of that, as long as it holds a seventh of
    the sentence, or a number or a name;
 3. where no event holds any of its words (a free paraphrase, another language), the events with the most similar
    letters, at least the newest; such a sentence is marked as not supported, and so is one of which the best event
    holds less than a quarter.
 
-A sentence of the summary before stands as one more text to match, and hands on the sources that it had.
+A sentence of the summary before stands as one more text to match, and hands on the sources that it had. A goal that
+one event holds by itself has each event by rule 1 as a source; one that is put together of several has them all, and
+goes with the first of them.
 """
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from recollect.domain.goals import GoalSources
 from recollect.domain.lexical import terms
+from recollect.domain.marks import first_word_in, names_in, numbers_in
 from recollect.domain.sentences import split_said_by
 from recollect.domain.summary import SummarySentence
 
 MOST_SOURCES = 24
 _MOST_SOURCES_OF_ALL = 3000
 
-_HALF = 0.5
-_NEARLY_BEST = 0.8
 _WORTH_ADDING = 1 / 7
+_RARE_FROM = 0.5
+_FRAME_SHARE = 0.1
+# What a summary says around the facts: who it is about, that it is said, planned or wanted, and units of time.
+_FRAME = frozenset(
+    terms(
+        "user users person assistant bot conversation mention mentioned say said says tell told talk discuss discussed "
+        "state stated share shared express expressed report ask asked plan plans planned planning want wants wish hope "
+        "hopes aim aims intend intends try tries like likes would decide decided commit committed goal goals start "
+        "started keep get also currently recently still go going trip travel visit do make take day week weekend month "
+        "year today tomorrow yesterday morning afternoon evening night time"
+    )
+)
 _SUPPORTED_FROM = 0.25
-_NUMBER = re.compile(r"\d+")
-_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+")
 _GUESSES = 3
 _GRAM = 3
 _GRAM_CHARACTERS = 2000
@@ -46,6 +59,15 @@ class Witness:
     supported: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Positions of witnesses by rule 1, and those that rule 2 adds."""
+
+    alike: set[int]
+    rest: set[int]
+    supported: bool
+
+
 def witness_of(sentence: SummarySentence) -> Witness:
     """A sentence of an earlier summary, with the sources that it had."""
     return Witness(sentence.text, sentence.source_event_ids, sentence.supported)
@@ -57,7 +79,9 @@ class SentenceSources:
     def __init__(self, witnesses: Sequence[Witness]) -> None:
         self._witnesses = witnesses
         self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        self._names: set[str] = set()
         for position, witness in enumerate(witnesses):
+            self._names |= names_in(witness.text)
             for term in _terms(witness.text):
                 self._holders[term].append(position)
 
@@ -66,32 +90,68 @@ class SentenceSources:
         most = max(1, min(MOST_SOURCES, _MOST_SOURCES_OF_ALL // max(1, len(sentences))))
         return tuple(self._attributed(sentence, most) for sentence in sentences)
 
-    def strongest(self, text: str) -> tuple[str, ...]:
-        """The events that hold a text by themselves, by rule 1; none where none does."""
-        weights = self._weights(text)
-        scores, total = self._scores(weights), sum(weights.values())
-        best = max(scores.values(), default=0.0)
-        if not total or best < _SUPPORTED_FROM * total:
-            return ()
-        return self._ids(_strong(scores, total), MOST_SOURCES)
+    def of_goal(self, goal: str) -> GoalSources:
+        """The events that a goal comes from."""
+        found = self._found(goal)
+        if found is None or not found.supported:
+            return GoalSources(supported=False)
+        ids = self._ids(found.alike | found.rest, MOST_SOURCES * 100)
+        together = bool(found.rest)
+        return GoalSources(ids[:MOST_SOURCES], together, supported=not together or len(ids) <= MOST_SOURCES)
+
+    def of_kept_goal(self, goal: str) -> GoalSources:
+        """The events that hold all that a goal says which was kept before: of what else it was made, nobody knows here.
+
+        Words that only frame it may be missing.
+        """
+        wanted = _terms(goal)
+        holders = [set(self._holders.get(term, ())) for term in wanted - _FRAME or wanted]
+        whole = set.intersection(*holders) if holders else set()
+        ids = self._ids((at for at in whole if self._witnesses[at].supported), MOST_SOURCES)
+        return GoalSources(ids, supported=bool(ids))
 
     def _attributed(self, sentence: str, most: int) -> SummarySentence:
         said = (split_said_by(sentence) or ("", sentence))[1]
-        weights = self._weights(said)
+        found = self._found(said)
+        if found is None:
+            return SummarySentence(sentence, self._ids(self._guessed(said), most), supported=False)
+        ids = self._ids(found.alike | found.rest, MOST_SOURCES * 100)
+        return SummarySentence(sentence, ids[:most], found.supported and len(ids) <= most)
+
+    def _found(self, text: str) -> "_Found | None":
+        """By rules 1 and 2; None where no event holds any word of it."""
+        weights = self._weights(text)
         scores, total = self._scores(weights), sum(weights.values())
         if not scores:
-            return SummarySentence(sentence, self._ids(self._guessed(said), most), supported=False)
-        chosen = _strong(scores, total)
-        chosen |= self._rest(weights, chosen, total, _marked(said))
-        ids = self._ids(chosen, MOST_SOURCES * 100)
-        whole = len(ids) <= most and all(self._witnesses[position].supported for position in chosen)
-        return SummarySentence(sentence, ids[:most], whole and max(scores.values()) >= _SUPPORTED_FROM * total)
+            return None
+        named = self._named(text)
+        alike = self._alike(weights, scores, named)
+        rest = self._rest(weights, alike, total, named)
+        supported = all(self._witnesses[position].supported for position in alike | rest)
+        return _Found(alike, rest, supported and max(scores.values()) >= _SUPPORTED_FROM * total)
+
+    def _named(self, text: str) -> frozenset[str]:
+        """Numbers and names: what must not be left without its event. A first word counts where an event has it as a
+        name."""
+        return numbers_in(text) | names_in(text) | (first_word_in(text) & self._names)
+
+    def _alike(self, weights: Mapping[str, float], scores: Mapping[int, float], named: frozenset[str]) -> set[int]:
+        """Rule 1."""
+        best = max(scores, key=lambda position: (scores[position], -position))
+        held = {term: weight for term, weight in weights.items() if term in self._holders}
+        bound = _RARE_FROM * max(held.values())
+        marks = [term for term, weight in held.items() if weight >= bound or term in named]
+        shared = [self._holders[term] for term in marks if self._held(term, {best})]
+        return set.intersection(*map(set, shared)) if shared else {best}
 
     def _weights(self, text: str) -> dict[str, float]:
         """As BM25 weighs terms: what nearly all hold tells next to nothing; what none holds weighs as if one did."""
         count = len(self._witnesses)
         holders = {term: len(self._holders.get(term, ())) or 1 for term in _terms(text)}
-        return {term: math.log(1 + (count - held + 0.5) / (held + 0.5)) for term, held in holders.items()}
+        return {
+            term: math.log(1 + (count - held + 0.5) / (held + 0.5)) * (_FRAME_SHARE if term in _FRAME else 1.0)
+            for term, held in holders.items()
+        }
 
     def _scores(self, weights: Mapping[str, float]) -> dict[int, float]:
         scores: defaultdict[int, float] = defaultdict(float)
@@ -129,21 +189,8 @@ class SentenceSources:
         return tuple(dict.fromkeys(ids))[:most]
 
 
-def _strong(scores: Mapping[int, float], total: float) -> set[int]:
-    """Rule 1. Without an event that holds half, those nearly as good as the best."""
-    best = max(scores.values())
-    bound = min(_HALF * total, _NEARLY_BEST * best) if best >= _HALF * total else _NEARLY_BEST * best
-    return {position for position, score in scores.items() if score >= bound}
-
-
 def _terms(text: str) -> frozenset[str]:
-    return frozenset(terms(text)) | frozenset(_NUMBER.findall(text))
-
-
-def _marked(sentence: str) -> frozenset[str]:
-    """Numbers and names: what must not be left without its event."""
-    names = (term for name in _NAME.findall(sentence) for term in terms(name))
-    return frozenset((*_NUMBER.findall(sentence), *names))
+    return frozenset(terms(text)) | numbers_in(text)
 
 
 def _grams(text: str) -> frozenset[str]:

@@ -42,7 +42,10 @@ FAULT = shape({"loc": many({"anyOf": [TEXT, {"type": "integer"}]}), "message": T
 _PLACE = {"id": TEXT, "user_id": TEXT, "conversation_id": TEXT}
 _OPTIONAL_PLACE = {"persona_id": TEXT, "household_id": TEXT, "speaker": TEXT, "key": TEXT, "space_id": TEXT}
 _ARMS: Schema = {"type": "object", "propertyNames": words(*Arm), "additionalProperties": COUNT}
-KNOWLEDGE_ENTRY = shape({"namespace": TEXT, "key": TEXT, "value": {}, "version": COUNT, "updated_at": TIME})
+KNOWLEDGE_ENTRY = shape(
+    {"namespace": TEXT, "key": TEXT, "value": {}, "version": COUNT, "updated_at": TIME},
+    {"source": words(Source.INFERRED)},
+)
 WHY = shape(
     {"place": COUNT, "arms": _ARMS, "shares": NUMBERS, "signals": NUMBERS},
     {"stands_for": many(shape({"id": TEXT, "timestamp": TIME}))},
@@ -317,7 +320,7 @@ ANSWERS: dict[str, Any] = {
     ),
     "Goal": shape(
         {"id": TEXT, **TRACKED_GOAL, "version": COUNT, "source_event_ids": TEXTS},
-        {"check_in_frequency": TEXT, "persona_id": TEXT},
+        {"check_in_frequency": TEXT, "persona_id": TEXT, "source": words(*Source)},
     ),
     "GoalsList": shape({"goals": many(ref("Goal"))}),
     "Health": shape({"status": words("ok"), "version": TEXT}),

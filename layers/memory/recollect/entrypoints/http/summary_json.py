@@ -31,4 +31,6 @@ def goal_json(goal: Goal) -> dict[str, Any]:
     """A goal with its version."""
     known = {"id": goal.id, **tracked_document(goal.tracked), "version": goal.version}
     known["source_event_ids"] = list(goal.source_event_ids)
+    if goal.source is not None:
+        known["source"] = goal.source.value
     return known if goal.persona_id is None else {**known, "persona_id": goal.persona_id}

@@ -162,7 +162,7 @@ ROUTES = (
         query=GOAL_QUERY,
         body=GOAL_PATCH,
         answer="Goal",
-        statuses=(200, 404, 412, 428, *COMMON_STATUSES),
+        statuses=(200, 404, 409, 412, 428, *COMMON_STATUSES),
         needs_version=True,
     ),
     Route(
