@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from application.setting import Memory
-from recollect.application.keep_knowledge import LOADED_AT_MOST, KeepKnowledge
+from recollect.application.keep_knowledge import LOADED_AT_MOST, KeepKnowledge, KnowledgeAuthor
+from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.errors import InvalidInput, NotFound, VersionMismatch
+from recollect.domain.event import Source
+from recollect.domain.ids import IdSource
 from recollect.domain.items import ABSENT, ItemKey, ItemPath, ItemWrite, of_tenant
-from recollect.domain.knowledge_values import KnowledgeSource
+from recollect.domain.scope import Scope
 from recollect.ports import Items
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -37,7 +40,7 @@ def items(memory: Memory) -> CountingItems:
 
 @pytest.fixture
 def knowledge(items: CountingItems) -> KeepKnowledge:
-    return KeepKnowledge(items)
+    return KeepKnowledge(items, IdSource())
 
 
 def put_raw(items: CountingItems, namespace: str, values: dict[str, Any]) -> None:
@@ -143,10 +146,13 @@ def test_an_entry_is_put_read_replaced_and_deleted(knowledge: KeepKnowledge) -> 
 
 def test_what_a_model_writes_is_an_inference_whatever_it_claims(knowledge: KeepKnowledge) -> None:
     claimed = {"target": "t", "source": "user_instruction"}
-    entry = knowledge.put("acme", "vocabulary", "a:b", claimed, NOW, source=KnowledgeSource.INFERENCE)
-    assert entry.value["source"] == "inference"
-    rule = knowledge.put("acme", "rule", "r", {"condition": "c"}, NOW, source=KnowledgeSource.INFERENCE)
+    model = KnowledgeAuthor(Scope("acme", "anna"), Actor(ActorKind.MODEL, "manage_knowledge"))
+    entry = knowledge.put("acme", "vocabulary", "a:b", claimed, NOW, author=model)
+    assert (entry.value["source"], entry.source) == ("inference", Source.INFERRED)
+    rule = knowledge.put("acme", "rule", "r", {"condition": "c"}, NOW, author=model)
     assert "source" not in rule.value
+    assert knowledge.get("acme", "rule", "r") == rule
+    assert rule.source is Source.INFERRED
 
 
 @pytest.mark.spec("S-31")

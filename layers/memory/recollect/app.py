@@ -186,7 +186,7 @@ class App(StoreUseCases):
         """`/v1/knowledge`."""
         from recollect.application.keep_knowledge import KeepKnowledge
 
-        return KeepKnowledge(self.parts.items)
+        return KeepKnowledge(self.parts.items, self.ids)
 
     @cached_property
     def turn(self) -> TakeTurn:

@@ -284,3 +284,24 @@ def test_a_call_has_the_form_of_a_tool_call() -> None:
         "tool": "manage_knowledge",
         "parameters": {"namespace": "vocabulary", "key": "a:b", "value": {"target": "t"}, "action": "upsert"},
     }
+
+
+@pytest.mark.spec("P-22")
+def test_credentials_of_one_user_write_in_that_users_name(app: App) -> None:
+    object.__setattr__(app.settings, "subject_claim", "sub")
+    anna, ben = (Caller(Cloud(app, {"tenant": "local", "sub": name, "scope": "openid"})) for name in ("anna", "ben"))
+    (event_id,) = anna.added("The zebra sings at midnight")
+    gone = anna.surface.send("DELETE", f"/v1/users/anna/events/{event_id}?reject=true", None, {})
+    assert gone.status == 204
+    refused = put(anna, "notes", "songs", "the ZEBRA sings at midnight")
+    check(refused, document()["paths"]["/v1/knowledge/{namespace}/{key}"]["put"])
+    taught = anna.post("/v1/knowledge/learn", {"text": "No, by 'zebra' I mean the 'The zebra sings at midnight' field"})
+    assert (refused.status, taught.status) == (409, 409)
+    assert put(ben, "notes", "songs", "The zebra sings at midnight").status == 200
+    assert put(anna, "notes", "songs", "la la la").status == 200
+    assert delete(anna, "notes", "songs").status == 204
+    entries = anna.get("/v1/users/anna/audit").json["entries"]
+    found = [(one["action"], one["via"], one["actor"]["kind"]) for one in entries if one["via"] == "knowledge"]
+    person = ("knowledge", "user")
+    assert found == [("delete", *person), ("patch", *person), ("refuse", *person), ("refuse", *person)]
+    assert "zebra" not in json.dumps(entries).lower()

@@ -15,6 +15,7 @@ from entrypoints.http.test_server import Served, served
 from entrypoints.mcp.conftest import opened
 from entrypoints.mcp.talking import MODES, URL, memories_of, over_asgi, remember_and_find, text_of
 from recollect.app import App
+from recollect.application.list_audit import AuditFilter
 from recollect.domain.event import Source
 from recollect.domain.scope import Scope
 from recollect.entrypoints.http.access_log import AccessLog
@@ -47,6 +48,21 @@ def test_what_is_saved_is_found_and_recalled(app: App, mode: str) -> None:
     assert over_asgi(build_asgi(app), remember_and_find, ANNA, mode) == ["Anna lives in Lyon"]
     (memory,) = memories_of(app, Scope("local", "anna"))
     assert memory.source is Source.INFERRED
+
+
+@pytest.mark.spec("P-22")
+def test_what_a_model_writes_over_it_is_inferred_and_the_models(app: App) -> None:
+    async def write(client: Client) -> None:
+        await client.call_tool("track_goal", {"goal": "Run a marathon"})
+        await client.call_tool("manage_knowledge", {"namespace": "notes", "key": "ant", "value": {"size": 1}})
+
+    over_asgi(build_asgi(app), write, ANNA)
+    scope = Scope("local", "anna")
+    (goal,) = app.goals.listed(scope)
+    assert (goal.source, app.knowledge.get("local", "notes", "ant").source) == (Source.INFERRED, Source.INFERRED)
+    entries = app.list_audit(scope, 10, None, AuditFilter()).entries
+    told = [(entry.actor.kind, entry.actor.id, entry.action) for entry in entries]
+    assert told == [("model", "manage_knowledge", "create"), ("model", "track_goal", "create")]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.domain.errors import InvalidInput
+from recollect.domain.event import Source
 from recollect.domain.items import Item, ItemKey, ItemPath
 from recollect.domain.knowledge import KnowledgeEntry
 from recollect.domain.knowledge_values import Namespace
@@ -50,8 +51,9 @@ def key_of(namespace: str, key: str) -> ItemKey:
 
 def entry_of(item: Item) -> KnowledgeEntry:
     """The entry that an item holds."""
-    value = item.value.get("value")
-    return KnowledgeEntry(item.key.path.labels[1], item.key.key, value, item.version, item.updated_at)
+    value, source = item.value.get("value"), item.value.get("source")
+    known = Source(source) if source else None
+    return KnowledgeEntry(item.key.path.labels[1], item.key.key, value, item.version, item.updated_at, known)
 
 
 class ListKnowledge:

@@ -1,12 +1,13 @@
 """What users taught: terms, rules and corrections, each under a key of its namespace (S-01 to S-21)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from recollect.domain.client_ids import id_fault
 from recollect.domain.errors import InvalidInput
+from recollect.domain.event import Source
 from recollect.domain.knowledge_values import Namespace, checked_value, read_value
 
 GLOBAL = "global"
@@ -15,13 +16,17 @@ GLOBAL = "global"
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeEntry:
-    """An entry as stored: the value is JSON, `version` counts its writes from 1."""
+    """An entry as stored: the value is JSON, `version` counts its writes from 1.
+
+    `source` is `inferred` where a model's call wrote it, None for what a person or a program wrote.
+    """
 
     namespace: str
     key: str
     value: Any
     version: int
     updated_at: datetime
+    source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,21 @@ def checked_entry(namespace: str, key: str, value: Any) -> Any:
     if namespace == Namespace.VOCABULARY:
         term_of(key)
     return checked_value(namespace, value)
+
+
+def texts_of(namespace: str, key: str, value: Any) -> list[str]:
+    """All that an entry says: its namespace, its key, a term within that, and every text in its value."""
+    term = key.partition(":")[2]
+    return [namespace, key, *([term] if term else []), *_texts_in(value)]
+
+
+def _texts_in(value: Any) -> list[str]:
+    """Of a checked value, whose depth is bounded."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [*map(str, value), *(text for part in value.values() for text in _texts_in(part))]
+    return [text for part in value for text in _texts_in(part)] if isinstance(value, list) else []
 
 
 def term_of(key: str) -> tuple[str, str]:

@@ -44,13 +44,14 @@ def why_json(ranked: "Ranked", place: int, replaces: Sequence[EventRef] = ()) ->
 
 def knowledge_json(entry: KnowledgeEntry) -> dict[str, Any]:
     """An entry of the knowledge, its value as it is stored."""
-    return {
+    shown = {
         "namespace": entry.namespace,
         "key": entry.key,
         "value": entry.value,
         "version": entry.version,
         "updated_at": iso(entry.updated_at),
     }
+    return shown if entry.source is None else {**shown, "source": entry.source.value}
 
 
 def within_page(items: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -5,7 +5,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from recollect.domain.knowledge_values import KnowledgeSource
+from recollect.application.keep_knowledge import KnowledgeAuthor
+from recollect.domain.audit import Actor, ActorKind
 from recollect.entrypoints.http.representations import knowledge_json
 from recollect.entrypoints.tools.parameters import Identifier, Parameters
 from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool, fitting
@@ -43,14 +44,20 @@ def _upsert(invocation: Invocation, given: ManageKnowledge) -> Outcome:
         given.key or "",
         given.value,
         invocation.now,
-        source=KnowledgeSource.INFERENCE,
+        author=_author(invocation),
     )
     return Outcome({"namespace": entry.namespace, "key": entry.key, "version": entry.version})
 
 
 def _delete(invocation: Invocation, given: ManageKnowledge) -> Outcome:
-    invocation.app.knowledge.delete(invocation.scope.tenant, given.namespace, given.key or "", invocation.now)
+    place = given.namespace, given.key or ""
+    invocation.app.knowledge.delete(invocation.scope.tenant, *place, invocation.now, author=_author(invocation))
     return Outcome({"namespace": given.namespace, "key": given.key, "deleted": True})
+
+
+def _author(invocation: Invocation) -> KnowledgeAuthor:
+    actor = Actor(ActorKind.MODEL, "manage_knowledge")
+    return KnowledgeAuthor(invocation.scope, actor, audit_id=invocation.seed.nth(0))
 
 
 def _read(invocation: Invocation, given: ManageKnowledge) -> Outcome:

@@ -6,14 +6,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from recollect.app import App
-from recollect.application.keep_knowledge import Lesson, Resolved, lesson_of
+from recollect.application.keep_knowledge import KnowledgeAuthor, Lesson, Resolved, lesson_of
 from recollect.application.run_once import Answer, run_once
+from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.domain.ids import IdSeed
 from recollect.domain.items import of_tenant
 from recollect.domain.knowledge import KnowledgeEntry
 from recollect.domain.knowledge_learning import ManageKnowledge
 from recollect.domain.knowledge_resolution import Commenting
+from recollect.domain.scope import Scope
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.fields import Field, Shape, choice, flag, identifier, in_query, text, whole
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
@@ -78,6 +80,7 @@ def put_entry(app: App, request: Request) -> Reply:
             request.values["value"],
             request.now,
             expected=_expected_for_writing(app, request),
+            author=_author(request),
         )
     return _entry_reply(entry)
 
@@ -91,7 +94,7 @@ def delete_entry(app: App, request: Request) -> Reply:
     """Deletes an entry."""
     expected = _expected(request, _entry(app, request))
     place = request.path["namespace"], request.path["key"]
-    app.knowledge.delete(request.principal.tenant, *place, request.now, expected)
+    app.knowledge.delete(request.principal.tenant, *place, request.now, expected, _author(request))
     return Reply(204, "")
 
 
@@ -127,7 +130,8 @@ def learn(app: App, request: Request) -> Reply:
 
     def work(_seed: IdSeed) -> Answer:
         asked = values["text"], values.get("store"), request.now
-        lesson = app.knowledge.learn(request.principal.tenant, *asked, dry_run=values.get("dry_run", False))
+        dry_run, author = values.get("dry_run", False), _author(request)
+        lesson = app.knowledge.learn(request.principal.tenant, *asked, dry_run=dry_run, author=author)
         return Answer(200, {"learnt": lesson is not None})
 
     with _located():
@@ -148,6 +152,15 @@ def call_json(call: ManageKnowledge) -> dict[str, Any]:
 def _entry(app: App, request: Request) -> KnowledgeEntry:
     with _located():
         return app.knowledge.get(request.principal.tenant, request.path["namespace"], request.path["key"])
+
+
+def _author(request: Request) -> KnowledgeAuthor | None:
+    """In whose name it is written, where the credentials are one user's."""
+    principal = request.principal
+    if not principal.limited_to_subject or principal.subject is None:
+        return None
+    scope = Scope(principal.tenant, principal.subject)
+    return KnowledgeAuthor(scope, Actor(ActorKind.USER, principal.subject))
 
 
 def _entry_reply(entry: KnowledgeEntry) -> Reply:
@@ -227,7 +240,7 @@ def _route(method: str, path: str, operation: str, summary: str, handle: Any, an
 
 ROUTES = (
     _route("PUT", _ENTRY, "putKnowledge", "Makes or replaces an entry", put_entry, "KnowledgeEntry",
-           body=VALUE_BODY, statuses=(412, *_WRITE)),
+           body=VALUE_BODY, statuses=(409, 412, *_WRITE)),
     _route("GET", _ENTRY, "getKnowledge", "One entry", get_entry, "KnowledgeEntry", statuses=(404, *_READ)),
     _route("DELETE", _ENTRY, "deleteKnowledge", "Deletes an entry", delete_entry, "Nothing",
            statuses=(204, 404, 412, *READ_STATUSES)),
