@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recollect.domain.errors import NotReady, OutOfTime, RecollectError, Unavailable, UpstreamFailed
-from recollect.domain.event import Event, EventRef, Source
+from recollect.domain.event import QUOTING_MODEL, Event, EventRef, Source
 from recollect.domain.goals import Goal, NamedGoal, TrackedGoal, find_goal, merge_goals
 from recollect.domain.ids import IdSeed
 from recollect.domain.messages import Fence, fence_for
-from recollect.domain.model_call import EXTRACTIVE, ModelRequest, Task
+from recollect.domain.model_call import ModelRequest, Task
 from recollect.domain.sentence_sources import SentenceSources, Witness, witness_of
 from recollect.domain.sentences import split_sentences
 from recollect.domain.summary import SummarySentence
@@ -93,7 +93,7 @@ class MakeSummary:
         sources = SentenceSources([*(witness_of(one) for one in draft.sentences), *map(_witness, step)])
         draft.text = answer.summary
         draft.sentences = sources.attribute(split_sentences(answer.summary))
-        source = Source.CONVERSATION if draft.model == EXTRACTIVE else Source.INFERRED
+        source = Source.CONVERSATION if draft.model == QUOTING_MODEL else Source.INFERRED
         draft.inferred |= source is Source.INFERRED
         stored = frozenset(goal.id for goal in task.goals)
         draft.named += [_named(goal, goals, stored, sources, source) for goal in answer.tracked_goals]

@@ -17,9 +17,6 @@ class Task(StrEnum):
 EARLIER_SUMMARY = "summary"
 """Role of an evidence that is a sentence of the summary before; its event is that summary."""
 
-EXTRACTIVE = "extractive"
-"""The model of an answer that no model gave: it quotes."""
-
 KEPT_GOAL = "goal"
 """Role of an evidence that is a goal which is kept already."""
 
