@@ -259,6 +259,7 @@ class App(StoreUseCases):
             parts.embedder,
             parts.publisher,
             self.following,
+            self.failed_events,
         )
 
     @cached_property
@@ -268,8 +269,8 @@ class App(StoreUseCases):
         from recollect.application.reconcile import Reconcile
 
         parts = self.parts
-        mark = MarkChanged(parts.items, parts.projections)
-        return Reconcile(parts.projections, self.project, mark, self.outside_tombstones.tell)
+        mark = MarkChanged(parts.items, parts.projections, self.failed_events)
+        return Reconcile(parts.projections, self.project, self.retry_failed, mark, self.outside_tombstones.tell)
 
     @cached_property
     def readiness(self) -> CheckReadiness:
@@ -277,7 +278,11 @@ class App(StoreUseCases):
         from recollect.application.check_readiness import CheckReadiness
 
         # Made when asked: what cannot even be opened is a part that is not ready, not an error of the answer.
-        own = {"index": lambda: self.check_index(), "tombstones": lambda: self.apply_tombstones.check()}
+        own = {
+            "index": lambda: self.check_index(),
+            "tombstones": lambda: self.apply_tombstones.check(),
+            "projection": lambda: self.failed_events.check(),
+        }
         return CheckReadiness({**self.parts.checks(), **own})
 
     def _forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:

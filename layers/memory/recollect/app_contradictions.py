@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from recollect.application.apply_verdicts import ApplyVerdicts
     from recollect.application.choose_policy import ChoosePolicy
     from recollect.application.decided import Decided
+    from recollect.application.failed_events import FailedEvents
     from recollect.application.find_contradicting import FindContradicting
-    from recollect.application.follow_contradictions import FollowContradictions
+    from recollect.application.follow_contradictions import FollowContradictions, Steps
     from recollect.application.keep_memories import KeepMemories
     from recollect.application.list_conflicts import ListConflicts
     from recollect.application.list_decisions import ListDecisions
@@ -49,6 +50,8 @@ class ContradictionUseCases:
         @cached_property
         def promote_memories(self) -> PromoteMemories: ...
         @cached_property
+        def failed_events(self) -> FailedEvents: ...
+        @cached_property
         def memories(self) -> KeepMemories: ...
         def rules(self, tenant: str) -> Rules: ...
         @cached_property
@@ -59,9 +62,19 @@ class ContradictionUseCases:
     @cached_property
     def follow_contradictions(self) -> FollowContradictions:
         """The part of `project` that contradictions need."""
-        from recollect.application.follow_contradictions import FollowContradictions
+        from recollect.application.follow_contradictions import FollowContradictions, Steps
 
-        return FollowContradictions(self.settle_contradictions, self.propose_conflicts, self._mark_again)
+        steps = Steps(self.settle_contradictions, self.propose_conflicts)
+        return FollowContradictions(steps, self._mark_again, self._steps_sparing_failed)
+
+    def _steps_sparing_failed(self, scope: Scope) -> Steps | None:
+        from recollect.application.follow_contradictions import Steps
+
+        failed = self.failed_events.of_user(scope)
+        if not failed:
+            return None
+        find = self.find_contradicting.sparing(failed)
+        return Steps(self._settling(find), self._proposing(find))
 
     def _mark_again(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         if refs:
@@ -71,19 +84,24 @@ class ContradictionUseCases:
     @cached_property
     def settle_contradictions(self) -> SettleContradictions:
         """Keys aside, what `project` does about contradictions first: cue rules."""
+        return self._settling(self.find_contradicting)
+
+    def _settling(self, find: FindContradicting) -> SettleContradictions:
         from recollect.application.read_memories import ReadMemories
         from recollect.application.settle_contradictions import SettleContradictions
 
-        return SettleContradictions(self.find_contradicting, ReadMemories(self.parts.items), self.apply_verdicts)
+        return SettleContradictions(find, ReadMemories(self.parts.items), self.apply_verdicts)
 
     @cached_property
     def propose_conflicts(self) -> ProposeConflicts:
         """What it does then: the arbiter's word on what is left."""
+        return self._proposing(self.find_contradicting)
+
+    def _proposing(self, find: FindContradicting) -> ProposeConflicts:
         from recollect.application.propose_conflicts import ProposeConflicts
 
         parts = self.parts
-        find, apply = self.find_contradicting, self.apply_arbitration
-        return ProposeConflicts(parts.timeline, parts.items, find, apply, self.choose_policy.of)
+        return ProposeConflicts(parts.timeline, parts.items, find, self.apply_arbitration, self.choose_policy.of)
 
     @cached_property
     def find_contradicting(self) -> FindContradicting:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from recollect.app import Parts
     from recollect.application.bus_outbox import BusOutbox
+    from recollect.application.failed_events import FailedEvents
     from recollect.application.follow_memories import FollowMemories
     from recollect.application.following import Following
     from recollect.application.forget_events import ForgetEvents
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from recollect.application.reconcile_bridge import ReconcileBridge
     from recollect.application.reconcile_job import ReconcileJob
     from recollect.application.retain import Retain
+    from recollect.application.retry_failed import RetryFailed
     from recollect.application.run_jobs import RunJobs
     from recollect.application.run_summaries import RunSummaries
     from recollect.application.schedule_retention import ScheduleRetention
@@ -224,8 +226,22 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
         from recollect.application.reconcile_job import ReconcileJob
 
         parts = self.parts
-        mark = MarkChanged(parts.items, parts.projections)
-        return ReconcileJob(parts.projections, self.project, self.reconcile_bridge, mark)
+        mark = MarkChanged(parts.items, parts.projections, self.failed_events)
+        return ReconcileJob(parts.projections, self.project, self.retry_failed, self.reconcile_bridge, mark)
+
+    @cached_property
+    def failed_events(self) -> FailedEvents:
+        """Notes of the events that could not be projected."""
+        from recollect.application.failed_events import FailedEvents
+
+        return FailedEvents(self.parts.items, self.parts.projections)
+
+    @cached_property
+    def retry_failed(self) -> RetryFailed:
+        """Tries them again."""
+        from recollect.application.retry_failed import RetryFailed
+
+        return RetryFailed(self.failed_events, self.project)
 
     @cached_property
     def summarize_job(self) -> SummarizeJob:

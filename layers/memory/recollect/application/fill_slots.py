@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from recollect.application.readable_events import readable_events
 from recollect.domain.errors import VersionMismatch
 from recollect.domain.event import Event, EventRef
 from recollect.domain.scope import Scope
@@ -27,7 +28,7 @@ class FillSlots:
             return []
         history = self._timeline.slot_history(scope, slot)
         affected = [entry_of(event), *_before(event, history)]
-        there = self._timeline.read(scope, [entry.ref for entry in affected])
+        there = readable_events(self._timeline, scope, [entry.ref for entry in affected])
         history = with_told(history, there.values())
         found = [(there[entry.ref.id], successor(entry, history)) for entry in affected if entry.ref.id in there]
         settled = [self._settled(scope, one, by) for one, by in found]

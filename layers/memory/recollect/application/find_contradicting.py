@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from recollect.application.readable_events import readable_events
 from recollect.domain.candidate import Candidate
 from recollect.domain.claim_places import attribute_path, claim_writes, cues_path, entered_ref
 from recollect.domain.claims import Claim, ClaimKind
@@ -40,12 +41,19 @@ class Led:
 
 
 class FindContradicting:
-    """Reads only what claims ask for: without claims nothing at all."""
+    """Reads only what claims ask for: without claims nothing at all. `without` are ids of what is never led to."""
 
-    def __init__(self, timeline: Timeline, items: Items, index: SearchIndex) -> None:
+    def __init__(
+        self, timeline: Timeline, items: Items, index: SearchIndex, without: Collection[str] = frozenset()
+    ) -> None:
         self._timeline = timeline
         self._items = items
         self._index = index
+        self._without = without
+
+    def sparing(self, event_ids: Collection[str]) -> "FindContradicting":
+        """The same, which does not lead to these."""
+        return FindContradicting(self._timeline, self._items, self._index, event_ids)
 
     def enter(self, scope: Scope, events: Iterable[Event], claims: Claims, now: datetime) -> None:
         """Enters the records under what they claim; again is no harm. One by one: together they would cost twice."""
@@ -73,8 +81,9 @@ class FindContradicting:
         led = {event.id: self._of_itself(scope, event, claims.get(event.id, ())) for event in events}
         for event in asking:
             led[event.id] |= self._near(scope, event, claims.get(event.id, ()), vectors, now, event.id in plain)
-        refs = {i: ref for found in (of_all, *led.values()) for i, ref in found.items() if i not in led}
-        read = self._timeline.read(scope, list(refs.values())) if refs else {}
+        passed = led.keys() | self._without
+        refs = {i: ref for found in (of_all, *led.values()) for i, ref in found.items() if i not in passed}
+        read = readable_events(self._timeline, scope, list(refs.values()))
         return Led(read, {i: frozenset((*of_all, *found)) for i, found in led.items()})
 
     def _of_itself(self, scope: Scope, event: Event, claims: Sequence[Claim]) -> dict[str, EventRef]:
@@ -109,7 +118,8 @@ class FindContradicting:
             terms=query_terms(event.searchable_text),
             vector=vector if vector is not None and self._index.holds_vectors(scope.tenant) else None,
         )
-        return [hit for hit in self._index.nominate(owner, request).hits if hit.ref.id != event.id]
+        hits = self._index.nominate(owner, request).hits
+        return [hit for hit in hits if hit.ref.id != event.id and hit.ref.id not in self._without]
 
     def _of_attributes(self, scope: Scope, event: Event, claims: Iterable[Claim]) -> list[EventRef]:
         asked = [claim for claim in claims if claim.strong or claim.rule == BY_KEY]

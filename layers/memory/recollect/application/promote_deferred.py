@@ -113,7 +113,7 @@ class PromoteDeferred:
         waiting = {key.key: (item, deferral_in(key, item.value)) for key, item in items.items()}
         refs = [deferral.ref for _, deferral in waiting.values()]
         events = self._timeline.read(owner, refs) if refs else {}
-        there = [event for event in events.values() if not event.expired(now) and not event.is_private]
+        there = [event for event in events.values() if not event.expired(now) and event.is_searchable]
         left = {event.id for event in there}
         self._done(owner, {i: item for i, (item, _) in waiting.items() if i not in left}, {}, now, run)
         self._settle(owner, sorted(there, key=lambda one: one.id), waiting, now, run)

@@ -9,6 +9,7 @@ from datetime import datetime
 from recollect.application.apply_arbitration import ApplyArbitration
 from recollect.application.find_contradicting import FindContradicting
 from recollect.application.read_memories import KeptMemory, ReadMemories
+from recollect.application.readable_events import readable_events
 from recollect.domain.arbitration_policy import Arbitration, ArbitrationPolicy, weigh
 from recollect.domain.candidate import Candidate
 from recollect.domain.decisions import OpenConflict, Step, conflict_document, conflict_key, decision_key, pair_id
@@ -88,7 +89,7 @@ class ProposeConflicts:
         hits = {hit.ref.id: hit for hit in found if _may_be_alike(hit, candidate, rules)}
         if not hits:
             return {}
-        events = self._timeline.read(scope, [hit.ref for hit in hits.values()])
+        events = readable_events(self._timeline, scope, [hit.ref for hit in hits.values()])
         kept = self._read.kept(scope, events)
         alike = (one for i, e in events.items() if (one := kept.get(i)) and _comparable(event, memory, e, one.memory))
         return {one.memory.id: statement_of(one.memory, hits[one.memory.id].vector) for one in alike}

@@ -96,7 +96,7 @@ class RebuildIndex:
         """
         page = self._timeline.records(scope, limit, after)
         shown = self._as_said(scope, page.events)
-        vectors, encoded = self._vectors(scope, [event for event in shown if not event.is_private])
+        vectors, encoded = self._vectors(scope, [event for event in shown if event.is_searchable])
         live = [event for event in shown if not event.expired(now)]
         documents = [index_document(scope, event, vectors.get(event.id)) for event in live]
         expired = [event.id for event in shown if event.expired(now)]

@@ -1,4 +1,4 @@
-"""The job `reconcile`: done when all that was accepted before it is projected."""
+"""The job `reconcile`: done when all that was accepted before it is projected, but for what failed by its own fault."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.application.mark_changed import MarkChanged
-from recollect.application.project_events import ProjectEvents
+from recollect.application.project_events import ProjectEvents, ProjectionReport
 from recollect.application.reconcile_bridge import ReconcileBridge
+from recollect.application.retry_failed import RetryFailed
 from recollect.domain.ids import id_milliseconds
+from recollect.domain.instants import from_iso, iso
 from recollect.domain.job import JOB_ID, JobProgress, RemainingSeconds
 from recollect.domain.timeline import PendingEvent
 from recollect.ports import Projections
@@ -35,14 +37,22 @@ class ReconcileJob:
     """Walks over the markers of the tenant until a whole walk left none of what was accepted before the asking.
 
     Markers of removals are among them, so that half-done deletions are completed too; what was deferred is promoted
-    after that. A walk that left some is made again after a pause, at most 8 times.
+    after that. A walk that left some is made again after a pause, at most 8 times. What failed by its own fault is
+    noted and holds nothing up: the counts `failed` and `quarantined` say how many such events the tenant has in the
+    end. With `replay` all of them are tried again first, as if for the first time.
     """
 
     def __init__(
-        self, projections: Projections, project: ProjectEvents, bridge: ReconcileBridge, mark: MarkChanged
+        self,
+        projections: Projections,
+        project: ProjectEvents,
+        retry: RetryFailed,
+        bridge: ReconcileBridge,
+        mark: MarkChanged,
     ) -> None:
         self._projections = projections
         self._project = project
+        self._retry = retry
         self._bridge = bridge
         self._mark = mark
 
@@ -51,6 +61,8 @@ class ReconcileJob:
         walk = _Pass(late=int(state.get("late", 0)))
         if state.get("walked"):
             return self._swept(tenant, state, now, walk, deadline)
+        if state.get("replay"):
+            return self._replayed(tenant, state, now, walk, deadline)
         after: str | None = state.get("after")
         if after is None:
             self._mark(now)
@@ -62,7 +74,25 @@ class ReconcileJob:
                 break
         if after is not None:
             return _progress({**state, "after": after, "late": walk.late}, walk)
+        _count(self._retry(now, tenant), walk)
         return self._walked(state, walk)
+
+    def _replayed(
+        self, tenant: str, state: Mapping[str, Any], now: datetime, walk: _Pass, deadline: RemainingSeconds
+    ) -> JobProgress:
+        """The first step of a replay, as often as it takes; a page may be tried twice."""
+        after: str | None = state.get("replay_after")
+        since = from_iso(state.get("replay_since", iso(now)))  # what fails once more meanwhile is not tried thrice
+        while True:
+            page = self._retry.replay(tenant, since, after, now)
+            walk.counts.update(replayed=page.tried)
+            _count(page.report, walk)
+            after = page.more
+            if after is None or deadline() < _RESERVE_SECONDS:
+                break
+        own = {JOB_ID: state[JOB_ID]}
+        further = {} if after is None else {"replay": True, "replay_since": iso(since), "replay_after": after}
+        return _progress({**own, **further}, walk)
 
     def _project_own(
         self, tenant: str, markers: Sequence[PendingEvent], job_id: str, now: datetime, walk: _Pass
@@ -71,10 +101,10 @@ class ReconcileJob:
         if not own:
             return
         report = self._project(own, now)
-        walk.counts.update(projected=report.projected, gone=report.gone)
-        walk.errors.update(report.failed.values())
+        _count(report, walk)
         asked_ms = id_milliseconds(job_id) + _CLOCKS_APART_MS
-        walk.late += sum(1 for event_id in report.failed if _accepted_ms(event_id) <= asked_ms)
+        waiting = report.failed.keys() - report.noted
+        walk.late += sum(1 for event_id in waiting if _accepted_ms(event_id) <= asked_ms)
         # Neither done nor failed: it changed while it was projected, and its marker is still there.
         walk.late += max(0, len(own) - report.projected - report.gone - len(report.failed))
 
@@ -95,11 +125,19 @@ class ReconcileJob:
         walk.counts.update(promoted=run.deferred.promoted, published=run.outbox.published)
         walk.errors.update(run.deferred.failed)
         done = run.deferred.complete and run.outbox.complete
+        if done:
+            standing = self._retry.standing(tenant)
+            walk.counts.update(failed=standing.retried, quarantined=standing.quarantined)
         return _progress(state, walk, done=done, share=1.0 if done else 0.9)
 
 
 def _progress(state: Mapping[str, Any], walk: _Pass, **more: Any) -> JobProgress:
     return JobProgress(state=state, counts=walk.counts, errors=walk.errors, **more)
+
+
+def _count(report: ProjectionReport, walk: _Pass) -> None:
+    walk.counts.update(projected=report.projected, gone=report.gone)
+    walk.errors.update(report.failed.values())
 
 
 def _accepted_ms(event_id: str) -> int:

@@ -36,7 +36,7 @@ def snapshots(limit: int | None) -> Call:
     return Call(method="GET", path="/v1/snapshots", query={} if limit is None else {"limit": str(limit)})
 
 
-def run_job(kind: str, parameters: Mapping[str, str], wait: bool, idempotency_key: str | None) -> Call:
+def run_job(kind: str, parameters: Mapping[str, str | bool], wait: bool, idempotency_key: str | None) -> Call:
     """`POST /v1/jobs/{kind}`, with a key of its own, so that it can be tried again."""
     headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
     query = {"wait": "true"} if wait else {}

@@ -316,7 +316,7 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
         return self._items(archive_calls.snapshots(limit), "snapshots")
 
     async def run_job(
-        self, kind: str, *, wait: bool = False, idempotency_key: str | None = None, **parameters: str
+        self, kind: str, *, wait: bool = False, idempotency_key: str | None = None, **parameters: str | bool
     ) -> Json:
         """Starts a job (`snapshot`, `restore`, `reindex`, …), as it stands then; for administrators.
 

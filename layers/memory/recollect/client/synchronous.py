@@ -309,7 +309,9 @@ class Recollect(Decisions, ArbitrationMethods):
         """The tenant's snapshots, the newest first, through all pages; for administrators."""
         return self._items(archive_calls.snapshots(limit), "snapshots")
 
-    def run_job(self, kind: str, *, wait: bool = False, idempotency_key: str | None = None, **parameters: str) -> Json:
+    def run_job(
+        self, kind: str, *, wait: bool = False, idempotency_key: str | None = None, **parameters: str | bool
+    ) -> Json:
         """Starts a job (`snapshot`, `restore`, `reindex`, …), as it stands then; for administrators.
 
         `wait` has a laptop answer when it has ended.

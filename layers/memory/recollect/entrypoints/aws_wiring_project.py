@@ -18,6 +18,7 @@ from recollect.entrypoints.stream import StreamReport, project_records
 
 NAMESPACE = "Recollect"
 OLDEST_PENDING = "OldestPendingAge"
+QUARANTINED = "QuarantinedEvents"
 
 Answer: TypeAlias = dict[str, Any]
 Handler: TypeAlias = Callable[[dict[str, Any], LambdaContext], Answer]
@@ -66,6 +67,7 @@ def _reconcile(app: App, logger: Logger, metrics: Metrics, remaining_seconds: Ca
     _measure(metrics, report)
     projection = report.projection
     counts = {"projected": projection.projected, "gone": projection.gone, "failed": len(projection.failed)}
+    counts |= {} if report.quarantined is None else {"quarantined": report.quarantined}
     bridge = app.reconcile_bridge(_clock(), remaining_seconds=remaining_seconds).counts
     logger.info("reconciled", extra=counts | {"complete": report.complete} | bridge)
     return counts
@@ -76,6 +78,8 @@ def _measure(metrics: Metrics, report: ReconcileReport) -> None:
     metrics.add_metric("ReconcileFailed", MetricUnit.Count, len(report.projection.failed))
     if report.oldest_age_seconds is not None:
         metrics.add_metric(OLDEST_PENDING, MetricUnit.Seconds, report.oldest_age_seconds)
+    if report.quarantined is not None:
+        metrics.add_metric(QUARANTINED, MetricUnit.Count, report.quarantined)
 
 
 def _log_failed(logger: Logger, failed: dict[str, str]) -> None:

@@ -17,11 +17,14 @@ RESERVE_SECONDS = 40.0
 
 @dataclass(frozen=True, slots=True)
 class ReconcileReport:
-    """What a run did, whether it saw every marker, and the age of the oldest that is left (None: not to be had)."""
+    """What a run did, whether it saw every marker, and what is left: the age of the oldest that waits, and how many
+    events are quarantined (None: not to be had).
+    """
 
     projection: ProjectionReport
     complete: bool
     oldest_age_seconds: float | None
+    quarantined: int | None = None
 
 
 def is_reconcile(event: Any) -> bool:
@@ -35,11 +38,11 @@ def run_reconcile(
     """Projects what waits: a page at least, and no further one with less than 40 s left. Raises as `reconcile` does."""
     total = ProjectionReport()
     report, after = reconcile.page(clock(), None)
-    _add(total, report)
+    total.add(report)
     while after is not None and remaining_seconds() >= RESERVE_SECONDS:
         report, after = reconcile.page(clock(), after)
-        _add(total, report)
-    return ReconcileReport(total, after is None, _oldest_age(reconcile, clock()))
+        total.add(report)
+    return ReconcileReport(total, after is None, _oldest_age(reconcile, clock()), _quarantined(reconcile))
 
 
 def _oldest_age(reconcile: Reconcile, now: datetime) -> float | None:
@@ -49,7 +52,8 @@ def _oldest_age(reconcile: Reconcile, now: datetime) -> float | None:
         return None
 
 
-def _add(total: ProjectionReport, report: ProjectionReport) -> None:
-    total.projected += report.projected
-    total.gone += report.gone
-    total.failed |= report.failed
+def _quarantined(reconcile: Reconcile) -> int | None:
+    try:
+        return reconcile.standing().quarantined
+    except RecollectError:
+        return None

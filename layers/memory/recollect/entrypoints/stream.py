@@ -24,8 +24,9 @@ class StreamReport:
     """What became of a batch of change records.
 
     `retry` holds the sequence numbers of the records to be sent again, lowest first: Lambda sends everything from
-    the lowest on. `malformed` names records that cannot be read: they are counted and logged, never tried again,
-    and what they may have meant has a pending marker. `oldest_age_seconds` is 0 without a readable record.
+    the lowest on. Events that are noted as failed are none of them: reconcile tries those again, and each sending would
+    project all others again. `malformed` names records that cannot be read: they are counted and logged, never tried
+    again, and what they may have meant has a pending marker. `oldest_age_seconds` is 0 without a readable record.
     """
 
     projection: ProjectionReport = field(default_factory=ProjectionReport)
@@ -67,7 +68,8 @@ def project_records(records: Sequence[Record], project: Project, now: datetime) 
     report = StreamReport(malformed=batch.malformed, oldest_age_seconds=_oldest_age(batch, now))
     if batch.pending:
         report.projection = project(list(batch.pending.values()), now)
-        failed = [number for event_id in report.projection.failed for number in batch.numbers.get(event_id, ())]
+        waiting = report.projection.failed.keys() - report.projection.noted
+        failed = [number for event_id in waiting for number in batch.numbers.get(event_id, ())]
         report.retry = sorted(failed, key=int)
     return report
 

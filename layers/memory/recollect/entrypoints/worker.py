@@ -8,16 +8,15 @@ and on a slow poll those of other processes. On the AWS engines the table's stre
 import logging
 import threading
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Self
 
 from recollect.app import App
 from recollect.application.project_events import ProjectionReport
+from recollect.application.projection_attempt import raised_at
 from recollect.domain.errors import RecollectError
 from recollect.domain.event import EventRef
 from recollect.domain.scope import Scope
@@ -130,16 +129,16 @@ class Projector:
             return False
         except Exception as error:  # noqa: BLE001 - a defect must not end the thread; the events stay marked
             # No message and no traceback: they may quote what somebody said.
-            _LOG.error("projection failed unexpectedly", extra={"error": type(error).__name__, "at": _place(error)})
+            _LOG.error("projection failed unexpectedly", extra={"error": type(error).__name__, "at": raised_at(error)})
             return False
         _log(total)
-        return not total.failed or total.projected + total.gone > 0
+        return not total.failed.keys() - total.noted or total.projected + total.gone > 0
 
     def _pages(self, total: ProjectionReport) -> None:
         after: str | None = None
         while not self._stop.is_set():
             report, after = self._app.reconcile.page(self._clock(), after)
-            _add(total, report)
+            total.add(report)
             if after is None:
                 return
 
@@ -174,7 +173,7 @@ class StreamProjector(Projector):
             try:
                 self._run_pump(self._stop)
             except Exception as error:  # noqa: BLE001 - as above; meanwhile the markers are worked through
-                _LOG.error("the stream's reader failed", extra={"error": type(error).__name__, "at": _place(error)})
+                _LOG.error("the stream's reader failed", extra={"error": type(error).__name__, "at": raised_at(error)})
                 self._stop.wait(self._policy.longest_pause_seconds)
 
 
@@ -208,10 +207,19 @@ def stream_pump(app: App) -> Callable[[threading.Event], None]:
 
 @dataclass(slots=True)
 class Drained:
-    """What a drain did; `failures` counts, by kind of error, what stood in the way of the last round."""
+    """What a drain did; `failures` counts, by kind of error, what stood in the way of the last round.
+
+    `noted` counts the events that failed by their own fault: they are tried again later, without holding up others.
+    """
 
     projected: int = 0
     failures: Counter[str] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def refusals(self) -> str:
+        """What was noted, for a line that a person reads; empty without any."""
+        return ", ".join(f"{kind} ({count})" for kind, count in sorted(self.noted.items()))
 
 
 def count_pending(app: App) -> int:
@@ -251,21 +259,11 @@ def _drain_round(app: App, progress: Callable[[int], None], clock: Clock, done: 
             done.failures[type(error).__name__] += 1
             return
         done.projected += report.projected + report.gone
-        done.failures.update(report.failed.values())
+        done.failures.update(error for event_id, error in report.failed.items() if event_id not in report.noted)
+        done.noted.update(report.failed[event_id] for event_id in report.noted)
         progress(report.projected + report.gone)
         if after is None:
             return
-
-
-def _place(error: BaseException) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{Path(frame.filename).name}:{frame.lineno}"
-
-
-def _add(total: ProjectionReport, report: ProjectionReport) -> None:
-    total.projected += report.projected
-    total.gone += report.gone
-    total.failed |= report.failed
 
 
 def _log(report: ProjectionReport) -> None:

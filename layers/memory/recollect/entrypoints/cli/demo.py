@@ -72,7 +72,7 @@ def _put_in(app: App) -> None:
         ingestion.run(turns, lambda _, count: bar.update(stored, completed=count))
         indexed = bar.add_task("indexing", total=count_pending(app))
         drained = drain(app, lambda count: bar.advance(indexed, count), clock=lambda: NOW)
-    for kind in drained.failures:
+    for kind in drained.failures | drained.noted:
         say(f"not everything could be indexed: {kind}")
     say(f"{len(turns)} turns durable and indexed in {time.perf_counter() - started:.1f} s ({_encoder(app)})")
 

@@ -119,9 +119,13 @@ def _engines(settings: Settings) -> Iterator[Check]:
 
 
 def _part(settings: Settings, name: str, state: PartState) -> Check:
-    """What a part says of itself; of the index, `pending` counts tenants whose index must be made anew."""
+    """What a part says of itself; of the index, `pending` counts tenants whose index must be made anew, of the
+    projection events that are quarantined.
+    """
     if name == "index" and state.pending:
         return Check(name, state.ready, state.detail, _reindex_advice(settings))
+    if name == "projection":
+        return Check(name, state.ready, state.detail, _replay_advice(settings) if state.pending else None)
     waiting = f"; {state.pending} or more events wait to be projected" if state.pending else ""
     return Check(name, state.ready, state.detail + waiting, None if state.ready else _advice(settings, name))
 
@@ -170,6 +174,15 @@ def _advice(settings: Settings, name: str) -> str:
         "read": "allow the table's dynamodb:Query, GetItem, BatchGetItem to these AWS credentials",
         "write": "allow the table's dynamodb:PutItem, UpdateItem, DeleteItem to these AWS credentials",
     }.get(name, "check the endpoint, the region and the AWS credentials")
+
+
+def _replay_advice(settings: Settings) -> str:
+    if settings.engines == "aws":
+        return (
+            "an administrator of each tenant reads why with POST /v1/jobs/reconcile and GET /v1/jobs/{job_id}; "
+            'when that is mended: POST /v1/jobs/reconcile {"replay": true}'
+        )
+    return "`recollect jobs failed` says why; when that is mended: `recollect jobs run reconcile --replay`"
 
 
 def _reindex_advice(settings: Settings) -> str:

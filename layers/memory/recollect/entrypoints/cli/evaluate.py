@@ -147,7 +147,7 @@ def _put_in(app: App, conversations: Mapping[str, Sequence[PlacedDraft]]) -> Non
             bar.advance(stored, len(turns))
         indexed = bar.add_task("indexing", total=count_pending(app))
         drained = drain(app, lambda count: bar.advance(indexed, count))
-    for kind in drained.failures:
+    for kind in drained.failures | drained.noted:
         say(f"not everything could be indexed: {kind}")
 
 

@@ -130,7 +130,9 @@ def _project(app: App) -> bool:
     if drained.failures:
         kinds = ", ".join(f"{kind} ({count})" for kind, count in drained.failures.items())
         say(f"error: not everything could be indexed: {kinds}; see `recollect doctor`, then import again")
-    return not drained.failures
+    if drained.noted:
+        say(f"error: some events could not be indexed: {drained.refusals}; see `recollect jobs failed`")
+    return not drained.failures and not drained.noted
 
 
 def _leave(app: App) -> bool:

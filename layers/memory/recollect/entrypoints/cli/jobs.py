@@ -16,7 +16,7 @@ from recollect.domain.job import KINDS, Job, JobStatus
 from recollect.entrypoints.cli.console import message_console, say, write_json, write_line
 from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, tenant_of
-from recollect.entrypoints.http.job_json import job_json
+from recollect.entrypoints.http.job_json import failure_json, job_json
 
 _SECONDS = 24 * 3600.0
 _POLL_SECONDS = 0.3
@@ -34,13 +34,16 @@ def run(
     snapshot: Annotated[str | None, typer.Option(help="Of `restore`: the snapshot's id.")] = None,
     user: Annotated[str | None, typer.Option("--user", "-u", help="Of `restore`: this user alone.")] = None,
     source: Annotated[str | None, typer.Option("--from", help="Of `reindex`: `vectors` or `events`.")] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Of `reconcile`: tries again what failed, quarantined events too.")
+    ] = False,
     tenant: Tenant = LOCAL_TENANT,
     as_json: AsJson = False,
 ) -> None:
     """Starts a job and does it here; ended by Ctrl-C, it goes on with `recollect serve` or `recollect jobs watch`."""
     if kind not in KINDS:
         raise InvalidInput(f"a job is one of {', '.join(KINDS)}")
-    given = {"snapshot_id": snapshot, "user_id": user, "from": source}
+    given = {"snapshot_id": snapshot, "user_id": user, "from": source, "replay": replay or None}
     parameters = {name: value for name, value in given.items() if value is not None}
     now = _real_now()
     order = JobOrder(kind=kind, parameters=_checked(kind, parameters), now=now, real_now=now)
@@ -73,6 +76,24 @@ def listed(
         return
     for job in found:
         write_line(f"{job.id}  {job.asked_at:%Y-%m-%d %H:%M:%S}  {job.kind:9}  {job.status.value:7}  {_counts(job)}")
+
+
+@jobs.command()
+def failed(
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    tenant: Tenant = LOCAL_TENANT,
+    as_json: AsJson = False,
+) -> None:
+    """The events that could not be projected: `jobs run reconcile --replay` tries them again."""
+    with opened() as app:
+        found = app.failed_events.listed(tenant_of(tenant), limit)
+    shown = [failure_json(one) for one in found]
+    if as_json:
+        write_json({"failures": shown})
+        return
+    for one in shown:
+        state = "quarantined" if one["quarantined"] else "tried again"
+        write_line(f"{one['event_id']}  {state:11}  {one['tries']:3} tries  {one['last_at'][:19]}  {one['error']}")
 
 
 def _checked(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:

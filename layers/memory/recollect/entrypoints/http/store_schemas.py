@@ -37,6 +37,18 @@ _MEMORY: dict[str, Schema] = {
     "metadata": FREE,
     "version": COUNT,
 }
+_FAILURE = shape(
+    {
+        "user_id": TEXT,
+        "event_id": TEXT,
+        "error": TEXT,
+        "tries": COUNT,
+        "quarantined": FLAG,
+        "first_at": TIME,
+        "last_at": TIME,
+    },
+    {"next_at": TIME},
+)
 LAPSE = shape({"by": TEXT, "start": COUNT, "end": COUNT, "since": TIME, "rule": TEXT}, {"until": TIME})
 _OF_SOME_MEMORIES: dict[str, Schema] = {
     "persona_id": TEXT,
@@ -113,7 +125,7 @@ STORE_ANSWERS: dict[str, Any] = {
             "errors": many(shape({"error": TEXT, "count": COUNT})),
             "asked_at": TIME,
         },
-        {"progress": SHARE, "finished_at": TIME},
+        {"progress": SHARE, "finished_at": TIME, "failures": many(_FAILURE)},
     ),
     "Lines": TEXT,
     "ImportAnswer": shape(

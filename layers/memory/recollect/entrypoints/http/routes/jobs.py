@@ -10,7 +10,7 @@ from recollect.application.run_once import Answer, run_once
 from recollect.domain.errors import NotFound
 from recollect.domain.ids import IdSeed
 from recollect.domain.job import KINDS, Job
-from recollect.entrypoints.http.fields import Shape, choice, identifier
+from recollect.entrypoints.http.fields import Shape, choice, flag, identifier
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.job_json import job_json
 from recollect.entrypoints.http.messages import Reply, Request
@@ -18,6 +18,7 @@ from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, H
 
 WAIT_SECONDS = 900.0
 _POLL_SECONDS = 0.05
+_MOST_FAILURES = 100
 _PATH = "/v1/jobs"
 
 JOB_QUERY = Shape(
@@ -45,11 +46,24 @@ REINDEX_BODY = Shape(
         )
     },
 )
-_BODIES: Mapping[str, Shape] = {"snapshot": SNAPSHOT_BODY, "restore": RESTORE_BODY, "reindex": REINDEX_BODY}
+RECONCILE_BODY = Shape(
+    "ReconcileBody",
+    {
+        "replay": flag().described(
+            "Tries again, as if for the first time, all events that failed by their own fault, quarantined ones too."
+        )
+    },
+)
+_BODIES: Mapping[str, Shape] = {
+    "reconcile": RECONCILE_BODY,
+    "snapshot": SNAPSHOT_BODY,
+    "restore": RESTORE_BODY,
+    "reindex": REINDEX_BODY,
+}
 _SUMMARIES = {
     "summarize": "Makes every summary that is due",
     "retain": "Prunes what the tenant's retention rules, and times of expiry, let go",
-    "reconcile": "Projects all that was accepted before",
+    "reconcile": "Projects all that was accepted before, but for events that fail by their own fault",
     "snapshot": "Makes a snapshot of the tenant",
     "restore": "Restores a snapshot",
     "reindex": "Builds the search index anew beside the old one",
@@ -75,7 +89,7 @@ def _start(kind: str) -> Handle:
         job = app.jobs.read(tenant, answer.body["job_id"])
         if request.query["wait"] == "true" and request.call.request_id is None:
             job = _finished(app, tenant, job)
-        return _reply(200 if job.finished else 202, job, REPLAYED if answer.replayed else {})
+        return _reply(app, 200 if job.finished else 202, tenant, job, REPLAYED if answer.replayed else {})
 
     return start
 
@@ -87,7 +101,8 @@ def unknown_kind(_app: App, _request: Request) -> Reply:
 
 def get_job(app: App, request: Request) -> Reply:
     """A job of the caller's tenant, as it stands."""
-    return _reply(200, app.jobs.read(request.principal.tenant, request.path["job_id"]))
+    tenant = request.principal.tenant
+    return _reply(app, 200, tenant, app.jobs.read(tenant, request.path["job_id"]))
 
 
 def _finished(app: App, tenant: str, job: Job) -> Job:
@@ -100,9 +115,11 @@ def _finished(app: App, tenant: str, job: Job) -> Job:
     return job
 
 
-def _reply(status: int, job: Job, headers: Mapping[str, str] | None = None) -> Reply:
+def _reply(app: App, status: int, tenant: str, job: Job, headers: Mapping[str, str] | None = None) -> Reply:
+    """With a reconcile that has ended, the tenant's events that fail as of now, at most 100."""
+    failures = app.failed_events.listed(tenant, _MOST_FAILURES) if job.finished and job.kind == "reconcile" else []
     log = {"job_id": job.id, "kind": job.kind, "status": job.status.value}
-    return Reply(status, {"job_id": job.id, **job_json(job)}, headers or {}, log=log)
+    return Reply(status, {"job_id": job.id, **job_json(job, failures)}, headers or {}, log=log)
 
 
 def _real_now() -> datetime:
