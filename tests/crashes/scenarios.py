@@ -6,6 +6,7 @@ from crashes import (  # noqa: F401
     derived,
     erasing,
     evidence,
+    failing,
     reading,
     rejecting,
     remembering,
@@ -17,6 +18,7 @@ from crashes.scenario import SCENARIOS
 __all__ = ["OMITTED", "SCENARIOS"]
 
 OMITTED: dict[str, str] = {
+    "find_contradicting.sparing": "makes another of the same",
     "job_kinds": "names: each kind has a scenario of its own",
     "write_limits.take": "counts in memory",
 }

@@ -12,6 +12,7 @@ import pytest
 from deployment.template import sample_events
 from recollect.app import App
 from recollect.application.bus_outbox import OutboxRun
+from recollect.application.failed_events import Standing
 from recollect.application.project_events import ProjectionReport
 from recollect.application.promote_deferred import DeferredRun
 from recollect.application.reconcile import Reconcile
@@ -33,12 +34,13 @@ class Projector:
     """Notes what it is asked to project, and fails as it is told."""
 
     failing: dict[str, str] = field(default_factory=dict)
+    noted: set[str] = field(default_factory=set)
     asked: list[PendingEvent] = field(default_factory=list)
 
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
         self.asked += pending
         failed = {one.ref.id: self.failing[one.ref.id] for one in pending if one.ref.id in self.failing}
-        return ProjectionReport(len(pending) - len(failed), 0, failed)
+        return ProjectionReport(len(pending) - len(failed), 0, failed, self.noted & failed.keys())
 
 
 def event_id(record: dict[str, Any]) -> str:
@@ -58,6 +60,13 @@ def test_a_failed_event_is_sent_again_with_every_record_that_names_it() -> None:
     projector = Projector({event_id(INSERTS[1]): "Throttled"})
     report = project_records([*INSERTS, again], projector, NOW)
     assert report.answer == {"batchItemFailures": [{"itemIdentifier": "7"}, {"itemIdentifier": SECOND}]}
+
+
+def test_an_event_that_is_noted_as_failed_is_not_sent_again_with_all_others() -> None:
+    failing = {event_id(INSERTS[0]): "ValueError", event_id(INSERTS[1]): "Throttled"}
+    report = project_records(INSERTS, Projector(failing, {event_id(INSERTS[0])}), NOW)
+    assert report.answer == {"batchItemFailures": [{"itemIdentifier": SECOND}]}
+    assert report.projection.failed == failing
 
 
 def test_the_lowest_number_comes_first_whatever_its_length() -> None:
@@ -123,6 +132,7 @@ class Pages:
     pages: int
     seen: int = 0
     age: timedelta | Exception = timedelta(seconds=3)
+    quarantined: int = 0
 
     def page(self, now: datetime, after: str | None) -> tuple[ProjectionReport, str | None]:
         self.seen += 1
@@ -132,6 +142,11 @@ class Pages:
         if isinstance(self.age, Exception):
             raise self.age
         return self.age
+
+    def standing(self) -> Standing:
+        if isinstance(self.age, Exception):
+            raise self.age
+        return Standing(quarantined=self.quarantined)
 
 
 def reconciling(pages: Pages) -> Reconcile:
@@ -154,7 +169,8 @@ def test_a_run_stops_before_its_time_is_over_but_always_does_a_page() -> None:
 
 def test_an_age_that_the_table_does_not_say_is_none() -> None:
     pages = Pages(1, age=Throttled("busy"))
-    assert run_reconcile(reconciling(pages), lambda: NOW, lambda: 60.0).oldest_age_seconds is None
+    report = run_reconcile(reconciling(pages), lambda: NOW, lambda: 60.0)
+    assert (report.oldest_age_seconds, report.quarantined) == (None, None)
 
 
 @pytest.mark.parametrize("event", [None, [], "reconcile", {}, {"task": "other"}])
@@ -205,11 +221,14 @@ def test_a_scheduled_run_is_measured(capsys: pytest.CaptureFixture[str]) -> None
         asked.append(remaining_seconds())
         return BridgeRun(OutboxRun(1, 2, True), DeferredRun(promoted=3))
 
-    answer, lines = handled({"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2), reconcile_bridge=bridge)
+    answer, lines = handled(
+        {"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2, quarantined=7), reconcile_bridge=bridge
+    )
     assert asked == [100.0]
     (metrics,) = (line for line in lines if "_aws" in line)
-    assert answer == {"projected": 200, "gone": 0, "failed": 0}
+    assert answer == {"projected": 200, "gone": 0, "failed": 0, "quarantined": 7}
     assert (metrics["OldestPendingAge"], metrics["Reconciled"]) == ([3.0], [200.0])
+    assert (metrics["QuarantinedEvents"], metrics["ReconcileFailed"]) == ([7.0], [0.0])
 
 
 @pytest.mark.filterwarnings("ignore:No application metrics to publish")

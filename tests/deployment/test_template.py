@@ -97,7 +97,7 @@ def test_the_stream_brings_events_only_and_gives_up_in_bounds() -> None:
     assert json.loads(pattern["Pattern"]) == EVENT_FILTER
     assert stream["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert stream["BisectBatchOnFunctionError"] is True
-    assert 0 < stream["MaximumRetryAttempts"] <= 100
+    assert 0 < stream["MaximumRetryAttempts"] <= 3, "a batch that fails is projected again with each try"
     assert 60 <= stream["MaximumRecordAgeInSeconds"] <= 86400
     assert stream["DestinationConfig"]["OnFailure"]["Destination"] == {"Fn::GetAtt": ["StreamFailures", "Arn"]}
 
@@ -146,7 +146,8 @@ def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
     own = {one["MetricName"] for one in alarms if one.get("Namespace") == namespace}
     body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
     own |= set(re.findall(rf'\["{namespace}", "(\w+)"', body))
-    assert {aws_wiring_project.OLDEST_PENDING, "SummariesFailed", "JobsFailed"} <= own <= written
+    needed = {aws_wiring_project.OLDEST_PENDING, aws_wiring_project.QUARANTINED, "SummariesFailed", "JobsFailed"}
+    assert needed <= own <= written
     assert json.loads(body)["widgets"]
 
 

@@ -6,6 +6,7 @@ from recollect.adapters.local.database import Database
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.contracts.erasing import ErasingContract
 from recollect.contracts.examples import DIMENSION
+from recollect.contracts.failed_projections import FailedProjectionsContract
 from recollect.contracts.idempotency import IdempotencyStoreContract
 from recollect.contracts.items import ItemsContract
 from recollect.contracts.items_with_events import ItemsWithEventsContract
@@ -65,4 +66,8 @@ class TestRecords(RecordsContract):
 
 
 class TestItemsWithEvents(ItemsWithEventsContract):
+    pass
+
+
+class TestFailedProjections(FailedProjectionsContract):
     pass

@@ -13,6 +13,7 @@ from itertools import groupby
 from recollect.application.check_readiness import PartState
 from recollect.application.projection_attempt import Failure
 from recollect.domain.errors import StoredDataError, VersionMismatch
+from recollect.domain.event import EventRef
 from recollect.domain.failed_projections import (
     FAILED,
     NEVER,
@@ -20,16 +21,18 @@ from recollect.domain.failed_projections import (
     RETRIES,
     RETRY_POLICY,
     FailedProjection,
+    Fault,
     RetryPolicy,
     failed_in,
     failed_key,
     failed_write,
+    fault_of,
     first_failure,
 )
 from recollect.domain.ids import id_milliseconds
 from recollect.domain.items import DueItem, ItemWrite
 from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
+from recollect.domain.timeline import PendingEvent, Projection
 from recollect.ports import Items, Projections
 
 MOST_COUNTED = 1_000
@@ -112,8 +115,23 @@ class FailedEvents:
 
     def _unmark(self, marker: PendingEvent, removed: bool) -> None:
         """Of what is gone, `forget` takes the marker: `settle` leaves the one of a removal."""
-        take = self._projections.forget if removed else self._projections.settle
-        take(marker.scope.user, [marker.ref])
+        scope, ref = marker.scope.user, marker.ref
+        if removed:
+            self._projections.forget(scope, [ref])
+            return
+        self._keep_findable(scope, ref)
+        self._projections.settle(scope, [ref])
+
+    def _keep_findable(self, scope: Scope, ref: EventRef) -> None:
+        """By its marker, or else by its projection, a store finds an event whose id alone is known: to delete it."""
+        try:
+            if ref.id not in self._projections.vectors(scope, [ref.id]):
+                self._projections.save(scope, [Projection(ref, None, None)])
+        except Exception as error:
+            if fault_of(error) is not Fault.OWN:
+                raise
+            told = {"event_id": ref.id, "error": type(error).__name__}
+            _LOG.warning("an event that failed cannot be kept findable by its id", extra=told)
 
     def noted(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, FailedProjection]:
         """The notes of these events of a user."""

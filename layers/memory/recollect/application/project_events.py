@@ -14,6 +14,7 @@ from recollect.application.failed_events import FailedEvents
 from recollect.application.following import Following
 from recollect.application.projection_attempt import Failure, Outcome, ProjectionAttempt
 from recollect.domain.failed_projections import Fault
+from recollect.domain.ids import id_milliseconds
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import PendingEvent
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
@@ -22,7 +23,10 @@ PARTS = 8
 """Into how many parts events that failed together are split."""
 
 MOST_OUTAGES = 16
-"""After so many attempts in a row that met an engine that is away, the rest waits for the next run."""
+"""After so many attempts in a row that met an engine that is away, nothing more is split in this call."""
+
+PATIENCE_MS = 300_000
+"""An engine that is away for less is waited for with all events together: no one is tried by itself."""
 
 Attempt: TypeAlias = Callable[[Sequence[PendingEvent]], Outcome]
 
@@ -72,7 +76,7 @@ class ProjectEvents:
         isolation = _Isolation(
             attempt=lambda markers: self._attempt(markers, now),
             note=lambda failure: self._failed is not None and self._failed.note(failure, now),
-            pick=int(now.timestamp() * 1000),
+            now_ms=int(now.timestamp() * 1000),
         )
         isolation.run(tuple(pending))
         return isolation.report
@@ -82,63 +86,72 @@ class ProjectEvents:
 class _Isolation:
     """One call. Events whose fault it is are split down to the last one: at most two attempts for each event.
 
-    Where an engine seems to be away, and nothing was projected yet, one event is tried by itself: `pick` chooses it,
-    another one in each call, so that none that always meets this stops the others for good. `answered` says that
-    something was projected, `in_a_row` counts the attempts since then that met an engine that is away.
+    What may be an engine that is away is `doubtful`, and comes after all others. Where nothing was projected yet, one
+    of its events is tried by itself, once one of them has waited for five minutes: `now_ms` chooses it, another one in
+    each call, so that none that always meets this stops the others for good. `answered` says that something was
+    projected, `in_a_row` counts the attempts since then that met an engine that is away, and `away` that it is so.
     """
 
     attempt: Attempt
     note: Callable[[Failure], bool]
-    pick: int
+    now_ms: int
     report: ProjectionReport = field(default_factory=ProjectionReport)
+    doubtful: list[Failure] = field(default_factory=list)
     unsure: list[Failure] = field(default_factory=list)
     answered: bool = False
     away: bool = False
     in_a_row: int = 0
 
     def run(self, pending: tuple[PendingEvent, ...]) -> None:
-        waiting = [(pending, "")] if pending else []
-        while waiting:
-            markers, error = waiting.pop()
-            if self.away:
-                self._fail(markers, error)
-                continue
-            for failure in self._attempted(markers):
-                waiting += [(part, failure.error) for part in reversed(self._parts(failure))]
+        waiting = [pending] if pending else []
+        while waiting or self.doubtful:
+            if waiting:
+                waiting += self._parts(self._attempted(waiting.pop()))
+            else:
+                waiting += self._parts_of_doubtful(self.doubtful.pop())
         if self.answered:
             self._note_all(self.unsure)
 
     def _attempted(self, markers: tuple[PendingEvent, ...]) -> list[Failure]:
         outcome = self.attempt(markers)
         self.report.add(ProjectionReport(outcome.projected, outcome.gone, done=outcome.done))
-        met_outage = any(failure.fault is not Fault.OWN for failure in outcome.failures)
-        self.in_a_row = 0 if outcome.done else self.in_a_row + met_outage
-        self.answered = self.answered or bool(outcome.done)
-        self.away = self.away or self.in_a_row >= MOST_OUTAGES
+        if outcome.done:
+            self.answered, self.away, self.in_a_row = True, False, 0
+        else:
+            self.in_a_row += any(failure.fault is not Fault.OWN for failure in outcome.failures)
+            self.away = self.away or self.in_a_row >= MOST_OUTAGES
         return outcome.failures
 
-    def _parts(self, failure: Failure) -> list[tuple[PendingEvent, ...]]:
-        """What is to be tried again of what failed; what stands alone has failed for good."""
-        if len(failure.markers) == 1:
-            self._alone(failure)
-            return []
-        if failure.fault is Fault.OWN:
-            return _split(failure.markers)
-        return self._probed(failure)
+    def _parts(self, failures: Sequence[Failure]) -> list[tuple[PendingEvent, ...]]:
+        """What is to be tried again at once, the first last; what stands alone has failed for good."""
+        parts: list[tuple[PendingEvent, ...]] = []
+        for failure in failures:
+            if len(failure.markers) == 1:
+                self._alone(failure)
+            elif failure.fault is Fault.OWN:
+                parts += _split(failure.markers)
+            else:
+                self.doubtful.append(failure)
+        return parts[::-1]
 
-    def _probed(self, failure: Failure) -> list[tuple[PendingEvent, ...]]:
-        """The same where an engine may be away: then nothing of it, after one try of one event."""
+    def _parts_of_doubtful(self, failure: Failure) -> list[tuple[PendingEvent, ...]]:
+        """The same; nothing, where the engine is away."""
         markers = failure.markers
-        if not self.away and not self.answered:
-            place = self.pick % len(markers)
+        if not self.answered and not self.away:
+            self.away = failure.fault is Fault.OUTAGE and not self._is_late(markers)
+        if not self.answered and not self.away:
+            place = self.now_ms % len(markers)
             for alone in self._attempted((markers[place],)):
-                self.away = self.away or alone.fault is not Fault.OWN
+                self.away = alone.fault is not Fault.OWN
                 self._alone(alone)
             markers = (*markers[:place], *markers[place + 1 :])
         if self.away:
             self._fail(markers, failure.error)
             return []
-        return _split(markers)
+        return _split(markers)[::-1]
+
+    def _is_late(self, markers: Sequence[PendingEvent]) -> bool:
+        return self.now_ms - min(_accepted_ms(marker.ref.id) for marker in markers) > PATIENCE_MS
 
     def _alone(self, failure: Failure) -> None:
         self._fail(failure.markers, failure.error)
@@ -152,6 +165,14 @@ class _Isolation:
 
     def _fail(self, markers: Sequence[PendingEvent], error: str) -> None:
         self.report.failed |= {marker.ref.id: error for marker in markers}
+
+
+def _accepted_ms(event_id: str) -> int:
+    """When it was accepted; an id that is none of ours counts as old."""
+    try:
+        return id_milliseconds(event_id)
+    except ValueError:
+        return 0
 
 
 def _split(markers: tuple[PendingEvent, ...]) -> list[tuple[PendingEvent, ...]]:

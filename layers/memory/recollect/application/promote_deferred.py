@@ -12,7 +12,7 @@ from recollect.application.read_memories import KeptMemory
 from recollect.domain.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.domain.bridge import QUEUE, STATE_KEY, Deferral, deferral_in, deferral_write, state_in
 from recollect.domain.bus import semantic_saved
-from recollect.domain.errors import RecollectError, Unavailable, UpstreamFailed, VersionMismatch
+from recollect.domain.errors import Unavailable, UpstreamFailed, VersionMismatch
 from recollect.domain.event import Event
 from recollect.domain.ids import IdSource
 from recollect.domain.items import MOST_WRITES, DueItem, Item, ItemKey, ItemWrite, of_tenant
@@ -102,7 +102,7 @@ class PromoteDeferred:
                 return
             items = self._items.get(owner, keys)
             self._user(owner, items, now, run)
-        except RecollectError as error:
+        except Exception as error:  # noqa: BLE001 - whatever one user's events raise, the others' go on
             run.failed[type(error).__name__] += len(keys)
 
     def _suspended(self, tenant: str) -> bool:
@@ -131,7 +131,7 @@ class PromoteDeferred:
             return
         try:
             memories = self._promoted(owner, events, now)
-        except RecollectError as error:
+        except Exception as error:  # noqa: BLE001 - as above, for one event
             if len(events) > 1 and not isinstance(error, Unavailable):
                 for event in events:
                     self._settle(owner, [event], waiting, now, run)

@@ -129,7 +129,9 @@ def _of_event(memory: Memory, event: Event) -> Memory:
 
 
 class _Fresh:
-    """Projections that know no vector of these events, and settle nothing: markers belong to who publishes."""
+    """Projections that know no vector of these events but what they save themselves, and settle nothing: markers
+    belong to who publishes.
+    """
 
     def __init__(self, projections: Projections, event_ids: set[str]) -> None:
         self._projections = projections
@@ -143,6 +145,7 @@ class _Fresh:
 
     def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
         self._projections.save(scope, projections)
+        self._event_ids = self._event_ids - {one.ref.id for one in projections}
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
         others = [event_id for event_id in event_ids if event_id not in self._event_ids]

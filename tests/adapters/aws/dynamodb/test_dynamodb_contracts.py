@@ -1,6 +1,7 @@
 """The promises of the ports, on moto and on DynamoDB Local."""
 
 from recollect.contracts.erasing import ErasingContract
+from recollect.contracts.failed_projections import FailedProjectionsContract
 from recollect.contracts.idempotency import IdempotencyStoreContract
 from recollect.contracts.items import ItemsContract
 from recollect.contracts.items_with_events import ItemsWithEventsContract
@@ -49,4 +50,8 @@ class TestRecords(RecordsContract):
 
 
 class TestItemsWithEvents(ItemsWithEventsContract):
+    pass
+
+
+class TestFailedProjections(FailedProjectionsContract):
     pass

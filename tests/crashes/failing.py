@@ -1,0 +1,108 @@
+"""Scenarios of events that fail by their own fault: noted, tried again, replayed, deleted."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from application.setting import ANNA, Memory, with_parts
+from crashes.evidence import talked
+from crashes.running import run_job
+from crashes.scenario import scenario
+from crashes.world import World
+from recollect.app import App
+from recollect.domain.failed_projections import RETRY_POLICY
+
+LATER = timedelta(hours=2)
+
+
+class Refusing:
+    """An embedder that cannot read what is about zebras."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def encode(self, texts: Sequence[str], *given: Any, **named: Any) -> Any:
+        """As the real one, but for those."""
+        if any("zebra" in text for text in texts):
+            raise ValueError("not to be read")
+        return self._real.encode(texts, *given, **named)
+
+
+def refusing(world: World) -> App:
+    """The app of the world over such an embedder."""
+    return with_parts(Memory(world.app, world.now), embedder=Refusing(world.app.parts.embedder)).app
+
+
+def with_zebras(world: World) -> None:
+    """Some that nobody has projected yet, one of them about a zebra."""
+    talked(world)
+    world.known["new"] = world.say("The bakery opens.", "The zebra sings.", "The owl hoots.")
+
+
+def noted(world: World) -> None:
+    """The same, projected; what failed is noted."""
+    with_zebras(world)
+    assert len(refusing(world).reconcile(world.now).noted) == 1
+
+
+def quarantined(world: World) -> None:
+    """The same, and it has failed as often as it may."""
+    noted(world)
+    app = refusing(world)
+    for _ in range(RETRY_POLICY.most_tries):
+        world.now += LATER
+        app.reconcile(world.now)
+    assert world.app.failed_events.standing().quarantined == 1
+
+
+def tried_again(world: World) -> None:
+    """What was noted, when the fault is gone and its time has come; whoever is quarantined is replayed."""
+    world.app.retry_failed.replay("acme", world.now + 2 * LATER, None, world.now + LATER)
+    assert world.app.retry_failed(world.now + 2 * LATER).failed == {}
+
+
+@scenario(
+    *("failed_events.note", "failed_events.due", "retry_failed", "reconcile.standing"),
+    "retry_failed.standing",
+    prepare=with_zebras,
+    settle=tried_again,
+)
+def project_past_a_failure(world: World) -> None:
+    """All but the one are projected, and that is noted; its second try fails, too."""
+    app = refusing(world)
+    app.reconcile(world.now)
+    app.reconcile(world.now + LATER)
+    app.reconcile.standing()
+
+
+@scenario("failed_events.clear", prepare=noted)
+def retry_what_failed(world: World) -> None:
+    """The fault is gone."""
+    world.app.reconcile(world.now + LATER)
+
+
+@scenario("failed_events.page", "failed_events.replay", "retry_failed.replay", prepare=quarantined, settle=tried_again)
+def replay_what_is_quarantined(world: World) -> str:
+    """The job `reconcile` with `replay`."""
+    return run_job(world, "reconcile", {"replay": True})
+
+
+@scenario("failed_events.forget", "failed_events.noted", prepare=quarantined, settle=tried_again)
+def forget_what_is_quarantined(world: World) -> None:
+    """With the event its note goes."""
+    for ref in [one.failed.ref for one in world.app.failed_events.listed("acme", 10)]:
+        world.app.forget(ANNA, event_id=ref.id, now=world.now)
+    world.app.reconcile(world.now)
+
+
+@scenario(
+    "failed_events.check", "failed_events.listed", "failed_events.of_user", "failed_events.standing",
+    prepare=talked, reads=True,
+)  # fmt: skip
+def failures(world: World) -> list[Any]:
+    """What an operator sees of them."""
+    failed = world.app.failed_events
+    return [failed.check().detail, failed.listed("acme", 10), failed.of_user(ANNA), failed.standing("acme")]
