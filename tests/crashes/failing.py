@@ -60,7 +60,7 @@ def quarantined(world: World) -> None:
 
 def tried_again(world: World) -> None:
     """What was noted, when the fault is gone and its time has come; whoever is quarantined is replayed."""
-    world.app.retry_failed.replay("acme", world.now + 2 * LATER, None, world.now + LATER)
+    world.app.retry_failed.replay("acme", "again", None, world.now + LATER)
     assert world.app.retry_failed(world.now + 2 * LATER).failed == {}
 
 

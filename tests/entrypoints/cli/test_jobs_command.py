@@ -15,10 +15,13 @@ from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
 from recollect.app import App
 from recollect.application.jobs import JobOrder
+from recollect.application.projection_attempt import Failure
 from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import NotFound, Unavailable
+from recollect.domain.failed_projections import RETRY_POLICY, Fault
 from recollect.domain.job import Job, JobProgress, JobStatus, RemainingSeconds
 from recollect.domain.scope import Scope
+from recollect.domain.timeline import PendingEvent
 from recollect.entrypoints.job_rounds import JobRounds
 from recollect.entrypoints.worker import Projector, ProjectorPolicy, real_now
 
@@ -82,10 +85,37 @@ def test_a_job_that_was_left_is_watched_to_its_end(run: Run, app: App) -> None:
     assert app.jobs.read("local", job.id).status is JobStatus.DONE
 
 
+def quarantine(app: App) -> str:
+    """An event that has failed as often as it may; its id."""
+    say(app, "the zebra sings", 1)
+    event = app.parts.timeline.newest(ANA, 1)[0]
+    failure = Failure((PendingEvent(ANA, event.ref),), "ValueError", Fault.OWN)
+    for hours in range(RETRY_POLICY.most_tries):
+        assert app.failed_events.note(failure, datetime.now(UTC) - timedelta(hours=20 - hours))
+    return event.id
+
+
+def test_what_is_quarantined_is_listed_advised_about_and_replayed(run: Run, app: App) -> None:
+    event_id = quarantine(app)
+    (line,) = run("jobs", "failed").stdout.splitlines()
+    assert line.startswith(f"{event_id}  quarantined    8 tries  ")
+    assert line.endswith("  ValueError")
+    (shown,) = json.loads(run("jobs", "failed", "--json").stdout)["failures"]
+    assert (shown["event_id"], shown["quarantined"], "next_at" in shown) == (event_id, True, False)
+    doctor = run("doctor")
+    assert doctor.exit_code == 0, doctor.stdout
+    assert "ok    projection: events that could not be projected: 1 quarantined, 0 tried again later" in doctor.stdout
+    assert "note: `recollect jobs failed` says why" in doctor.stdout
+    assert run("jobs", "run", "reconcile").stdout == "done  1 quarantined\n"
+    assert run("jobs", "run", "reconcile", "--replay").stdout == "done  1 replayed, 1 projected\n"
+    assert run("jobs", "failed").stdout == ""
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         ("run", "dance"),
+        ("run", "retain", "--replay"),
         ("run", "restore"),
         ("run", "reindex", "--from", "nowhere"),
         ("run", "retain", "--user", "ana"),

@@ -122,19 +122,27 @@ def test_a_part_that_stays_away_is_not_hammered(app: App) -> None:
     assert count_pending(app) == 60
 
 
-def test_a_defect_does_not_end_the_thread_and_tells_no_text(app: App, caplog: pytest.LogCaptureFixture) -> None:
+def defective(app: App, times: int) -> None:
+    """An index that raises what no adapter should, so many times."""
     broken = break_index(app, failures=0)
-    real, tries = broken.put, iter([True, True])
+    real, tries = broken.put, iter(range(times))
 
-    def defective(documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
-        if next(tries, False):
+    def put(documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
+        if next(tries, None) is not None:
             raise ValueError("my secret")
         return real(documents, **options)
 
-    broken.put = defective  # type: ignore[method-assign]
+    broken.put = put  # type: ignore[method-assign]
+
+
+def test_a_defect_does_not_end_the_thread_and_tells_no_text(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    defective(app, times=1)
     with caplog.at_level(logging.INFO, "recollect"), Projector(app, QUICK):
         say(app, "my secret")
-        assert soon(lambda: count_pending(app) == 0)
+        assert soon(lambda: app.failed_events.standing().retried == 1)
+        say(app, "another")
+        assert soon(lambda: len(app.parts.publisher.published("local", None, None)) == 1)
+    assert count_pending(app) == 0
     assert "ValueError" in str([record.__dict__ for record in caplog.records])
     assert "my secret" not in str([record.__dict__ for record in caplog.records])
 
@@ -174,6 +182,13 @@ def test_it_stops_after_the_page_under_way(app: App) -> None:
     told.join()
     assert 0 < count_pending(app) < 1000
     assert app.listeners == []
+
+
+def test_a_drain_tells_what_failed_by_its_own_fault(app: App) -> None:
+    defective(app, times=1)
+    say(app, "one")
+    drained = drain(app, lambda _: None)
+    assert (drained.projected, drained.failures, drained.refusals) == (0, {}, "ValueError (1)")
 
 
 def test_a_drain_ends_with_nothing_pending_and_tells_its_progress(app: App) -> None:

@@ -1,6 +1,9 @@
 """`/v1/jobs`: for administrators, each tenant for itself, answered at once or, on a laptop, when the job has ended."""
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import pytest
 from openapi_schema_validator import OAS31Validator
@@ -71,6 +74,55 @@ def test_reconcile_is_done_when_what_was_accepted_before_is_projected(laptop: La
     assert app.parts.projections.pending(10, None).markers == ()
 
 
+@contextmanager
+def refusing(app: App) -> Iterator[None]:
+    """For a while nothing can be encoded."""
+
+    class Refusing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+        def encode(self, *_: Any, **__: Any) -> Any:
+            raise ValueError("the zebra sings")
+
+    real, attempt = app.parts.embedder, app.project._attempt
+    attempt._embedder = cast(Any, Refusing())
+    try:
+        yield
+    finally:
+        attempt._embedder = real
+
+
+def test_what_fails_is_listed_without_its_text_and_replayed(laptop: Laptop, app: App) -> None:
+    caller = Caller(laptop)
+    (event_id,) = caller.added("the zebra sings")
+    with refusing(app):
+        answer = start(caller, "reconcile", query="?wait=true")
+    assert (answer.status, answer.json["status"]) == (200, "done")
+    assert (answer.json["counts"]["failed"], answer.json["counts"]["quarantined"]) == (1, 0)
+    (failure,) = answer.json["failures"]
+    assert (failure["event_id"], failure["user_id"], failure["error"]) == (event_id, "anna", "ValueError")
+    assert (failure["tries"], failure["quarantined"]) == (1, False)
+    assert "zebra" not in answer.text
+    schemas = openapi_document()["components"]["schemas"]
+    OAS31Validator({**schemas["Job"], "components": {"schemas": schemas}}).validate(answer.json)
+    again = start(caller, "reconcile", {"replay": True}, query="?wait=true").json
+    assert (again["counts"]["replayed"], again["counts"]["projected"], again["counts"]["failed"]) == (1, 1, 0)
+    assert "failures" not in again
+    assert caller.get("/v1/ready").json["parts"]["projection"]["detail"] == "no event has failed"
+
+
+def test_what_fails_is_its_tenants_alone(app: App) -> None:
+    of(app, "acme").added("the zebra sings")
+    with refusing(app):
+        app.reconcile(datetime.now(UTC))
+    job_id = start(of(app, "other"), "reconcile", {"replay": True}).json["job_id"]
+    app.run_jobs(lambda: datetime.now(UTC), lambda: 900.0)
+    shown = of(app, "other").get(f"/v1/jobs/{job_id}").json
+    assert (shown["counts"]["replayed"], "failures" in shown) == (0, False)
+    assert app.failed_events.standing("acme").retried == 1
+
+
 def test_a_tenants_reconcile_leaves_others_alone(app: App) -> None:
     of(app, "acme").added("the zebra sings")
     of(app, "other").added("the owl hoots")
@@ -105,6 +157,8 @@ def test_what_is_no_job(caller: Caller) -> None:
         ("restore", {"snapshot_id": "s", "tenant": "other"}, "", ("body", "tenant")),
         ("reindex", {"from": "nothing"}, "", ("body", "from")),
         ("retain", {"older_than_days": 1}, "", ("body", "older_than_days")),
+        ("retain", {"replay": True}, "", ("body", "replay")),
+        ("reconcile", {"replay": "yes"}, "", ("body", "replay")),
         ("retain", {}, "?wait=yes", ("query", "wait")),
     ],
 )

@@ -189,12 +189,17 @@ class FailedEvents:
                 break
         return found[:limit]
 
-    def replay(self, notes: Sequence[Noted], now: datetime) -> list[Noted]:
-        """Makes them due at once, their tries forgotten; those that somebody wrote meanwhile are left out."""
+    def replay(self, notes: Sequence[Noted], replay: str, now: datetime) -> list[Noted]:
+        """Makes them due at once, their tries forgotten, and answers them as they are then.
+
+        Those that this replay has tried already are left out, and those that somebody wrote meanwhile.
+        """
         reset: list[Noted] = []
         for note in notes:
+            if note.failed.replay == replay and note.failed.tries:
+                continue
             with suppress(VersionMismatch):
-                failed = note.failed.replayed(now)
+                failed = note.failed.replayed(replay, now)
                 (item,) = self._items.write(note.scope, [failed_write(failed)], now)
                 assert item is not None
                 reset.append(Noted(note.scope, failed_in(item)))

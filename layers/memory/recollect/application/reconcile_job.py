@@ -11,7 +11,6 @@ from recollect.application.project_events import ProjectEvents, ProjectionReport
 from recollect.application.reconcile_bridge import ReconcileBridge
 from recollect.application.retry_failed import RetryFailed
 from recollect.domain.ids import id_milliseconds
-from recollect.domain.instants import from_iso, iso
 from recollect.domain.job import JOB_ID, JobProgress, RemainingSeconds
 from recollect.domain.timeline import PendingEvent
 from recollect.ports import Projections
@@ -82,16 +81,15 @@ class ReconcileJob:
     ) -> JobProgress:
         """The first step of a replay, as often as it takes; a page may be tried twice."""
         after: str | None = state.get("replay_after")
-        since = from_iso(state.get("replay_since", iso(now)))  # what fails once more meanwhile is not tried thrice
         while True:
-            page = self._retry.replay(tenant, since, after, now)
+            page = self._retry.replay(tenant, str(state[JOB_ID]), after, now)
             walk.counts.update(replayed=page.tried)
             _count(page.report, walk)
             after = page.more
             if after is None or deadline() < _RESERVE_SECONDS:
                 break
         own = {JOB_ID: state[JOB_ID]}
-        further = {} if after is None else {"replay": True, "replay_since": iso(since), "replay_after": after}
+        further = {} if after is None else {"replay": True, "replay_after": after}
         return _progress({**own, **further}, walk)
 
     def _project_own(

@@ -31,12 +31,13 @@ class RetryFailed:
         """Those that are due, of every tenant or of one, at most 100; nothing where there are none."""
         return self._tried(self._failed.due(now, MOST_AT_ONCE, tenant), now)
 
-    def replay(self, tenant: str, since: datetime, after: str | None, now: datetime) -> Replayed:
-        """A page of all that failed of a tenant before `since`, as if for the first time: due or not, quarantined or
-        not. What the process leaves undone is due then.
+    def replay(self, tenant: str, replay: str, after: str | None, now: datetime) -> Replayed:
+        """A page of all that failed of a tenant, as if for the first time: due or not, quarantined or not.
+
+        Each once in the replay of this name. What the process leaves undone is due then.
         """
         page = self._failed.page(tenant, after)
-        reset = self._failed.replay([note for note in page.notes if note.failed.last_at < since], now)
+        reset = self._failed.replay(page.notes, replay, now)
         return Replayed(len(reset), self._tried(reset, now), page.more)
 
     def standing(self, tenant: str | None = None) -> Standing:

@@ -101,8 +101,8 @@ class FailedProjectionsContract:
         failed.note(failure_of(scope, waiting), over)
         notes = failed.listed(scope.tenant, 10)
         assert [note.failed.ref for note in notes] == [mine.ref, waiting.ref]
-        assert len(failed.replay(notes, over)) == 2
-        assert failed.replay(notes, over) == []
+        assert len(failed.replay(notes, "one", over)) == 2
+        assert failed.replay(notes, "one", over) == []
         due = failed.due(over, 10, scope.tenant)
         assert {note.failed.ref for note in due} == {mine.ref, waiting.ref}
         assert {(note.failed.tries, note.failed.quarantined) for note in due} == {(0, False)}

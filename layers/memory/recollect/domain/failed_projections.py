@@ -77,7 +77,7 @@ class FailedProjection:
     """What is noted of one event. `error` is the class of the last error, `next_at` None for no try by itself.
 
     `removed`: the event is gone, and what was derived from it could not be taken away. That is tried for ever.
-    `version` is that of its item, 0 for none yet.
+    `replay` names the last replay that it was part of; `version` is that of its item, 0 for none yet.
     """
 
     ref: EventRef
@@ -88,6 +88,7 @@ class FailedProjection:
     next_at: datetime | None
     quarantined: bool = False
     removed: bool = False
+    replay: str = ""
     version: int = 0
 
     def waits(self, now: datetime) -> bool:
@@ -105,9 +106,9 @@ class FailedProjection:
             self, error=error, tries=tries, last_at=now, next_at=next_at, quarantined=quarantined, removed=removed
         )
 
-    def replayed(self, now: datetime) -> "FailedProjection":
+    def replayed(self, replay: str, now: datetime) -> "FailedProjection":
         """As if it had never been tried: due at once."""
-        return replace(self, tries=0, next_at=now, quarantined=False)
+        return replace(self, tries=0, next_at=now, quarantined=False, replay=replay)
 
 
 def first_failure(ref: EventRef, now: datetime) -> FailedProjection:
@@ -139,6 +140,7 @@ def failed_in(item: Item) -> FailedProjection:
             next_at=from_iso(value["next_at"]) if "next_at" in value else None,
             quarantined=value["quarantined"],
             removed=value["removed"],
+            replay=value.get("replay", ""),
             version=item.version,
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -155,4 +157,5 @@ def _document(failed: FailedProjection) -> Mapping[str, Any]:
         "quarantined": failed.quarantined,
         "removed": failed.removed,
     }
-    return document | ({"next_at": iso(failed.next_at)} if failed.next_at else {})
+    document |= {"next_at": iso(failed.next_at)} if failed.next_at else {}
+    return document | ({"replay": failed.replay} if failed.replay else {})

@@ -1,0 +1,89 @@
+"""One event that cannot be projected, on the real engines: the stream goes on, the event is noted, found, replayed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from deployment.permissions import refusals
+from engines.conftest import Deployment, lambda_context
+from engines.test_jobs_end_to_end import jobs, noting, run, say
+from recollect.domain.failed_projections import RETRY_POLICY
+from recollect.domain.scope import Scope
+
+pytestmark = pytest.mark.engines
+
+__all__ = ["jobs"]
+
+ANNA = Scope("acme", "anna")
+
+
+@contextmanager
+def refusing(deployment: Deployment, word: str) -> Iterator[None]:
+    """For a while no text with this word can be encoded."""
+
+    class Refusing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+        def encode(self, texts: Any, *given: Any, **named: Any) -> Any:
+            if any(word in text for text in texts):
+                raise ValueError(word)
+            return real.encode(texts, *given, **named)
+
+    attempt = deployment.app.project._attempt
+    real: Any = attempt._embedder
+    attempt._embedder = cast(Any, Refusing())
+    try:
+        yield
+    finally:
+        attempt._embedder = real
+
+
+@pytest.mark.spec("P-25")
+def test_a_poisoned_event_is_noted_quarantined_and_replayed(jobs: Deployment) -> None:
+    good, bad = say(jobs, "the cat sleeps all day", 2), say(jobs, "the zebra sings at midnight", 1)
+    with refusing(jobs, "zebra"), noting(jobs) as needs:
+        assert jobs.pump.drain() > 0
+        assert jobs.pump.given_up == 0
+    assert refusals("project", needs, jobs.app.settings.index_prefix) == set()
+    app = jobs.app
+    assert app.parts.projections.pending(100, None).markers == ()
+    assert [event.id for event in app.parts.timeline.newest(ANNA, 10)] == [bad, good]
+    assert app.parts.timeline.find(ANNA, bad) is not None
+    (note,) = app.failed_events.listed("acme", 10)
+    assert (note.failed.ref.id, note.failed.error, note.failed.tries) == (bad, "ValueError", 1)
+    moment = datetime.now(UTC)
+    with refusing(jobs, "zebra"):
+        for _ in range(RETRY_POLICY.most_tries):
+            moment += timedelta(hours=1)
+            app.reconcile(moment)
+    answer = jobs.handlers["project"]({"task": "reconcile"}, lambda_context())
+    assert (answer["failed"], answer["quarantined"]) == (0, 1)
+    ready = jobs.call("retrieval", "GET", "/v1/ready").body
+    assert (ready["ready"], ready["parts"]["projection"]["pending"]) == (True, 1)
+    asked = jobs.call("admin", "POST", "/v1/jobs/reconcile", {"replay": True})
+    assert asked.status == 202
+    with noting(jobs) as needs:
+        assert run(jobs, "jobs")["done"] == 1
+    assert refusals("jobs", needs, jobs.app.settings.index_prefix) == set()
+    with noting(jobs) as needs:
+        shown = jobs.call("admin", "GET", f"/v1/jobs/{asked.body['job_id']}").body
+    assert refusals("retrieval", needs, jobs.app.settings.index_prefix) == set()
+    assert (shown["status"], shown["counts"]["projected"], shown["counts"]["quarantined"]) == ("done", 1, 0)
+    assert "failures" not in shown
+    assert app.failed_events.listed("acme", 10) == []
+
+
+@pytest.mark.spec("P-22")
+def test_a_poisoned_event_can_be_deleted(jobs: Deployment) -> None:
+    bad = say(jobs, "the zebra sings at midnight", 1)
+    with refusing(jobs, "zebra"):
+        jobs.pump.drain()
+    assert len(jobs.app.failed_events.listed("acme", 10)) == 1
+    assert jobs.call("retrieval", "DELETE", f"/v1/users/anna/events/{bad}").status in (200, 204)
+    jobs.app.reconcile(datetime.now(UTC))
+    assert jobs.app.failed_events.listed("acme", 10) == []
+    assert jobs.app.parts.timeline.newest(ANNA, 10) == []
