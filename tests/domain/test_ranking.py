@@ -42,6 +42,17 @@ def test_semantic_order_leaves_out_what_has_no_vector() -> None:
     assert order([candidate("blind"), candidate("seen", vector=NORTH)], Mode.SEMANTIC) == ["seen"]
 
 
+def test_what_has_no_vector_yet_stands_where_its_words_put_it() -> None:
+    """Others have one, and say nothing of the dog: without an estimate they would all be before it."""
+    likely = numpy.array([4, 3], dtype=numpy.float32)
+    unlike = [candidate(f"unlike{n}", vector=likely) for n in range(20)]
+    wordy = candidate("wordy", counts={"dog": 2})
+    silent, nearest = candidate("silent"), candidate("nearest", vector=EAST, counts={"dog": 2})
+    assert set(order([*unlike, silent, wordy, nearest])[:2]) == {"nearest", "wordy"}
+    assert order([*unlike, silent, wordy])[0] == "wordy"
+    assert order([*unlike, candidate("of another matter", vector=NORTH), silent])[-1] == "of another matter"
+
+
 @given(st.permutations([candidate(str(i), vector=EAST * (i % 3 + 1), counts={"dog": i % 4}) for i in range(8)]))
 def test_the_order_does_not_depend_on_the_order_of_nomination(shuffled: list[Candidate]) -> None:
     assert order(shuffled) == order(sorted(shuffled, key=lambda c: c.ref.id))

@@ -29,6 +29,7 @@ from recollect.domain.signals import (
     near_ones,
     said_by_user,
     similarities,
+    with_estimates,
 )
 
 
@@ -205,3 +206,35 @@ def test_the_best_has_one_and_the_order_stays(values: list[float]) -> None:
     assert not values or max(values) <= 0 or max(found) == 1.0
     in_order = [one for _, one in sorted(zip(values, found, strict=True))]
     assert in_order == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("shares", "known", "words", "estimated"),
+    [
+        ([], [], [], []),
+        ([1.0, 0.4], [True, True], [0.0, 1.0], [1.0, 0.4]),
+        ([0.0, 0.0], [False, False], [0.0, 1.0], [0.0, 0.0]),
+        ([1.0, 0.4, 0.0], [True, True, False], [0.5, 0.0, 0.0], [1.0, 0.4, 0.7]),
+        ([1.0, 0.4, 0.0, 0.0], [True, True, False, False], [0.5, 0.0, 1.0, 0.5], [1.0, 0.4, 1.0, 0.85]),
+    ],
+)
+def test_a_similarity_that_is_not_known_is_the_mean_of_the_known_lifted_by_words(
+    shares: list[float], known: list[bool], words: list[float], estimated: list[float]
+) -> None:
+    assert with_estimates(shares, known, words) == pytest.approx(estimated)
+
+
+unit_shares = st.floats(0, 1)
+
+
+@given(st.lists(st.tuples(unit_shares, st.booleans(), unit_shares), max_size=12))
+def test_an_estimate_stays_a_share_and_more_words_never_mean_less(rows: list[tuple[float, bool, float]]) -> None:
+    shares, known, words = ([row[n] for row in rows] for n in range(3))
+    found = with_estimates(shares, known, words)  # type: ignore[arg-type]
+    assert all(0 <= one <= 1 + 1e-9 for one in found)
+    assert [one for one, is_known in zip(found, known, strict=True) if is_known] == [
+        share for share, is_known in zip(shares, known, strict=True) if is_known
+    ]
+    if any(known):
+        unknown = sorted((word, one) for word, one, is_known in zip(words, found, known, strict=True) if not is_known)
+        assert [one for _, one in unknown] == sorted(one for _, one in unknown)

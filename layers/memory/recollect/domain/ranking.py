@@ -28,6 +28,7 @@ from recollect.domain.signals import (
     near_ones,
     said_by_user,
     similarities,
+    with_estimates,
 )
 from recollect.domain.similarity import SimilarityScale
 
@@ -37,6 +38,8 @@ QUESTION_SHARE = 0.3
 It is nearer to a question than any answer is, and states nothing. The others are not measured by it, and it lends its
 neighbours no more than it has.
 """
+
+_BY_VECTOR = ("weighted_similarity", "distinct_similarity")
 
 
 class Mode(StrEnum):
@@ -67,6 +70,7 @@ class RankingPolicy:
     - `weighted_similarity`: the cosine of the record and the question, whose words count the more the rarer they are
       in the user's records (the plain cosine where the embedder tells no tokens).
     - `distinct_similarity`: the same by what of the question is not common to all that was nominated.
+      Of a record that has no vector yet, among others that have one, both are estimated by its words.
     - `bm25`: the record's own words.
     - `exchange_words`: its words, and those of the best record of its exchange.
     - `named_date`: it was said on a date that the question names.
@@ -177,6 +181,8 @@ def _mixed(
     raw |= {"bm25": lexical, "exchange_words": exchange_words(near, lexical)}
     keeps = [QUESTION_SHARE if candidate.role == ASKING else 1.0 for candidate in candidates]
     normal = {name: by_maximum([max(0.0, value or 0.0) for value in values], keeps) for name, values in raw.items()}
+    known = [cosine is not None for cosine in similarity]
+    normal |= {name: with_estimates(normal[name], known, normal["bm25"]) for name in _BY_VECTOR}
     hints = {
         "named_date": named_dates(candidates, date_hints(query.text)),
         "named_speaker": named_speaker(candidates, query.text),

@@ -173,3 +173,17 @@ def by_maximum(values: Sequence[float], keeps: Sequence[float]) -> list[float]:
     whole = (value for value, share in zip(values, keeps, strict=True) if share >= 1)
     high = max(whole, default=0.0) or max(values, default=0.0)
     return [min(value / high, 1.0) if high > 0 else 0.0 for value in values]
+
+
+def with_estimates(shares: Sequence[float], known: Sequence[bool], words: Sequence[float]) -> list[float]:
+    """The shares of a similarity, those that are not known estimated by the words.
+
+    A record whose vector is not made yet is not unlike the question: taken for 0 it would stand behind whatever has a
+    vector. It gets the mean of the known ones, and of what that lacks to the best as much as `words`, its share of the
+    best BM25, says. Where all are known, or none is, they stay as they are.
+    """
+    if all(known) or not any(known):
+        return list(shares)
+    usual = sum(share for share, is_known in zip(shares, known, strict=True) if is_known) / sum(known)
+    both = zip(shares, known, words, strict=True)
+    return [share if is_known else usual + (1 - usual) * word for share, is_known, word in both]
