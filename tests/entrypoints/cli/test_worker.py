@@ -15,6 +15,7 @@ from recollect.app import App
 from recollect.application.reconcile import PAGE
 from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import Unavailable
+from recollect.domain.event import EventRef
 from recollect.domain.nomination import IndexDocument
 from recollect.domain.scope import Scope
 from recollect.entrypoints import worker
@@ -198,6 +199,30 @@ def test_a_drain_ends_with_nothing_pending_and_tells_its_progress(app: App) -> N
     drained = drain(app, told.append)
     assert (drained.projected, not drained.failures, sum(told)) == (3 * PAGE, True, 3 * PAGE)
     assert told == [PAGE] * 3
+
+
+class MarkingAgain:
+    """Marks the first event that is settled once more, as the settling of a contradiction may."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+        self.marked = 0
+
+    def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        self._real.settle(scope, refs)
+        if not self.marked:
+            self.marked += 1
+            self._real.mark(scope, refs[:1])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+def test_a_drain_projects_what_its_last_page_marked_again(app: App) -> None:
+    say(app, "one", "two")
+    app.parts.__dict__["projections"] = marking = MarkingAgain(app.parts.projections)
+    assert not drain(app, lambda count: None).failures
+    assert (marking.marked, count_pending(app)) == (1, 0)
 
 
 def test_a_drain_waits_out_a_short_absence(app: App) -> None:

@@ -239,13 +239,21 @@ def drain(app: App, progress: Callable[[int], None], clock: Clock = real_now, tr
     """
     done, stuck = Drained(), 0
     while stuck < tries:
-        time.sleep(0.2 * 2**stuck if stuck else 0)
+        time.sleep(0.2 * 2**stuck if stuck and done.failures else 0)
         before = done.projected
         _drain_round(app, progress, clock, done)
-        if not done.failures:
+        if not done.failures and not _marked_again(app):
             break
-        stuck = 0 if done.projected > before else stuck + 1
+        stuck = 0 if done.failures and done.projected > before else stuck + 1
     return done
+
+
+def _marked_again(app: App) -> bool:
+    """Whether what was projected last left markers of others behind: settling a contradiction may."""
+    try:
+        return bool(app.parts.projections.pending(1, None).markers)
+    except RecollectError:
+        return False
 
 
 def _drain_round(app: App, progress: Callable[[int], None], clock: Clock, done: Drained) -> None:
