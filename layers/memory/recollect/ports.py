@@ -91,7 +91,7 @@ class Timeline(Protocol):
         """
 
     def tail(self, scope: Scope) -> Tail:
-        """The newest 100 pending events of the user, newest arrival first."""
+        """The newest 100 pending events of the user, newest arrival first, and how many wait (`Tail.waiting`)."""
 
     def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
         """The user's conversations that have been projected, the last begun first."""

@@ -236,6 +236,10 @@ def test_words_are_found_from_the_append_on(timeline: SqliteTimeline, sqlite_ind
     assert found.statistics == TermStatistics(1, 2, {"pari": 1})
     assert found.tally is not None
     assert (found.tally.considered, found.tally.dropped) == (2, {DropReason.PRIVATE: 1})
+    sqlite_index.put([a_document(scope, event, a_vector()) for event in events])
+    projected = sqlite_index.nominate(scope, a_request("paris", vector=a_vector(), count=True))
+    assert (projected.statistics, projected.tally) == (found.statistics, found.tally)
+    assert projected.hits[0].vector is not None
 
 
 def test_words_that_were_lost_are_written_again(

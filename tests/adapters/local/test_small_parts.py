@@ -15,7 +15,7 @@ from recollect.domain.bus import BusEvent, episodic_saved, semantic_saved
 from recollect.domain.errors import Conflict, StoredDataError, Throttled
 from recollect.domain.filters import DropReason, TimeWindow
 from recollect.domain.memory import promoted
-from recollect.domain.timeline import COUNTED_RECORDS
+from recollect.domain.timeline import COUNTED_RECORDS, TAIL_EVENTS
 
 
 def test_a_call_is_made_at_submit() -> None:
@@ -65,6 +65,15 @@ def test_one_id_for_two_events_is_a_conflict_and_stores_nothing(timeline: Sqlite
     with pytest.raises(Conflict):
         timeline.append(scope, writes_of(scope, [first, an_event(scope, id=first.id, content="another")]))
     assert timeline.newest(scope, 10) == []
+
+
+def test_all_that_wait_are_counted_beyond_the_tail_too(timeline: SqliteTimeline) -> None:
+    scope, other = a_scope(), a_scope()
+    for part in range(3):
+        timeline.append(scope, writes_of(scope, some_events(scope, TAIL_EVENTS, conversation_id=f"c{part}")))
+        assert timeline.tail(scope).waiting == TAIL_EVENTS * (part + 1)
+    timeline.append(other, writes_of(other, some_events(other, 1)))
+    assert (timeline.tail(scope).waiting, timeline.tail(other).waiting) == (3 * TAIL_EVENTS, 1)
 
 
 @pytest.mark.spec("A-50", "A-51")

@@ -125,4 +125,5 @@ def _diagnostics(
         missing=(),
         tail=found.tail,
         tail_cut=found.tail_cut,
+        pending=found.pending,
     )

@@ -63,6 +63,7 @@ class Candidates:
     exact: bool
     tail: int
     tail_cut: bool
+    pending: int
     unreadable: tuple[str, ...] = ()
 
     @property
@@ -127,7 +128,8 @@ class IntentCandidates:
         self._reading.read(scope, [ref for ref in asked if ref.id not in walk.unreadable], records)
         wanted = [ref for ref in asked if ref.id not in walk.unreadable]
         tail_events = self._settled_tail(scope, tail, records)
-        slots = SlotsThen.of(self._timeline, self._concurrency, scope, filters, tail_events)
+        known = [*walk.events.values(), *tail_events] if tail.cut else tail_events
+        slots = SlotsThen.of(self._timeline, self._concurrency, scope, filters, known)
         judge = Judging(scope, filters, records, slots, begun.rejections.result())
         named = begun.spaces.result() | _spaces_of((*walk.events.values(), *tail_events))
         return _judged(judge, walk, [ref.id for ref in wanted], named, tail)
@@ -183,6 +185,7 @@ def _judged(judge: Judging, walk: _Walk, ids: Iterable[str], spaces: frozenset[s
         exact=not walk.cut and walk.scanned < COUNTED_RECORDS,
         tail=len(tail.refs),
         tail_cut=tail.cut,
+        pending=tail.waiting,
         unreadable=tuple(sorted(walk.unreadable)),
     )
 

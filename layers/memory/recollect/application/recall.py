@@ -31,6 +31,7 @@ from recollect.application.slots_then import SlotsThen
 from recollect.application.tail_slots import TailSlots
 from recollect.application.tail_vectors import TailVectors
 from recollect.application.value_gate import ValueGate
+from recollect.application.waiting_words import WaitingWords
 from recollect.domain.candidate import Arm, Candidate
 from recollect.domain.embedding import FloatArray, TextKind, TokenVectors
 from recollect.domain.errors import Unavailable, UpstreamFailed
@@ -41,6 +42,7 @@ from recollect.domain.nomination import NominationRequest, Nominations
 from recollect.domain.ranking import Mode, Query, Ranked, RankingPolicy, on_scale, rank
 from recollect.domain.scope import Scope
 from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.domain.timeline import Tail
 from recollect.ports import Concurrency, Embedder, Items, SearchIndex, Timeline
 
 PER_ARM = 80
@@ -71,6 +73,7 @@ class Recall:
         self._policy = policy
         self._tail_vectors = TailVectors(embedder)
         self._tail_slots = TailSlots(timeline, concurrency)
+        self._waiting_words = WaitingWords(index)
 
     def begin(self, scope: Scope, request: RecallRequest) -> OpenRecall:
         """Encodes the query and begins the first wave; from here on a threshold is one of cosines."""
@@ -92,7 +95,7 @@ class Recall:
         tail = self._concurrency.submit(lambda: self._timeline.tail(scope))
         rejections = self._concurrency.submit(lambda: self._gate.load(scope))
         memories = self._concurrency.submit(lambda: self._newest(scope, request))
-        return OpenRecall(scope, request, query, nominations, tail, rejections, memories, missing)
+        return OpenRecall(scope, request, query, nomination, nominations, tail, rejections, memories, missing)
 
     def _scale(self, request: RecallRequest) -> SimilarityScale:
         """Of a text the embedder's; a given vector is of a model that nobody here knows (A-28)."""
@@ -145,12 +148,14 @@ class Recall:
         ranking = self._ranked(opened, list(candidates.values()), nominations)
         superseded = {hit.ref.id for hit in nominations.superseded} if nominations else set()
         first = leading(ranking, opened.request.wanted + _RESERVE, superseded)
-        wanted = [*(r.candidate.ref for r in first), *tail.refs, *also]
+        by_words = self._waiting_words(opened, nominations, tail)
+        wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in by_words), *tail.refs, *also]
         self._records.read(opened.scope, wanted, records)
         found = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
         tail_events = self._tail_slots(opened.scope, found)
         records.events |= {event.id: event for event in tail_events}
         waiting = self._tail_candidates(opened, tail_events, records, candidates)
+        waiting |= self._compared(opened, by_words, records)
         if waiting:
             candidates |= waiting
             ranking = self._ranked(opened, list(candidates.values()), nominations)
@@ -163,8 +168,8 @@ class Recall:
             told=_told(opened, nominations, tail_events),
             near_misses=opened.request.near_misses,
         )
-        recalled = self._recalled(opened, nominations, records, to_judge, tail_events, waiting)
-        return without_rejected_values(replace(recalled, tail_cut=tail.cut), opened.rejections.result())
+        recalled = self._recalled(opened, nominations, records, to_judge, tail, tail_events, waiting)
+        return without_rejected_values(recalled, opened.rejections.result())
 
     def _recalled(
         self,
@@ -172,11 +177,14 @@ class Recall:
         nominations: Nominations | None,
         records: Records,
         ranking: Ranking,
+        tail: Tail,
         tail_events: tuple[Event, ...],
         waiting: Mapping[str, Candidate],
     ) -> Recalled:
         """What the records let pass, and what the counts need."""
-        slots = SlotsThen.of(self._timeline, self._concurrency, opened.scope, opened.request.filters, tail_events)
+        more = tail.cut and nominations is not None and nominations.includes_tail
+        filters = opened.request.filters
+        slots = SlotsThen.of(self._timeline, self._concurrency, opened.scope, filters, tail_events, more_wait=more)
         judge = Judging(opened.scope, opened.request.filters, records, slots, opened.rejections.result())
         back = self._read_back(judge, ranking)
         scale, mode = self._scale(opened.request), effective_query(opened).mode
@@ -194,7 +202,8 @@ class Recall:
             slots=slots,
             nominations=nominations,
             tail_events=tail_events,
-            tail_cut=False,
+            tail_cut=tail.cut,
+            pending=tail.waiting,
             tail_alike=sum(1 for one in reached if Arm.VECTOR not in one.candidate.arms),
             tail_unlike=len(live) - len(reached),
             missing=tuple(opened.missing),
@@ -235,6 +244,12 @@ class Recall:
         made = self._from_events(opened, tail_events, records, Arm.TAIL)
         ranks = {event_id: dict(known[event_id].arms) if event_id in known else {} for event_id in made}
         return {i: replace(candidate, arms={**ranks[i], **candidate.arms}) for i, candidate in made.items()}
+
+    def _compared(self, opened: OpenRecall, hits: Sequence[Candidate], records: Records) -> dict[str, Candidate]:
+        """What words found among the rest of what waits, with vectors made now."""
+        told = [records.told(records.events[hit.ref.id]) for hit in hits if hit.ref.id in records.events]
+        vectors = self._vectors(opened, told)
+        return {hit.ref.id: replace(hit, vector=vectors[hit.ref.id]) for hit in hits if hit.ref.id in vectors}
 
     def _from_events(
         self, opened: OpenRecall, events: Sequence[Event], records: Records, arm: Arm

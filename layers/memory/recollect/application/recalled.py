@@ -13,7 +13,7 @@ from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, SearchFilters
 from recollect.domain.lexical import TermStatistics
 from recollect.domain.memory import Memory
-from recollect.domain.nomination import Nominations
+from recollect.domain.nomination import NominationRequest, Nominations
 from recollect.domain.ranking import Mode, Query, Ranked
 from recollect.domain.scope import Scope
 from recollect.domain.timeline import Tail
@@ -43,11 +43,15 @@ class RecallRequest:
 
 @dataclass(slots=True)
 class OpenRecall:
-    """A recall under way, after its first wave was begun; `missing` names parts that did not answer."""
+    """A recall under way, after its first wave was begun; `missing` names parts that did not answer.
+
+    `nomination` is what the index was asked.
+    """
 
     scope: Scope
     request: RecallRequest
     query: Query
+    nomination: NominationRequest
     nominations: Pending[Nominations]
     tail: Pending[Tail]
     rejections: Pending[Rejections]
@@ -63,6 +67,8 @@ class Recalled:
     ranked once; `kept` has them as they are. `replaces` says for which older records something ranked stands, by the
     id of what is shown; `returned` how many the counts take for dropped and are ranked all the same. `slots` is how
     keyed events were judged. `near_misses` are those just behind, below the threshold too, that may be shown.
+    `pending` is how many of the user's events wait to be projected; where `tail_cut`, an engine may know no more than
+    that it is at least the tail.
     `tail_alike` counts those of the tail that rank by a vector which the index does not have, `tail_unlike` those that
     do not rank, though the filters admit them.
     """
@@ -78,6 +84,7 @@ class Recalled:
     nominations: Nominations | None
     tail_events: tuple[Event, ...]
     tail_cut: bool
+    pending: int
     tail_alike: int
     tail_unlike: int
     missing: tuple[str, ...]

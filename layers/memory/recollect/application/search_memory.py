@@ -9,7 +9,7 @@ from recollect.application.recalled import Recalled, RecallRequest
 from recollect.domain.event import Event, EventRef
 from recollect.domain.filters import DropReason, drop_reason
 from recollect.domain.memory import Memory
-from recollect.domain.ranking import Ranked
+from recollect.domain.ranking import Mode, Ranked
 from recollect.domain.representation import as_it_stands
 from recollect.domain.scope import Scope
 
@@ -32,8 +32,9 @@ class SearchResult:
 class SearchDiagnostics:
     """Counts over what was considered (A-30); `exact` is False where they are not of the whole scope.
 
-    `missing` names parts that did not answer, `fallback` what was used instead; `tail_cut` says that more than
-    the newest 100 events wait to be projected.
+    `missing` names parts that did not answer, `fallback` what was used instead. `pending` counts the user's events
+    that wait to be projected, so for their vector; `tail_cut` says that they are more than the newest 100. In the cloud
+    no more than these are counted: then `pending` is at least so many.
     """
 
     matched_count: int
@@ -45,6 +46,7 @@ class SearchDiagnostics:
     missing: tuple[str, ...]
     tail: int
     tail_cut: bool
+    pending: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ def _result(recalled: Recalled, ranked: Ranked, place: int) -> SearchResult:
 def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned: int) -> SearchDiagnostics:
     """The engine's tally, plus the tail it does not count, minus what the records forbade at read-back.
 
-    An engine that counts the tail takes what has no vector yet for unlike: those vectors are made at read.
+    An engine that counts the tail takes what has no vector yet for unlike: those vectors are made at read. Asked by
+    words alone it counts by them.
     """
     considered, dropped, exact = _tally(recalled)
     dropped += Counter(recalled.dropped.values())
@@ -94,7 +97,7 @@ def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned:
         dropped += Counter(reason for reason in reasons if reason is not None)
         dropped[DropReason.THRESHOLD] += recalled.tail_unlike if request.min_similarity is not None else 0
         exact = exact and not reasons
-    elif request.min_similarity is not None:
+    elif request.min_similarity is not None and request.mode is not Mode.LEXICAL:
         dropped[DropReason.THRESHOLD] -= min(recalled.tail_alike, dropped[DropReason.THRESHOLD])
     dropped[DropReason.SUPERSEDED] -= min(recalled.returned, dropped[DropReason.SUPERSEDED])
     _count_as_matched(dropped, returned - (considered - dropped.total()))
@@ -109,6 +112,7 @@ def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned:
         missing=recalled.missing,
         tail=len(recalled.tail_events),
         tail_cut=recalled.tail_cut,
+        pending=recalled.pending,
     )
 
 

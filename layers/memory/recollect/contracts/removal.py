@@ -152,7 +152,7 @@ class RemovalContract:
         projections.forget(scope, [event.ref])
         assert pending_of(projections, scope) == []
         assert projections.vectors(scope, [event.id, other.id]).keys() == {other.id}
-        assert timeline.tail(scope) == Tail((), cut=False)
+        assert timeline.tail(scope) == Tail((), cut=False, waiting=0)
 
     def test_markers_of_removals_are_walked_in_pages(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()

@@ -26,7 +26,7 @@ from recollect.contracts.timeline_window import TimelineWindowContract, project
 from recollect.domain.embedding import pack_vector
 from recollect.domain.event import ContentType, Event, EventType, Role, Source
 from recollect.domain.scope import Scope
-from recollect.domain.timeline import TAIL_EVENTS, AppendStatus, Removal
+from recollect.domain.timeline import TAIL_EVENTS, AppendStatus, Removal, Tail
 from recollect.ports import Projections, Timeline
 
 Plant = Callable[[Scope, str], None]
@@ -248,11 +248,11 @@ class TimelineContract(TimelineWindowContract):
             timeline.append(scope, writes_of(scope, arriving[start : start + 60]))
         tail = timeline.tail(scope)
         assert [ref.id for ref in tail.refs] == ids(reversed(arriving[20:]))
-        assert tail.cut
+        assert (tail.cut, tail.waiting) in ((True, TAIL_EVENTS), (True, TAIL_EVENTS + 20))
         projections.settle(scope, [event.ref for event in arriving[:30]])
         assert [ref.id for ref in timeline.tail(scope).refs] == ids(reversed(arriving[30:]))
-        assert not timeline.tail(scope).cut
-        assert timeline.tail(other).refs == ()
+        assert (timeline.tail(scope).cut, timeline.tail(scope).waiting) == (False, TAIL_EVENTS - 10)
+        assert timeline.tail(other) == Tail((), cut=False, waiting=0)
 
 
 def a_full_event(scope: Scope) -> Event:

@@ -99,10 +99,15 @@ class RecordPage:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The newest events by arrival that the index may not show yet, newest first; `cut` where there are more."""
+    """The newest events by arrival that are not projected yet, newest first; `cut` where there are more.
+
+    `waiting` is how many wait in all, at least `len(refs)`; a store that would have to read them all to count them
+    answers that many, and `cut` says that there are more.
+    """
 
     refs: tuple[EventRef, ...]
     cut: bool
+    waiting: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def test_derived_lists_are_read(opened: ItemAccess) -> None:
     timeline = DynamoDBTimeline(opened)
     assert timeline.important(SCOPE, 10) == [FULL.ref, NEWER.ref]
     assert timeline.of_conversation(SCOPE, FULL.conversation_id, 10) == [NEWER.ref, FULL.ref]
-    assert timeline.tail(SCOPE) == Tail((SHORT.ref,), cut=False)
+    assert timeline.tail(SCOPE) == Tail((SHORT.ref,), cut=False, waiting=1)
     listed = timeline.conversations(SCOPE, 10, None).conversations
     assert listed == (Conversation(FULL.conversation_id, FULL.recorded_at),)
     slot = timeline.slot_history(SCOPE, ("persona", "household", "home"))

@@ -112,11 +112,12 @@ class DynamoDBTimeline:
         return RecordPage(tuple(admitted_ones), None)
 
     def tail(self, scope: Scope) -> Tail:
-        """The newest 100 pending events of the user, newest arrival first."""
+        """The newest 100 pending events of the user, newest arrival first; what waits besides is not counted."""
         walk = Walk(*keys.pending_of_user(scope), newest_first=True)
         items, _ = self.access.page(walk, TAIL_EVENTS + 1)
         refs = tuple(marked_ref(item) for item in items)
-        return Tail(refs[:TAIL_EVENTS], cut=len(refs) > TAIL_EVENTS)
+        newest = refs[:TAIL_EVENTS]
+        return Tail(newest, cut=len(refs) > TAIL_EVENTS, waiting=len(newest))
 
     def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
         """The user's conversations, the last begun first.

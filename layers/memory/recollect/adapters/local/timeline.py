@@ -1,5 +1,6 @@
 """The timeline in the file. Everything is visible as soon as it is durable; nothing here waits for projection."""
 
+import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -115,14 +116,17 @@ class SqliteTimeline:
         return RecordPage(events, events[-1].ref if len(rows) > limit else None)
 
     def tail(self, scope: Scope) -> Tail:
-        """The newest 100 pending events of the user, newest arrival first."""
+        """The newest 100 pending events of the user, newest arrival first; counts all that wait."""
         with self._database.reading() as connection:
+            user = user_number(connection, scope)
             rows = connection.execute(
                 "SELECT e.id, e.timestamp FROM outbox o JOIN events e ON e.row = o.row"
                 " WHERE o.scope = ? ORDER BY o.row DESC LIMIT ?",
-                (user_number(connection, scope), TAIL_EVENTS + 1),
+                (user, TAIL_EVENTS + 1),
             ).fetchall()
-        return Tail(tuple(ref_of(row) for row in rows[:TAIL_EVENTS]), cut=len(rows) > TAIL_EVENTS)
+            cut = len(rows) > TAIL_EVENTS
+            waiting = _pending_count(connection, user) if cut else len(rows)
+        return Tail(tuple(ref_of(row) for row in rows[:TAIL_EVENTS]), cut=cut, waiting=waiting)
 
     def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
         """The user's conversations that have been projected, the last begun first."""
@@ -176,6 +180,10 @@ class SqliteTimeline:
         """Stores them again from now on; the items are written with it."""
         with self._database.writing(durable=True) as connection:
             lift_rejection(connection, scope, fingerprint, items, now)
+
+
+def _pending_count(connection: sqlite3.Connection, user: int) -> int:
+    return int(connection.execute("SELECT count(*) FROM outbox WHERE scope = ?", (user,)).fetchone()[0])
 
 
 def _emptied(stored: int | None) -> bool | None:
