@@ -147,7 +147,7 @@ def test_without_the_projector_it_does_not_wait(
     write_turns(file, 120)
     result = run("import", file, "--user", "ana")
     assert result.exit_code == 0
-    assert "120 events are pending" in result.stderr
+    assert "120 events wait for their vector (RECOLLECT_PROJECTOR=off); words find them already" in result.stderr
     assert len(app.parts.projections.pending(1000, None).markers) == 120
     monkeypatch.setenv("RECOLLECT_PROJECTOR", "on")
     run("import", file, "--user", "ana")
@@ -155,7 +155,7 @@ def test_without_the_projector_it_does_not_wait(
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
-def test_with_the_projector_stopped_each_mode_finds_the_last_turn(
+def test_with_the_projector_stopped_each_mode_finds_the_last_turn_and_the_first(
     run: Run, file: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     monkeypatch.setenv("RECOLLECT_PROJECTOR", "off")
@@ -164,9 +164,29 @@ def test_with_the_projector_stopped_each_mode_finds_the_last_turn(
     least = ("--min-similarity", "0") if mode == "semantic" else ()
     found = json.loads(run("search", "remark349", "--user", "ana", "--mode", mode, *least, "--json").stdout)
     assert found["results"][0]["content"].startswith("remark349 ")
-    if mode == "lexical":
-        first = json.loads(run("search", "remark0", "--user", "ana", "--mode", mode, "--json").stdout)
-        assert first["results"][0]["content"].startswith("remark0 ")
+    first = json.loads(run("search", "remark0", "--user", "ana", "--mode", mode, *least, "--json").stdout)
+    assert first["results"][0]["content"].startswith("remark0 ")
+    assert first["diagnostics"]["pending"] == 350
+
+
+WAITING = "1,002 events still wait for their vector; words find them already: `recollect jobs run reconcile`"
+
+
+@pytest.mark.parametrize("command", ["search", "context"])
+def test_a_person_is_told_how_many_wait_until_they_are_projected(
+    run: Run, app: App, file: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("RECOLLECT_PROJECTOR", "off")
+    write_turns(file, 1002)
+    run("import", file, "--user", "ana")
+    asked = run(command, "remark0", "--user", "ana")
+    assert "remark0 " in asked.stdout
+    assert WAITING in asked.stderr
+    assert json.loads(run(command, "remark0", "--user", "ana", "--json").stdout)
+    assert "wait" not in run(command, "remark0", "--user", "ben").stderr
+    page = app.parts.projections.pending(1000, None)
+    app.parts.projections.settle(ANA, [marker.ref for marker in page.markers[:902]])
+    assert "still wait" not in run(command, "remark0", "--user", "ana").stderr
 
 
 @pytest.mark.parametrize(

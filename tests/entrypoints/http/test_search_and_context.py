@@ -106,6 +106,34 @@ def test_eval_asks_what_the_endpoint_asks_by_default(app: App, caller: Caller, m
     assert by_eval == by_endpoint
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical", "intent"])
+def test_the_diagnostics_say_how_many_wait(app: App, caller: Caller, mode: str) -> None:
+    first = caller.added("My violin teacher is called Berta")[0]
+    for part in range(3):
+        caller.added(*(f"r{part}{n} s{part}{n}" for n in range(50)))
+    asked = {"mode": mode, "min_similarity": 0.3 if mode == "semantic" else None}
+    found = search(caller, "the violin teacher called", **asked)
+    told = found["diagnostics"]
+    assert (told["pending"], told["tail"], told["tail_cut"]) == (151, 100, True)
+    assert found["results"][0]["source_event_ids"] == [first]
+    built = context(caller, "the violin teacher called")
+    assert (built["diagnostics"]["pending"], built["diagnostics"]["tail_cut"]) == (151, True)
+    assert first in [one["id"] for one in built["items"] if one["section"] == "semantic"]
+    app.reconcile(datetime.now(UTC))
+    assert search(caller, "the violin teacher called", **asked)["diagnostics"]["pending"] == 0
+    assert context(caller, "the violin teacher called")["diagnostics"]["pending"] == 0
+
+
+def test_explain_adds_up_for_what_has_no_vector_yet(caller: Caller) -> None:
+    caller.added("My violin teacher is called Berta")
+    for part in range(3):
+        caller.added(*(f"r{part}{n} s{part}{n}" for n in range(50)))
+    best = search(caller, "the violin teacher called", explain=True)["results"][0]
+    assert "similarity" not in best["why"]["signals"]
+    assert best["why"]["shares"]["weighted_similarity"] > 0
+    assert sum(best["why"]["shares"].values()) == pytest.approx(best["score"], abs=1e-5)
+
+
 @pytest.mark.spec("A-28", "A-30")
 def test_defaults_of_modes(caller: Caller) -> None:
     caller.added(*[f"green tea number {n}" for n in range(12)])

@@ -139,12 +139,52 @@ class SearchResult(TypedDict):
     why: NotRequired[Json]
 
 
+class SearchDiagnostics(TypedDict):
+    """What happened on the way to an answer.
+
+    `pending` is how many of the user's events wait for their vector; where `tail_cut`, a deployment on AWS counts no
+    more than the newest 100, and there are more.
+    """
+
+    matched_count: int
+    filtered_count: int
+    returned_count: int
+    dropped: dict[str, int]
+    exact: bool
+    missing: list[str]
+    tail: int
+    tail_cut: bool
+    pending: int
+    rules_version: str
+    duration_ms: float
+    fallback: NotRequired[str]
+    fallback_reason: NotRequired[str]
+    stats: NotRequired[Json]
+
+
 class SearchAnswer(TypedDict):
     """Hits, and what happened on the way."""
 
     results: list[SearchResult]
-    diagnostics: Json
+    diagnostics: SearchDiagnostics
     near_misses: NotRequired[list[SearchResult]]
+
+
+class ContextDiagnostics(TypedDict):
+    """What was left out of a context, and what happened on the way; `pending` as in `SearchDiagnostics`."""
+
+    left_out: list[Json]
+    cut_from_messages: list[Json]
+    missing: list[str]
+    dropped: dict[str, int]
+    tail_cut: bool
+    pending: int
+    prompt_tokens: int
+    messages_tokens: int
+    rules_version: str
+    duration_ms: float
+    fallback: NotRequired[str]
+    input_event_id: NotRequired[str]
 
 
 class ContextAnswer(TypedDict):
@@ -158,7 +198,7 @@ class ContextAnswer(TypedDict):
     web_search: Json
     fence: Json
     tokens: int
-    diagnostics: Json
+    diagnostics: ContextDiagnostics
     summary: NotRequired[Json | None]
 
 

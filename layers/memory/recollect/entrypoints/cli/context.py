@@ -14,7 +14,7 @@ from recollect.domain.messages import Fence
 from recollect.domain.relevant_memories import MEMORY_TOKENS, MOST_MEMORY_TOKENS
 from recollect.domain.scope import Scope
 from recollect.entrypoints.cli.console import write_json, write_line
-from recollect.entrypoints.cli.missing import warn_of_missing
+from recollect.entrypoints.cli.missing import warn_of_missing, warn_of_pending
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import (
     LOCAL_TENANT,
@@ -68,6 +68,8 @@ def context(
     if explain and not as_json:
         show_receipt(answer)
     warn_of_missing(answer.missing)
+    recalled = answer.gathered.recalled
+    warn_of_pending(recalled.pending, cut=recalled.tail_cut)
 
 
 def ask(

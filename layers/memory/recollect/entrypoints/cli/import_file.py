@@ -17,7 +17,7 @@ from recollect.domain.timeline import TAIL_EVENTS
 from recollect.entrypoints.cli.console import counting_progress, say, share_progress, write_line
 from recollect.entrypoints.cli.import_export import import_export, is_export
 from recollect.entrypoints.cli.ingestion import ImportReport, Ingestion
-from recollect.entrypoints.cli.missing import warn_of_other_vectors
+from recollect.entrypoints.cli.missing import INDEXED_BY, warn_of_other_vectors
 from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, User, scope_of
 from recollect.entrypoints.cli.seed_journal import journal_for
@@ -136,6 +136,9 @@ def _project(app: App) -> bool:
 
 
 def _leave(app: App) -> bool:
-    waiting = count_pending(app)
-    say(f"{waiting} events are pending (RECOLLECT_PROJECTOR=off): search finds the newest {TAIL_EVENTS} of them")
+    waiting = f"{count_pending(app):,} events wait for their vector (RECOLLECT_PROJECTOR=off)"
+    if app.settings.engines == "aws":
+        say(f"{waiting}: search finds the newest {TAIL_EVENTS} of a user")
+    else:
+        say(f"{waiting}; words find them already: {INDEXED_BY}")
     return True

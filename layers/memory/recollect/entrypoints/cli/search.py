@@ -17,7 +17,7 @@ from recollect.domain.ranking import Mode
 from recollect.domain.scope import Scope
 from recollect.domain.similarity import RELATED
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
-from recollect.entrypoints.cli.missing import warn_of_missing
+from recollect.entrypoints.cli.missing import warn_of_missing, warn_of_pending
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import (
     LOCAL_TENANT,
@@ -144,5 +144,4 @@ def _why(result: SearchResult) -> str:
 
 def _warn(diagnostics: SearchDiagnostics) -> None:
     warn_of_missing(diagnostics.missing, by_words=diagnostics.fallback == "lexical")
-    if diagnostics.tail_cut:
-        say("more than 100 events wait to be projected; of those, search sees the newest 100")
+    warn_of_pending(diagnostics.pending, cut=diagnostics.tail_cut)

@@ -29,6 +29,7 @@ def search_shape(answer: SearchAnswer, explain: bool) -> Shape:
             missing=list(found.missing) or None,
             tail=found.tail,
             tail_cut=found.tail_cut,
+            pending=found.pending,
         ),
     }
 
@@ -44,6 +45,7 @@ def context_shape(answer: ContextAnswer, explain: bool) -> Shape:
         "knowledge": [knowledge_json(entry) for entry in answer.knowledge],
         "left_out": [{"id": o.id, "section": o.section.value, "reason": o.reason} for o in answer.left_out],
         "missing": list(answer.missing),
+        "pending": answer.gathered.recalled.pending,
         "tokens": answer.tokens,
     }
 

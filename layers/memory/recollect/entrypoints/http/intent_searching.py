@@ -118,4 +118,5 @@ def _log(answer: IntentAnswer) -> dict[str, Any]:
         "returned_count": answer.diagnostics.returned_count,
         "fallback_reason": answer.fallback.value if answer.fallback is not None else None,
         "tail_cut": answer.diagnostics.tail_cut,
+        "pending": answer.diagnostics.pending,
     }

@@ -74,6 +74,7 @@ def diagnostics_json(seen: "SearchDiagnostics", returned: int) -> dict[str, Any]
         "missing": list(seen.missing),
         "tail": seen.tail,
         "tail_cut": seen.tail_cut,
+        "pending": seen.pending,
     }
     return {**diagnostics, "fallback": seen.fallback} if seen.fallback else diagnostics
 

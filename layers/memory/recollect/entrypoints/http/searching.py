@@ -35,7 +35,7 @@ def search(app: App, request: Request) -> Reply:
     took = {"duration_ms": round((perf_counter() - started) * 1000, 1), "rules_version": version}
     results, behind = fitting[: len(found)], fitting[len(found) :]
     diagnostics = diagnostics_json(answer.diagnostics, len(results)) | took
-    log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut")}
+    log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut", "pending")}
     body = {"results": results, "diagnostics": diagnostics} | ({"near_misses": behind} if explain else {})
     return Reply(200, body, log={**log, "mode": values["mode"]})
 

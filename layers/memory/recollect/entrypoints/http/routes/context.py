@@ -159,6 +159,7 @@ def _diagnostics_json(answer: ContextAnswer) -> dict[str, Any]:
         "missing": list(answer.missing),
         "dropped": {str(reason): count for reason, count in Counter(recalled.dropped.values()).items()},
         "tail_cut": recalled.tail_cut,
+        "pending": recalled.pending,
         "prompt_tokens": answer.prompt.tokens,
         "messages_tokens": answer.messages.tokens,
         "rules_version": answer.rules_version,
