@@ -4,6 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -20,7 +21,7 @@ from recollect.client import (
     Unprocessable,
     VersionMismatch,
 )
-from recollect.client.shapes import NewEvent
+from recollect.client.shapes import ContextDiagnostics, NewEvent, SearchDiagnostics
 
 HARD_IDS = (
     "ana",
@@ -168,6 +169,16 @@ def test_a_search_by_intent_and_what_was_thought_of_it(memory: Recollect, user: 
     assert [one["content"] for one in answer["results"]] == ["blood pressure 120/80"]
     assert memory.feedback(user, True) == {"counted": True}
     assert memory.feedback(user, False, mode="other") == {"counted": False}
+
+
+def test_the_types_of_diagnostics_name_what_the_document_names(memory: Recollect) -> None:
+    schemas = memory.openapi()["components"]["schemas"]
+    types: dict[str, Any] = {"SearchAnswer": SearchDiagnostics, "ContextAnswer": ContextDiagnostics}
+    for name, type_ in types.items():
+        told = schemas[name]["properties"]["diagnostics"]
+        assert set(told["required"]) == type_.__required_keys__
+        assert set(told["properties"]) == type_.__required_keys__ | type_.__optional_keys__
+        assert "pending" in told["required"]
 
 
 def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
