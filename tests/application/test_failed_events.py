@@ -1,7 +1,9 @@
 """One event cannot stop the others: whatever raises for it, they are projected, and it is noted, retried, replayed."""
 
 import logging
+import sqlite3
 import tempfile
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,14 @@ from hypothesis import strategies as st
 
 from application.failing import Fault, Faults, ids_of, with_faults
 from application.setting import ANNA, Memory, open_memory
+from recollect.adapters.local.database import FILE_NAME
 from recollect.application import looked_at
 from recollect.application.failed_events import Noted
 from recollect.application.jobs import JobOrder
+from recollect.application.keep_memories import MemoryChange
 from recollect.application.project_events import MOST_OUTAGES, PARTS
 from recollect.domain import recognition
+from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.bus import EPISODIC_SAVED
 from recollect.domain.drafting import EventDraft
 from recollect.domain.errors import Conflict, StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
@@ -28,6 +33,7 @@ from recollect.domain.scope import Scope
 BEN, EVE = Scope("acme", "ben"), Scope("other", "eve")
 USERS = (ANNA, BEN, EVE)
 SECOND = timedelta(seconds=1)
+USER = Actor(ActorKind.USER, "anna")
 
 
 class Defect(Exception):
@@ -321,14 +327,16 @@ def test_a_note_that_was_written_since_is_not_taken_away(memory: Memory) -> None
 
 def test_a_memory_that_waits_to_be_shown_is_not_marked_while_its_event_waits(memory: Memory) -> None:
     memory.add(EventDraft(content="I am allergic to nuts.", importance=0.9, timestamp=memory.now))
-    broken = with_faults(memory, faults := Faults({memory.ids[0]: Fault("index.put", ValueError)}))
-    broken.app.reconcile(memory.now)
-    assert faults.struck
+    memory.project()
+    change = MemoryChange({"content": "I am allergic to milk."}, USER, lambda version: version == 1)
+    memory.app.memories.patch(ANNA, memory.ids[0], change, memory.now)
+    broken = with_faults(memory, Faults({memory.ids[0]: Fault("index.put", ValueError)}))
+    assert broken.app.reconcile(memory.now).noted == {memory.ids[0]}
     for _ in range(5):
         assert broken.app.reconcile(memory.now).failed == {}
     memory.now += timedelta(minutes=1)
     assert memory.app.reconcile(memory.now).projected == 1
-    assert notes(memory) == {}
+    assert (notes(memory), len(memory.found("milk"))) == ({}, 1)
 
 
 def test_a_text_that_a_rule_cannot_read_fails_by_itself_and_not_with_all_that_are_like_it(
@@ -362,6 +370,29 @@ def test_a_record_that_cannot_be_read_any_more_fails_nothing_that_is_like_it(mem
     broken = with_faults(memory, Faults({memory.ids[0]: Fault("timeline.read", Unavailable)}))
     memory.add("I no longer live in Paris.")
     assert set(broken.app.reconcile(memory.now).failed.values()) == {"Unavailable"}
+
+
+def test_an_index_is_made_anew_from_the_events_past_one_that_fails(memory: Memory) -> None:
+    for days, city in enumerate(("Rome", "poison", "Lyon", "Oslo")):
+        key = None if city == "poison" else "city"
+        memory.add(EventDraft(content=f"a sparrow of {city}", key=key, timestamp=memory.now + timedelta(days=days)))
+    memory.now += timedelta(days=9)
+    memory.project()
+    broken = poisoned(memory)
+    broken.now = memory.now
+    order = JobOrder(kind="reindex", parameters={"from": "events"}, now=memory.now, real_now=memory.now)
+    job = broken.app.jobs.start("acme", order, memory.app.ids.seed(int(memory.now.timestamp() * 1000)))
+    ended = broken.app.run_jobs.one("acme", job.id, lambda: memory.now, lambda: 900.0)
+    assert (ended.status, ended.counts["rebuilt"], ended.counts["postponed"]) == (JobStatus.DONE, 3, 1)
+    assert _with_vectors(memory) == 4
+    assert memory.project() == 1
+    assert _with_vectors(memory) == 4
+
+
+def _with_vectors(memory: Memory) -> int:
+    """How many documents can be found by their meaning."""
+    with closing(sqlite3.connect(memory.app.settings.home / FILE_NAME)) as connection:
+        return int(connection.execute("SELECT count(*) FROM document_vectors").fetchone()[0])
 
 
 def test_a_defect_in_what_goes_before_stops_no_projection(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
