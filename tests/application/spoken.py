@@ -1,7 +1,7 @@
 """What of a conversation stands in the messages of a context, without what `messages` put before it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from recollect.domain.messages import Message
 
@@ -10,8 +10,13 @@ _STAMP = re.compile(r"\[\w{3} \w{3} \d{1,2}(?:, \d{4})?, \d\d:\d\d\] ")
 
 def said_in(messages: Iterable[Message]) -> list[tuple[str, str]]:
     """Role and text of each thing said, the input last; what was joined into one message is told apart."""
-    said = [message for message in messages if message.role.value != "system"]
-    return [(m.role.value, _STAMP.sub("", text, count=1)) for m in said for text in m.content.split("\n\n")]
+    return sent_of({"role": message.role.value, "content": message.content} for message in messages)
+
+
+def sent_of(messages: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
+    """The same of messages as they come over HTTP."""
+    said = [message for message in messages if message["role"] != "system"]
+    return [(m["role"], _STAMP.sub("", text, count=1)) for m in said for text in m["content"].split("\n\n")]
 
 
 def dated(messages: Iterable[Message]) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from application.spoken import sent_of
 from recollect.domain.bus import EPISODIC_SAVED
 from services.serving import USER, Service, ago
 
@@ -40,7 +41,7 @@ def test_events_enter_a_prompt_in_the_order_of_their_time(service: Service) -> N
         ]
         places = [answer["prompt"].index(item["content"]) for item in answer["items"]]
         assert places == sorted(places)
-        said = [message["content"] for message in answer["messages"] if message["role"] == "user"]
+        said = [text for _, text in sent_of(answer["messages"])]
         assert said == ["the first thing", "the second thing", "the third thing", "what was it?"]
         service.settle()
 

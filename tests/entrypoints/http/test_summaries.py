@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 
 from application.setting import _With
+from application.spoken import sent_of
 from application.summarizing import Said, ScriptedModel, answer
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from entrypoints.http.conftest import settings_in
@@ -201,7 +202,7 @@ def test_context_has_the_summary_and_the_raw_messages_and_nothing_in_both(caller
     context = caller.post("/v1/context", {"user_id": "anna", "input": "hello"}, x_recollect_now=at()).json
     assert context["summary"]["id"] == summary["id"]
     assert context["summary"]["summary"] == summary["summary"]
-    raw = [one["content"] for one in context["messages"] if one["role"] == "user"][:-1]
+    raw = [text for _, text in sent_of(context["messages"])][:-1]
     assert raw == [f"I counted sheep number {n} near Lyon." for n in range(50, 60)]
 
 
