@@ -42,8 +42,8 @@ def test_results_come_first_in_the_prompt_and_as_fenced_data_in_the_messages(mem
     assert answer.prompt.text.splitlines()[:5] == [
         WEB_PREFIX, "Rain in Lyon", "Sun in Nice", "", "Here's some relevant context from our previous conversations:",
     ]  # fmt: skip
-    block = next(m.content for m in answer.messages.messages if m.content.startswith("Current results of a web"))
-    assert block.splitlines()[2:-1] == ["Rain in Lyon", "Sun in Nice"]
+    _, _, block = answer.messages.messages[0].content.partition("Current results of a web search:\n")
+    assert block.splitlines()[1:-1] == ["Rain in Lyon", "Sun in Nice"]
     assert (answer.web_search.triggered, answer.web_search.keywords) == (True, ("news", "latest"))
     assert (answer.web_search.results, answer.web_search.failed) == (("Rain in Lyon", "Sun in Nice"), False)
     assert web.asked == [(NEWS, SECONDS)]

@@ -44,7 +44,7 @@ def test_a_sample_batch_of_the_stream_is_taken(functions: Functions, source: str
 
 def test_a_scheduled_run_counts_what_it_did(functions: Functions) -> None:
     answer = functions["project"].invoke(sample_events("project")["schedule-reconcile"])
-    assert set(answer) == {"projected", "gone", "failed"}
+    assert set(answer) == {"projected", "gone", "failed", "quarantined"}
 
 
 def test_the_schedules_run_the_jobs_that_were_asked_for(functions: Functions) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from domain.candidates import EAST, NORTH, STATISTICS, candidate
 from domain.samples import NOON
-from recollect.domain.candidate import Candidate
+from recollect.domain.candidate import ASKING, Candidate
 from recollect.domain.date_hints import date_hints
 from recollect.domain.event import EventRef
 from recollect.domain.lexical import bm25
@@ -18,7 +18,9 @@ from recollect.domain.signals import (
     ENOUGH_TO_SHARE,
     NEAR,
     Vectors,
+    answers_to,
     beside_ones,
+    best_lent,
     best_near,
     by_maximum,
     distinct_part,
@@ -141,7 +143,7 @@ def test_the_best_near_is_one_of_them_and_none_is_better(data: st.DataObject, ca
 
 def test_an_exchange_has_the_words_of_its_best_too() -> None:
     near = near_ones([at("question", 0), at("answer", 1), at("later", 120)])
-    assert exchange_words(near, [3.0, 0.5, 1.0]) == [6.0, 3.5, 2.0]
+    assert exchange_words([3.0, 0.5, 1.0], best_near(near, [3.0, 0.5, 1.0])) == [6.0, 3.5, 2.0]
 
 
 def test_a_date_counts_the_more_the_narrower_it_is_named() -> None:
@@ -195,11 +197,6 @@ def test_the_scale_does_not_depend_on_the_weakest_nomination() -> None:
     assert by_maximum([], []) == []
 
 
-def test_what_only_asks_is_no_measure_of_the_others() -> None:
-    assert by_maximum([0.9, 0.4, 0.2], [0.3, 1.0, 1.0]) == [1.0, 1.0, 0.5]
-    assert by_maximum([0.8, 0.4], [0.3, 0.3]) == [1.0, 0.5]
-
-
 @given(st.lists(scores))
 def test_the_best_has_one_and_the_order_stays(values: list[float]) -> None:
     found = by_maximum(values, [1.0] * len(values))
@@ -238,3 +235,16 @@ def test_an_estimate_stays_a_share_and_more_words_never_mean_less(rows: list[tup
     if any(known):
         unknown = sorted((word, one) for word, one, is_known in zip(words, found, known, strict=True) if not is_known)
         assert [one for _, one in unknown] == sorted(one for _, one in unknown)
+
+
+def test_what_only_asks_is_no_full_measure_of_the_others() -> None:
+    assert by_maximum([0.9, 0.18], [0.5, 1.0]) == pytest.approx([1.0, 0.4])
+    assert by_maximum([0.9, 0.9], [0.5, 1.0]) == [1.0, 1.0]
+
+
+def test_a_question_lends_all_that_it_would_have_to_what_another_voice_says_beside_it() -> None:
+    asked = candidate("asked", conversation_id="c", role=ASKING)
+    answered = candidate("answered", conversation_id="c", role="bot")
+    went_on = candidate("went on", conversation_id="c")
+    three = [asked, answered, went_on]
+    assert best_lent(near_ones(three), answers_to(three), [1.0, 0.1, 0.2], [0.3, 1.0, 1.0]) == [0.2, 1.0, 0.2]

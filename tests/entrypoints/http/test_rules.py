@@ -79,9 +79,13 @@ def test_a_context_obeys_the_tenants_numbers(caller: Caller) -> None:
     for total in (2, 12, 5):
         put(caller, {"context": {"total": total, "recent": 50, "recent_fill": 50}})
         answer = caller.post("/v1/context", {"user_id": "anna", "input": "x"}).json
-        assert len(answer["items"]) == total
+        assert len(in_prompt(answer)) == total
     limited = caller.post("/v1/context", {"user_id": "anna", "input": "x", "limits": {"total": 1}}).json
-    assert len(limited["items"]) == 1
+    assert len(in_prompt(limited)) == 1
+
+
+def in_prompt(answer: Any) -> list[Any]:
+    return [one for one in answer["items"] if "prompt" in one["shown_in"]]
 
 
 def test_a_put_replaces_the_own_rules_as_a_whole(caller: Caller) -> None:

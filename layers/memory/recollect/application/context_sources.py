@@ -158,18 +158,13 @@ def _sorted_out(scope: Scope, question: ContextQuestion, rules: Rules, read: _Re
     spoken_raw = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
     raw = [e for e in spoken_raw if not read.background.covers(scope, e)]
     return Gathered(
-        recent=tuple(e for e in _newest_first(spoken) if e is not own and _is_recalled(e)),
+        recent=tuple(e for e in _newest_first(spoken) if e is not own and e.event_type is not EventType.MEMORY),
         recalled=read.recalled,
         important=tuple(e for e in shown if e is not own and not e.is_quotation),
         raw_window=tuple(reversed(_newest_first(raw)[: rules.summary.raw_window])),
         input_event=own,
         background=read.background,
     )
-
-
-def _is_recalled(event: Event) -> bool:
-    """Whether it may stand among the recent: a saved memory was not said, and a quotation says nothing new."""
-    return event.event_type is not EventType.MEMORY and not event.is_quotation
 
 
 def _of_what_is_visible(filters: SearchFilters) -> SearchFilters:

@@ -131,7 +131,8 @@ class Event:
     def is_quotation(self) -> bool:
         """Whether it is an answer that only quotes memory, or says that memory has nothing: it states no fact itself.
 
-        It stays in the timeline and in its conversation's raw window; no search finds it and no memory is made of it.
+        It stays in the timeline, among the recent of a prompt and in its conversation's raw window; no search finds it
+        and no memory is made of it.
         """
         return self.role is Role.BOT and self.metadata.get(ANSWERED_BY) == QUOTING_MODEL
 

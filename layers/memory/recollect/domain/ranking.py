@@ -17,8 +17,9 @@ from recollect.domain.newer_of_alike import lifts_of_newer
 from recollect.domain.pooling import weighted_query_vector
 from recollect.domain.signals import (
     Vectors,
+    answers_to,
     beside_ones,
-    best_near,
+    best_lent,
     by_maximum,
     distinct_part,
     exchange_words,
@@ -35,8 +36,8 @@ from recollect.domain.similarity import SimilarityScale
 QUESTION_SHARE = 0.3
 """What a record in which a user only asks keeps of each signal in hybrid mode.
 
-It is nearer to a question than any answer is, and states nothing. The others are not measured by it, and it lends its
-neighbours no more than it has.
+It is nearer to a question than any answer is, and states nothing. Only to what somebody else said beside it, which may
+be its answer, it lends its sum, and that whole.
 """
 
 _BY_VECTOR = ("weighted_similarity", "distinct_similarity")
@@ -176,10 +177,10 @@ def _mixed(
     policy: RankingPolicy,
 ) -> list[Ranked]:
     """The weighted sum of all signals, then a share of the best one of the exchange, and of those beside, on top."""
-    near = near_ones(candidates)
-    similarity, raw = _measures(candidates, query, statistics)
-    raw |= {"bm25": lexical, "exchange_words": exchange_words(near, lexical)}
+    near, answers = near_ones(candidates), answers_to(candidates)
     keeps = [QUESTION_SHARE if candidate.role == ASKING else 1.0 for candidate in candidates]
+    similarity, raw = _measures(candidates, query, statistics)
+    raw |= {"bm25": lexical, "exchange_words": exchange_words(lexical, best_lent(near, answers, lexical, keeps))}
     normal = {name: by_maximum([max(0.0, value or 0.0) for value in values], keeps) for name, values in raw.items()}
     known = [cosine is not None for cosine in similarity]
     normal |= {name: with_estimates(normal[name], known, normal["bm25"]) for name in _BY_VECTOR}
@@ -190,7 +191,11 @@ def _mixed(
     }
     parts = {name: _weighed(values, getattr(policy, name), keeps) for name, values in (normal | hints).items()}
     sums = [sum(values) for values in zip(*parts.values(), strict=True)]
-    lifts = {"exchange": best_near(near, sums), "beside": best_near(beside_ones(candidates, near), sums)}
+    wholes = [total / keep for total, keep in zip(sums, keeps, strict=True)]
+    lifts = {
+        "exchange": best_lent(near, answers, wholes, keeps),
+        "beside": best_lent(beside_ones(candidates, near), answers, wholes, keeps),
+    }
     parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
     scores = [sum(values) for values in zip(*parts.values(), strict=True)]
     parts["newer_of_alike"] = lifts_of_newer(candidates, scores, query.text, policy.newer_of_alike)

@@ -127,9 +127,26 @@ def best_near(near: Near, values: Sequence[float]) -> list[float]:
     return found
 
 
-def exchange_words(near: Near, lexical: Sequence[float]) -> list[float]:
+def answers_to(candidates: Sequence[Candidate]) -> Near:
+    """Which may answer which: another voice said it. An assistant is a voice, and each speaker who has a name."""
+    voices = [("bot" if c.role == "bot" else "user", c.speaker) for c in candidates]
+    numbers = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
+    said_by = numpy.array([numbers[voice] for voice in voices], dtype=numpy.int64)
+    other: Near = said_by[:, None] != said_by
+    return other
+
+
+def best_lent(near: Near, answers: Near, values: Sequence[float], keeps: Sequence[float]) -> list[float]:
+    """`best_near`, where a record that only asks, and so keeps less than all, lends to what may answer it alone."""
+    if all(share >= 1 for share in keeps):
+        return best_near(near, values)
+    states = numpy.array(keeps) >= 1
+    return best_near(near & (states[None, :] | answers), values)
+
+
+def exchange_words(lexical: Sequence[float], lent: Sequence[float]) -> list[float]:
     """The words of an exchange: BM25 of the candidate and of the best other one, or of itself if it is the best."""
-    return [own + other for own, other in zip(lexical, best_near(near, lexical), strict=True)]
+    return [own + other for own, other in zip(lexical, lent, strict=True)]
 
 
 def named_dates(candidates: Sequence[Candidate], hints: Sequence[DateHint]) -> list[float]:
@@ -165,13 +182,14 @@ def said_by_user(candidates: Sequence[Candidate]) -> list[float]:
 
 
 def by_maximum(values: Sequence[float], keeps: Sequence[float]) -> list[float]:
-    """Each value as a share of the greatest of those that keep all of theirs; at most 1, all 0 where none is above 0.
+    """Each value as a share of the greatest, at most 1; all 0 where none is above 0.
+
+    A value sets the scale by the share that it keeps: a question asked before is no full measure of what is stated.
 
     The scale's zero is "not alike at all" and "no such word", not the weakest nomination: so it does not depend on how
     far down an engine happened to read.
     """
-    whole = (value for value, share in zip(values, keeps, strict=True) if share >= 1)
-    high = max(whole, default=0.0) or max(values, default=0.0)
+    high = max((value * share for value, share in zip(values, keeps, strict=True)), default=0.0)
     return [min(value / high, 1.0) if high > 0 else 0.0 for value in values]
 
 
