@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entrypoints.http.calling import Caller, Cloud, Laptop
-from recollect.entrypoints.http.event_drafts import EVENT
 from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.routes.ingest import NewEvent
 
 SCALARS = st.one_of(
     st.none(),
@@ -26,7 +26,7 @@ JSON = st.recursive(
     max_leaves=12,
 )
 POSTS = {route.path: route.body for route in routes_of(GROUPS) if route.body is not None}
-FIELDS = sorted({name for body in POSTS.values() if body for name in body.fields} | set(EVENT.fields))
+FIELDS = sorted({name for body in POSTS.values() if body for name in body.model_fields} | set(NewEvent.model_fields))
 KNOWN = st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6)
 GOOD = {"user_id": "anna", "query": "tea", "input": "tea", "text": "tea", "store": "tea"}
 
@@ -35,8 +35,8 @@ def allowed(path: str, values: dict[str, Any]) -> dict[str, Any]:
     """Good values for what the route needs, with the drawn ones over them."""
     body = POSTS[path]
     assert body is not None
-    needed = {name: GOOD[name] for name in GOOD if name in body.fields}
-    drawn = {name: value for name, value in values.items() if name in body.fields}
+    needed = {name: GOOD[name] for name in GOOD if name in body.model_fields}
+    drawn = {name: value for name, value in values.items() if name in body.model_fields}
     return {**needed, **drawn}
 
 

@@ -17,8 +17,8 @@ from recollect.domain.scope import Scope
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Household, Persona, Tenant, User, scope_of
-from recollect.entrypoints.http.contradiction_json import conflict_json, decision_json
-from recollect.entrypoints.http.memory_json import memory_json
+from recollect.entrypoints.http.representations import memory_json
+from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
 
 _PAGE = 200
 _SHOWN = 120

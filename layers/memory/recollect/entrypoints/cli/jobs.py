@@ -16,7 +16,7 @@ from recollect.domain.job import KINDS, Job, JobStatus
 from recollect.entrypoints.cli.console import message_console, say, write_json, write_line
 from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, tenant_of
-from recollect.entrypoints.http.job_json import failure_json, job_json
+from recollect.entrypoints.http.routes.jobs import failure_json, job_json
 
 _SECONDS = 24 * 3600.0
 _POLL_SECONDS = 0.3
@@ -98,11 +98,11 @@ def failed(
 
 def _checked(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters as the route takes them. Raises InvalidInput."""
-    from recollect.entrypoints.http.fields import Refused
+    from recollect.entrypoints.http.problems import Refused, read_as
     from recollect.entrypoints.http.routes.jobs import body_of
 
     try:
-        return body_of(kind).read(parameters)
+        return read_as(body_of(kind), parameters).model_dump(by_alias=True, exclude_none=True)
     except Refused as refused:
         fault = refused.faults[0]
         raise InvalidInput(f"{'.'.join(map(str, fault.loc))}: {fault.message}") from None

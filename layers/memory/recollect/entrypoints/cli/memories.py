@@ -30,7 +30,7 @@ from recollect.entrypoints.cli.options import (
     required_text,
     scope_of,
 )
-from recollect.entrypoints.http.memory_json import memory_json, version_json
+from recollect.entrypoints.http.representations import memory_json, version_json
 from recollect.importing.drafts import is_id
 
 _PAGE = 200

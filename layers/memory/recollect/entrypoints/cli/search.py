@@ -33,7 +33,7 @@ from recollect.entrypoints.cli.options import (
 from recollect.entrypoints.cli.shapes import search_shape
 from recollect.entrypoints.http.intent_searching import INTENT, intent_json
 from recollect.entrypoints.http.questions import MOST_DAYS
-from recollect.entrypoints.http.searching import NEAR_MISSES
+from recollect.entrypoints.http.routes.retrieval import NEAR_MISSES
 
 _TOP_K, _TOP_K_SEMANTIC = 10, 3
 _SHOWN = 400

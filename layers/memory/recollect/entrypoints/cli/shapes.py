@@ -4,10 +4,8 @@ from typing import Any
 
 from recollect.application.build_context import ContextAnswer
 from recollect.application.search_memory import SearchAnswer
-from recollect.entrypoints.http.memory_json import result_json
-from recollect.entrypoints.http.representations import knowledge_json
+from recollect.entrypoints.http.representations import goal_json, knowledge_json, result_json
 from recollect.entrypoints.http.routes.context import context_summary_json, item_json
-from recollect.entrypoints.http.summary_json import goal_json
 
 Shape = dict[str, Any]
 

@@ -13,7 +13,7 @@ from recollect.domain.summary import Summary
 from recollect.entrypoints.cli.console import say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Persona, Tenant, User, scope_of
-from recollect.entrypoints.http.summary_json import goal_json, summary_json
+from recollect.entrypoints.http.representations import goal_json, summary_json
 
 _SECONDS = 900.0
 

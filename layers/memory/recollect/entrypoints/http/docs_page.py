@@ -71,9 +71,9 @@ def _answer(operation: dict[str, Any]) -> str | None:
     return _name_in(good) if "content" in good else None
 
 
-def _name_in(described: dict[str, Any]) -> str:
+def _name_in(described: dict[str, Any]) -> str | None:
     content = next(iter(described["content"].values()))
-    return str(content["schema"]["$ref"]).rsplit("/", 1)[-1]
+    return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if "$ref" in content["schema"] else None
 
 
 def _schema_of(title: str, name: str | None, schemas: dict[str, Any]) -> str:

@@ -1,46 +1,32 @@
-"""`POST /v1/search` in mode `intent`: from the body to a retrieval by intent, and back."""
+"""Search in mode `intent`: the question, and what is shown, logged and counted of the answer."""
 
-from time import perf_counter
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from recollect.app import App
 from recollect.application.intent_answer import IntentAnswer
 from recollect.application.retrieve_by_intent import IntentQuestion
 from recollect.domain.analysis import QueryAnalysis
 from recollect.domain.errors import InvalidInput
+from recollect.domain.filters import SearchFilters
 from recollect.domain.intent import IntentName
-from recollect.entrypoints.http.memory_json import diagnostics_json, result_json
-from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.questions import filters_of
-from recollect.entrypoints.http.representations import within_page
+from recollect.entrypoints.http.models import within_page
+from recollect.entrypoints.http.representations import result_json
+
+if TYPE_CHECKING:
+    from recollect.application.search_memory import SearchDiagnostics
 
 INTENT = "intent"
 TOP_K = 10
 
 
-def search_by_intent(app: App, request: Request) -> Reply:
-    """What the query is about, by keywords and recency; the newest records where it is too short for that."""
-    started = perf_counter()
-    values = request.values
-    scope = request.scope(values)
-    rules = app.begin_rules(scope.tenant)
-    answer = app.retrieve_by_intent(scope, _question(request), rules)
-    body = intent_json(answer, values.get("explain", False))
-    took = {"rules_version": rules.result().version, "duration_ms": round((perf_counter() - started) * 1000, 1)}
-    body["diagnostics"] |= took
-    return Reply(200, body, log=_log(answer), metrics=intent_metrics(answer))
-
-
-def _question(request: Request) -> IntentQuestion:
-    values = request.values
-    if "query" not in values:
+def question_of(
+    query: str | None, filters: SearchFilters, space_id: str | None, history: Sequence[str] | None, wanted: int | None
+) -> IntentQuestion:
+    """The question of a search by intent. Raises InvalidInput without a query."""
+    if query is None:
         raise InvalidInput("is required", ("body", "query"))
     return IntentQuestion(
-        text=values["query"],
-        filters=filters_of(values, request.now),
-        active_space_id=values.get("active_space_id"),
-        history=values.get("history", ()),
-        wanted=values.get("top_k", TOP_K),
+        text=query, filters=filters, active_space_id=space_id, history=history or (), wanted=wanted or TOP_K
     )
 
 
@@ -65,6 +51,22 @@ def analysis_json(analysis: QueryAnalysis) -> dict[str, Any]:
     if analysis.context is not None:
         shown["context"] = {"messages": analysis.context.messages, "keywords": analysis.context.keywords}
     return shown
+
+
+def diagnostics_json(seen: "SearchDiagnostics", returned: int) -> dict[str, Any]:
+    """The counts of a search; `returned` results fitted into the answer."""
+    diagnostics: dict[str, Any] = {
+        "matched_count": seen.matched_count,
+        "filtered_count": seen.filtered_count,
+        "returned_count": returned,
+        "dropped": {str(reason): count for reason, count in seen.dropped.items()},
+        "exact": seen.exact,
+        "missing": list(seen.missing),
+        "tail": seen.tail,
+        "tail_cut": seen.tail_cut,
+        "pending": seen.pending,
+    }
+    return {**diagnostics, "fallback": seen.fallback} if seen.fallback else diagnostics
 
 
 def _diagnostics(answer: IntentAnswer, returned: int) -> dict[str, Any]:
@@ -111,7 +113,8 @@ def intent_metrics(answer: IntentAnswer) -> dict[str, float]:
     }
 
 
-def _log(answer: IntentAnswer) -> dict[str, Any]:
+def intent_log(answer: IntentAnswer) -> dict[str, Any]:
+    """Counts and decisions for the log line: no text."""
     return {
         "mode": "intent",
         "matched_count": answer.diagnostics.matched_count,

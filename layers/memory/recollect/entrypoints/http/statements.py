@@ -1,118 +1,96 @@
-"""Statements over HTTP: `M` of api.md (*Arbitration*), and what arbitration answers about them."""
+"""Statements over HTTP: `M` of api.md (*Arbitration*)."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from recollect.domain.arbitration import Verdict
-from recollect.domain.arbitration_policy import Arbitration
-from recollect.domain.conflict_detection import Conflict, Signal
-from recollect.domain.instants import iso
-from recollect.domain.merging import MergeStatistics
+from pydantic import Field
+
 from recollect.domain.statement import Statement
-from recollect.entrypoints.http.event_drafts import CONTENT_BYTES, LONGEST_VECTOR
-from recollect.entrypoints.http.fields import Field, Shape, finite, identifier, instant, list_of, nested, number, text
+from recollect.entrypoints.http.models import (
+    LONGEST_VECTOR,
+    AnswerModel,
+    Content,
+    Identifier,
+    Importance,
+    Instant,
+    Keywords,
+    Maybe,
+    Number,
+    RequestModel,
+    Share,
+    Text,
+    Time,
+)
 
-MOST_KEYWORDS = 50
-MOST_EXISTING = 1_000
-_KEYWORD_BYTES = 512
-_SOURCE_BYTES = 128
+if TYPE_CHECKING:
+    from datetime import datetime
 
-_FIELDS: Mapping[str, Field] = {
-    "id": identifier(),
-    "user_id": identifier(),
-    "content": text(max_bytes=CONTENT_BYTES, blank=False),
-    "embedding": list_of(Field(lambda value: float(finite(value)), {"type": "number"}), 1, LONGEST_VECTOR).described(
-        "Of any length, the same for all; absent: no semantic signal."
-    ),
-    "importance": number(0, 1),
-    "timestamp": instant(),
-    "source": text(max_bytes=_SOURCE_BYTES, blank=False).described(
-        "user, conversation, skill, system, inferred, from the most trusted on; any other word, or none, ranks last."
-    ),
-    "keywords": list_of(text(max_bytes=_KEYWORD_BYTES, blank=False), 0, MOST_KEYWORDS),
-    "persona_id": identifier().described("Absent: the default persona."),
-}
-_NEEDED = ("id", "user_id", "content", "importance", "timestamp")
-
-STATEMENT = Shape("Statement", {name: one.needed() if name in _NEEDED else one for name, one in _FIELDS.items()})
-PROFILE = Shape("StatementProfile", {name: one.needed() if name == "user_id" else one for name, one in _FIELDS.items()})
-"""Of a candidate that is only to be matched: whatever of it no condition asks for may be left out."""
+_Embedding = Annotated[list[Number], Field(min_length=1, max_length=LONGEST_VECTOR)]
 
 
-def one_statement() -> Field:
-    """A statement."""
-    return nested(STATEMENT)
+class _Described(RequestModel):
+    user_id: Identifier
+    embedding: Maybe[_Embedding] = Field(
+        None, description="Of any length, the same for all; absent: no semantic signal."
+    )
+    source: Maybe[Annotated[str, Text(128, blank=False)]] = Field(
+        None,
+        description="user, conversation, skill, system, inferred, from the most trusted on; any other word, or none, "
+        "ranks last.",
+    )
+    keywords: Maybe[Keywords] = None
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona.")
 
 
-def many_statements() -> Field:
-    """A list of statements."""
-    return list_of(one_statement(), 0, MOST_EXISTING)
+class GivenStatement(_Described):
+    """A statement whole."""
+
+    id: Identifier
+    content: Content
+    importance: Importance
+    timestamp: Instant
 
 
-def statement_of(values: Mapping[str, Any]) -> Statement:
-    """The statement that was read."""
-    given = dict(values)
-    embedding = given.pop("embedding", None)
-    return Statement(**given | {"keywords": tuple(values.get("keywords", ())), "embedding": _vector(embedding)})
+class Profile(_Described):
+    """A candidate that is only to be matched: whatever of it no condition asks for may be left out."""
+
+    id: Maybe[Identifier] = None
+    content: Maybe[Content] = None
+    importance: Maybe[Importance] = None
+    timestamp: Maybe[Instant] = None
+
+
+class StatementShown(AnswerModel):
+    id: str
+    user_id: str
+    persona_id: Maybe[str] = None
+    content: str
+    embedding: Maybe[list[float]] = None
+    importance: Share
+    timestamp: Time
+    source: Maybe[str] = None
+    keywords: list[str]
+
+
+def statement_of(given: GivenStatement) -> Statement:
+    """The statement that was given."""
+    return _statement(given.given())
+
+
+def candidate_of(profile: Profile, now: "datetime") -> Statement:
+    """The candidate that was given, with stand-ins for what is left out; an importance of -1 meets no condition."""
+    return _statement({"id": "-", "content": "", "importance": -1.0, "timestamp": now, **profile.given()})
 
 
 def statement_json(statement: Statement) -> dict[str, Any]:
     """A statement as it is shown; what is not known is left out."""
-    embedding = statement.embedding
-    document = {
-        "id": statement.id,
-        "user_id": statement.user_id,
-        "persona_id": statement.persona_id,
-        "content": statement.content,
-        "embedding": None if embedding is None else embedding.tolist(),
-        "importance": statement.importance,
-        "timestamp": iso(statement.timestamp),
-        "source": statement.source,
-        "keywords": list(statement.keywords),
-    }
-    return {name: value for name, value in document.items() if value is not None}
+    embedding = None if statement.embedding is None else statement.embedding.tolist()
+    values = {name: getattr(statement, name) for name in StatementShown.model_fields}
+    return StatementShown.model_validate({**values, "embedding": embedding}).document()
 
 
-def arbitration_json(found: Arbitration) -> dict[str, Any]:
-    """What was found and decided; of what was applied the memories too."""
-    conflicts = [conflict_json(conflict) for conflict in found.conflicts]
-    answer = {"conflicts": conflicts, "result": verdict_json(found.verdict), "rule": found.rule}
-    return {**answer, "stored": dict(found.stored)} if found.stored else answer
-
-
-def conflict_json(conflict: Conflict) -> dict[str, Any]:
-    """A conflict with its signals."""
-    signals = [signal_json(signal) for signal in conflict.signals]
-    return {"memory_id": conflict.existing.id, "signals": signals, "severity": conflict.severity}
-
-
-def signal_json(signal: Signal) -> dict[str, Any]:
-    """A signal with its details."""
-    return {"type": signal.type.value, "score": signal.score, **signal.details}
-
-
-def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict: winner and loser by their ids, what is merged as a whole."""
-    document = {
-        "action": verdict.action.value,
-        "winner": verdict.winner.id if verdict.winner else None,
-        "loser": verdict.loser.id if verdict.loser else None,
-        "merged": statement_json(verdict.merged) if verdict.merged else None,
-        "confidence": verdict.confidence,
-        "reason": verdict.reason,
-        "strategy": verdict.strategy.value,
-    }
-    return {name: value for name, value in document.items() if value is not None}
-
-
-def statistics_json(statistics: MergeStatistics) -> dict[str, Any]:
-    """What merging did, in the document's names (A-106)."""
-    return {
-        "contentLength": statistics.content_length,
-        "keywordsCount": statistics.keywords_count,
-        "importanceDelta": statistics.importance_delta,
-        "deduplicatedCount": statistics.deduplicated_count,
-    }
+def _statement(values: dict[str, Any]) -> Statement:
+    embedding = _vector(values.pop("embedding", None))
+    return Statement(**values | {"keywords": tuple(values.get("keywords", ())), "embedding": embedding})
 
 
 def _vector(values: list[float] | None) -> Any:

@@ -37,7 +37,7 @@ def _nothing(_app: App, _request: object) -> Reply:
     raise Declined(WRONG_METHOD, "this path speaks MCP")
 
 
-_ROUTE = Route(method="POST", path=PATH, operation="mcp", summary="MCP", handle=_nothing, answer="Document")
+_ROUTE = Route(method="POST", path=PATH, operation="mcp", summary="MCP", handle=_nothing)
 
 
 class McpEndpoint:
