@@ -33,7 +33,7 @@ from recollect.domain.intent import IntentName
 from recollect.domain.tool_calls.call import Statistics
 from recollect.entrypoints import aws_wiring_jobs, aws_wiring_project, aws_wiring_summarize
 from recollect.entrypoints.http.access_log import METRICS_NAMESPACE
-from recollect.entrypoints.http.feedback import FEEDBACK
+from recollect.entrypoints.http.routes.retrieval import FEEDBACK
 from recollect.settings import Settings, variables
 
 NOT_IN_THE_CLOUD = {

@@ -10,6 +10,9 @@ from recollect.domain.scope import Scope
 from recollect.entrypoints.http.models import AnswerModel
 from recollect.settings import Principal
 
+LOCAL_SECONDS = 30.0
+"""What a request has where no server limits its time."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
