@@ -153,7 +153,7 @@ def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
 
 @pytest.mark.spec("R-119", "R-98", "R-115")
 def test_the_dashboard_of_retrieval_by_intent_shows_what_is_counted() -> None:
-    source = (ROOT / "layers/memory/recollect/entrypoints/http/intent_searching.py").read_text("utf-8")
+    source = (ROOT / "layers/memory/recollect/entrypoints/http/routes/retrieval.py").read_text("utf-8")
     counted = set(re.findall(r'"(Intent\w+)"', source)) | {
         f"Intent{intent.value.capitalize()}" for intent in IntentName
     }

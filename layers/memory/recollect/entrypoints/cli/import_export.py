@@ -13,7 +13,7 @@ from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.record_line import is_line
 from recollect.domain.scope import Scope
 from recollect.entrypoints.cli.console import counting_progress, say, write_line
-from recollect.entrypoints.http.embedding import embedding_dimension
+from recollect.entrypoints.http.models import embedding_dimension
 from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
 
 _AT_ONCE = 500

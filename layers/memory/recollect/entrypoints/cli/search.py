@@ -31,9 +31,8 @@ from recollect.entrypoints.cli.options import (
     scope_of,
 )
 from recollect.entrypoints.cli.shapes import search_shape
-from recollect.entrypoints.http.intent_searching import INTENT, intent_json
 from recollect.entrypoints.http.questions import MOST_DAYS
-from recollect.entrypoints.http.routes.retrieval import NEAR_MISSES
+from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, intent_json
 
 _TOP_K, _TOP_K_SEMANTIC = 10, 3
 _SHOWN = 400

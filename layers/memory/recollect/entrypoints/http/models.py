@@ -19,6 +19,7 @@ from recollect.domain.errors import InvalidInput
 from recollect.domain.event import SPOKEN_TYPES, Source
 from recollect.domain.instants import iso, parse_instant
 from recollect.entrypoints.http.json_values import METADATA_BYTES, METADATA_DEPTH, json_text
+from recollect.settings import Settings
 
 CONTENT_BYTES = 64 * 1024
 LONGEST_VECTOR = 4096
@@ -27,6 +28,8 @@ LARGEST_WHOLE = 2**63 - 1
 FAULT = "recollect"
 """The type of pydantic's error that carries a message of ours, as its `message`."""
 
+_DEFAULT_DIMENSION = 384
+_CONFIGURED = ("openai", "bedrock", "onnx")
 _LONGEST_NAME = 64
 _LONGEST_TIME = 64
 _WHOLE = re.compile("-?[0-9]{1,18}")
@@ -338,3 +341,17 @@ def is_unicode(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def embedding_dimension(settings: Settings) -> int:
+    """The length of this deployment's vectors, known without loading the model."""
+    return settings.embedding_dimension if settings.embedder in _CONFIGURED else _DEFAULT_DIMENSION
+
+
+def packed(values: list[float] | None, dimension: int, loc: tuple[str, ...]) -> bytes | None:
+    """The vector as it is stored. Raises InvalidInput (with `loc`) for another length."""
+    if values is None:
+        return None
+    from recollect.domain.embedding import pack_vector, vector_of  # numpy comes with it
+
+    return pack_vector(vector_of(values, dimension, loc))

@@ -15,7 +15,6 @@ from recollect.domain.event import ContentType, EventRef, EventType, Role, Sourc
 from recollect.domain.instants import from_iso, iso
 from recollect.domain.scope import Scope
 from recollect.entrypoints.http.analysis import Analyzed
-from recollect.entrypoints.http.embedding import embedding_dimension, packed
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
@@ -36,6 +35,8 @@ from recollect.entrypoints.http.models import (
     SpokenType,
     Text,
     Vector,
+    embedding_dimension,
+    packed,
 )
 from recollect.entrypoints.http.problems import INVALID, fault_list, faults_of, problem
 from recollect.entrypoints.http.routing import Routes

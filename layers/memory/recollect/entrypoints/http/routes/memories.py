@@ -15,7 +15,6 @@ from recollect.domain.memory import Memory, MemoryStatus
 from recollect.domain.memory_drafting import MemoryDraft
 from recollect.domain.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.embedding import embedding_dimension, packed
 from recollect.entrypoints.http.headers import Attempt, accepts, etag, idempotent, replay_of, require_version
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
@@ -33,6 +32,8 @@ from recollect.entrypoints.http.models import (
     RequestModel,
     SourceName,
     Vector,
+    embedding_dimension,
+    packed,
     within_page,
 )
 from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer

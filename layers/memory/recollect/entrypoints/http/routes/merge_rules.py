@@ -42,8 +42,8 @@ from recollect.entrypoints.http.models import (
     Read,
     RequestModel,
 )
+from recollect.entrypoints.http.routes.arbitration import Profile, candidate_of
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.statements import Profile, candidate_of
 
 _PAGE = 50
 _RULE = "/v1/merge-rules/{name}"

@@ -63,6 +63,6 @@ def openapi(_app: App, request: Request) -> Reply:
 @routes.get("/docs", answer=str, media="text/html", errors=(304,), needs_credentials=False)
 def docs(_app: App, request: Request) -> Reply:
     """This document as a page."""
-    from recollect.entrypoints.http.docs_page import HEADERS, published
+    from recollect.entrypoints.http.openapi import PAGE_HEADERS, published_page
 
-    return reply_published(request, published(), HEADERS)
+    return reply_published(request, published_page(), PAGE_HEADERS)

@@ -8,29 +8,25 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
+from recollect.application.intent_answer import IntentAnswer
 from recollect.application.list_events import DEFAULT_WINDOW
 from recollect.application.recalled import RecallRequest
+from recollect.application.retrieve_by_intent import IntentQuestion
+from recollect.application.search_memory import SearchDiagnostics as Seen
+from recollect.domain.analysis import QueryAnalysis as Understood
 from recollect.domain.date_based import DATE_BASED, FallbackReason
 from recollect.domain.embedding import unit, vector_of
 from recollect.domain.errors import InvalidInput
 from recollect.domain.event import EventRef
-from recollect.domain.filters import DropReason, TimeWindow
+from recollect.domain.filters import DropReason, SearchFilters, TimeWindow
 from recollect.domain.instants import from_iso, iso
+from recollect.domain.intent import IntentName
 from recollect.domain.ranking import Mode
 from recollect.domain.similarity import RELATED
 from recollect.domain.timeline import COUNTED_RECORDS, WindowPage, WindowQuery
 from recollect.entrypoints.http.analysis import QueryAnalysis
 from recollect.entrypoints.http.cursors import Listing, cursor_to, listing_of, open_cursor, seal, start_of
-from recollect.entrypoints.http.embedding import embedding_dimension
 from recollect.entrypoints.http.headers import etag
-from recollect.entrypoints.http.intent_searching import (
-    INTENT,
-    diagnostics_json,
-    intent_json,
-    intent_log,
-    intent_metrics,
-)
-from recollect.entrypoints.http.intent_searching import question_of as intent_question_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
@@ -50,6 +46,7 @@ from recollect.entrypoints.http.models import (
     Text,
     Time,
     Vector,
+    embedding_dimension,
     within_page,
 )
 from recollect.entrypoints.http.questions import (
@@ -62,12 +59,14 @@ from recollect.entrypoints.http.questions import (
     filters_of,
     window_of,
 )
-from recollect.entrypoints.http.representations import EventAnswer, ResultAnswer
+from recollect.entrypoints.http.representations import EventAnswer, ResultAnswer, result_json
 from recollect.entrypoints.http.routing import Routes
 
+INTENT = "intent"
 NEAR_MISSES = 5
 FEEDBACK = "IntentFeedback"
 _PAGE = 50
+_BY_INTENT = 10
 _Limit = Annotated[int, Field(ge=1, le=200), InQuery()]
 _USER = "/v1/users/{user_id}"
 
@@ -292,7 +291,7 @@ def search(app: App, request: Request, body: SearchRequest) -> Reply:
     fitting = within_page([*found, *near])
     results, behind = fitting[: len(found)], fitting[len(found) :]
     took = {"duration_ms": _milliseconds_since(started), "rules_version": rules.result().version}
-    diagnostics = diagnostics_json(answer.diagnostics, len(results)) | took
+    diagnostics = _counts(answer.diagnostics, len(results)) | took
     log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut", "pending")}
     shown = SearchAnswer(
         results=list(results),
@@ -327,12 +326,117 @@ def _search_by_intent(app: App, request: Request, body: SearchRequest) -> Reply:
     scope = request.scope(body)
     rules = app.begin_rules(scope.tenant)
     filters = filters_of(body, request.now, body.time_window, body.filters)
-    question = intent_question_of(body.query, filters, body.active_space_id, body.history, body.top_k)
+    question = _intent_question(body, filters)
     answer = app.retrieve_by_intent(scope, question, rules)
     shown = intent_json(answer, bool(body.explain))
     took = {"rules_version": rules.result().version, "duration_ms": _milliseconds_since(started)}
     shown["diagnostics"] |= took
-    return Reply(200, SearchAnswer.model_validate(shown), log=intent_log(answer), metrics=intent_metrics(answer))
+    return Reply(200, SearchAnswer.model_validate(shown), log=_intent_log(answer), metrics=_intent_metrics(answer))
+
+
+def _intent_question(body: SearchRequest, filters: SearchFilters) -> IntentQuestion:
+    if body.query is None:
+        raise InvalidInput("is required", ("body", "query"))
+    return IntentQuestion(
+        text=body.query,
+        filters=filters,
+        active_space_id=body.active_space_id,
+        history=body.history or (),
+        wanted=body.top_k or _BY_INTENT,
+    )
+
+
+def intent_json(answer: IntentAnswer, explain: bool) -> dict[str, Any]:
+    """The answer, less what only a request knows."""
+    fitting = within_page([result_json(result, explain) for result in answer.results])
+    body: dict[str, Any] = {"results": fitting, "diagnostics": _diagnostics(answer, len(fitting))}
+    if answer.analysis is not None:
+        body["analysis"] = analysis_json(answer.analysis)
+    return body if answer.suggestion is None else {**body, "suggestion": answer.suggestion}
+
+
+def analysis_json(analysis: Understood) -> dict[str, Any]:
+    """As `POST /v1/analyze` says it, and what the conversation added to a follow-up."""
+    entities = [{"type": one.type, "value": one.value, "normalized": one.normalized} for one in analysis.entities]
+    shown: dict[str, Any] = {
+        "keywords": analysis.keywords,
+        "entities": entities,
+        "intent": analysis.intent,
+        "intent_confidence": analysis.intent_confidence,
+    }
+    if analysis.context is not None:
+        shown["context"] = {"messages": analysis.context.messages, "keywords": analysis.context.keywords}
+    return shown
+
+
+def _counts(seen: Seen, returned: int) -> dict[str, Any]:
+    diagnostics: dict[str, Any] = {
+        "matched_count": seen.matched_count,
+        "filtered_count": seen.filtered_count,
+        "returned_count": returned,
+        "dropped": {str(reason): count for reason, count in seen.dropped.items()},
+        "exact": seen.exact,
+        "missing": list(seen.missing),
+        "tail": seen.tail,
+        "tail_cut": seen.tail_cut,
+        "pending": seen.pending,
+    }
+    return {**diagnostics, "fallback": seen.fallback} if seen.fallback else diagnostics
+
+
+def _diagnostics(answer: IntentAnswer, returned: int) -> dict[str, Any]:
+    diagnostics = _counts(answer.diagnostics, returned) | {"stats": _stats(answer)}
+    return diagnostics if answer.fallback is None else {**diagnostics, "fallback_reason": answer.fallback.value}
+
+
+def _stats(answer: IntentAnswer) -> dict[str, Any]:
+    stats = answer.stats
+    return {
+        "records_considered": stats.records_considered,
+        "records_matched": stats.records_matched,
+        "records_included": stats.records_included,
+        "records_excluded_privacy": stats.records_excluded_privacy,
+        "records_excluded_threshold": stats.records_excluded_threshold,
+        "retrieval_time_ms": round(stats.retrieval_time.total_seconds() * 1000, 3),
+        "tokens": answer.size.tokens,
+        "date_based_records": answer.date_based.records,
+        "date_based_tokens": answer.date_based.tokens,
+        "token_savings": round(answer.token_savings, 4),
+    }
+
+
+def _intent_metrics(answer: IntentAnswer) -> dict[str, float]:
+    """What the dashboard shows of one query (R-115 to R-119).
+
+    Averages of the ones that are 0 or 1 are rates. A greeting is no query that ought to have found something, so it
+    does not count among the fallbacks (R-117).
+    """
+    named = {intent: f"Intent{intent.value.capitalize()}" for intent in IntentName}
+    intent = answer.analysis.intent if answer.analysis is not None else None
+    counted = {} if intent is IntentName.GREETING else {"IntentFallbacks": int(answer.fallback is not None)}
+    return {
+        "IntentQueries": 1,
+        "IntentRecords": answer.size.records,
+        "IntentRecordsStage4": answer.date_based.records,
+        "IntentTokens": answer.size.tokens,
+        "IntentTokensStage4": answer.date_based.tokens,
+        "IntentRetrievalMs": round(answer.times.total_ms, 3),
+        "IntentZeroMatches": int(not answer.results),
+        "IntentCrossSpace": int(answer.crosses_spaces),
+        **({named[intent]: 1} if intent is not None else {}),
+        **counted,
+    }
+
+
+def _intent_log(answer: IntentAnswer) -> dict[str, Any]:
+    return {
+        "mode": "intent",
+        "matched_count": answer.diagnostics.matched_count,
+        "returned_count": answer.diagnostics.returned_count,
+        "fallback_reason": answer.fallback.value if answer.fallback is not None else None,
+        "tail_cut": answer.diagnostics.tail_cut,
+        "pending": answer.diagnostics.pending,
+    }
 
 
 def _milliseconds_since(started: float) -> float:

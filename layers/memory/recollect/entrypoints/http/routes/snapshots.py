@@ -21,12 +21,21 @@ from recollect.domain.record_line_check import line_fault
 from recollect.domain.scope import Scope
 from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor, seal, start_of
-from recollect.entrypoints.http.embedding import embedding_dimension
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.models import AnswerModel, Count, Counts, Cursor, Maybe, Narrowed, Paged, Time
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Count,
+    Counts,
+    Cursor,
+    Maybe,
+    Narrowed,
+    Paged,
+    Time,
+    embedding_dimension,
+)
 from recollect.entrypoints.http.routing import Routes
 
 NDJSON = "application/x-ndjson"
