@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.errors import Forbidden
 from recollect.domain.scope import Scope
 from recollect.entrypoints.http.models import AnswerModel
@@ -58,6 +59,11 @@ class Request:
         """Raises Forbidden where the token is another user's."""
         if self.principal.limited_to_subject and self.principal.subject != user_id:
             raise Forbidden("the credentials are another user's")
+
+
+def user_in(scope: Scope) -> Actor:
+    """The user as the one who acts."""
+    return Actor(ActorKind.USER, scope.user_id)
 
 
 @dataclass(frozen=True, slots=True)

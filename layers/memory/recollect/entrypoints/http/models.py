@@ -30,6 +30,7 @@ FAULT = "recollect"
 
 _DEFAULT_DIMENSION = 384
 _CONFIGURED = ("openai", "bedrock", "onnx")
+_HALF = "has half of a surrogate pair, which is no Unicode text"
 _LONGEST_NAME = 64
 _LONGEST_TIME = 64
 _WHOLE = re.compile("-?[0-9]{1,18}")
@@ -169,6 +170,8 @@ class Text:
         return schema if self._blank else {**schema, "minLength": 1}
 
     def _check(self, value: str) -> str:
+        if not is_unicode(value):
+            raise fault(_HALF)
         if len(value) > self._most or len(value.encode()) > self._most:
             raise fault(f"must be at most {self._most} bytes of UTF-8")
         if not self._blank and not value.strip():
@@ -253,7 +256,7 @@ def _check_json(value: Any, levels: int) -> None:
             _check_json(part, levels - 1)
     elif isinstance(value, str):
         if not is_unicode(value):
-            raise fault("has half of a surrogate pair, which is no Unicode text")
+            raise fault(_HALF)
     elif value is not None and not isinstance(value, bool):
         finite(value)
 

@@ -1,7 +1,8 @@
 """Errors as `application/problem+json`: one table from the error tree to HTTP (api.md, *Errors*)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 
 from recollect.application.ingest_events import FieldError
 from recollect.domain import errors
+from recollect.domain.errors import InvalidInput
 from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Reply
 from recollect.entrypoints.http.models import FAULT, RequestModel
@@ -30,7 +32,6 @@ _SENTENCES = {
     "list_type": "must be a list",
     "model_type": "must be an object",
     "string_type": "must be text",
-    "string_unicode": "has half of a surrogate pair, which is no Unicode text",
     "too_long": "must have at most {max_length} entries",
     "too_short": "must have at least {min_length} entries",
     FAULT: "{message}",
@@ -120,7 +121,23 @@ def faults_of(error: ValidationError) -> tuple[FieldError, ...]:
 
 
 def _sentence(found: Mapping[str, Any]) -> str:
-    return _SENTENCES.get(found["type"], "is invalid").format(**found.get("ctx", {}))
+    bounds = {name: f"{one:g}" if isinstance(one, float) else one for name, one in found.get("ctx", {}).items()}
+    return _SENTENCES.get(found["type"], "is invalid").format(**bounds)
+
+
+@contextmanager
+def located(place_of: Callable[[str], tuple[str, ...] | None]) -> Iterator[None]:
+    """Says of what the domain refuses where in the request it stood.
+
+    `place_of` gives the path before the error's own, by the first part of that (empty: none); None leaves it as it is.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        place = place_of(str(error.loc[0]) if error.loc else "")
+        if place is None:
+            raise
+        raise InvalidInput(str(error), (*place, *error.loc)) from None
 
 
 def kind_of(error: Exception) -> Kind:

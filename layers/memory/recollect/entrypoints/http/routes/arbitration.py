@@ -5,8 +5,7 @@ keywords are kept as their places among the candidate's, which a replay has in i
 is read back by its id.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -18,7 +17,6 @@ from recollect.application.choose_policy import ArbitrationRequest
 from recollect.application.run_once import Answer
 from recollect.domain.arbitration import Action, Strategy, Verdict
 from recollect.domain.arbitration_policy import Arbitration
-from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.conflict_detection import Conflict, Signal, SignalType
 from recollect.domain.errors import InvalidInput, NotFound
 from recollect.domain.event import Source
@@ -34,7 +32,7 @@ from recollect.entrypoints.http.domain_documents import (
     merge_options_schema,
 )
 from recollect.entrypoints.http.headers import REPLAYED, Attempt, idempotent
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     LONGEST_VECTOR,
     AnswerModel,
@@ -53,6 +51,7 @@ from recollect.entrypoints.http.models import (
     Text,
     Time,
 )
+from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.routing import Routes
 
 MOST_EXISTING = 1_000
@@ -191,7 +190,7 @@ def arbitrate(app: App, request: Request, body: ArbitrationBody) -> Reply:
     asked = ArbitrationRequest(statement_of(body.candidate), existing, body.options or {}, body.rule)
     if body.apply:
         return _applied(app, request, scope, asked)
-    with _located():
+    with located(_in_body):
         found = app.arbitrate.weighed(scope.tenant, asked, app.rules(scope.tenant))
     return _reply(arbitration_json(found))
 
@@ -203,12 +202,12 @@ def _applied(app: App, request: Request, scope: Scope, asked: ArbitrationRequest
     first: list[dict[str, Any]] = []
 
     def work(attempt: Attempt) -> Answer:
-        applying = Applying(Actor(ActorKind.USER, scope.user_id), attempt.seed, request.now)
+        applying = Applying(user_in(scope), attempt.seed, request.now)
         found = app.arbitrate.applied(scope, asked, app.rules(scope.tenant), applying)
         first.append(arbitration_json(found))
         return Answer(200, _kept(first[0], asked.candidate))
 
-    with _located():
+    with located(_in_body):
         answer = idempotent(app, request, work)
     if first:
         return _reply(first[0])
@@ -231,6 +230,10 @@ def merge_statements(_app: App, request: Request, body: MergeBody) -> Reply:
     return Reply(200, MergeAnswer.model_validate(shown), log=log)
 
 
+def _in_body(name: str) -> tuple[str, ...] | None:
+    return ("body",) if name in ArbitrationBody.model_fields else None
+
+
 def _scope(request: Request, statement: GivenStatement) -> Scope:
     return request.scope(statement)
 
@@ -240,17 +243,6 @@ def _reply(body: Mapping[str, Any], *, replay: bool = False) -> Reply:
     log = {"conflicts": len(body["conflicts"]), "action": result["action"], "strategy": result["strategy"]}
     shown = ArbitrationAnswer.model_validate(body)
     return Reply(200, shown, REPLAYED if replay else {}, log={**log, "replayed": replay})
-
-
-@contextmanager
-def _located() -> Iterator[None]:
-    """Says of what the domain refuses that it stood in the body."""
-    try:
-        yield
-    except InvalidInput as error:
-        if not error.loc or error.loc[0] not in ArbitrationBody.model_fields:
-            raise
-        raise InvalidInput(str(error), ("body", *error.loc)) from None
 
 
 def arbitration_json(found: Arbitration) -> dict[str, Any]:

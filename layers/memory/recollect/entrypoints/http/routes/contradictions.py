@@ -8,14 +8,13 @@ from recollect.app import App
 from recollect.application.list_decisions import DecisionFilter
 from recollect.application.revert_decision import Reverted, RevertOrder
 from recollect.application.run_once import Answer
-from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Outcome, Step
 from recollect.domain.errors import NotFound
 from recollect.domain.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.ids import path_segment
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Count,
@@ -155,7 +154,7 @@ def revert_decision(app: App, request: Request, query: Narrowed) -> Reply:
 
     def work(attempt: Attempt) -> Answer:
         app.write_limits.take(scope.tenant, 1, app.rules(scope.tenant))
-        order = RevertOrder(actor=_actor(scope), now=request.now, again=attempt.again)
+        order = RevertOrder(actor=user_in(scope), now=request.now, again=attempt.again)
         done.append(app.revert_decision(scope, decision_id, order))
         return Answer(200, {"id": decision_id})
 
@@ -184,7 +183,7 @@ def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resoluti
 
     def work(_attempt: Attempt) -> Answer:
         app.write_limits.take(scope.tenant, 1, app.rules(scope.tenant))
-        resolved = app.resolve_conflict(scope, conflict_id, body.winner, _actor(scope), request.now)
+        resolved = app.resolve_conflict(scope, conflict_id, body.winner, user_in(scope), request.now)
         return Answer(200, {"id": conflict_id, "decision_id": resolved.decision_id})
 
     answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
@@ -203,7 +202,3 @@ def _memory(app: App, scope: Scope, memory_id: str, request: Request) -> MemoryA
 def _reply(answer: Answer, body: AnswerModel, name: str) -> Reply:
     log = {name: 0 if answer.replayed else 1, "replayed": answer.replayed}
     return Reply(answer.status, body, replay_of(answer), log=log)
-
-
-def _actor(scope: Scope) -> Actor:
-    return Actor(ActorKind.USER, scope.user_id)

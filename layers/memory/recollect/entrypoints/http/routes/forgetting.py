@@ -10,14 +10,13 @@ from recollect.application.erase_user import ErasureReport
 from recollect.application.forget_events import Forgotten
 from recollect.application.reject_value import Rejecting
 from recollect.application.run_jobs import LEAST_SECONDS
-from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.errors import Forbidden, NotFound
 from recollect.domain.scope import Scope
 from recollect.domain.value_tombstones import RejectedValue
 from recollect.entrypoints.http.clock import countdown, real_now
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import accepts
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Counts,
@@ -139,8 +138,7 @@ def _gone(forgotten: Forgotten) -> Reply:
 
 def rejecting(request: Request, scope: Scope, via: str, *target_ids: str) -> Rejecting:
     """The order that a user's request gives."""
-    actor = Actor(ActorKind.USER, scope.user_id)
-    return Rejecting(now=request.now, actor=actor, via=via, target_ids=target_ids)
+    return Rejecting(now=request.now, actor=user_in(scope), via=via, target_ids=target_ids)
 
 
 @routes.get(f"{_USER}/rejections", answer=RejectionsPage)
@@ -170,7 +168,7 @@ def erase_user(app: App, request: Request) -> Reply:
     """
     scope = request.scope()
     left = countdown(request.call.remaining_seconds)
-    erasure = app.erase_user(scope, request.now, real_now(), Actor(ActorKind.USER, scope.user_id), left)
+    erasure = app.erase_user(scope, request.now, real_now(), user_in(scope), left)
     if request.call.request_id is None:
         _go_on(app, scope.tenant, erasure.id, left)
     log = {"erasure_id": erasure.id, "events": erasure.counts.get("events", 0)}

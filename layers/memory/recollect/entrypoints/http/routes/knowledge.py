@@ -1,7 +1,5 @@
 """`/v1/knowledge`: what terms and rules mean to a tenant, how a query reads by them, and what a text teaches."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,8 +7,7 @@ from pydantic import Field
 from recollect.app import App
 from recollect.application.keep_knowledge import KnowledgeAuthor, Lesson, Resolved, lesson_of
 from recollect.application.run_once import Answer
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import InvalidInput, NotFound, VersionMismatch
+from recollect.domain.errors import NotFound, VersionMismatch
 from recollect.domain.items import of_tenant
 from recollect.domain.knowledge import KnowledgeEntry
 from recollect.domain.knowledge_learning import ManageKnowledge
@@ -26,7 +23,7 @@ from recollect.entrypoints.http.headers import (
     names_version,
     replay_of,
 )
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
     AnswerModel,
@@ -40,11 +37,12 @@ from recollect.entrypoints.http.models import (
     Shows,
     Text,
 )
+from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.representations import KnowledgeEntryAnswer
 from recollect.entrypoints.http.routing import Routes
 
 _ENTRY = "/v1/knowledge/{namespace}/{key}"
-_SOURCES = {"namespace": "path", "key": "path", "value": "body", "store": "body"}
+_SOURCES = {"namespace": ("path",), "key": ("path",), "value": ("body",), "store": ("body",)}
 _COMMENTING = {"rules": Commenting(), "all": Commenting(terms=True), "none": Commenting(rules=False)}
 _Text = Annotated[str, Text(CONTENT_BYTES)]
 
@@ -126,7 +124,7 @@ routes = Routes()
 @routes.add("PUT", _ENTRY, answer=KnowledgeEntryAnswer, errors=(409, 412))
 def put_knowledge(app: App, request: Request, body: KnowledgeValue) -> Reply:
     """Makes or replaces an entry."""
-    with _located():
+    with located(_SOURCES.get):
         entry = app.knowledge.put(
             request.principal.tenant,
             request.path["namespace"],
@@ -206,7 +204,7 @@ def learn_knowledge(app: App, request: Request, body: LearnRequest) -> Reply:
         lesson = app.knowledge.learn(*asked, dry_run=bool(body.dry_run), author=_author(request))
         return Answer(200, {"learnt": lesson is not None})
 
-    with _located():
+    with located(_SOURCES.get):
         lesson = lesson_of(body.text, body.store)
         answer = idempotent(app, request, work)
     shown = _learnt(lesson, bool(body.dry_run))
@@ -221,7 +219,7 @@ def call_json(call: ManageKnowledge) -> dict[str, Any]:
 
 
 def _entry(app: App, request: Request) -> KnowledgeEntry:
-    with _located():
+    with located(_SOURCES.get):
         return app.knowledge.get(request.principal.tenant, request.path["namespace"], request.path["key"])
 
 
@@ -231,7 +229,7 @@ def _author(request: Request) -> KnowledgeAuthor | None:
     if not principal.limited_to_subject or principal.subject is None:
         return None
     scope = Scope(principal.tenant, principal.subject)
-    return KnowledgeAuthor(scope, Actor(ActorKind.USER, principal.subject))
+    return KnowledgeAuthor(scope, user_in(scope))
 
 
 def _entry_reply(entry: KnowledgeEntry) -> Reply:
@@ -272,15 +270,3 @@ def _learnt(lesson: Lesson | None, dry_run: bool) -> KnowledgeLearnt:
         return KnowledgeLearnt(stored=False)
     call = ManageKnowledgeCall.model_validate(call_json(lesson.call))
     return KnowledgeLearnt(stored=not dry_run, tool_call=call, confirmation=lesson.confirmation)
-
-
-@contextmanager
-def _located() -> Iterator[None]:
-    """Says of what the domain refuses whether it stood in the path or in the body."""
-    try:
-        yield
-    except InvalidInput as error:
-        part = _SOURCES.get(str(error.loc[0])) if error.loc else None
-        if part is None:
-            raise
-        raise InvalidInput(str(error), (part, *error.loc)) from None

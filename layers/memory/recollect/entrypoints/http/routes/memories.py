@@ -9,14 +9,13 @@ from recollect.app import App
 from recollect.application.keep_memories import MemoryChange, SavedMemory
 from recollect.application.list_memories import MemoryQuery
 from recollect.application.run_once import Answer
-from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.errors import InvalidInput, NotFound
 from recollect.domain.memory import Memory, MemoryStatus
 from recollect.domain.memory_drafting import MemoryDraft
 from recollect.domain.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import Attempt, accepts, etag, idempotent, replay_of, require_version
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Content,
@@ -115,7 +114,7 @@ def save_memory(app: App, request: Request, body: NewMemory) -> Reply:
 
     def work(attempt: Attempt) -> Answer:
         app.write_limits.take(scope.tenant, 1, rules.result())
-        saved.append(app.memories.save(scope, draft, attempt.seed, request.now, _user(scope), rules.result()))
+        saved.append(app.memories.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result()))
         return Answer(201 if saved[0].created else 200, {"id": saved[0].memory.id})
 
     answer = idempotent(app, request, work)
@@ -171,7 +170,7 @@ def patch_memory(app: App, request: Request, query: Narrowed, body: MemoryPatch)
     if "keywords" in changes:
         changes["keywords"] = tuple(changes["keywords"])
     scope = request.scope(query)
-    change = MemoryChange(changes, _user(scope), accepts(request))
+    change = MemoryChange(changes, user_in(scope), accepts(request))
     return _reply(app.memories.patch(scope, request.path["memory_id"], change, request.now))
 
 
@@ -185,7 +184,7 @@ def delete_memory(app: App, request: Request, query: Rejectable) -> Reply:
     memory = _memory(app, request, scope)
 
     def forget() -> Reply:
-        forgotten = app.forget.memory(scope, memory, now=request.now, actor=_user(scope), accepts=accepts(request))
+        forgotten = app.forget.memory(scope, memory, now=request.now, actor=user_in(scope), accepts=accepts(request))
         return Reply(204, "", log={"deleted": len(forgotten.event_ids)})
 
     if query.reject == "false":
@@ -214,7 +213,3 @@ def _reply(memory: Memory) -> Reply:
 
 def _memory(app: App, request: Request, scope: Scope) -> Memory:
     return app.memories.one(scope, request.path["memory_id"], request.now)
-
-
-def _user(scope: Scope) -> Actor:
-    return Actor(ActorKind.USER, scope.user_id)

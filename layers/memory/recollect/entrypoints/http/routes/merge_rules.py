@@ -1,7 +1,6 @@
 """`/v1/merge-rules`: a tenant's merge rules by name, all of them, and which one a candidate meets (A-108 to A-130)."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -42,6 +41,7 @@ from recollect.entrypoints.http.models import (
     Read,
     RequestModel,
 )
+from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.routes.arbitration import Profile, candidate_of
 from recollect.entrypoints.http.routing import Routes
 
@@ -190,7 +190,7 @@ def import_merge_rules(app: App, request: Request, body: MergeRulesImport) -> Re
     def work(_attempt: Attempt) -> Answer:
         return Answer(200, {"version": app.merge_rules.load(tenant, body.rules, request.now).version})
 
-    with _located("body", "rules"):
+    with located(lambda name: ("body", "rules") if name != "header" else None):
         answer = idempotent(app, request, work)
     registry = app.merge_rules.registry(tenant)
     rules = _shown(registry, [rule.name for rule in registry.rules])
@@ -225,7 +225,7 @@ def _shown(registry: MergeRuleRegistry, names: list[str]) -> list[MergeRule]:
 
 
 def _changed(change: Callable[[], MergeRuleRegistry], name: str) -> Reply:
-    with _located("body"):
+    with located(lambda _name: ("body",)):
         registry = change()
     return _rule_reply(registry, name)
 
@@ -234,14 +234,3 @@ def _rule_reply(registry: MergeRuleRegistry, name: str) -> Reply:
     shown = MergeRule.model_validate(rule_json(registry, name))
     log = {"version": shown.version, "registry_version": registry.version}
     return Reply(200, shown, etag(shown.version), log=log)
-
-
-@contextmanager
-def _located(*loc: str) -> Iterator[None]:
-    """Says of what the domain refuses where in the request it stood."""
-    try:
-        yield
-    except InvalidInput as error:
-        if error.loc[:1] == ("header",):
-            raise
-        raise InvalidInput(str(error), (*loc, *error.loc)) from None

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 from recollect.app import App
 from recollect.application.import_memories import ImportOrder, LineOutcome
 from recollect.application.run_once import Answer
-from recollect.domain.audit import Actor, ActorKind
 from recollect.domain.errors import OutOfTime, StoredDataError
 from recollect.domain.event import EventRef
 from recollect.domain.instants import from_iso, iso
@@ -24,7 +23,7 @@ from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_curso
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.json_values import NotJson
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Count,
@@ -156,7 +155,7 @@ def _imported(
     app: App, scope: Scope, given: GivenPage, request: Request, left: Callable[[], float]
 ) -> Counter[LineOutcome]:
     """In slices, so that a call that runs out of time has stored whole ones. Raises OutOfTime."""
-    order = ImportOrder(actor=Actor(ActorKind.USER, scope.user_id), via="import", now=request.now)
+    order = ImportOrder(actor=user_in(scope), via="import", now=request.now)
     counts: Counter[LineOutcome] = Counter({LineOutcome.INVALID: len(given.faults)})
     for start in range(0, len(given.lines), _AT_ONCE):
         if start and left() < 0:
