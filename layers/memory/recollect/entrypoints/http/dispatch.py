@@ -11,7 +11,7 @@ from recollect.entrypoints.http.clock import now_of
 from recollect.entrypoints.http.credentials import LOCAL, Authenticate
 from recollect.entrypoints.http.json_values import parse_json
 from recollect.entrypoints.http.messages import Call, Reply, Request
-from recollect.entrypoints.http.models import Nothing, RequestModel, answer_text
+from recollect.entrypoints.http.models import DocumentModel, Nothing, RequestModel, answer_text
 from recollect.entrypoints.http.problems import INVALID, TOO_LARGE, Declined, problem, read_as, reply_to
 from recollect.entrypoints.http.routing import Route, find_route, path_ids, query_of
 from recollect.settings import Principal
@@ -82,7 +82,7 @@ class _Seen:
     principal: Principal | None = None
 
 
-def _body_of(route: Route, call: Call) -> RequestModel | None:
+def _body_of(route: Route, call: Call) -> RequestModel | DocumentModel | None:
     if route.body is None:
         return None
     return read_as(route.body, {} if route.body_optional and not call.body else parse_json(call.body), "body")

@@ -3,9 +3,6 @@
 import json
 from typing import Any, NoReturn
 
-METADATA_BYTES = 16 * 1024
-METADATA_DEPTH = 8
-
 
 class NotJson(ValueError):
     """The body is no JSON text in UTF-8; its message repeats nothing of it."""

@@ -18,7 +18,7 @@ from recollect.domain.client_ids import LONGEST_ID, id_fault
 from recollect.domain.errors import InvalidInput
 from recollect.domain.event import SPOKEN_TYPES, Source
 from recollect.domain.instants import iso, parse_instant
-from recollect.entrypoints.http.json_values import METADATA_BYTES, METADATA_DEPTH, json_text
+from recollect.entrypoints.http.json_values import json_text
 from recollect.settings import Settings
 
 CONTENT_BYTES = 64 * 1024
@@ -31,6 +31,8 @@ FAULT = "recollect"
 _DEFAULT_DIMENSION = 384
 _CONFIGURED = ("openai", "bedrock", "onnx")
 _HALF = "has half of a surrogate pair, which is no Unicode text"
+_METADATA_BYTES = 16 * 1024
+_METADATA_DEPTH = 8
 _LONGEST_NAME = 64
 _LONGEST_TIME = 64
 _WHOLE = re.compile("-?[0-9]{1,18}")
@@ -60,10 +62,10 @@ class RequestModel(BaseModel):
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
 
-class DocumentModel(RequestModel, RootModel[Any]):
-    """A body that the domain reads whole; nulls in it are its own matter."""
+class DocumentModel(RootModel[Any]):
+    """A body that the domain reads whole."""
 
-    model_config = ConfigDict(extra=None, frozen=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class AnswerModel(BaseModel):
@@ -242,9 +244,9 @@ def _vector(values: list[float]) -> list[float]:
 def _metadata(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise fault("must be an object")
-    _check_json(value, METADATA_DEPTH)
-    if len(json_text(value).encode()) > METADATA_BYTES:
-        raise fault(f"must be at most {METADATA_BYTES} bytes of JSON")
+    _check_json(value, _METADATA_DEPTH)
+    if len(json_text(value).encode()) > _METADATA_BYTES:
+        raise fault(f"must be at most {_METADATA_BYTES} bytes of JSON")
     return value
 
 
@@ -294,6 +296,7 @@ Keywords = Annotated[list[Keyword], Field(max_length=50, min_length=0)]
 Importance = Annotated[float, Field(ge=0, le=1)]
 SpokenType = Annotated[str, OneOf(*SPOKEN_TYPES)]
 SourceName = Annotated[Source, OneOf(*Source)]
+Limit = Annotated[int, Field(ge=1, le=200), InQuery()]
 Cursor = Annotated[str, Text(4096)]
 YesOrNo = Annotated[str, OneOf("true", "false")]
 
@@ -320,7 +323,7 @@ class Narrowed(RequestModel):
 class Paged(RequestModel):
     """A query that asks for a page of a list."""
 
-    limit: Annotated[int, Field(ge=1, le=200), InQuery()] = 50
+    limit: Limit = 50
     cursor: Maybe[Cursor] = None
 
 

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from recollect.application.ingest_events import FieldError
 from recollect.domain import errors
 from recollect.domain.errors import InvalidInput
 from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Reply
-from recollect.entrypoints.http.models import FAULT, RequestModel
+from recollect.entrypoints.http.models import FAULT
 
 PROBLEM_TYPE = "application/problem+json"
 _RETRY_SECONDS = 1
@@ -38,7 +38,7 @@ _SENTENCES = {
 }
 """What a client is told of each type of pydantic's errors, with the bounds in its context."""
 
-Model = TypeVar("Model", bound=RequestModel)
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from recollect.app import App
 from recollect.domain.errors import InvalidInput
 from recollect.entrypoints.http.ids import path_id
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.models import RequestModel
+from recollect.entrypoints.http.models import DocumentModel, RequestModel
 from recollect.entrypoints.http.problems import NO_ROUTE, WRONG_METHOD, Declined, read_as
 
 Handle = Callable[[App, Request], Reply]
@@ -34,7 +34,7 @@ class Route:
     answer: Any = None
     good: tuple[int, ...] = (200,)
     errors: tuple[int, ...] = ()
-    body: type[RequestModel] | None = None
+    body: type[RequestModel | DocumentModel] | None = None
     body_optional: bool = False
     takes_lines: bool = False
     query: type[RequestModel] | None = None

@@ -36,7 +36,7 @@ from recollect.entrypoints.http.models import (
     Cursor,
     DocumentModel,
     Free,
-    InQuery,
+    Limit,
     Maybe,
     Read,
     RequestModel,
@@ -53,9 +53,7 @@ _Rules = Annotated[
 
 
 class MergeRulesQuery(RequestModel):
-    limit: Maybe[Annotated[int, Field(ge=1, le=200), InQuery()]] = Field(
-        None, description="Without limit and cursor: all of them, as an export."
-    )
+    limit: Maybe[Limit] = Field(None, description="Without limit and cursor: all of them, as an export.")
     cursor: Maybe[Cursor] = None
 
 

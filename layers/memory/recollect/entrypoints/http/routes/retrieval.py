@@ -5,7 +5,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.app import App
 from recollect.application.intent_answer import IntentAnswer
@@ -37,6 +37,7 @@ from recollect.entrypoints.http.models import (
     Identifier,
     InQuery,
     Instant,
+    Limit,
     Maybe,
     Narrowed,
     OneOf,
@@ -67,7 +68,6 @@ NEAR_MISSES = 5
 FEEDBACK = "IntentFeedback"
 _PAGE = 50
 _BY_INTENT = 10
-_Limit = Annotated[int, Field(ge=1, le=200), InQuery()]
 _USER = "/v1/users/{user_id}"
 
 
@@ -77,8 +77,8 @@ class EventsQuery(Narrowed):
     start: Maybe[Instant] = Field(None, alias="from", description="Inclusive.")
     end: Maybe[Instant] = Field(None, alias="to", description="Inclusive.")
     last_days: Maybe[Annotated[Days, InQuery()]] = Field(None, description="Without any bound: the last 30 days.")
-    top_k: Maybe[_Limit] = Field(None, description="The same as `limit`; absent: 50.")
-    limit: Maybe[_Limit] = None
+    top_k: Maybe[Limit] = Field(None, description="The same as `limit`; absent: 50.")
+    limit: Maybe[Limit] = None
     cursor: Maybe[Cursor] = None
 
 
@@ -190,10 +190,6 @@ class BusPage(AnswerModel):
     events: list[BusEvent]
 
 
-class EventQuery(Narrowed):
-    model_config = ConfigDict(title="EventQuery")
-
-
 routes = Routes()
 
 
@@ -256,7 +252,7 @@ def _page_diagnostics(page: WindowPage) -> EventsDiagnostics:
 
 
 @routes.get(f"{_USER}/events/{{event_id}}", answer=EventAnswer, errors=(404,))
-def get_event(app: App, request: Request, query: EventQuery) -> Reply:
+def get_event(app: App, request: Request, query: Narrowed) -> Reply:
     """One event."""
     event = app.listing.one(request.scope(query), request.path["event_id"], request.now)
     return Reply(200, EventAnswer.model_validate(event), etag(event.version))
