@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
@@ -54,12 +55,19 @@ class RequestModel(BaseModel):
     def _without_nulls(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        known = {field.alias or name for name, field in cls.model_fields.items()} - cls.cleared_by_null
-        return {_shown(name): one for name, one in value.items() if one is not None or name not in known}
+        known = _nullable(cls)
+        named = ((name if name in known else _shown(name), one) for name, one in value.items())
+        return {name: one for name, one in named if one is not None or name not in known}
 
     def given(self) -> dict[str, Any]:
         """The fields that the request has, by their names here."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+
+
+@cache
+def _nullable(model: type[RequestModel]) -> frozenset[str]:
+    """The names of the fields that null leaves absent."""
+    return frozenset(field.alias or name for name, field in model.model_fields.items()) - model.cleared_by_null
 
 
 class DocumentModel(RootModel[Any]):
