@@ -49,14 +49,14 @@ def test_a_scheduled_run_counts_what_it_did(functions: Functions) -> None:
 
 def test_the_schedules_run_the_jobs_that_were_asked_for(functions: Functions) -> None:
     """Those of the samples above among them; `retain` has begun its own day's."""
-    asked = said(functions["retrieval"].invoke(sample_events("retrieval")["http-reconcile-job"]))["job_id"]
+    asked = said(functions["memories"].invoke(sample_events("memories")["http-reconcile-job"]))["job_id"]
     pruned = functions["retain"].invoke(sample_events("retain")["schedule-retain"])
     assert (pruned["failed"], pruned["complete"]) == (0, True)
     answer = functions["jobs"].invoke(sample_events("jobs")["schedule-jobs"])
     assert set(answer) == {"done", "failed", "running", "complete"}
-    shown = copy.deepcopy(sample_events("retrieval")["http-get-job"])
+    shown = copy.deepcopy(sample_events("memories")["http-get-job"])
     shown["rawPath"] = shown["requestContext"]["http"]["path"] = f"/v1/jobs/{asked}"
-    assert said(functions["retrieval"].invoke(shown))["status"] == "done"
+    assert said(functions["memories"].invoke(shown))["status"] == "done"
 
 
 def test_an_event_of_another_kind_is_an_error_of_the_function(functions: Functions) -> None:

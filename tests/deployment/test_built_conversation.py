@@ -14,7 +14,9 @@ from deployment.built import Deployment, RunningFunction, started
 from deployment.conftest import Opt
 from deployment.gateway import Gateway, Need
 from deployment.permissions import BEDROCK_MODEL_ARN, refusals
-from deployment.template import FUNCTIONS, sample_events
+from deployment.template import FUNCTIONS, IN_PROCESS, sample_events
+from recollect.adapters.embedders.model_folder import pooled_generation
+from recollect.adapters.embedders.recipes import recipe_of
 
 pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
 
@@ -172,7 +174,7 @@ def test_a_deleted_event_is_gone_everywhere_and_stays_gone(functions: Functions,
     event_id = ingested(functions, user)
     projected(functions, user, event_id)
     said(functions["summarize"].invoke(at("summarize", "http-make-summary", user)))
-    deleted = functions["retrieval"].invoke(at("retrieval", "http-delete-event", user, event_id))
+    deleted = functions["memories"].invoke(at("memories", "http-delete-event", user, event_id))
     assert deleted["statusCode"] == 204
     assert event_id not in {one["id"] for one in found(functions, user)["results"]}
     (summary,) = said(functions["summarize"].invoke(at("summarize", "http-list-summaries", user)))["summaries"]
@@ -184,21 +186,22 @@ def test_a_deleted_event_is_gone_everywhere_and_stays_gone(functions: Functions,
 
 @pytest.mark.spec("A-19", "A-21")
 def test_a_memory_is_saved_found_edited_and_deleted(functions: Functions, user: str) -> None:
-    retrieval = functions["retrieval"]
-    memory = said(retrieval.invoke(request("retrieval", "http-save-memory", user)))
-    again = retrieval.invoke(request("retrieval", "http-save-memory", user))
+    memories, retrieval = functions["memories"], functions["retrieval"]
+    memory = said(memories.invoke(request("memories", "http-save-memory", user)))
+    again = memories.invoke(request("memories", "http-save-memory", user))
     assert (again["statusCode"], said(again)) == (200, memory)
+    assert memory["embedding_id"].partition("/")[0] == pooled_generation(recipe_of(IN_PROCESS).generation)
     ask = at("retrieval", "http-search", body={"user_id": user, "query": "What does Anna drink?"})
     for name, content in (("http-get-memory", "green"), ("http-patch-memory", "black")):
-        assert content in said(retrieval.invoke(at("retrieval", name, user, memory["id"])))["content"]
+        assert content in said(memories.invoke(at("memories", name, user, memory["id"])))["content"]
         (found,) = said(retrieval.invoke(ask))["results"]
         assert (found["id"], found["kind"], found["content"]) == (memory["id"], "memory", f"Anna drinks {content} tea")
         assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["failed"] == 0
-    history = said(retrieval.invoke(at("retrieval", "http-memory-history", user, memory["id"])))["history"]
+    history = said(memories.invoke(at("memories", "http-memory-history", user, memory["id"])))["history"]
     assert [one["version"] for one in history] == [1, 2]
-    listed = said(retrieval.invoke(at("retrieval", "http-list-memories", user)))["memories"]
+    listed = said(memories.invoke(at("memories", "http-list-memories", user)))["memories"]
     assert [one["id"] for one in listed] == [memory["id"]]
-    assert retrieval.invoke(at("retrieval", "http-delete-memory", user, memory["id"]))["statusCode"] == 204
+    assert memories.invoke(at("memories", "http-delete-memory", user, memory["id"]))["statusCode"] == 204
     assert said(retrieval.invoke(ask))["results"] == []
 
 
@@ -209,7 +212,7 @@ def test_a_key_is_deleted_with_its_history(functions: Functions, user: str) -> N
         if city == "Paris":
             assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["projected"] >= 2
     assert [one["content"] for one in found(functions, user)["results"]] == ["I live in Rome."]
-    deleted = functions["retrieval"].invoke(at("retrieval", "http-delete-key", user, "home_city"))
+    deleted = functions["memories"].invoke(at("memories", "http-delete-key", user, "home_city"))
     assert deleted["statusCode"] == 204
     assert found(functions, user)["results"] == []
     assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["failed"] == 0

@@ -89,6 +89,9 @@ class Parts(Protocol):
     def snapshots(self) -> SnapshotStore:
         """Raises NotReady where a deployment has no place for them."""
 
+    def embedding_generation(self) -> str | None:
+        """Of the vectors that become of what is saved, whoever makes them; None where nobody does."""
+
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """One check per part, for readiness and `recollect doctor`."""
 

@@ -79,9 +79,10 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
         from recollect.application.keep_memories import KeepMemories
 
         parts = self.parts
-        generation = parts.embedder.generation if parts.embedder else None
         told = (self._announce, self._corrected)
-        return KeepMemories(parts.timeline, parts.projections, parts.items, self.ids, *told, generation)
+        return KeepMemories(
+            parts.timeline, parts.projections, parts.items, self.ids, *told, parts.embedding_generation()
+        )
 
     @cached_property
     def list_memories(self) -> ListMemories:

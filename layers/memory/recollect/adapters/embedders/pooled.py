@@ -13,6 +13,7 @@ from importlib import resources
 
 import numpy as np
 
+from recollect.adapters.embedders.model_folder import pooled_generation
 from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
 from recollect.domain.passages import own_start
 from recollect.domain.pooling import passage_vector, query_vector
@@ -21,7 +22,6 @@ from recollect.ports import Embedder
 
 CENTRES_FILE = "centres.json"
 SCALES_FILE = "similarity_scales.json"
-_VERSION = "own1"
 
 
 class PooledEmbedder:
@@ -38,7 +38,7 @@ class PooledEmbedder:
 
     @property
     def generation(self) -> str:
-        return f"{self._embedder.generation}.{_VERSION}"
+        return pooled_generation(self._embedder.generation)
 
     @property
     def dimension(self) -> int:
