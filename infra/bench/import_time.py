@@ -17,12 +17,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / ".aws-sam/build"
-LAYERS = ("MemoryLayer", "DependenciesLayer", "MultilingualLayer")
+LAYERS = ("MemoryLayer", "DependenciesLayer", "EmbedderLayer")
 FUNCTIONS = {
     "ingest": LAYERS[:2],
     "summarize": LAYERS[:2],
     "knowledge": LAYERS,
     "retrieval": LAYERS,
+    "memories": LAYERS[:2],
     "context": LAYERS,
     "converse": LAYERS,
     "project": LAYERS,
