@@ -12,6 +12,10 @@ GROUPS = {
     "rules": {"numpy", "sqlite3", "recollect.domain.ranking"},
     "summaries": {"numpy", "sqlite3", "recollect.domain.ranking"},
     "tools": {"numpy", "sqlite3", "mcp", "recollect.domain.ranking"},
+    **{
+        group: {"numpy", "sqlite3", "recollect.application.recall"}
+        for group in ("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs")
+    },
     "retrieval": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "context": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "turns": {"sqlite3", "recollect.entrypoints.http.openapi"},
