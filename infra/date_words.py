@@ -12,9 +12,9 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from recollect.domain.phrases import fold
+from recollect.text.phrases import fold
 
-FILE = "layers/memory/recollect/domain/date_words.json"
+FILE = "layers/memory/recollect/text/date_words.json"
 LANGUAGES = [
     "ar",
     "az",

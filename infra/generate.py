@@ -1,7 +1,7 @@
 """Writes the generated documents, or with --check says which of them are stale.
 
 Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
-(from recollect.domain.rule_groups), domain/date_words.json (from dateparser's tables), the layer's pinned requirements
+(from recollect.rules.groups), domain/date_words.json (from dateparser's tables), the layer's pinned requirements
 (from pyproject.toml and constraints.txt).
 """
 
@@ -17,7 +17,7 @@ from date_words import FILE as DATE_WORDS
 from date_words import date_words_file
 from spec_page import specification_page
 
-from recollect.domain.rules_reading import kind_of
+from recollect.rules.reading import kind_of
 from recollect.settings import variables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,8 +57,7 @@ def rules_page() -> str:
 
 def _rules() -> Iterator[tuple[str, str, str, str]]:
     """Path, default, bounds and meaning of each rule."""
-    from recollect.domain.rule_groups import CATEGORIES, RetentionRule
-    from recollect.domain.rules import Rules
+    from recollect.rules.groups import CATEGORIES, RetentionRule, Rules
 
     groups = {group.name: getattr(Rules(), group.name) for group in fields(Rules) if group.init}
     for name, group in groups.items():

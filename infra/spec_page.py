@@ -50,7 +50,7 @@ def _rule(line: str) -> Rule:
 
 
 def markers() -> dict[str, list[str]]:
-    """Rule to the tests that name it, sorted, such as `tests/domain/test_scoring.py::test_the_table`."""
+    """Rule to the tests that name it, sorted, such as `tests/rules/test_scoring.py::test_the_table`."""
     found: dict[str, set[str]] = {}
     for place in PLACES:
         for path in sorted((ROOT / place).rglob("*.py")):

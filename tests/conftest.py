@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("recollect.contracts")
 
+pytest_plugins = ["embedded.fixtures"]
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.load_profile("default")
 
@@ -72,7 +74,10 @@ SLOW_FILES = (
     "crashes/",
     "adapters/",
     "entrypoints/",
-    "application/",
+    "summaries/",
+    "contradictions/",
+    "archive/",
+    "deletion/",
 )
 """What lasts longest, as beginnings of paths: begun first, so that the end of a run is of short tests."""
 

@@ -14,13 +14,12 @@ from bench_scores import recall_table
 from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.app import App
-from recollect.application.recall import Recall
-from recollect.application.recalled import RecallRequest
-from recollect.application.search_memory import SearchMemory
-from recollect.domain.embedding import TextKind
-from recollect.domain.filters import SearchFilters
-from recollect.domain.ranking import Mode, RankingPolicy
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import Recall, RecallRequest
+from recollect.retrieval.ranking import Mode, RankingPolicy
+from recollect.retrieval.search import SearchMemory
 
 CUTS = (5, 10, 25, 50)
 

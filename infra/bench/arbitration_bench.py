@@ -15,12 +15,12 @@ from bench_data import DataSet, Turn
 from bench_ours import passage_of
 from bench_vectors import KeptVectors
 
-from recollect.domain.arbitration_policy import ArbitrationPolicy, weigh
+from recollect.arbitration.arbiter import ArbitrationPolicy, weigh
+from recollect.arbitration.detection import Statement
+from recollect.core.vectors import FloatArray, TextKind
 from recollect.domain.claim_reading import read_claims
-from recollect.domain.embedding import FloatArray, TextKind
-from recollect.domain.keywords import extract_keywords
-from recollect.domain.rules import Rules
-from recollect.domain.statement import Statement
+from recollect.rules.groups import Rules
+from recollect.text.terms import extract_keywords
 
 EXISTING = 20
 """As many as the index nominates."""

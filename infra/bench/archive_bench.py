@@ -20,13 +20,13 @@ from bench_ours import TENANT, OurMemory, draft_of, drain, local_variables, open
 from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.app import App
-from recollect.application.compact_segments import Compaction
+from recollect.archive.compact import Compaction
+from recollect.archive.segments import COUNTER, counter_in, counter_value
 from recollect.bootstrap.whole_store import back_up_store, restore_store
-from recollect.domain.embedding import TextKind
-from recollect.domain.items import ItemWrite, of_tenant
-from recollect.domain.job import JOB_ID, JobKind
-from recollect.domain.scope import Scope
-from recollect.domain.segments import COUNTER, counter_in, counter_value
+from recollect.core.items import ItemWrite, of_tenant
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
+from recollect.jobs.job import JOB_ID, JobKind
 from recollect.settings import Settings
 
 WRITES = 3_000

@@ -19,16 +19,16 @@ from bench_vectors import BenchEmbedder, KeptVectors
 from scale import APART, FIRST, WRITERS, Loader, ask_context, ask_search, repeated
 
 from recollect.app import App
-from recollect.application.keep_rules import GivenRules, settled
-from recollect.application.run_once import Answer, run_once
+from recollect.core.event import EventRef
+from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
 from recollect.domain.claim_reading import read_claims
 from recollect.domain.cue_rules import default_cue_rules
-from recollect.domain.drafting import EventDraft
-from recollect.domain.embedding import TextKind
-from recollect.domain.event import EventRef
-from recollect.domain.idempotency import KEPT_FOR, IdempotencyClaim
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.rules.use_cases import GivenRules, settled
+from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import PendingEvent
 
 USER = "counted"
 CONVERSATION = "counted-conversation"

@@ -16,8 +16,8 @@ from bench_vectors import BenchEmbedder
 
 from recollect.adapters.aws.item_format import dedupe_item, event_item
 from recollect.app import App
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import EventWrite
+from recollect.core.scope import Scope
+from recollect.timeline.timeline import EventWrite
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("RECOLLECT_OPENSEARCH_URL", "AWS_ENDPOINT_URL_DYNAMODB")

@@ -12,15 +12,15 @@ from bench_data import Question, Turn
 from bench_vectors import BenchEmbedder
 
 from recollect.app import App, Parts
-from recollect.application.recalled import RecallRequest
 from recollect.bootstrap import open_app
-from recollect.domain.drafting import EventDraft, draft_event
-from recollect.domain.event import Role
-from recollect.domain.filters import SearchFilters
-from recollect.domain.ranking import Mode
-from recollect.domain.rules import Rules
-from recollect.domain.scope import Scope
+from recollect.core.event import Role
+from recollect.core.scope import Scope
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.rules.groups import Rules
 from recollect.settings import Settings
+from recollect.timeline.record import EventDraft, draft_event
 
 TENANT = "bench"
 _MOST_ROUNDS = 5

@@ -15,7 +15,7 @@ from typing import Any
 from bench_data import Question, Turn
 from bench_vectors import BenchEmbedder
 
-from recollect.domain.embedding import TextKind
+from recollect.core.vectors import TextKind
 
 MEM0, MEM0_PLAIN = "mem0", "mem0 without BM25"
 _STOP_WORDS = Path(__file__).with_name("english_stop_words.txt")

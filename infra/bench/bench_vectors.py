@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recollect.domain.embedding import Encoding, FloatArray, TextKind
-from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.core.vectors import Encoding, FloatArray, TextKind
+from recollect.retrieval.pooling import COSINE, SimilarityScale
 
 if TYPE_CHECKING:
     from recollect.ports import Embedder

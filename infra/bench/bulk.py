@@ -16,17 +16,15 @@ from bench_ours import TENANT, draft_of
 from bench_vectors import KeptVectors
 
 from recollect.adapters.local.documents import DocumentWriter
-from recollect.adapters.local.event_rows import insert_event
-from recollect.adapters.local.users import enter_user
+from recollect.adapters.local.rows import enter_user, insert_event
 from recollect.app import App
-from recollect.domain.documents import index_document
-from recollect.domain.drafting import draft_event
-from recollect.domain.embedding import FloatArray, TextKind
-from recollect.domain.event import Event
-from recollect.domain.identity import event_identity
-from recollect.domain.nomination import IndexDocument
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import Projection
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, TextKind
+from recollect.retrieval.nomination import IndexDocument
+from recollect.search_index.page import index_document
+from recollect.timeline.record import draft_event, event_identity
+from recollect.timeline.timeline import Projection
 
 AT_ONCE = 2_000
 _NOBODY = Scope(TENANT, "nobody")

@@ -17,13 +17,13 @@ from pathlib import Path
 from bench_scores import quantiles
 
 from recollect.adapters.local.database import Database
+from recollect.adapters.local.nominate import VectorArm
+from recollect.adapters.local.rows import find_user
 from recollect.adapters.local.search_index import SqliteSearchIndex
-from recollect.adapters.local.users import find_user
-from recollect.adapters.local.vectors import VectorArm
-from recollect.domain.embedding import FloatArray, unpack_vector
-from recollect.domain.filters import SearchFilters
-from recollect.domain.nomination import NominationRequest
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, unpack_vector
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import NominationRequest
 
 NOMINATED = 80  # as many as the default search asks of each arm
 SCANS = 21

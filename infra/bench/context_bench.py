@@ -31,9 +31,8 @@ from bench_scores import quantiles
 from bench_vectors import BenchEmbedder, KeptVectors
 from context_views import STAGE_4, Shown, context_of, context_request, fits
 
-from recollect.application.build_context import ContextAnswer, assemble
-from recollect.application.look_up import LookUp
-from recollect.domain.embedding import TextKind
+from recollect.context.build import ContextAnswer, LookUp, assemble
+from recollect.core.vectors import TextKind
 
 BUDGETS: dict[str, int | None] = {"none": None, "1000": 1000, "2000": 2000, "4000": 4000}
 TIMED = 100

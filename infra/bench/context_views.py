@@ -19,20 +19,20 @@ from functools import cache
 from bench_data import Question, Turn
 from bench_ours import TENANT, OurMemory
 
-from recollect.application.build_context import ContextAnswer, ContextRequest, assemble
-from recollect.application.context_sources import ContextQuestion
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.domain.budget import fit_prompt
-from recollect.domain.date_based import MOST_RECORDS, date_window
-from recollect.domain.date_phrases import named_dates
-from recollect.domain.event import Event
-from recollect.domain.filters import SearchFilters, TimeWindow
-from recollect.domain.instants import EARLIEST
-from recollect.domain.messages import ContextParts, fence_for
-from recollect.domain.scope import Scope
-from recollect.domain.selection import ContextItem, Section, Selected
-from recollect.domain.timeline import WindowQuery
-from recollect.domain.tokens import count_tokens
+from recollect.context.budget import fit_prompt
+from recollect.context.build import ContextAnswer, ContextRequest, assemble
+from recollect.context.rendering import ContextParts, fence_for
+from recollect.context.selection import ContextItem, Section, Selected
+from recollect.context.sources import ContextQuestion
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.core.time import EARLIEST
+from recollect.intent.retrieve import IntentQuestion
+from recollect.intent.scoring import MOST_RECORDS, date_window
+from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.text.dates import named_dates
+from recollect.text.sentences import count_tokens
+from recollect.timeline.timeline import WindowQuery
 
 LAST = 20
 LAST_MESSAGES = "last 20 messages"

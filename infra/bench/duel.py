@@ -24,7 +24,7 @@ from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.pooled import PooledEmbedder, pooled
-from recollect.domain.embedding import TextKind
+from recollect.core.vectors import TextKind
 
 DATA_SETS = ("locomo-dev", "beam-dev")
 TIMED_ADDS = 300

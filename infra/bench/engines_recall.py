@@ -14,7 +14,7 @@ from bench_ours import OurMemory, local_variables, open_watched, passage_of
 from bench_scores import recall
 from bench_vectors import BenchEmbedder, KeptVectors
 
-from recollect.domain.embedding import TextKind
+from recollect.core.vectors import TextKind
 
 K = 10
 Found = Sequence[Sequence[str]]

@@ -22,10 +22,10 @@ from scale import ask_context, ask_in_turns, ask_search, repeated
 
 from recollect.adapters.local.database import FILE_NAME
 from recollect.app import App
-from recollect.domain.embedding import TextKind
-from recollect.domain.filters import SearchFilters
-from recollect.domain.nomination import NominationRequest
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import NominationRequest
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (200, 1_000, 4_000)

@@ -22,12 +22,12 @@ from scale import WRITERS, Loader, Store, repeated
 from recollect import app_index
 from recollect.adapters.aws.index_documents import document_id, owner_of, source_of
 from recollect.app import App
-from recollect.domain.documents import index_document
-from recollect.domain.embedding import TextKind, pack_vector
-from recollect.domain.filters import SearchFilters
-from recollect.domain.nomination import IndexDocument, NominationRequest
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind, pack_vector
 from recollect.entrypoints.worker import Projector, ProjectorPolicy
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import IndexDocument, NominationRequest
+from recollect.search_index.page import index_document
 
 USER = "user-of-the-index"
 SCOPE = Scope(TENANT, USER)

@@ -24,22 +24,19 @@ from bench_ours import TENANT, OurMemory
 from bench_scores import quantiles
 
 from recollect.app import App
-from recollect.application.intent_answer import IntentAnswer
-from recollect.application.retrieve_by_intent import IntentQuestion
 from recollect.bootstrap import open_app
-from recollect.domain.context_truncation import truncated
-from recollect.domain.date_based import MOST_RECORDS
-from recollect.domain.drafting import EventDraft
-from recollect.domain.event import Event
-from recollect.domain.filters import SearchFilters, TimeWindow
-from recollect.domain.intent import IntentName, classify
-from recollect.domain.keywords import extract_keywords
-from recollect.domain.relevance import score
-from recollect.domain.retrieval_record import RetrievalRecord, record_of
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import WindowQuery
+from recollect.core.event import Event
+from recollect.core.scope import Scope
 from recollect.entrypoints.collecting import collect_seldom
+from recollect.intent.analysis import IntentName, classify
+from recollect.intent.ranking import truncated
+from recollect.intent.retrieve import IntentAnswer, IntentQuestion
+from recollect.intent.scoring import MOST_RECORDS, RetrievalRecord, record_of, score
+from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.settings import Settings
+from recollect.text.terms import extract_keywords
+from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import WindowQuery
 
 QUERIES = 100
 RECORDS = 1000

@@ -12,7 +12,7 @@ from bench_ours import passage_of
 from bench_scores import recall
 from bench_vectors import KeptVectors
 
-from recollect.domain.embedding import FloatArray, TextKind
+from recollect.core.vectors import FloatArray, TextKind
 
 K = 10
 FORMS: dict[str, Callable[[Turn], str]] = {

@@ -16,20 +16,19 @@ from bench_ours import TENANT, draft_of
 from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.app import App
-from recollect.application.build_context import ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.application.recalled import RecallRequest
-from recollect.domain.documents import index_document
-from recollect.domain.drafting import draft_event
-from recollect.domain.embedding import FloatArray, TextKind
-from recollect.domain.errors import Throttled, Unavailable
-from recollect.domain.event import Event
-from recollect.domain.filters import SearchFilters
-from recollect.domain.identity import event_identity, value_fingerprint
-from recollect.domain.messages import fence_for
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import EventWrite, Projection
+from recollect.context.build import ContextRequest
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.core.errors import Throttled, Unavailable
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, TextKind
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.search_index.page import index_document
+from recollect.timeline.record import draft_event, event_identity, value_fingerprint
+from recollect.timeline.timeline import EventWrite, Projection
 
 FIRST = datetime(2023, 1, 1, tzinfo=UTC)
 APART = timedelta(minutes=5)

@@ -18,10 +18,10 @@ from scale import WRITERS, Loader, Store, compare, repeated
 
 from recollect.adapters.aws import index_queries
 from recollect.app import App
-from recollect.domain.embedding import FloatArray, TextKind
-from recollect.domain.filters import SearchFilters
-from recollect.domain.nomination import NominationRequest
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, TextKind
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import NominationRequest
 
 SIZES = (1_000, 10_000, 100_000)
 QUICK_SIZES = (200, 2_000)

@@ -21,12 +21,12 @@ from bench_data import DataSet, Turn
 from bench_ours import TENANT, draft_of
 
 from recollect.app import App
-from recollect.application.summarize import IDS, SummaryMade, SummaryOrder
 from recollect.bootstrap import open_app
-from recollect.domain.scope import Scope
-from recollect.domain.sentences import split_sentences
-from recollect.domain.summary import Summary
+from recollect.core.scope import Scope
 from recollect.settings import Settings
+from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
+from recollect.summaries.summary import Summary
+from recollect.text.sentences import split_sentences
 
 DRAWS = 50
 STOP_WORDS = frozenset((Path(__file__).with_name("english_stop_words.txt")).read_text("utf-8").split())

@@ -18,7 +18,7 @@ from bench_ours import TENANT, OurMemory, local_variables, open_watched, passage
 from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.app import App
-from recollect.domain.decisions import (
+from recollect.contradictions.decisions import (
     ARBITRATIONS,
     CONFLICTS,
     ConflictStatus,
@@ -27,9 +27,9 @@ from recollect.domain.decisions import (
     conflict_in,
     decision_in,
 )
-from recollect.domain.embedding import TextKind
-from recollect.domain.items import Item, ItemPath
-from recollect.domain.scope import Scope
+from recollect.core.items import Item, ItemPath
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
 
 REVIEWED = Path(__file__).with_name("reviewed_supersessions.json")
 """`{"conversation:winner:loser": true | false}`, turns by their ids: whether a person calls the decision right."""

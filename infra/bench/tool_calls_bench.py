@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.domain.tool_calls.protocol import ReadingPolicy, read_tool_calls
+from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
 
 BYTES = 500_000
 _DUAL = ReadingPolicy(dual=True)

@@ -12,11 +12,11 @@ from bench_data import DataSet, Question
 from bench_ours import TENANT, OurMemory, local_variables, open_watched, passage_of
 from bench_vectors import BenchEmbedder, KeptVectors
 
-from recollect.application.recalled import RecallRequest
-from recollect.domain.embedding import TextKind
-from recollect.domain.filters import SearchFilters
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
 
 CATEGORIES = ("knowledge_update", "contradiction_resolution")
 WANTED = 100

@@ -17,7 +17,7 @@ from bench_scores import quantiles, recall_table
 from bench_vectors import BenchEmbedder, KeptVectors
 from numpy.typing import NDArray
 
-from recollect.domain.embedding import FloatArray, TextKind
+from recollect.core.vectors import FloatArray, TextKind
 
 TEN = 10
 SCANNED = 100_000

@@ -23,14 +23,12 @@ from bench_scores import recall
 from bench_vectors import BenchEmbedder, KeptVectors
 
 from recollect.app import App
-from recollect.application.recall import Recall
-from recollect.application.recalled import OpenRecall, effective_query, statistics_for
-from recollect.application.search_memory import SearchMemory
-from recollect.domain.candidate import Candidate
-from recollect.domain.embedding import TextKind
-from recollect.domain.lexical import TermStatistics
-from recollect.domain.nomination import Nominations
-from recollect.domain.ranking import Query, Ranked, RankingPolicy, rank
+from recollect.core.vectors import TextKind
+from recollect.retrieval.nomination import Candidate, Nominations
+from recollect.retrieval.pipeline import OpenRecall, Recall, effective_query, statistics_for
+from recollect.retrieval.ranking import Query, Ranked, RankingPolicy, rank
+from recollect.retrieval.search import SearchMemory
+from recollect.text.terms import TermStatistics
 
 K = 10
 

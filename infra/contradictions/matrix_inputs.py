@@ -13,7 +13,7 @@ _PACKAGE = ROOT / "layers" / "memory" / "recollect"
 _READERS = (
     "recollect.domain.claim_reading",
     "recollect.domain.claim_relations",
-    "recollect.domain.settlement",
+    "recollect.contradictions.decisions",
     "recollect.domain.value_bounds",
     "recollect.domain.key_retractions",
 )

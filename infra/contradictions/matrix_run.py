@@ -19,7 +19,7 @@ from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.pooled import pooled
 from recollect.bootstrap.embedding import model_folder, model_recipe
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
 from recollect.ports import Embedder
 from recollect.settings import Settings
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from entrypoints.http.calling import Answered, Caller, Laptop
 from recollect.app import App, Parts
 from recollect.bootstrap import open_app
-from recollect.domain.instants import iso
+from recollect.core.time import iso
 from recollect.ports import Embedder
 from recollect.settings import Settings
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.domain.embedding import FloatArray, TextKind
+from recollect.core.vectors import FloatArray, TextKind
 
 SENTENCES = Path(__file__).with_name("neutral_sentences.txt")
 KEPT = Path(__file__).parents[2] / "layers/memory/recollect/adapters/embedders/centres.json"

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.bootstrap.embedding import Embedding
-from recollect.domain.embedding import TextKind
-from recollect.domain.similarity import SimilarityScale
+from recollect.core.vectors import TextKind
 from recollect.entrypoints.cli.opening import settings_of_environment
 from recollect.importing.natural_talk import Talk, read_talks
 from recollect.ports import Embedder
+from recollect.retrieval.pooling import SimilarityScale
 
 STORED = Path(__file__).parents[2] / "layers/memory/recollect/adapters/embedders/similarity_scales.json"
 RELATED = 0.7

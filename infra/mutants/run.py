@@ -2,7 +2,7 @@
 
     python infra/mutants/run.py             what is new or survived is tested (again), what was killed stays killed
     python infra/mutants/run.py --fresh     every mutant is tested
-    python infra/mutants/run.py --only 'recollect.domain.scoring*'
+    python infra/mutants/run.py --only 'recollect.rules.importance*'
 
 The copy is `build/mutants` (or --at): the package beside the tests of the domain, the form that mutmut can run.
 """

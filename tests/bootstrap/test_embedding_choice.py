@@ -9,7 +9,7 @@ from recollect.adapters.embedders.model_folder import how_to_build
 from recollect.adapters.embedders.pooled import pooled
 from recollect.adapters.embedders.recipes import BUILT_HERE
 from recollect.bootstrap.embedding import Embedding, builds_model, model_folder, model_recipe
-from recollect.domain.errors import ConfigurationError
+from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.aws_wiring import IN_PROCESS
 from recollect.settings import Settings
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from application.archiving import USER, all_events, exported, keyed, remarks, snapshot, texts
-from application.setting import ANNA, Memory, open_memory
+from embedded.archiving import USER, all_events, exported, keyed, remarks, snapshot, texts
+from embedded.setting import ANNA, Memory, open_memory
 from recollect.adapters.local import whole_store as files
-from recollect.application.reject_value import Rejecting
 from recollect.bootstrap import whole_store as whole
 from recollect.bootstrap.whole_store import back_up_store, restore_store
-from recollect.domain.errors import Conflict, InvalidInput, NotFound, NotReady, StoredDataError
+from recollect.core.errors import Conflict, InvalidInput, NotFound, NotReady, StoredDataError
+from recollect.deletion.reject import Rejecting
 from recollect.settings import Settings
 
 

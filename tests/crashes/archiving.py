@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from application.setting import ANNA
 from crashes.evidence import city, gone
 from crashes.remembering import USER, remembered
 from crashes.running import run_job
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.import_memories import ImportOrder
-from recollect.domain.record_line import read_line
-from recollect.domain.scope import Scope
+from embedded.setting import ANNA
+from recollect.archive.record_line import read_line
+from recollect.archive.transfer import ImportOrder
+from recollect.core.scope import Scope
 
 BEN = Scope("acme", "ben")
 

@@ -3,28 +3,28 @@
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
 from crashes.evidence import city
 from crashes.remembering import QUOTES, USER
 from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import BEGIN, World
-from recollect.application.list_decisions import DecisionFilter
-from recollect.application.revert_decision import RevertOrder
-from recollect.domain.claims import Relation, RelationKind
-from recollect.domain.decisions import (
+from embedded.setting import ANNA
+from recollect.contradictions.decisions import (
     ConflictStatus,
     OpenConflict,
     Step,
+    Verdict,
     conflict_document,
     conflict_key,
     decision_in,
 )
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Conflict, NotFound
-from recollect.domain.items import ItemWrite
-from recollect.domain.memory_items import memory_in
-from recollect.domain.settlement import Verdict
+from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.resolve import RevertOrder
+from recollect.core.errors import Conflict, NotFound
+from recollect.core.items import ItemWrite
+from recollect.domain.claims import Relation, RelationKind
+from recollect.memories.storage import memory_in
+from recollect.timeline.record import EventDraft
 
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 TUESDAY, LATER = "The meeting is on Tuesday at 3pm", "The meeting is still Tuesday but at 4pm now"

@@ -3,18 +3,18 @@
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
-from application.summarizing import answer
 from crashes.evidence import talked
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.summarize import IDS, SummaryMade, SummaryOrder
-from recollect.domain.errors import NotFound, VersionMismatch
-from recollect.domain.event import EventRef
-from recollect.domain.goals import CheckIn, CheckInStatus, Goal, GoalStatus
-from recollect.domain.ids import IdSeed
-from recollect.domain.items import ABSENT
-from recollect.domain.rules import SummaryRules
+from embedded.setting import ANNA
+from embedded.summarizing import answer
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.event import EventRef
+from recollect.core.ids import IdSeed
+from recollect.core.items import ABSENT
+from recollect.rules.groups import SummaryRules
+from recollect.summaries.goals import CheckIn, CheckInStatus, Goal, GoalStatus
+from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
 
 AFTER = answer("My sister paints. The cat sleeps.", {"goal": "Meditate daily"}, {"goal": "Learn Spanish"})
 RULES = {"scoring": {"boost": 0}}

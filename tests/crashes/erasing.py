@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from application.setting import ANNA
 from crashes.archiving import BEN, archived, copied
 from crashes.evidence import gone
 from crashes.remembering import USER, weighty
@@ -12,10 +11,11 @@ from crashes.running import finished, run_due, run_job
 from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import World
-from recollect.application.reject_value import Rejecting
-from recollect.domain.errors import NotFound
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.segments import user_hash
+from embedded.setting import ANNA
+from recollect.archive.segments import user_hash
+from recollect.core.errors import NotFound
+from recollect.deletion.reject import Rejecting
+from recollect.memories.memory import MemoryDraft
 
 TRIES = frozenset({"items.erasures", "items.erased_users", "items.jobs", "items.audit", "told outside"})
 """Who asks again erases again: what tells of it is there for each of them."""

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
 from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import BEGIN, World
-from recollect.application.take_turn import IDS_OF_A_TURN, TurnRequest
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound
-from recollect.domain.ids import IdSeed
-from recollect.domain.timeline import PendingEvent
+from embedded.setting import ANNA
+from recollect.context.turn import IDS_OF_A_TURN, TurnRequest
+from recollect.core.errors import NotFound
+from recollect.core.ids import IdSeed
 from recollect.entrypoints.turn_tools import TurnTools
+from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import PendingEvent
 
 LEARNS = '[[ABP_TOOL:manage_knowledge]]\n{"namespace": "notes", "key": "zebra", "value": 1}\n[[END_ABP_TOOL]]'
 TRACKS = '[[ABP_TOOL:track_goal]]\n{"goal": "Learn Spanish"}\n[[END_ABP_TOOL]]'

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA, Memory, with_parts
 from crashes.evidence import talked
 from crashes.running import run_job
 from crashes.scenario import scenario
 from crashes.world import World
+from embedded.setting import ANNA, Memory, with_parts
 from recollect.app import App
-from recollect.domain.failed_projections import RETRY_POLICY
+from recollect.timeline.failed_projections import RETRY_POLICY
 
 LATER = timedelta(hours=2)
 

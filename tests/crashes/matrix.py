@@ -16,7 +16,7 @@ from crashes.store import Stored, states_of, stored_in
 from crashes.use_cases import use_cases, watched
 from crashes.world import Plan, World, local_plan
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
 
 _AWAY = ((Side.BEFORE, Kind.AWAY), (Side.AFTER, Kind.AWAY), (Side.BEFORE, Kind.STAYS_AWAY))
 

@@ -1,14 +1,14 @@
 """Scenarios of what only reads: a crash in it changes nothing, and a part that is away is named or said."""
 
-from application.setting import ANNA
 from crashes.derived import AFTER, summarized, taught
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.recalled import RecallRequest
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.domain.filters import SearchFilters, TimeWindow
-from recollect.domain.ranking import Mode
-from recollect.domain.timeline import WindowQuery
+from embedded.setting import ANNA
+from recollect.intent.retrieve import IntentQuestion
+from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.timeline.timeline import WindowQuery
 
 
 def everything(world: World) -> None:

@@ -1,12 +1,12 @@
 """Scenarios of values that somebody rejected."""
 
-from application.setting import ANNA
 from crashes.evidence import gone
 from crashes.remembering import QUOTES, USER, quoted
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.reject_value import Rejecting
-from recollect.domain.errors import NotFound
+from embedded.setting import ANNA
+from recollect.core.errors import NotFound
+from recollect.deletion.reject import Rejecting
 
 VALUE = "I am allergic to nuts."
 

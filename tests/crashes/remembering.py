@@ -4,25 +4,24 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
-from application.summarizing import answer
 from crashes.evidence import gone, talked
 from crashes.scenario import scenario
 from crashes.world import BEGIN, World
-from recollect.application.forget_memories import Order
-from recollect.application.keep_memories import MemoryChange
-from recollect.application.list_audit import AuditFilter
-from recollect.application.list_memories import MemoryQuery
-from recollect.application.signal_bridge import Signal, SignalType
-from recollect.application.summarize import IDS, SummaryMade, SummaryOrder
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.bus import episodic_warning
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound, VersionMismatch
-from recollect.domain.ids import IdSeed
-from recollect.domain.memory import Memory
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.rules import SummaryRules
+from embedded.setting import ANNA
+from embedded.summarizing import answer
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.ids import IdSeed
+from recollect.deletion.forget_memories import Order
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.audit_log import AuditFilter
+from recollect.memories.deferred_promotion import Signal, SignalType
+from recollect.memories.memory import Memory, MemoryDraft
+from recollect.memories.reading import MemoryQuery
+from recollect.memories.save import MemoryChange
+from recollect.rules.groups import SummaryRules
+from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
+from recollect.timeline.bus import episodic_warning
+from recollect.timeline.record import EventDraft
 
 USER = Actor(ActorKind.USER, "anna")
 QUOTES = answer("Anna is allergic to nuts. She lives in Bern.", {"goal": "Avoid nuts"})
@@ -164,8 +163,8 @@ def reconcile_bridge(world: World) -> None:
 @scenario("bus_outbox.deliver", "bus_outbox.drain", prepare=talked)
 def bus_outbox(world: World) -> None:
     """What is published right away, and what stands there."""
-    from recollect.application.bus_outbox import outbox_write
-    from recollect.domain.items import of_tenant
+    from recollect.core.items import of_tenant
+    from recollect.timeline.bus import outbox_write
 
     warning = episodic_warning(WARNING_ID, "high", None, "test", world.now)
     world.app.parts.items.write(of_tenant("acme"), [outbox_write(warning)], world.now)

@@ -5,18 +5,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from application.setting import ANNA
 from crashes.derived import AFTER, counted
 from crashes.evidence import with_removals
 from crashes.remembering import remembered, suspended
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.jobs import JobOrder
-from recollect.application.signal_bridge import Signal, SignalType
-from recollect.domain.documents import index_document
-from recollect.domain.drafting import EventDraft
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
+from embedded.setting import ANNA
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.jobs.run import JobOrder
+from recollect.memories.deferred_promotion import Signal, SignalType
+from recollect.search_index.page import index_document
+from recollect.timeline.record import EventDraft
 
 _ROUNDS = 30
 _ROUND = timedelta(minutes=6)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from crashes.store import Stored
 from crashes.world import World
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
 
 Act: TypeAlias = Callable[[World], Any]
 

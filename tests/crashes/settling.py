@@ -5,21 +5,20 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
 from crashes.contradicting import LATER, LYON, PARIS, TUESDAY, on
 from crashes.remembering import USER
 from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import BEGIN, World
-from recollect.application.arbitrate import Applying
-from recollect.application.choose_policy import ArbitrationRequest
-from recollect.domain.arbitration_policy import Arbitration
-from recollect.domain.decisions import Step, conflict_in, decision_in
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound, VersionMismatch
-from recollect.domain.ids import IdSeed
-from recollect.domain.memory_items import memory_in
-from recollect.domain.statement import Statement
+from embedded.setting import ANNA
+from recollect.arbitration.arbiter import Arbitration
+from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
+from recollect.arbitration.detection import Statement
+from recollect.contradictions.decisions import Step, conflict_in, decision_in
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.ids import IdSeed
+from recollect.memories.storage import memory_in
+from recollect.timeline.record import EventDraft
 
 NOT_LYON = "I was wrong, I don't live in Lyon."
 MEAT, NO_MEAT = "I eat meat.", "I no longer eat meat."

@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
-from application.setting import ANNA
 from crashes.evidence import city
 from crashes.invariants import check
 from crashes.picture import Picture, difference, picture_of
 from crashes.remembering import USER, weighty
 from crashes.store import stored_in
 from crashes.world import BEGIN, World, local_plan
+from embedded.setting import ANNA
 from recollect.adapters.aws import keys
-from recollect.application.keep_memories import MemoryChange
-from recollect.domain.drafting import EventDraft
-from recollect.domain.event import EventRef
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.scope import Scope
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
 from recollect.entrypoints.stream import project_records
+from recollect.memories.memory import MemoryDraft
+from recollect.memories.save import MemoryChange
+from recollect.timeline.record import EventDraft
 
 BEN = Scope("acme", "ben")
 BATCH = 4

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from application.setting import ANNA
 from crashes.evidence import fresh_talk, talked
 from crashes.invariants import check
 from crashes.remembering import QUOTES, USER, quoted, remembered
 from crashes.store import Stored, stored_in
 from crashes.world import World, local_plan
 from crashes.wrapping import Fault, Kind, Side, Ticket
-from recollect.application.keep_memories import MemoryChange
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Conflict, NotFound, VersionMismatch
-from recollect.domain.goals import GoalStatus
-from recollect.domain.memory_drafting import MemoryDraft
+from embedded.setting import ANNA
+from recollect.core.errors import Conflict, NotFound, VersionMismatch
+from recollect.memories.memory import MemoryDraft
+from recollect.memories.save import MemoryChange
+from recollect.summaries.goals import GoalStatus
+from recollect.timeline.record import EventDraft
 
 Write = Callable[[World, str], object]
 

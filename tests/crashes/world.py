@@ -8,21 +8,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from application.setting import ANNA
 from crashes.wrapping import Apart, Ticket, WrappedParts
+from embedded.setting import ANNA
 from recollect.app import App, Parts
-from recollect.application.build_context import ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.application.run_once import Answer, run_once
 from recollect.bootstrap import open_app
-from recollect.domain.drafting import EventDraft
-from recollect.domain.filters import SearchFilters
-from recollect.domain.idempotency import KEPT_FOR, IdempotencyClaim
-from recollect.domain.ids import IdSeed
-from recollect.domain.messages import fence_for
-from recollect.domain.model_call import ModelAnswer, ModelRequest
-from recollect.domain.scope import Scope
+from recollect.context.build import ContextRequest
+from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.retrieval.filters import SearchFilters
 from recollect.settings import Settings
+from recollect.timeline.record import EventDraft
 
 BEGIN = datetime(2024, 5, 1, 12, tzinfo=UTC)
 _LAPSE = timedelta(seconds=30)

@@ -9,9 +9,9 @@ from typing import Any
 from deployment.built import RunningFunction
 from deployment.template import sample_events
 from recollect.adapters.aws import keys
-from recollect.domain.event import EventRef
-from recollect.domain.instants import from_iso
-from recollect.domain.scope import Scope
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso
 
 Functions = dict[str, RunningFunction]
 

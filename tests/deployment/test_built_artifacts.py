@@ -9,7 +9,7 @@ from deployment.asking import Functions, found, ingested, projected, request, sa
 from deployment.built import Deployment
 from deployment.permissions import refusals
 from deployment.template import FUNCTIONS, sample_events
-from recollect.domain.job import KINDS
+from recollect.jobs.job import KINDS
 
 pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
 

@@ -11,18 +11,17 @@ import pytest
 
 from deployment.template import sample_events
 from recollect.app import App
-from recollect.application.bus_outbox import OutboxRun
-from recollect.application.failed_events import Standing
-from recollect.application.project_events import ProjectionReport
-from recollect.application.promote_deferred import DeferredRun
-from recollect.application.reconcile import Reconcile
-from recollect.application.reconcile_bridge import BridgeRun
-from recollect.domain.errors import InvalidInput, Throttled
-from recollect.domain.ids import id_milliseconds
-from recollect.domain.timeline import PendingEvent
+from recollect.core.errors import InvalidInput, Throttled
+from recollect.core.ids import id_milliseconds
 from recollect.entrypoints.aws_wiring_project import project_handler
 from recollect.entrypoints.scheduled import RESERVE_SECONDS, is_reconcile, run_reconcile
 from recollect.entrypoints.stream import project_records
+from recollect.memories.deferred_promotion import BridgeRun, DeferredRun
+from recollect.timeline.bus import OutboxRun
+from recollect.timeline.project import ProjectionReport
+from recollect.timeline.quarantine import Standing
+from recollect.timeline.reconcile import Reconcile
+from recollect.timeline.timeline import PendingEvent
 
 NOW = datetime(2024, 5, 6, 9, 1, tzinfo=UTC)
 INSERTS: list[dict[str, Any]] = sample_events("project")["stream-insert"]["Records"]

@@ -26,15 +26,15 @@ from deployment.template import (
     template,
     walk,
 )
-from recollect.adapters.aws.stream_records import EVENT_FILTER
+from recollect.adapters.aws.stream import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
-from recollect.application.run_summaries import RESERVE_SECONDS
-from recollect.domain.intent import IntentName
-from recollect.domain.tool_calls.call import Statistics
 from recollect.entrypoints import aws_wiring_jobs, aws_wiring_project, aws_wiring_summarize
 from recollect.entrypoints.http.access_log import METRICS_NAMESPACE
 from recollect.entrypoints.http.feedback import FEEDBACK
+from recollect.intent.analysis import IntentName
 from recollect.settings import Settings, variables
+from recollect.summaries.run import RESERVE_SECONDS
+from recollect.tool_calls.call import Statistics
 
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",

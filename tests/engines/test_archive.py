@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from engines.conftest import Deployment
-from recollect.application.import_memories import ImportOrder, LineOutcome
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.job import JOB_ID, JobKind
-from recollect.domain.record_line import read_line
-from recollect.domain.scope import Scope
+from recollect.archive.record_line import read_line
+from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.core.scope import Scope
+from recollect.jobs.job import JOB_ID, JobKind
+from recollect.memories.audit import Actor, ActorKind
 
 pytestmark = pytest.mark.engines
 ANNA, BEN = Scope("acme", "anna"), Scope("acme", "ben")

@@ -18,17 +18,17 @@ from conftest import Engines
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket, WrappedParts
 from engines.conftest import OwnDatabase, shown_at_once
 from recollect.app import App, Parts
-from recollect.application.keep_memories import MemoryChange
 from recollect.bootstrap import open_app
-from recollect.domain.audit import AUDIT, Actor, ActorKind
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound, RecollectError, VersionMismatch
-from recollect.domain.ids import IdSeed
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.memory_items import MEMORIES, SAME_AS, memory_in
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
+from recollect.core.errors import NotFound, RecollectError, VersionMismatch
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.memories.audit import AUDIT, Actor, ActorKind
+from recollect.memories.memory import MemoryDraft
+from recollect.memories.save import MemoryChange
+from recollect.memories.storage import MEMORIES, SAME_AS, memory_in
 from recollect.settings import Settings
+from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import PendingEvent
 
 pytestmark = pytest.mark.engines
 

@@ -7,9 +7,9 @@ import pytest
 
 from engines.conftest import Deployment
 from engines.test_memories_end_to_end import contents, drain, get
-from recollect.domain.decisions import OpenConflict, Step, conflict_document, conflict_key
-from recollect.domain.items import ItemWrite
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
+from recollect.core.items import ItemWrite
+from recollect.core.scope import Scope
 
 pytestmark = pytest.mark.engines
 

@@ -7,7 +7,7 @@ import pytest
 from engines.conftest import Deployment
 from engines.test_end_to_end import events, found
 from engines.test_forgetting import SECRET, in_index, in_table, ingested
-from recollect.application.apply_tombstones import seconds_from_now
+from recollect.deletion.tombstone_log import seconds_from_now
 
 pytestmark = pytest.mark.engines
 

@@ -10,8 +10,8 @@ import pytest
 from deployment.permissions import refusals
 from engines.conftest import Deployment, lambda_context
 from engines.test_jobs_end_to_end import jobs, noting, run, say
-from recollect.domain.failed_projections import RETRY_POLICY
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.timeline.failed_projections import RETRY_POLICY
 
 pytestmark = pytest.mark.engines
 

@@ -8,9 +8,9 @@ import pytest
 from engines.conftest import Deployment, lambda_context
 from engines.test_end_to_end import events, found
 from recollect.adapters.aws import keys
-from recollect.domain.errors import NotFound
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
+from recollect.core.errors import NotFound
+from recollect.core.scope import Scope
+from recollect.timeline.timeline import PendingEvent
 
 pytestmark = pytest.mark.engines
 
@@ -136,7 +136,7 @@ def test_a_projection_that_was_overtaken_cleans_up_after_itself(deployment: Depl
             assert other(parts.projections.pending(10, None).markers, datetime.now(UTC)).failed == {}
             return real.put(documents, shown=shown)
 
-    from recollect.application.project_events import ProjectEvents
+    from recollect.timeline.project import ProjectEvents
 
     project = ProjectEvents(
         parts.timeline, parts.projections, Overtaken(), parts.embedder, parts.publisher, deployment.app.following

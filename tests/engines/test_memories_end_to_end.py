@@ -8,8 +8,8 @@ import pytest
 
 from engines.conftest import Answer, Deployment
 from engines.test_end_to_end import events
-from recollect.domain.items import ItemPath
-from recollect.domain.scope import Scope
+from recollect.core.items import ItemPath
+from recollect.core.scope import Scope
 
 pytestmark = pytest.mark.engines
 

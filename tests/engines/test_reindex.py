@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from application.reindexing import OTHER, OtherEmbedder
+from embedded.reindexing import OTHER, OtherEmbedder
 from engines.conftest import Deployment, lambda_context
 from recollect import app_index
 from recollect.app import App
-from recollect.application.jobs import JobOrder
 from recollect.bootstrap.aws_parts import AwsParts
-from recollect.domain.items import of_tenant
-from recollect.domain.job import JobStatus
-from recollect.domain.nomination import IndexCount
-from recollect.domain.scope import Scope
+from recollect.core.items import of_tenant
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.aws import http_handler
+from recollect.jobs.job import JobStatus
+from recollect.jobs.run import JobOrder
+from recollect.retrieval.nomination import IndexCount
 
 pytestmark = pytest.mark.engines
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from engines.conftest import Deployment
-from recollect.domain.rules import Rules
 from recollect.entrypoints.http.aws import http_handler
+from recollect.rules.groups import Rules
 
 pytestmark = pytest.mark.engines
 

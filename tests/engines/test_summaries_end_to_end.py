@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engines.conftest import Deployment, lambda_context
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
 from recollect.entrypoints.aws_wiring_summarize import summarize_handler
 
 pytestmark = pytest.mark.engines

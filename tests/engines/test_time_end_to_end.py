@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from application.setting import NOON, Memory, open_memory
-from application.timing import DAY, HOUR, by_words, change, found, items, kept, lapse, supersede
+from embedded.setting import NOON, Memory, open_memory
+from embedded.timing import DAY, HOUR, by_words, change, found, items, kept, lapse, supersede
 from engines.conftest import Deployment
-from recollect.domain.drafting import EventDraft
-from recollect.domain.memory import Lapse, MemoryStatus
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.memories.memory import Lapse, MemoryStatus
+from recollect.retrieval.ranking import Mode
+from recollect.timeline.record import EventDraft
 
 pytestmark = pytest.mark.engines
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from application.setting import ANNA, NOON, Memory, away, open_memory
-from recollect.application.signal_bridge import Signal, SignalType
-from recollect.domain.drafting import EventDraft
-from recollect.domain.memory_items import memory_key
+from embedded.setting import ANNA, NOON, Memory, away, open_memory
 from recollect.entrypoints.bridge_rounds import BridgeRounds
 from recollect.entrypoints.worker import Projector, ProjectorPolicy
+from recollect.memories.deferred_promotion import Signal, SignalType
+from recollect.memories.storage import memory_key
+from recollect.timeline.record import EventDraft
 
 
 @pytest.fixture

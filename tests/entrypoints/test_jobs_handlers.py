@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from application.setting import ANNA, Memory, open_memory
+from embedded.setting import ANNA, Memory, open_memory
 from entrypoints.test_summarize_handler import Context, metrics_in
-from recollect.application.jobs import JobOrder
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import InvalidInput
-from recollect.domain.job import Job, JobStatus
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.aws_wiring_jobs import Handler, jobs_handler, retain_handler
+from recollect.jobs.job import Job, JobStatus
+from recollect.jobs.run import JobOrder
+from recollect.timeline.record import EventDraft
 
 
 @pytest.fixture

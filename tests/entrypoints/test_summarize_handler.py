@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from application.setting import ANNA, Memory, open_memory
-from application.summarizing import Summaries, summaries_of
-from recollect.application.run_summaries import SummaryRun
-from recollect.domain.errors import UpstreamFailed
-from recollect.domain.rules import Rules
+from embedded.setting import ANNA, Memory, open_memory
+from embedded.summarizing import Summaries, summaries_of
+from recollect.core.errors import UpstreamFailed
 from recollect.entrypoints.aws_wiring_summarize import Handler, is_summarize, summarize_handler
+from recollect.rules.groups import Rules
+from recollect.summaries.run import SummaryRun
 
 
 class Context:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pytest_bdd import given, parsers, then, when
 
-from application.setting import open_memory
-from application.turning import talk
+from embedded.setting import open_memory
+from embedded.turning import talk
 from features.world import LONG_AGO, World
 from recollect.adapters.models.extractive import ExtractiveModel
-from recollect.domain.drafting import EventDraft
+from recollect.timeline.record import EventDraft
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from pytest_bdd import given, parsers, scenario, scenarios, then, when
 
-from application.setting import NOON
+from embedded.setting import NOON
 from features.world import World
-from recollect.domain.drafting import EventDraft
+from recollect.timeline.record import EventDraft
 
 UNITS = ("seconds", "minutes", "hours", "days")
 

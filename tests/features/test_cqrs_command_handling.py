@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import pytest
 from pytest_bdd import given, parsers, scenario, scenarios, then, when
 
-from application.turning import ScriptedModel
+from embedded.turning import ScriptedModel
 from features.world import World
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import InvalidInput, RecollectError, TurnUnanswered, Unavailable, UpstreamFailed
+from recollect.core.errors import InvalidInput, RecollectError, TurnUnanswered, Unavailable, UpstreamFailed
+from recollect.timeline.record import EventDraft
 
 
 @pytest.mark.spec("K-74", "K-75", "K-80", "K-89", "K-96", "K-98")

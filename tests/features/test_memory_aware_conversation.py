@@ -4,8 +4,8 @@ import pytest
 from pytest_bdd import given, parsers, scenario, scenarios, then
 
 from features.world import LONG_AGO, World
-from recollect.domain.drafting import EventDraft
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.timeline.record import EventDraft
 
 
 @pytest.mark.spec("K-15", "K-17", "K-20", "K-24", "K-86", "K-88", "K-98", "K-99", "P-1")

@@ -4,15 +4,15 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA, NOON, Memory, with_parts
-from application.turning import Talk
-from recollect.application.build_context import ContextAnswer
-from recollect.application.take_turn import TurnAnswer
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import RecollectError
-from recollect.domain.event import Event
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
+from embedded.setting import ANNA, NOON, Memory, with_parts
+from embedded.turning import Talk
+from recollect.context.build import ContextAnswer
+from recollect.context.turn import TurnAnswer
+from recollect.core.errors import RecollectError
+from recollect.core.event import Event
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.timeline.record import EventDraft
 
 LONG_AGO = NOON - timedelta(days=60)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from importing.examples import entries_of, json_lines, turns_in
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 from recollect.importing.detection import ExportFormat
 from recollect.importing.reading import ExportFile, read_entries
 

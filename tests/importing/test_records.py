@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from importing.examples import entries_of, faults_in, json_lines, left_out_in, turns_in
-from recollect.domain.event import Role
+from recollect.core.event import Role
 from recollect.importing.turns import Turn
 
 

@@ -12,7 +12,7 @@ import pytest
 from conftest import Engines
 from engines.conftest import OwnDatabase, settings_on, shown_at_once
 from recollect import app_index
-from recollect.adapters.aws.stream_pump import StreamPump
+from recollect.adapters.aws.stream import StreamPump
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.settings import Settings

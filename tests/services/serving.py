@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from application.setting import Memory, with_parts
+from embedded.setting import Memory, with_parts
 from engines.conftest import lambda_context
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
-from recollect.adapters.aws.stream_pump import StreamPump
+from recollect.adapters.aws.stream import StreamPump
 from recollect.adapters.aws.table import Table
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.errors import NotReady
-from recollect.domain.instants import iso
-from recollect.domain.scope import Scope
+from recollect.core.errors import NotReady
+from recollect.core.scope import Scope
+from recollect.core.time import iso
 from recollect.entrypoints.aws_wiring_project import project_handler
 
 USER = "anna"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.audit import content_hash
-from recollect.domain.bus import EPISODIC_PRUNED, EPISODIC_SAVED, EPISODIC_WARNING, SEMANTIC_SAVED
+from recollect.memories.audit import content_hash
+from recollect.timeline.bus import EPISODIC_PRUNED, EPISODIC_SAVED, EPISODIC_WARNING, SEMANTIC_SAVED
 from services.serving import USER, Service, ago
 
 FLAT_KEYS = {"userId", "personaId", "eventType", "timestamp", "importance", "content", "segmentId"}

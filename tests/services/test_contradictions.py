@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.instants import iso
+from recollect.core.time import iso
 from services.serving import USER, Service, now
 
 PARIS, LYON, ROME = "I live in Paris.", "I moved to Lyon.", "I moved to Rome."

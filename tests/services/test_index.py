@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from recollect.adapters.embedders.hashing import HashingEmbedder
-from recollect.application.watch_index import SLOW_WRITES, WatchIndex, WatchPolicy
-from recollect.domain.bus import SEMANTIC_WARNING
-from recollect.domain.embedding import Encoding, TextKind
-from recollect.domain.errors import Unavailable
-from recollect.domain.index_snapshot import FOLDER
-from recollect.domain.timeline import Projection
+from recollect.core.errors import Unavailable
+from recollect.core.vectors import Encoding, TextKind
+from recollect.search_index.health import SLOW_WRITES, WatchIndex, WatchPolicy
+from recollect.search_index.page import FOLDER
+from recollect.timeline.bus import SEMANTIC_WARNING
+from recollect.timeline.timeline import Projection
 from services.serving import LAPTOP, USER, Service, Wrapped, now
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")

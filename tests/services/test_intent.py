@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from application.turning import ScriptedModel
+from embedded.turning import ScriptedModel
 from services.serving import USER, Service, ago
 
 BP = "What was my blood pressure?"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from application.asking import logged
-from recollect.domain.intent import Intent, IntentName
+from embedded.asking import logged
+from recollect.intent.analysis import Intent, IntentName
 from services.conftest import BOTH
 from services.intent_asking import BP, analysed, asked, contents, draft, found, one_for_all, the_line, told
 from services.serving import Service

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from application.asking import DIARY_KINDS
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.domain.filters import SearchFilters
-from recollect.domain.tokens import count_tokens
+from embedded.asking import DIARY_KINDS
+from recollect.intent.retrieve import IntentQuestion
+from recollect.retrieval.filters import SearchFilters
+from recollect.text.sentences import count_tokens
 from services.conftest import BOTH
 from services.intent_asking import NOON, asked, contents, draft, found, one_for_all, told
 from services.serving import Service

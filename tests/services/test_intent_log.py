@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from application.asking import logged
-from recollect.application import intent_candidates, retrieve_by_intent
-from recollect.domain import intent_retrieval
-from recollect.domain.intent import Intent, classify
-from recollect.domain.intent_retrieval import retrieve
-from recollect.domain.keywords import extract_keywords
-from recollect.domain.relevance import scored
-from recollect.domain.space_reach import space_reach
+from embedded.asking import logged
+from recollect.intent import candidates as intent_candidates
+from recollect.intent import ranking as intent_retrieval
+from recollect.intent import retrieve as retrieve_by_intent
+from recollect.intent.analysis import Intent, classify
+from recollect.intent.ranking import retrieve
+from recollect.intent.scoring import scored, space_reach
+from recollect.text.terms import extract_keywords
 from services.conftest import BOTH
 from services.intent_asking import BP, asked, draft, one_for_all, the_line, told
 from services.serving import Service, Wrapped

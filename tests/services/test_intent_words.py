@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.domain.filters import SearchFilters
+from recollect.intent.retrieve import IntentQuestion
+from recollect.retrieval.filters import SearchFilters
 from services.conftest import BOTH
 from services.intent_asking import NOON, analysed, asked, draft, found, keyword_shares, one_for_all, told
 from services.serving import Service

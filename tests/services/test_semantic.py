@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.bus import SEMANTIC_SAVED
+from recollect.timeline.bus import SEMANTIC_SAVED
 from services.serving import USER, Service
 
 LYON, OSLO = "Anna lives in Lyon", "Ben drives to Oslo"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from recollect.domain import segments
-from recollect.domain.bus import EPISODIC_PRUNED, EPISODIC_WARNING
-from recollect.domain.segments import segment_name
+from recollect.archive import segments
+from recollect.archive.segments import segment_name
+from recollect.timeline.bus import EPISODIC_PRUNED, EPISODIC_WARNING
 from services.serving import LAPTOP, USER, Service, Wrapped, ago, now
 
 SEGMENT_EVENTS, ROLL_EVENTS = 6, 3

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.ranking import RankingPolicy
+from recollect.retrieval.ranking import RankingPolicy
 
 BENCH = Path(__file__).resolve().parents[2] / "infra" / "bench"
 MODULES = ("bench_data", "weights_bench", "engines_recall", "recall_page", "bench_goals")

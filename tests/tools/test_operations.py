@@ -165,7 +165,7 @@ def test_every_parameter_and_output_that_the_page_names_is_the_template_s() -> N
 
 
 def test_every_copy_that_lapses_is_in_the_table() -> None:
-    from recollect.domain.erasure import LAPSES
+    from recollect.deletion.tombstones import LAPSES
 
     section = PAGE.partition("## Erase a user")[2].partition("\n## ")[0]
     told = re.findall(r"^\| `(\w+)`[^|]*\| (\d+) (hours|days) \|", section, re.MULTILINE)

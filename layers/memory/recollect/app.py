@@ -11,35 +11,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from recollect.app_store import StoreUseCases
-from recollect.domain.errors import RecollectError
-from recollect.domain.ids import IdSource
-from recollect.domain.rules import Rules
+from recollect.core.errors import RecollectError
+from recollect.core.ids import IdSource
+from recollect.rules.groups import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from recollect.application.build_context import BuildContext
-    from recollect.application.check_readiness import CheckReadiness, PartState
-    from recollect.application.forget_events import ForgetEvents
-    from recollect.application.ingest_events import IngestEvents
-    from recollect.application.keep_goals import KeepGoals
-    from recollect.application.keep_knowledge import KeepKnowledge
-    from recollect.application.keep_rules import KeepRules
-    from recollect.application.keep_summaries_up import KeepSummariesUp
-    from recollect.application.list_events import ListEvents
-    from recollect.application.project_events import ProjectEvents
-    from recollect.application.read_summaries import ReadSummaries
-    from recollect.application.recall import Recall
-    from recollect.application.reconcile import Reconcile
-    from recollect.application.redact_summaries import RedactSummaries
-    from recollect.application.retrieve_by_intent import RetrieveByIntent
-    from recollect.application.run_summaries import RunSummaries
-    from recollect.application.search_memory import SearchMemory
-    from recollect.application.summarize import Summarize
-    from recollect.application.take_turn import TakeTurn
-    from recollect.application.value_gate import ValueMarks
-    from recollect.domain.event import EventRef
-    from recollect.domain.scope import Scope
+    from recollect.context.build import BuildContext
+    from recollect.context.turn import TakeTurn
+    from recollect.core.event import EventRef
+    from recollect.core.scope import Scope
+    from recollect.deletion.forget_events import ForgetEvents
+    from recollect.deletion.suppression import ValueMarks
+    from recollect.intent.retrieve import RetrieveByIntent
+    from recollect.knowledge.use_cases import KeepKnowledge
     from recollect.ports import (
         Concurrency,
         Embedder,
@@ -55,7 +41,19 @@ if TYPE_CHECKING:
         Timeline,
         WebSearch,
     )
+    from recollect.retrieval.pipeline import Recall
+    from recollect.retrieval.search import SearchMemory
+    from recollect.rules.use_cases import KeepRules
+    from recollect.search_index.health import CheckReadiness, PartState
     from recollect.settings import Settings
+    from recollect.summaries.keep_goals import KeepGoals
+    from recollect.summaries.reading import ReadSummaries, RedactSummaries
+    from recollect.summaries.run import KeepSummariesUp, RunSummaries
+    from recollect.summaries.summarize import Summarize
+    from recollect.timeline.ingest import IngestEvents
+    from recollect.timeline.listing import ListEvents
+    from recollect.timeline.project import ProjectEvents
+    from recollect.timeline.reconcile import Reconcile
 
 Announce: TypeAlias = "Callable[[Scope, Sequence[EventRef]], None]"
 
@@ -129,29 +127,29 @@ class App(StoreUseCases):
     @cached_property
     def keep_rules(self) -> KeepRules:
         """`GET|PUT /v1/rules`."""
-        from recollect.application.keep_rules import KeepRules
+        from recollect.rules.use_cases import KeepRules
 
         return KeepRules(self.parts.items, self._deployment_rules)
 
     @cached_property
     def ingest(self) -> IngestEvents:
         """`POST /v1/events`."""
-        from recollect.application.ingest_events import IngestEvents
+        from recollect.timeline.ingest import IngestEvents
 
         return IngestEvents(self.parts.timeline, self.parts.items, self._announce)
 
     @cached_property
     def listing(self) -> ListEvents:
         """`GET /v1/users/{user_id}/events` and its neighbours."""
-        from recollect.application.list_events import ListEvents
+        from recollect.timeline.listing import ListEvents
 
         return ListEvents(self.parts.timeline)
 
     @cached_property
     def recall(self) -> Recall:
         """What search and context share."""
-        from recollect.application.recall import Recall
-        from recollect.domain.ranking import RankingPolicy
+        from recollect.retrieval.pipeline import Recall
+        from recollect.retrieval.ranking import RankingPolicy
 
         parts = self.parts
         return Recall(parts.timeline, parts.items, self.index, parts.embedder, parts.concurrency, RankingPolicy())
@@ -159,15 +157,15 @@ class App(StoreUseCases):
     @cached_property
     def search(self) -> SearchMemory:
         """`POST /v1/search`."""
-        from recollect.application.search_memory import SearchMemory
+        from recollect.retrieval.search import SearchMemory
 
         return SearchMemory(self.recall)
 
     @cached_property
     def retrieve_by_intent(self) -> RetrieveByIntent:
         """`POST /v1/search` in mode `intent`."""
-        from recollect.application.intent_candidates import IntentCandidates
-        from recollect.application.retrieve_by_intent import RetrieveByIntent
+        from recollect.intent.candidates import IntentCandidates
+        from recollect.intent.retrieve import RetrieveByIntent
 
         parts = self.parts
         return RetrieveByIntent(IntentCandidates(parts.timeline, parts.items, parts.concurrency))
@@ -175,9 +173,8 @@ class App(StoreUseCases):
     @cached_property
     def context(self) -> BuildContext:
         """`POST /v1/context`."""
-        from recollect.application.build_context import BuildContext
-        from recollect.application.context_background import ReadBackground
-        from recollect.application.context_sources import ContextSources
+        from recollect.context.build import BuildContext
+        from recollect.context.sources import ContextSources, ReadBackground
 
         parts = self.parts
         behind = ReadBackground(self.read_summaries, self.goals, self.knowledge, parts.concurrency)
@@ -187,21 +184,21 @@ class App(StoreUseCases):
     @cached_property
     def knowledge(self) -> KeepKnowledge:
         """`/v1/knowledge`."""
-        from recollect.application.keep_knowledge import KeepKnowledge
+        from recollect.knowledge.use_cases import KeepKnowledge
 
         return KeepKnowledge(self.parts.items, self.ids)
 
     @cached_property
     def turn(self) -> TakeTurn:
         """`POST /v1/turns`."""
-        from recollect.application.take_turn import TakeTurn
+        from recollect.context.turn import TakeTurn
 
         return TakeTurn(self.ingest, self.context, self.parts.timeline, lambda: self.parts.model)
 
     @cached_property
     def forget(self) -> ForgetEvents:
         """`DELETE /v1/users/{user_id}/events/{event_id}` and its neighbour."""
-        from recollect.application.forget_events import ForgetEvents
+        from recollect.deletion.forget_events import ForgetEvents
 
         parts = self.parts
         return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self._forgotten)
@@ -209,50 +206,49 @@ class App(StoreUseCases):
     @cached_property
     def summarize(self) -> Summarize:
         """`POST /v1/users/{user_id}/summaries`."""
-        from recollect.application.summarize import Summarize
+        from recollect.summaries.summarize import Summarize
 
         return Summarize(self.parts.timeline, self.parts.items, self.parts.model)
 
     @cached_property
     def run_summaries(self) -> RunSummaries:
         """The scheduled run over everybody."""
-        from recollect.application.run_summaries import RunSummaries
+        from recollect.summaries.run import RunSummaries
 
         return RunSummaries(self.parts.items, self.summarize, self.rules, self.ids)
 
     @cached_property
     def read_summaries(self) -> ReadSummaries:
         """`GET /v1/users/{user_id}/summaries`."""
-        from recollect.application.read_summaries import ReadSummaries
+        from recollect.summaries.reading import ReadSummaries
 
         return ReadSummaries(self.parts.items)
 
     @cached_property
     def goals(self) -> KeepGoals:
         """`/v1/users/{user_id}/goals`."""
-        from recollect.application.keep_goals import KeepGoals
+        from recollect.summaries.keep_goals import KeepGoals
 
         return KeepGoals(self.parts.items, self.ids)
 
     @cached_property
     def redact_summaries(self) -> RedactSummaries:
         """What a deletion takes out of summaries and goals."""
-        from recollect.application.redact_summaries import RedactSummaries
+        from recollect.summaries.reading import RedactSummaries
 
         return RedactSummaries(self.parts.items)
 
     @cached_property
     def keep_summaries_up(self) -> KeepSummariesUp:
         """The part of `project` that summaries need."""
-        from recollect.application.keep_summaries_up import KeepSummariesUp
-        from recollect.application.note_messages import NoteMessages
+        from recollect.summaries.run import KeepSummariesUp, NoteMessages
 
         return KeepSummariesUp(NoteMessages(self.parts.items, self.rules), self.redact_summaries)
 
     @cached_property
     def project(self) -> ProjectEvents:
         """Behind the stream reader and the laptop's drain."""
-        from recollect.application.project_events import ProjectEvents
+        from recollect.timeline.project import ProjectEvents
 
         parts = self.parts
         return ProjectEvents(
@@ -268,8 +264,8 @@ class App(StoreUseCases):
     @cached_property
     def reconcile(self) -> Reconcile:
         """Projects whatever has a pending marker."""
-        from recollect.application.mark_changed import MarkChanged
-        from recollect.application.reconcile import Reconcile
+        from recollect.timeline.reconcile import Reconcile
+        from recollect.timeline.reproject import MarkChanged
 
         parts = self.parts
         mark = MarkChanged(parts.items, parts.projections, self.failed_events)
@@ -278,7 +274,7 @@ class App(StoreUseCases):
     @cached_property
     def readiness(self) -> CheckReadiness:
         """`GET /v1/ready`."""
-        from recollect.application.check_readiness import CheckReadiness
+        from recollect.search_index.health import CheckReadiness
 
         # Made when asked: what cannot even be opened is a part that is not ready, not an error of the answer.
         own = {

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recollect.app import Parts
-    from recollect.application.apply_given import ApplyGiven
-    from recollect.application.arbitrate import Arbitrate
-    from recollect.application.bus_outbox import BusOutbox
-    from recollect.application.choose_policy import ChoosePolicy
-    from recollect.application.keep_merge_rules import KeepMergeRules
+    from recollect.arbitration.arbitrate import Arbitrate, ChoosePolicy
+    from recollect.arbitration.propose import ApplyGiven
+    from recollect.arbitration.registry import KeepMergeRules
+    from recollect.timeline.bus import BusOutbox
 
 
 class ArbitrationUseCases:
@@ -29,20 +28,20 @@ class ArbitrationUseCases:
     @cached_property
     def merge_rules(self) -> KeepMergeRules:
         """`/v1/merge-rules`."""
-        from recollect.application.keep_merge_rules import KeepMergeRules
+        from recollect.arbitration.registry import KeepMergeRules
 
         return KeepMergeRules(self.parts.items, self.bus_outbox)
 
     @cached_property
     def choose_policy(self) -> ChoosePolicy:
         """Which merge rule holds, with the tenant's thresholds: for every part that asks the arbiter."""
-        from recollect.application.choose_policy import ChoosePolicy
+        from recollect.arbitration.arbitrate import ChoosePolicy
 
         return ChoosePolicy(self.merge_rules)
 
     @cached_property
     def arbitrate(self) -> Arbitrate:
         """`POST /v1/arbitrations`."""
-        from recollect.application.arbitrate import Arbitrate
+        from recollect.arbitration.arbitrate import Arbitrate
 
         return Arbitrate(self.choose_policy, lambda *asked: self.store_arbitration(*asked))

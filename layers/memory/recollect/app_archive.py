@@ -10,31 +10,24 @@ from time import sleep
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
-from recollect.domain.errors import NotFound, NotReady, RecollectError
+from recollect.core.errors import NotFound, NotReady, RecollectError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.app import Parts
-    from recollect.application.compact_segments import Compaction, CompactSegments
-    from recollect.application.diff_snapshots import DiffSnapshots
-    from recollect.application.empty_archived_slots import EmptyArchivedSlots
-    from recollect.application.export_memories import ExportMemories
-    from recollect.application.forget_events import ForgetEvents
-    from recollect.application.import_memories import ImportMemories
-    from recollect.application.known_users import KnownUsers
-    from recollect.application.read_segments import ReadSegments
-    from recollect.application.record_lines import RecordLines
-    from recollect.application.restore_snapshot import RestoreSnapshot
-    from recollect.application.rewrite_segments import RewriteSegments
-    from recollect.application.segment_archive import SegmentArchive
-    from recollect.application.snapshot_store import Snapshots
-    from recollect.application.take_snapshot import TakeSnapshot
-    from recollect.application.value_gate import ValueGate
-    from recollect.domain.event import EventRef
-    from recollect.domain.ids import IdSource
-    from recollect.domain.scope import Scope
+    from recollect.archive.compact import Compaction, CompactSegments, EmptyArchivedSlots, RewriteSegments
+    from recollect.archive.segment_archive import ReadSegments, SegmentArchive
+    from recollect.archive.snapshot_store import DiffSnapshots, Snapshots
+    from recollect.archive.snapshots import RestoreSnapshot, TakeSnapshot
+    from recollect.archive.transfer import ExportMemories, ImportMemories, RecordLines
+    from recollect.core.event import EventRef
+    from recollect.core.ids import IdSource
+    from recollect.core.scope import Scope
+    from recollect.deletion.forget_events import ForgetEvents
+    from recollect.deletion.suppression import ValueGate
     from recollect.settings import Settings
+    from recollect.timeline.listing import KnownUsers
 
 _LOG = logging.getLogger(__name__)
 _REST_SECONDS = 0.005
@@ -61,28 +54,28 @@ class ArchiveUseCases:
     @cached_property
     def record_lines(self) -> RecordLines:
         """Records with all that belongs to them."""
-        from recollect.application.record_lines import RecordLines
+        from recollect.archive.transfer import RecordLines
 
         return RecordLines(self.parts.timeline, self.parts.items)
 
     @cached_property
     def segment_archive(self) -> SegmentArchive:
         """Segments as objects."""
-        from recollect.application.segment_archive import SegmentArchive
+        from recollect.archive.segment_archive import SegmentArchive
 
         return SegmentArchive(self.parts.snapshots, self._broken)
 
     @cached_property
     def read_segments(self) -> ReadSegments:
         """The archive of a timeline, read back."""
-        from recollect.application.read_segments import ReadSegments
+        from recollect.archive.segment_archive import ReadSegments
 
         return ReadSegments(self.parts.snapshots, self.segment_archive)
 
     @cached_property
     def compact_segments(self) -> CompactSegments:
         """Closed segments become objects."""
-        from recollect.application.compact_segments import CompactSegments, no_rest
+        from recollect.archive.compact import CompactSegments, no_rest
 
         parts = self.parts
         rest = partial(sleep, _REST_SECONDS) if self.settings.engines == "local" else no_rest
@@ -101,14 +94,14 @@ class ArchiveUseCases:
     @cached_property
     def rewrite_segments(self) -> RewriteSegments:
         """What a deletion and an erasure do to the archive."""
-        from recollect.application.rewrite_segments import RewriteSegments
+        from recollect.archive.compact import RewriteSegments
 
         return RewriteSegments(self.parts.items, self.parts.snapshots, self.segment_archive, self.snapshots)
 
     @cached_property
     def empty_archived_slots(self) -> EmptyArchivedSlots:
         """What a deleted value leaves in the archive: a slot that stays empty."""
-        from recollect.application.empty_archived_slots import EmptyArchivedSlots
+        from recollect.archive.compact import EmptyArchivedSlots
 
         parts = self.parts
         return EmptyArchivedSlots(parts.timeline, parts.items, parts.snapshots, self.segment_archive, self.snapshots)
@@ -126,14 +119,14 @@ class ArchiveUseCases:
     @cached_property
     def snapshots(self) -> Snapshots:
         """`GET /v1/snapshots`."""
-        from recollect.application.snapshot_store import Snapshots
+        from recollect.archive.snapshot_store import Snapshots
 
         return Snapshots(self.parts.snapshots, self.segment_archive)
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:
         """The job `snapshot`."""
-        from recollect.application.take_snapshot import TakeSnapshot
+        from recollect.archive.snapshots import TakeSnapshot
 
         parts = self.parts
         return TakeSnapshot(
@@ -148,29 +141,29 @@ class ArchiveUseCases:
     @cached_property
     def restore_snapshot(self) -> RestoreSnapshot:
         """The job `restore`."""
-        from recollect.application.restore_snapshot import RestoreSnapshot
+        from recollect.archive.snapshots import RestoreSnapshot
 
         return RestoreSnapshot(self.snapshots, self.read_segments, self.import_memories, self.parts.projections)
 
     @cached_property
     def diff_snapshots(self) -> DiffSnapshots:
         """What changed from one snapshot to another."""
-        from recollect.application.diff_snapshots import DiffSnapshots
+        from recollect.archive.snapshot_store import DiffSnapshots
 
         return DiffSnapshots(self.snapshots)
 
     @cached_property
     def export_memories(self) -> ExportMemories:
         """`GET /v1/users/{user_id}/export`."""
-        from recollect.application.export_memories import ExportMemories
+        from recollect.archive.transfer import ExportMemories
 
         return ExportMemories(self.parts.timeline, self.record_lines)
 
     @cached_property
     def import_memories(self) -> ImportMemories:
         """`POST /v1/users/{user_id}/import`, and what a restore does."""
-        from recollect.application.erased_before import ErasedBefore
-        from recollect.application.import_memories import ImportMemories
+        from recollect.archive.transfer import ImportMemories
+        from recollect.deletion.suppression import ErasedBefore
 
         parts = self.parts
         return ImportMemories(
@@ -190,7 +183,7 @@ class ArchiveUseCases:
 
     def _broken(self, scope: Scope, name: str, faults: int) -> None:
         """An object of the archive is not whole: told in the log and on the bus; the rest of it is served (A-55)."""
-        from recollect.domain.bus import episodic_warning
+        from recollect.timeline.bus import episodic_warning
 
         _LOG.warning("archive broken", extra={"tenant": scope.tenant, "object": name, "faults": faults})
         warning_id = str(uuid5(NAMESPACE_URL, f"recollect:broken:{scope.tenant}:{name}:{faults}"))

@@ -10,31 +10,23 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recollect.app import Parts
-    from recollect.application.apply_arbitration import ApplyArbitration
-    from recollect.application.apply_given import ApplyGiven
-    from recollect.application.apply_verdicts import ApplyVerdicts
-    from recollect.application.choose_policy import ChoosePolicy
-    from recollect.application.decided import Decided
-    from recollect.application.failed_events import FailedEvents
-    from recollect.application.find_contradicting import FindContradicting
-    from recollect.application.follow_contradictions import FollowContradictions, Steps
-    from recollect.application.keep_memories import KeepMemories
-    from recollect.application.list_conflicts import ListConflicts
-    from recollect.application.list_decisions import ListDecisions
-    from recollect.application.merge_parts import MergeParts
-    from recollect.application.promote_memories import PromoteMemories
-    from recollect.application.propose_conflicts import ProposeConflicts
-    from recollect.application.read_memories import KeptMemory
-    from recollect.application.resolve_conflict import ResolveConflict
-    from recollect.application.revert_decision import RevertDecision
-    from recollect.application.settle_contradictions import SettleContradictions
-    from recollect.application.standing_records import StandingRecords
-    from recollect.application.tell_changed import TellChanged
-    from recollect.domain.event import Event, EventRef
-    from recollect.domain.ids import IdSource
-    from recollect.domain.rules import Rules
-    from recollect.domain.scope import Scope
+    from recollect.arbitration.arbitrate import ApplyArbitration, ChoosePolicy
+    from recollect.arbitration.propose import ApplyGiven, ProposeConflicts
+    from recollect.contradictions.candidates import FindContradicting, StandingRecords
+    from recollect.contradictions.ledger import Decided, ListConflicts, ListDecisions
+    from recollect.contradictions.merged import MergeParts
+    from recollect.contradictions.resolve import ResolveConflict, RevertDecision
+    from recollect.contradictions.settle import ApplyVerdicts, FollowContradictions, SettleContradictions, Steps
+    from recollect.core.event import Event, EventRef
+    from recollect.core.ids import IdSource
+    from recollect.core.scope import Scope
+    from recollect.memories.promote import PromoteMemories
+    from recollect.memories.reading import KeptMemory
+    from recollect.memories.save import KeepMemories
     from recollect.ports import SearchIndex
+    from recollect.rules.groups import Rules
+    from recollect.timeline.quarantine import FailedEvents
+    from recollect.timeline.reproject import TellChanged
 
 
 class ContradictionUseCases:
@@ -62,13 +54,13 @@ class ContradictionUseCases:
     @cached_property
     def follow_contradictions(self) -> FollowContradictions:
         """The part of `project` that contradictions need."""
-        from recollect.application.follow_contradictions import FollowContradictions, Steps
+        from recollect.contradictions.settle import FollowContradictions, Steps
 
         steps = Steps(self.settle_contradictions, self.propose_conflicts)
         return FollowContradictions(steps, self._mark_again, self._steps_sparing_failed)
 
     def _steps_sparing_failed(self, scope: Scope) -> Steps | None:
-        from recollect.application.follow_contradictions import Steps
+        from recollect.contradictions.settle import Steps
 
         failed = self.failed_events.of_user(scope)
         if not failed:
@@ -87,8 +79,8 @@ class ContradictionUseCases:
         return self._settling(self.find_contradicting)
 
     def _settling(self, find: FindContradicting) -> SettleContradictions:
-        from recollect.application.read_memories import ReadMemories
-        from recollect.application.settle_contradictions import SettleContradictions
+        from recollect.contradictions.settle import SettleContradictions
+        from recollect.memories.reading import ReadMemories
 
         return SettleContradictions(find, ReadMemories(self.parts.items), self.apply_verdicts)
 
@@ -98,7 +90,7 @@ class ContradictionUseCases:
         return self._proposing(self.find_contradicting)
 
     def _proposing(self, find: FindContradicting) -> ProposeConflicts:
-        from recollect.application.propose_conflicts import ProposeConflicts
+        from recollect.arbitration.propose import ProposeConflicts
 
         parts = self.parts
         return ProposeConflicts(parts.timeline, parts.items, find, self.apply_arbitration, self.choose_policy.of)
@@ -106,57 +98,57 @@ class ContradictionUseCases:
     @cached_property
     def find_contradicting(self) -> FindContradicting:
         """Which records may contradict those of a projection."""
-        from recollect.application.find_contradicting import FindContradicting
+        from recollect.contradictions.candidates import FindContradicting
 
         return FindContradicting(self.parts.timeline, self.parts.items, self.index)
 
     @cached_property
     def decided(self) -> Decided:
         """The writes of decisions."""
-        from recollect.application.decided import Decided
+        from recollect.contradictions.ledger import Decided
 
         return Decided(self.parts.items, self.ids)
 
     @cached_property
     def merge_parts(self) -> MergeParts:
         """One memory that holds what two said."""
-        from recollect.application.merge_parts import MergeParts
+        from recollect.contradictions.merged import MergeParts
 
         return MergeParts(self.parts.items, self.decided)
 
     @cached_property
     def apply_verdicts(self) -> ApplyVerdicts:
         """Writes what cue rules decided."""
-        from recollect.application.apply_verdicts import ApplyVerdicts
+        from recollect.contradictions.settle import ApplyVerdicts
 
         return ApplyVerdicts(self.parts.items, self._promoted, self.decided, self.merge_parts)
 
     @cached_property
     def apply_arbitration(self) -> ApplyArbitration:
         """Writes what the arbiter decided."""
-        from recollect.application.apply_arbitration import ApplyArbitration
-        from recollect.application.read_memories import ReadMemories
+        from recollect.arbitration.arbitrate import ApplyArbitration
+        from recollect.memories.reading import ReadMemories
 
         return ApplyArbitration(ReadMemories(self.parts.items), self.decided, self.merge_parts)
 
     @cached_property
     def list_decisions(self) -> ListDecisions:
         """`GET /v1/users/{user_id}/arbitrations`."""
-        from recollect.application.list_decisions import ListDecisions
+        from recollect.contradictions.ledger import ListDecisions
 
         return ListDecisions(self.parts.items)
 
     @cached_property
     def list_conflicts(self) -> ListConflicts:
         """`GET /v1/users/{user_id}/conflicts`."""
-        from recollect.application.list_conflicts import ListConflicts
+        from recollect.contradictions.ledger import ListConflicts
 
         return ListConflicts(self.parts.items, self._standing_records)
 
     @cached_property
     def resolve_conflict(self) -> ResolveConflict:
         """`POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve`."""
-        from recollect.application.resolve_conflict import ResolveConflict
+        from recollect.contradictions.resolve import ResolveConflict
 
         standing = self._standing_records
         return ResolveConflict(self.parts.items, standing, self._promoted, self.decided, self._tell_changed)
@@ -164,10 +156,9 @@ class ContradictionUseCases:
     @cached_property
     def revert_decision(self) -> RevertDecision:
         """`POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert`."""
-        from recollect.application.bring_back_value import BringBackValue
-        from recollect.application.note_refusals import NoteRefusedWrite
-        from recollect.application.part_memories import PartMemories
-        from recollect.application.revert_decision import RevertDecision
+        from recollect.contradictions.merged import PartMemories
+        from recollect.contradictions.resolve import BringBackValue, RevertDecision
+        from recollect.memories.audit_log import NoteRefusedWrite
 
         timeline, items = self.parts.timeline, self.parts.items
         bring_back = BringBackValue(timeline, items, self.memories, self.ids, self.rules)
@@ -177,19 +168,19 @@ class ContradictionUseCases:
 
     @cached_property
     def _standing_records(self) -> StandingRecords:
-        from recollect.application.standing_records import StandingRecords
+        from recollect.contradictions.candidates import StandingRecords
 
         return StandingRecords(self.parts.timeline, self.parts.items)
 
     @cached_property
     def _tell_changed(self) -> TellChanged:
-        from recollect.application.tell_changed import TellChanged
+        from recollect.timeline.reproject import TellChanged
 
         return TellChanged(self.parts.projections, self._announce, self._corrected)
 
     def _promoted(self, scope: Scope, event: Event, now: datetime) -> KeptMemory | None:
         """The memory that a record is in, made now where there is none."""
-        from recollect.application.read_memories import ReadMemories
+        from recollect.memories.reading import ReadMemories
 
         kept = ReadMemories(self.parts.items).kept(scope, [event.id]).get(event.id)
         if kept is None and not event.is_carrier and not event.is_private:
@@ -199,8 +190,8 @@ class ContradictionUseCases:
     @cached_property
     def store_arbitration(self) -> ApplyGiven:
         """What `POST /v1/arbitrations` does with `apply`."""
-        from recollect.application.apply_given import ApplyGiven
-        from recollect.application.read_memories import ReadMemories
+        from recollect.arbitration.propose import ApplyGiven
+        from recollect.memories.reading import ReadMemories
 
         parts = self.parts
         read = ReadMemories(parts.items)

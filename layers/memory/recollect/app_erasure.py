@@ -7,29 +7,27 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.domain.errors import NotFound, NotReady
+from recollect.core.errors import NotFound, NotReady
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.app import Parts
-    from recollect.application.apply_tombstones import ApplyTombstones
-    from recollect.application.erase_user import Check, EraseUser, Reach
-    from recollect.application.forget_copies import ForgetCopies
-    from recollect.application.forget_events import ForgetEvents
-    from recollect.application.forget_memories import ForgetMemories
-    from recollect.application.index_in_use import IndexInUse
-    from recollect.application.known_users import KnownUsers
-    from recollect.application.outside_tombstones import OutsideTombstones
-    from recollect.application.redact_summaries import RedactSummaries
-    from recollect.application.reject_value import RejectValue
-    from recollect.application.rewrite_segments import RewriteSegments
-    from recollect.application.value_gate import ValueGate
-    from recollect.domain.erasure import Erasure
-    from recollect.domain.event import EventRef
-    from recollect.domain.ids import IdSource
-    from recollect.domain.scope import Scope
+    from recollect.archive.compact import RewriteSegments
+    from recollect.core.event import EventRef
+    from recollect.core.ids import IdSource
+    from recollect.core.scope import Scope
+    from recollect.deletion.erase import Check, EraseUser, Reach
+    from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
+    from recollect.deletion.forget_memories import ForgetMemories
+    from recollect.deletion.reject import RejectValue
+    from recollect.deletion.suppression import ValueGate
+    from recollect.deletion.tombstone_log import ApplyTombstones, OutsideTombstones
+    from recollect.deletion.tombstones import Erasure
+    from recollect.search_index.generations import IndexInUse
     from recollect.settings import Settings
+    from recollect.summaries.reading import RedactSummaries
+    from recollect.timeline.listing import KnownUsers
 
 
 class ErasureUseCases:
@@ -60,14 +58,14 @@ class ErasureUseCases:
     @cached_property
     def value_gate(self) -> ValueGate:
         """Which values were rejected."""
-        from recollect.application.value_gate import ValueGate
+        from recollect.deletion.suppression import ValueGate
 
         return ValueGate(self.parts.items, self.outside_tombstones.keys)
 
     @cached_property
     def reject_value(self) -> RejectValue:
         """`?reject=true` and `/v1/users/{user_id}/rejections`."""
-        from recollect.application.reject_value import RejectValue
+        from recollect.deletion.reject import RejectValue
 
         parts, redact = self.parts, self.redact_summaries.rejected
         return RejectValue(parts.timeline, parts.items, self.ids, redact, self.value_gate, self.outside_tombstones)
@@ -75,21 +73,21 @@ class ErasureUseCases:
     @cached_property
     def outside_tombstones(self) -> OutsideTombstones:
         """Deletions as they are kept outside of the table."""
-        from recollect.application.outside_tombstones import OutsideTombstones
+        from recollect.deletion.tombstone_log import OutsideTombstones
 
         return OutsideTombstones(self.parts.items, lambda: self.parts.snapshots)
 
     @cached_property
     def forget_copies(self) -> ForgetCopies:
         """What was imported from a record goes with it."""
-        from recollect.application.forget_copies import ForgetCopies
+        from recollect.deletion.forget_events import ForgetCopies
 
         return ForgetCopies(self.parts.items, self._forget_one)
 
     @cached_property
     def erase_user(self) -> EraseUser:
         """`DELETE /v1/users/{user_id}`, `GET /v1/erasures/{id}` and the job that does the rest."""
-        from recollect.application.erase_user import EraseUser
+        from recollect.deletion.erase import EraseUser
 
         parts, reach, again, checks = self.parts, *self._elsewhere()
         return EraseUser(
@@ -99,7 +97,7 @@ class ErasureUseCases:
     @cached_property
     def apply_tombstones(self) -> ApplyTombstones:
         """What makes a restored table forget again."""
-        from recollect.application.apply_tombstones import ApplyTombstones
+        from recollect.deletion.tombstone_log import ApplyTombstones
 
         parts = self.parts
         return ApplyTombstones(
@@ -108,13 +106,7 @@ class ErasureUseCases:
 
     def _elsewhere(self) -> tuple[list[Reach], list[Reach], list[Check]]:
         """What an erasure reaches outside of the store; what of it once more at the end; how it is read back."""
-        from recollect.application.erase_elsewhere import (
-            EraseArchive,
-            EraseCopies,
-            EraseDocuments,
-            EraseFromList,
-            Indexed,
-        )
+        from recollect.deletion.erase import EraseArchive, EraseCopies, EraseDocuments, EraseFromList, Indexed
 
         parts = self.parts
         documents, copies = EraseDocuments(self.index), EraseCopies(self.forget_copies)
@@ -136,7 +128,7 @@ class ErasureUseCases:
     @cached_property
     def _forget_quietly(self) -> ForgetEvents:
         """As `forget`, by orders that are kept outside already."""
-        from recollect.application.forget_events import ForgetEvents
+        from recollect.deletion.forget_events import ForgetEvents
 
         parts = self.parts
         return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self._derived_forgotten)

@@ -7,33 +7,29 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.app import Parts
-    from recollect.application.begin_reindex import BeginReindex
-    from recollect.application.check_index import CheckIndex
-    from recollect.application.following import Following
-    from recollect.application.index_in_use import IndexInUse
-    from recollect.application.index_snapshots import IndexSnapshots
-    from recollect.application.index_states import IndexStates
-    from recollect.application.jobs import Jobs
-    from recollect.application.known_users import KnownUsers
-    from recollect.application.project_events import ProjectEvents
-    from recollect.application.rebuild_index import RebuildIndex
-    from recollect.application.rederive import Rederive
-    from recollect.application.reindex import Reindex
-    from recollect.application.rotate_index import RotateIndex
-    from recollect.application.take_snapshot import TakeSnapshot
-    from recollect.application.write_limits import WriteLimits
-    from recollect.domain.event import Event, EventRef
-    from recollect.domain.ids import IdSource
-    from recollect.domain.rules import Rules
-    from recollect.domain.scope import Scope
+    from recollect.archive.snapshots import TakeSnapshot
+    from recollect.core.event import Event, EventRef
+    from recollect.core.ids import IdSource
+    from recollect.core.scope import Scope
+    from recollect.jobs.run import Jobs
     from recollect.ports import Projections, Publisher, SearchIndex
+    from recollect.rules.groups import Rules
+    from recollect.search_index.generations import IndexInUse, IndexStates
+    from recollect.search_index.health import CheckIndex
+    from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
+    from recollect.search_index.rederive import Rederive
+    from recollect.search_index.reindex import BeginReindex, Reindex, RotateIndex
     from recollect.settings import Settings
+    from recollect.timeline.ingest import WriteLimits
+    from recollect.timeline.listing import KnownUsers
+    from recollect.timeline.project import ProjectEvents
+    from recollect.timeline.projection_steps import Following
 
 POINTER_KEPT_SECONDS = 10.0
 """How long a process of the cloud keeps the pointer to the index in use; on a laptop it is read each time."""
@@ -61,7 +57,7 @@ class IndexUseCases:
     @cached_property
     def index_states(self) -> IndexStates:
         """The pointers."""
-        from recollect.application.index_states import IndexStates
+        from recollect.search_index.generations import IndexStates
 
         kept_seconds = POINTER_KEPT_SECONDS if self.settings.engines == "aws" else 0.0
         return IndexStates(self.parts.items, self.parts.index, _real_now, kept_seconds)
@@ -69,8 +65,8 @@ class IndexUseCases:
     @cached_property
     def index(self) -> IndexInUse:
         """What search reads and `project` writes."""
-        from recollect.application.index_in_use import IndexInUse
-        from recollect.application.watch_index import WatchIndex
+        from recollect.search_index.generations import IndexInUse
+        from recollect.search_index.health import WatchIndex
 
         parts, states = self.parts, self.index_states
         watch = WatchIndex(IndexInUse(parts.index, states), parts.publisher, self.rules, self.ids, _real_now)
@@ -79,7 +75,7 @@ class IndexUseCases:
     @cached_property
     def check_index(self) -> CheckIndex:
         """The index's part of readiness."""
-        from recollect.application.check_index import CheckIndex
+        from recollect.search_index.health import CheckIndex
 
         parts = self.parts
         check = parts.checks()["index"]
@@ -88,13 +84,13 @@ class IndexUseCases:
     @cached_property
     def write_limits(self) -> WriteLimits:
         """Throttling of ingest and of saved memories."""
-        from recollect.application.write_limits import WriteLimits
+        from recollect.timeline.ingest import WriteLimits
 
         return WriteLimits()
 
     def rebuild_index(self) -> RebuildIndex:
         """Documents from the records and their kept vectors: one walk."""
-        from recollect.application.rebuild_index import RebuildIndex
+        from recollect.search_index.rebuild import RebuildIndex
 
         parts = self.parts
         return RebuildIndex(
@@ -110,7 +106,7 @@ class IndexUseCases:
     @cached_property
     def rederive(self) -> Rederive:
         """All that is derived, from the evidence."""
-        from recollect.application.rederive import Rederive
+        from recollect.search_index.rederive import Rederive
 
         parts = self.parts
         return Rederive(
@@ -120,7 +116,7 @@ class IndexUseCases:
     @cached_property
     def reindex(self) -> Reindex:
         """The job `reindex`."""
-        from recollect.application.reindex import EVENTS, VECTORS, Maker, Reindex
+        from recollect.search_index.reindex import EVENTS, VECTORS, Maker, Reindex
 
         makers: dict[str, Callable[[], Maker]] = {VECTORS: self.rebuild_index, EVENTS: lambda: self.rederive}
         index, states, users = self.parts.index, self.index_states, self.known_users
@@ -129,7 +125,7 @@ class IndexUseCases:
     @cached_property
     def index_snapshots(self) -> IndexSnapshots | None:
         """Snapshots of the index; None where a deployment has no place for them."""
-        from recollect.application.index_snapshots import IndexSnapshots
+        from recollect.search_index.rebuild import IndexSnapshots
 
         try:
             return IndexSnapshots(self.parts.snapshots, self.parts.index.generation)
@@ -163,8 +159,8 @@ class IndexUseCases:
     @cached_property
     def rotate_index(self) -> RotateIndex:
         """The job `snapshot`: that of the tenant, and then that of its index."""
-        from recollect.application.index_snapshots import IndexSnapshots
-        from recollect.application.rotate_index import RotateIndex
+        from recollect.search_index.rebuild import IndexSnapshots
+        from recollect.search_index.reindex import RotateIndex
 
         parts, generation = self.parts, self.parts.index.generation
         return RotateIndex(
@@ -180,13 +176,13 @@ class IndexUseCases:
     @cached_property
     def begin_reindex(self) -> BeginReindex:
         """What the background of a laptop does by itself."""
-        from recollect.application.begin_reindex import BeginReindex
+        from recollect.search_index.reindex import BeginReindex
 
         return BeginReindex(self.check_index, self.jobs, self.ids, self._require_embedder)
 
     def _projector(self, projections: Projections, index: SearchIndex, publisher: Publisher) -> ProjectEvents:
         """What `project` is, for another purpose: nobody hears of it, and summaries are left as they are."""
-        from recollect.application.project_events import ProjectEvents
+        from recollect.timeline.project import ProjectEvents
 
         parts, following = self.parts, replace(self.following, summaries=_nothing)
         return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, following)

@@ -16,39 +16,28 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recollect.app import Parts
-    from recollect.application.bus_outbox import BusOutbox
-    from recollect.application.failed_events import FailedEvents
-    from recollect.application.follow_memories import FollowMemories
-    from recollect.application.following import Following
-    from recollect.application.forget_events import ForgetEvents
-    from recollect.application.forget_memories import ForgetMemories
-    from recollect.application.jobs import Jobs
-    from recollect.application.keep_memories import KeepMemories
-    from recollect.application.keep_summaries_up import KeepSummariesUp
-    from recollect.application.known_spaces import KnownSpaces
-    from recollect.application.known_users import KnownUsers
-    from recollect.application.list_audit import ListAudit
-    from recollect.application.list_memories import ListMemories
-    from recollect.application.memory_history import MemoryHistory
-    from recollect.application.note_expiry import NoteExpiry
-    from recollect.application.project_events import ProjectEvents
-    from recollect.application.promote_deferred import PromoteDeferred
-    from recollect.application.promote_memories import PromoteMemories
-    from recollect.application.reconcile_bridge import ReconcileBridge
-    from recollect.application.reconcile_job import ReconcileJob
-    from recollect.application.retain import Retain
-    from recollect.application.retry_failed import RetryFailed
-    from recollect.application.run_jobs import RunJobs
-    from recollect.application.run_summaries import RunSummaries
-    from recollect.application.schedule_retention import ScheduleRetention
-    from recollect.application.signal_bridge import SignalBridge
-    from recollect.application.summarize_job import SummarizeJob
-    from recollect.domain.event import EventRef
-    from recollect.domain.ids import IdSource
-    from recollect.domain.job import JobKind
-    from recollect.domain.rules import Rules
-    from recollect.domain.scope import Scope
+    from recollect.archive.retain import NoteExpiry, Retain, ScheduleRetention
+    from recollect.core.event import EventRef
+    from recollect.core.ids import IdSource
+    from recollect.core.scope import Scope
+    from recollect.deletion.forget_events import ForgetEvents
+    from recollect.deletion.forget_memories import ForgetMemories
+    from recollect.jobs.job import JobKind
+    from recollect.jobs.run import Jobs, RunJobs
+    from recollect.memories.audit_log import ListAudit
+    from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
+    from recollect.memories.promote import FollowMemories, PromoteMemories
+    from recollect.memories.reading import ListMemories, MemoryHistory
+    from recollect.memories.save import KeepMemories
+    from recollect.rules.groups import Rules
     from recollect.settings import Settings
+    from recollect.summaries.run import KeepSummariesUp, RunSummaries, SummarizeJob
+    from recollect.timeline.bus import BusOutbox
+    from recollect.timeline.listing import KnownSpaces, KnownUsers
+    from recollect.timeline.project import ProjectEvents
+    from recollect.timeline.projection_steps import Following
+    from recollect.timeline.quarantine import FailedEvents
+    from recollect.timeline.reconcile import ReconcileJob, RetryFailed
 
 
 class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, ArbitrationUseCases, ContradictionUseCases):
@@ -76,7 +65,7 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
     @cached_property
     def memories(self) -> KeepMemories:
         """`/v1/memories` and its neighbours."""
-        from recollect.application.keep_memories import KeepMemories
+        from recollect.memories.save import KeepMemories
 
         parts = self.parts
         told = (self._announce, self._corrected)
@@ -87,29 +76,28 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
     @cached_property
     def list_memories(self) -> ListMemories:
         """`GET /v1/users/{user_id}/memories` and a memory's history."""
-        from recollect.application.list_memories import ListMemories
+        from recollect.memories.reading import ListMemories
 
         return ListMemories(self.parts.timeline, self.parts.items)
 
     @cached_property
     def memory_history(self) -> MemoryHistory:
         """`GET /v1/users/{user_id}/memories/{memory_id}/history`."""
-        from recollect.application.memory_history import MemoryHistory
+        from recollect.memories.reading import MemoryHistory
 
         return MemoryHistory(self.list_memories, self.list_audit)
 
     @cached_property
     def forget_memories(self) -> ForgetMemories:
         """What a deletion takes with it of memories."""
-        from recollect.application.forget_memories import ForgetMemories
+        from recollect.deletion.forget_memories import ForgetMemories
 
         return ForgetMemories(self.parts.timeline, self.parts.items, self.ids)
 
     @cached_property
     def promote_memories(self) -> PromoteMemories:
         """Events become memories."""
-        from recollect.application.bridge_gate import BridgeGate
-        from recollect.application.promote_memories import PromoteMemories
+        from recollect.memories.promote import BridgeGate, PromoteMemories
 
         items = self.parts.items
         generation = self.parts.embedder.generation if self.parts.embedder else None
@@ -118,15 +106,15 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
     @cached_property
     def follow_memories(self) -> FollowMemories:
         """The part of `project` that memories need."""
-        from recollect.application.follow_memories import FollowMemories
+        from recollect.memories.promote import FollowMemories
 
         return FollowMemories(self.parts.items, self.promote_memories, self.forget_memories)
 
     @cached_property
     def following(self) -> Following:
         """What follows from events that were projected."""
-        from recollect.application.assign_segments import AssignSegments
-        from recollect.application.following import Following
+        from recollect.archive.segment_archive import AssignSegments
+        from recollect.timeline.projection_steps import Following
 
         segments = AssignSegments(self.parts.items, self.parts.timeline)
         return Following(
@@ -146,21 +134,21 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
     @cached_property
     def known_spaces(self) -> KnownSpaces:
         """The spaces of a user."""
-        from recollect.application.known_spaces import KnownSpaces
+        from recollect.timeline.listing import KnownSpaces
 
         return KnownSpaces(self.parts.items)
 
     @cached_property
     def known_users(self) -> KnownUsers:
         """The users of a tenant."""
-        from recollect.application.known_users import KnownUsers
+        from recollect.timeline.listing import KnownUsers
 
         return KnownUsers(self.parts.items)
 
     @cached_property
     def promote_deferred(self) -> PromoteDeferred:
         """The bridge's reconciliation: what waited for a healthy signal."""
-        from recollect.application.promote_deferred import PromoteDeferred
+        from recollect.memories.deferred_promotion import PromoteDeferred
 
         parts = self.parts
         return PromoteDeferred(parts.items, parts.timeline, parts.publisher, self.promote_memories.promote, self.ids)
@@ -168,42 +156,42 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
     @cached_property
     def reconcile_bridge(self) -> ReconcileBridge:
         """The bridge's part of a reconciliation."""
-        from recollect.application.reconcile_bridge import ReconcileBridge
+        from recollect.memories.deferred_promotion import ReconcileBridge
 
         return ReconcileBridge(self.bus_outbox, self.promote_deferred)
 
     @cached_property
     def signal_bridge(self) -> SignalBridge:
         """`POST /v1/signals`."""
-        from recollect.application.signal_bridge import SignalBridge
+        from recollect.memories.deferred_promotion import SignalBridge
 
         return SignalBridge(self.parts.items, self.bus_outbox)
 
     @cached_property
     def bus_outbox(self) -> BusOutbox:
         """What is still to be published."""
-        from recollect.application.bus_outbox import BusOutbox
+        from recollect.timeline.bus import BusOutbox
 
         return BusOutbox(self.parts.items, self.parts.publisher)
 
     @cached_property
     def list_audit(self) -> ListAudit:
         """`GET /v1/users/{user_id}/audit` and the ledger."""
-        from recollect.application.list_audit import ListAudit
+        from recollect.memories.audit_log import ListAudit
 
         return ListAudit(self.parts.items)
 
     @cached_property
     def jobs(self) -> Jobs:
         """`/v1/jobs`."""
-        from recollect.application.jobs import Jobs
+        from recollect.jobs.run import Jobs
 
         return Jobs(self.parts.items)
 
     @cached_property
     def run_jobs(self) -> RunJobs:
         """What runs them."""
-        from recollect.application.run_jobs import RunJobs
+        from recollect.jobs.run import RunJobs
 
         return RunJobs(self.parts.items, self.job_kinds)
 
@@ -223,8 +211,8 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
     @cached_property
     def reconcile_job(self) -> ReconcileJob:
         """The job `reconcile`."""
-        from recollect.application.mark_changed import MarkChanged
-        from recollect.application.reconcile_job import ReconcileJob
+        from recollect.timeline.reconcile import ReconcileJob
+        from recollect.timeline.reproject import MarkChanged
 
         parts = self.parts
         mark = MarkChanged(parts.items, parts.projections, self.failed_events)
@@ -233,29 +221,28 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
     @cached_property
     def failed_events(self) -> FailedEvents:
         """Notes of the events that could not be projected."""
-        from recollect.application.failed_events import FailedEvents
+        from recollect.timeline.quarantine import FailedEvents
 
         return FailedEvents(self.parts.items, self.parts.projections)
 
     @cached_property
     def retry_failed(self) -> RetryFailed:
         """Tries them again."""
-        from recollect.application.retry_failed import RetryFailed
+        from recollect.timeline.reconcile import RetryFailed
 
         return RetryFailed(self.failed_events, self.project)
 
     @cached_property
     def summarize_job(self) -> SummarizeJob:
         """The job `summarize`."""
-        from recollect.application.summarize_job import SummarizeJob
+        from recollect.summaries.run import SummarizeJob
 
         return SummarizeJob(self.run_summaries)
 
     @cached_property
     def retain(self) -> Retain:
         """The job `retain`."""
-        from recollect.application.prune_events import PruneEvents
-        from recollect.application.retain import Retain
+        from recollect.archive.retain import PruneEvents, Retain
 
         parts = self.parts
         prune = PruneEvents(parts.items, self.forget, self.bus_outbox, lambda: parts.snapshots, self._forgotten)
@@ -264,13 +251,13 @@ class StoreUseCases(IndexUseCases, ArchiveUseCases, ErasureUseCases, Arbitration
     @cached_property
     def schedule_retention(self) -> ScheduleRetention:
         """What asks for it, once a day for each tenant."""
-        from recollect.application.schedule_retention import ScheduleRetention
+        from recollect.archive.retain import ScheduleRetention
 
         return ScheduleRetention(self.parts.items, self.ids)
 
     @cached_property
     def note_expiry(self) -> NoteExpiry:
         """The part of `project` that it needs."""
-        from recollect.application.note_expiry import NoteExpiry
+        from recollect.archive.retain import NoteExpiry
 
         return NoteExpiry(self.parts.items)

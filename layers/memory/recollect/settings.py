@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from recollect.domain.errors import ConfigurationError
+from recollect.core.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from math import erf
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 Doubles = NDArray[np.float64]
 Weights = dict[str, Doubles]

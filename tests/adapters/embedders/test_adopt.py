@@ -10,8 +10,8 @@ import pytest
 from recollect.adapters.embedders.adopt import adopt, main
 from recollect.adapters.embedders.model_folder import ModelManifest, verify_folder
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import InvalidInput, NotReady
+from recollect.core.errors import InvalidInput, NotReady
+from recollect.core.vectors import TextKind
 
 DIMENSION = 8
 

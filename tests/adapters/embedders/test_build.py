@@ -12,7 +12,7 @@ from recollect import extras
 from recollect.adapters.embedders import build, wheel_source
 from recollect.adapters.embedders.model_folder import GRAPH_FILE, verify_folder
 from recollect.adapters.embedders.recipes import Recipe, e5_recipe, minilm_recipe
-from recollect.domain.errors import NotReady, UpstreamFailed
+from recollect.core.errors import NotReady, UpstreamFailed
 
 COMMAND = [sys.executable, "-m", "recollect.adapters.embedders.build"]
 

@@ -15,8 +15,8 @@ from recollect.adapters.embedders.model_folder import UNIGRAM_FILE, read_manifes
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.unigram import Unigram
 from recollect.adapters.embedders.unigram_file import read_unigram
-from recollect.domain.embedding import TextKind, cosine
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
+from recollect.core.vectors import TextKind, cosine
 
 GOLDEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("golden_e5.json").read_text("utf-8"))["texts"]
 PREFIXES = {"query": about.QUERY_PREFIX, "passage": about.PASSAGE_PREFIX}

@@ -12,7 +12,7 @@ from adapters.embedders.reference import states_of
 from recollect.adapters.embedders import minilm
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.safetensors import read_float_tensors
-from recollect.domain.embedding import FloatArray, TextKind, cosine, unit
+from recollect.core.vectors import FloatArray, TextKind, cosine, unit
 
 TEXTS = [
     "Caroline went to the support group yesterday and felt understood.",

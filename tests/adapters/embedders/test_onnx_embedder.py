@@ -11,8 +11,8 @@ import pytest
 
 from recollect.adapters.embedders.model_folder import read_manifest, verify_folder
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
+from recollect.core.vectors import TextKind
 
 WORDS = (
     *("the", "train", "to", "Lisbon", "was", "late", "again", "so", "we", "missed", "half", "of", "it"),

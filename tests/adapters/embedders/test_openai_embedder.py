@@ -10,8 +10,8 @@ import pytest
 
 from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.embedders.openai_embedder import OpenAiEmbedder, OpenAiEndpoint
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
+from recollect.core.vectors import TextKind
 
 
 def embedder(server: Server, **settings: Any) -> OpenAiEmbedder:

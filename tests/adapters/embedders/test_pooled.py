@@ -10,8 +10,8 @@ import pytest
 from recollect.adapters.embedders import pooled as module
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.pooled import PooledEmbedder, centre_of, pooled
-from recollect.domain.embedding import Encoding, TextKind, cosine
-from recollect.domain.pooling import passage_vector, query_vector
+from recollect.core.vectors import Encoding, TextKind, cosine
+from recollect.retrieval.pooling import passage_vector, query_vector
 
 HEAD = "Anna on 8 May 2023: "
 TEXT = "the blue kettle sings"

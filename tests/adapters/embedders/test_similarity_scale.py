@@ -4,8 +4,8 @@ import pytest
 
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.pooled import PooledEmbedder, pooled, scale_of
-from recollect.domain.embedding import TextKind
-from recollect.domain.similarity import COSINE, RELATED
+from recollect.core.vectors import TextKind
+from recollect.retrieval.pooling import COSINE, RELATED
 
 RELATED_ONES = [
     ("Where does Bas live?", "My friend Bas lives in Antwerp and he says Slovenia is the new Portugal."),

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.drafting import EventDraft
-from recollect.domain.event import Role
-from recollect.domain.ids import IdSeed
-from recollect.domain.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite
-from recollect.domain.scope import Scope
+from recollect.core.event import Role
+from recollect.core.ids import IdSeed
+from recollect.core.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite
+from recollect.core.scope import Scope
 from recollect.settings import Settings
+from recollect.timeline.record import EventDraft
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 ANNA = Scope("acme", "anna", "coach")

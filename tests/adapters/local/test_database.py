@@ -13,7 +13,7 @@ from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.schema import FORMAT_VERSION
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import a_scope, a_write, an_event
-from recollect.domain.errors import NotReady, StoredDataError, Throttled, Unavailable
+from recollect.core.errors import NotReady, StoredDataError, Throttled, Unavailable
 
 
 def test_a_file_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from adapters.local.stored_file import ANNA, DELETED, ITEM, NOON, open_folder
 from recollect.adapters.local.schema import FORMAT_VERSION
-from recollect.application.recalled import RecallRequest
-from recollect.domain.filters import SearchFilters, TimeWindow
-from recollect.domain.ids import IdSeed
-from recollect.domain.items import Due, DueItem, Item, ItemWrite
-from recollect.domain.ranking import Mode
-from recollect.domain.timeline import WindowQuery
+from recollect.core.ids import IdSeed
+from recollect.core.items import Due, DueItem, Item, ItemWrite
+from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.timeline.timeline import WindowQuery
 
 FILES = sorted(Path(__file__).with_name("stored").glob("format-*.db"))
 

@@ -16,17 +16,9 @@ from recollect.adapters.models.bedrock_converse import BedrockConverse
 from recollect.adapters.models.circuit_breaker import BreakerPolicy, CircuitBreaker
 from recollect.adapters.models.extractive import ExtractiveModel
 from recollect.adapters.models.resilient import Provider, ResilientModel, RetryPolicy, Timing, resilient
+from recollect.context.model_call import ModelAnswer, ModelRequest
 from recollect.contracts.model import ModelContract, RemoteModelContract, Trouble, a_request
-from recollect.domain.errors import (
-    CutAnswer,
-    NotReady,
-    OutOfTime,
-    RecollectError,
-    Throttled,
-    Unavailable,
-    UpstreamFailed,
-)
-from recollect.domain.model_call import ModelAnswer, ModelRequest
+from recollect.core.errors import CutAnswer, NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.event import Event
-from recollect.domain.filters import SearchFilters, TimeWindow
-from recollect.domain.lexical import query_terms
-from recollect.domain.nomination import NominationRequest
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import WindowQuery
+from recollect.core.event import Event
+from recollect.core.scope import Scope
 from recollect.entrypoints.worker import real_now
+from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.retrieval.nomination import NominationRequest
 from recollect.settings import Settings
+from recollect.text.terms import query_terms
+from recollect.timeline.timeline import WindowQuery
 
 COMMAND = (sys.executable, "-m", "recollect.entrypoints.cli")
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from typer.testing import Result
 
-from application.reindexing import OtherEmbedder
+from embedded.reindexing import OtherEmbedder
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home, write_turns
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
 from recollect.entrypoints.cli import missing, opening
 
 REINDEX = "recollect jobs run reindex"

@@ -7,10 +7,10 @@ import pytest
 
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
-from recollect.domain.decisions import OpenConflict, Step, conflict_document, conflict_key
-from recollect.domain.drafting import EventDraft
-from recollect.domain.items import ItemWrite
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
+from recollect.core.items import ItemWrite
+from recollect.core.scope import Scope
+from recollect.timeline.record import EventDraft
 
 ANNA = ("-u", "anna")
 SCOPE = Scope("local", "anna")

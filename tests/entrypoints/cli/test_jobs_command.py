@@ -14,16 +14,16 @@ import pytest
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
 from recollect.app import App
-from recollect.application.jobs import JobOrder
-from recollect.application.projection_attempt import Failure
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound, Unavailable
-from recollect.domain.failed_projections import RETRY_POLICY, Fault
-from recollect.domain.job import Job, JobProgress, JobStatus, RemainingSeconds
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
+from recollect.core.errors import NotFound, Unavailable
+from recollect.core.scope import Scope
 from recollect.entrypoints.job_rounds import JobRounds
 from recollect.entrypoints.worker import Projector, ProjectorPolicy, real_now
+from recollect.jobs.job import Job, JobProgress, JobStatus, RemainingSeconds
+from recollect.jobs.run import JobOrder
+from recollect.timeline.failed_projections import RETRY_POLICY, Fault
+from recollect.timeline.projection_attempt import Failure
+from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import PendingEvent
 
 ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=0.05, job_seconds=0.05)
@@ -134,14 +134,14 @@ def test_a_job_that_fails_says_why(run: Run, app: App, monkeypatch: pytest.Monke
     def broken(*_: Any) -> JobProgress:
         raise NotFound("no such thing")
 
-    monkeypatch.setattr("recollect.application.retain.Retain.step", broken)
+    monkeypatch.setattr("recollect.archive.retain.Retain.step", broken)
     result = run("jobs", "run", "retain")
     assert (result.exit_code, result.stdout) == (1, "failed\n")
     assert "error: NotFound (1)" in result.stderr
 
 
 def test_ended_by_ctrl_c_it_goes_on_at_once(app: App, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.application.retain import Retain
+    from recollect.archive.retain import Retain
 
     whole = Retain.step
 

@@ -8,8 +8,8 @@ import pytest
 
 from entrypoints.cli.conftest import Run
 from recollect.app import App
-from recollect.domain.drafting import EventDraft
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.timeline.record import EventDraft
 
 ANA = Scope("local", "ana")
 WRONG_INPUT, ABORTED = 2, 1

@@ -7,8 +7,8 @@ import pytest
 
 from entrypoints.cli.conftest import Run
 from recollect.app import App
-from recollect.domain.rules import Rules, document_of
 from recollect.entrypoints.worker import real_now
+from recollect.rules.groups import Rules, document_of
 
 
 def test_it_shows_the_resolved_rules(run: Run, app: App) -> None:

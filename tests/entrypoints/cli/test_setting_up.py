@@ -12,7 +12,7 @@ import pytest
 
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
 from recollect.entrypoints.cli import opening
 from recollect.entrypoints.cli.demo import NOW, conversation
 from recollect.settings import Settings

@@ -11,11 +11,11 @@ import pytest
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
 from recollect.app import App
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Unavailable
-from recollect.domain.scope import Scope
+from recollect.core.errors import Unavailable
+from recollect.core.scope import Scope
 from recollect.entrypoints.summary_rounds import SummaryRounds
 from recollect.entrypoints.worker import Projector, ProjectorPolicy
+from recollect.timeline.record import EventDraft
 
 ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=0.05, summary_seconds=0.05)

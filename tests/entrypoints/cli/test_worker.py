@@ -12,12 +12,9 @@ import pytest
 
 from entrypoints.cli.running import Home, indexed_documents
 from recollect.app import App
-from recollect.application.reconcile import PAGE
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Unavailable
-from recollect.domain.event import EventRef
-from recollect.domain.nomination import IndexDocument
-from recollect.domain.scope import Scope
+from recollect.core.errors import Unavailable
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
 from recollect.entrypoints import worker
 from recollect.entrypoints.worker import (
     Projector,
@@ -27,6 +24,9 @@ from recollect.entrypoints.worker import (
     count_pending,
     drain,
 )
+from recollect.retrieval.nomination import IndexDocument
+from recollect.timeline.reconcile import PAGE
+from recollect.timeline.record import EventDraft
 
 ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=60, first_pause_seconds=0.05, longest_pause_seconds=0.4, hurried_pause_seconds=0.1)

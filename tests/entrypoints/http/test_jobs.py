@@ -10,8 +10,8 @@ from openapi_schema_validator import OAS31Validator
 
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from recollect.app import App
-from recollect.domain.job import KINDS
 from recollect.entrypoints.http.openapi import document as openapi_document
+from recollect.jobs.job import KINDS
 
 THEN, LATER = "2024-05-01T12:00:00Z", "2024-09-01T12:00:00Z"
 

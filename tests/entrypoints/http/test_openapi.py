@@ -200,7 +200,7 @@ def test_answers_are_what_the_document_promises(app: App, caller: Caller) -> Non
 
 
 def test_a_service_that_is_not_ready_says_which_part(app: App, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.domain.errors import NotReady
+    from recollect.core.errors import NotReady
 
     def missing() -> Any:
         raise NotReady("the index does not exist: recollect init")

@@ -7,13 +7,13 @@ import pytest
 
 NEVER = {"pydantic", "opensearchpy", "onnxruntime", "tokenizers", "httpx", "uvicorn", "typer", "jsonschema"}
 GROUPS = {
-    "ingest": {"numpy", "sqlite3", "recollect.domain.ranking", "recollect.application.recall"},
-    "knowledge": {"numpy", "sqlite3", "mcp", "recollect.domain.ranking"},
-    "rules": {"numpy", "sqlite3", "recollect.domain.ranking"},
-    "summaries": {"numpy", "sqlite3", "recollect.domain.ranking"},
-    "tools": {"numpy", "sqlite3", "mcp", "recollect.domain.ranking"},
+    "ingest": {"numpy", "sqlite3", "recollect.retrieval.ranking", "recollect.retrieval.pipeline"},
+    "knowledge": {"numpy", "sqlite3", "mcp", "recollect.retrieval.ranking"},
+    "rules": {"numpy", "sqlite3", "recollect.retrieval.ranking"},
+    "summaries": {"numpy", "sqlite3", "recollect.retrieval.ranking"},
+    "tools": {"numpy", "sqlite3", "mcp", "recollect.retrieval.ranking"},
     **{
-        group: {"numpy", "sqlite3", "recollect.application.recall"}
+        group: {"numpy", "sqlite3", "recollect.retrieval.pipeline"}
         for group in ("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs")
     },
     "retrieval": {"sqlite3", "recollect.entrypoints.http.openapi"},

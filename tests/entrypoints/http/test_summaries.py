@@ -11,14 +11,14 @@ from uuid import UUID
 
 import pytest
 
-from application.setting import _With
-from application.spoken import sent_of
-from application.summarizing import Said, ScriptedModel, answer
+from embedded.setting import _With
+from embedded.spoken import sent_of
+from embedded.summarizing import Said, ScriptedModel, answer
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from entrypoints.http.conftest import settings_in
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.errors import Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import Throttled, Unavailable, UpstreamFailed
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 SUMMARIES = "/v1/users/anna/summaries"

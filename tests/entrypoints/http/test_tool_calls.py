@@ -7,8 +7,8 @@ import pytest
 
 from entrypoints.http.calling import Caller, Cloud
 from recollect.app import App
-from recollect.domain.errors import Throttled
-from recollect.domain.idempotency import IdempotencyClaim
+from recollect.core.errors import Throttled
+from recollect.core.idempotency import IdempotencyClaim
 
 PATH = "/v1/tool-calls"
 FIELDS = "tool_name:「始」search_memory「末」query:「始」Lyon「末」top_k:「始」3「末」"

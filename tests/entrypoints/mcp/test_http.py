@@ -15,12 +15,12 @@ from entrypoints.http.test_server import Served, served
 from entrypoints.mcp.conftest import opened
 from entrypoints.mcp.talking import MODES, URL, memories_of, over_asgi, remember_and_find, text_of
 from recollect.app import App
-from recollect.application.list_audit import AuditFilter
-from recollect.domain.event import Source
-from recollect.domain.scope import Scope
+from recollect.core.event import Source
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.server import build_asgi
 from recollect.entrypoints.tools import registry
+from recollect.memories.audit_log import AuditFilter
 
 __all__ = ["served"]
 

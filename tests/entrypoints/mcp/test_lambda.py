@@ -10,7 +10,7 @@ import pytest
 from entrypoints.mcp.conftest import opened
 from entrypoints.mcp.talking import memories_of
 from recollect.app import App
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
 from recollect.entrypoints.mcp.aws import mcp_handler
 
 EVENT = Path(__file__).resolve().parents[3] / "events" / "mcp.http.json"

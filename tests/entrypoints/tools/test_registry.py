@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entrypoints.tools.conftest import ANNA, NOW, Calling
-from recollect.application.list_audit import AuditFilter
-from recollect.application.list_memories import MemoryQuery
-from recollect.domain.audit import Action, Actor, ActorKind
-from recollect.domain.errors import Throttled
-from recollect.domain.event import Event, EventType, Role, Source
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import ToolCall
+from recollect.core.errors import Throttled
+from recollect.core.event import Event, EventType, Role, Source
+from recollect.core.scope import Scope
 from recollect.entrypoints.tools.catalogue import BUILT_IN
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+from recollect.memories.audit import Action, Actor, ActorKind
+from recollect.memories.audit_log import AuditFilter
+from recollect.memories.reading import MemoryQuery
+from recollect.tool_calls.call import ToolCall
 
 BOB = Scope("local", "bob")
 VALID: dict[str, dict[str, Any]] = {

@@ -5,9 +5,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.application.check_readiness import PartState
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
 from recollect.ports import Embedder
+from recollect.search_index.health import PartState
 from recollect.settings import Settings
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from pathlib import Path
 from recollect.adapters.local import whole_store
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.app import App
-from recollect.application.apply_tombstones import seconds_from_now
 from recollect.bootstrap.local_parts import LocalParts
-from recollect.domain.errors import InvalidInput, NotReady
+from recollect.core.errors import InvalidInput, NotReady
+from recollect.deletion.tombstone_log import seconds_from_now
 from recollect.settings import Settings
 
 _LONGEST_SECONDS = 24 * 3600.0

@@ -13,10 +13,10 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from recollect.core.event import Event, EventRef
+from recollect.core.items import Item, ItemKey, ItemPath, ItemWrite
+from recollect.core.time import from_iso, iso
 from recollect.domain.claims import Claim, ClaimKind
-from recollect.domain.event import Event, EventRef
-from recollect.domain.instants import from_iso, iso
-from recollect.domain.items import Item, ItemKey, ItemPath, ItemWrite
 
 _HASH_LENGTH = 32
 

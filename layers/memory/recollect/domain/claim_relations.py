@@ -22,10 +22,10 @@ from recollect.domain.plain_evidence import changed_plainly
 from recollect.domain.plain_retractions import denies_of_others, taken_back_plainly
 from recollect.domain.slot_changes import slot_changed
 from recollect.domain.standing_in import stood_in
-from recollect.domain.stemming import stem
 from recollect.domain.told_words import clause_text, has_stem, known_words, noted, span_words
 from recollect.domain.topic_cover import covered
 from recollect.domain.value_swaps import swapped
+from recollect.text.terms import stem
 
 _DENIES = frozenset({ClaimKind.END, ClaimKind.RETRACTION})
 _FOR = re.compile(r" for (my|our|his|her|their|the) (\w+)")

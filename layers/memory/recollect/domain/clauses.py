@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from recollect.domain.knowledge_patterns import plain_quotes
+from recollect.knowledge.resolution import plain_quotes
 
 MOST_SENTENCES = 200
 MOST_CLAUSES = 400

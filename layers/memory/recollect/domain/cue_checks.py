@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from recollect.core.errors import InvalidInput
 from recollect.domain.cue_templates import read_template
-from recollect.domain.errors import InvalidInput
 
 TEMPLATE_LISTS = ("state", "held", "change", "end")
 FLAGS = ("exclusive", "request", "personal", "of_things", "named", "placed")

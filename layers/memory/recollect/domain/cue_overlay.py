@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.rule_values import Place, is_object
+from recollect.core.errors import InvalidInput
+from recollect.rules.values import Place, is_object
 
 
 @dataclass(frozen=True, slots=True)

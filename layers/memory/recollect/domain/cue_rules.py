@@ -12,14 +12,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from recollect.core.errors import InvalidInput
 from recollect.domain.clauses import Joints
 from recollect.domain.cue_attributes import Attribute, read_attribute
 from recollect.domain.cue_checks import SECTIONS, checked_section
 from recollect.domain.cue_templates import Template
 from recollect.domain.cue_words import CueWords, singular
-from recollect.domain.errors import InvalidInput
-from recollect.domain.stemming import stem
 from recollect.domain.template_index import TemplateIndex, TemplateSource
+from recollect.text.terms import stem
 
 _DEFAULTS = ("english_cues.json", "situation_cues.json")
 

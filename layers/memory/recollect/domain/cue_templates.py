@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 
 _PART = re.compile(r"\{[a-z]+\}|\([^(){}<>]{1,400}\)|<[^(){}<>]{1,400}>|[^\s(){}<>]{1,400}")
 _SLOTS = frozenset(

@@ -8,8 +8,7 @@ from types import MappingProxyType
 
 from recollect.domain.clauses import Token
 from recollect.domain.cue_words import CueWords, singular
-from recollect.domain.stemming import stem
-from recollect.domain.stop_words import ENGLISH_STOP_WORDS
+from recollect.text.terms import ENGLISH_STOP_WORDS, stem
 
 _WEEKDAYS = r"(?:mon|tues?|wednes|thurs?|fri|satur|sun)days?|weekdays?|weekends?|tomorrow|today|tonight"
 _MONTHS = (

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from recollect.domain.stop_words import ENGLISH_STOP_WORDS
+from recollect.text.terms import ENGLISH_STOP_WORDS
 
 _DOUBLED = frozenset("bdgklmnprt")
 _VOWELS = frozenset("aeiou")

@@ -14,8 +14,8 @@ from recollect.domain.cue_values import content_stems
 from recollect.domain.hits import Hit
 from recollect.domain.noun_phrases import DETERMINERS
 from recollect.domain.plain_statements import has_part, told
-from recollect.domain.stemming import stem
 from recollect.domain.told_words import all_stems, has_stem, noted, span_words, weak_claims
+from recollect.text.terms import stem
 
 _NOT = frozenset({"not", "n't", "never", "dont", "didnt", "havent", "hasnt", "isnt", "wont", "wasnt", "no"})
 _BETWEEN = frozenset(

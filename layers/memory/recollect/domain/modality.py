@@ -8,7 +8,7 @@ from enum import StrEnum
 from recollect.domain.clauses import Clause, Sentence
 from recollect.domain.cue_words import CueWords
 from recollect.domain.predicates import Predicate
-from recollect.domain.stemming import stem
+from recollect.text.terms import stem
 
 _YEAR = re.compile(
     r" (?:in|back in|during|of|until|around|by) (?:the )?(?:19\d\d|20[01]\d|202[0-5])|^ in \w{4,9} grade "

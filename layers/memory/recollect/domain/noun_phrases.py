@@ -6,8 +6,8 @@ from itertools import takewhile
 
 from recollect.domain.claims import Said
 from recollect.domain.cue_rules import CueRules
-from recollect.domain.stemming import stem
 from recollect.domain.told_words import noted, span_words, word_stems
+from recollect.text.terms import stem
 
 OWN = frozenset({"my", "our"})
 DETERMINERS = OWN | {"the", "a", "an", "this", "that", "another"}

@@ -13,8 +13,8 @@ from recollect.domain.cue_values import alike
 from recollect.domain.hits import Hit
 from recollect.domain.noun_phrases import DETERMINERS, PLACED, NounPhrase, Span, noun_phrases
 from recollect.domain.plain_statements import has_part
-from recollect.domain.stemming import stem
 from recollect.domain.told_words import MINE, all_stems, clause_text, has_stem, known_words, span_words, word_stems
+from recollect.text.terms import stem
 
 _SELVES = frozenset({"work", "private", "personal", "home", "office", "business", "school", "company"})
 _REASONS = frozenset({"because", "as", "since", "so", "while"})

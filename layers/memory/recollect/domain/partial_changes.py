@@ -12,8 +12,8 @@ from recollect.domain.cue_values import Sort, Value, alike, content_stems, same_
 from recollect.domain.modality import is_remote
 from recollect.domain.passing_mentions import tells_of_before
 from recollect.domain.plain_statements import is_plain, is_short
-from recollect.domain.stemming import stem
 from recollect.domain.told_words import OTHERS_OWN, all_stems, all_words, noted, span_words, weak_claims, word_stems
+from recollect.text.terms import stem
 
 Span = tuple[int, int]
 _NEWS = frozenset({ClaimKind.CHANGE, ClaimKind.END})

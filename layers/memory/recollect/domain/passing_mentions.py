@@ -4,8 +4,8 @@ import re
 
 from recollect.domain.claims import Claim, ClaimKind, RelationKind, Said
 from recollect.domain.hits import Hit
-from recollect.domain.stemming import stem
 from recollect.domain.told_words import clause_text, weak_claims
+from recollect.text.terms import stem
 
 _SENTENCE_END = re.compile(r"[.!?\n]+\s")
 _BEFORE = re.compile(

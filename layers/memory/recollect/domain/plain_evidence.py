@@ -25,7 +25,6 @@ from recollect.domain.plain_statements import (
     may_share,
     told,
 )
-from recollect.domain.stemming import stem
 from recollect.domain.told_words import (
     MINE,
     OTHERS_OWN,
@@ -39,6 +38,7 @@ from recollect.domain.told_words import (
     weak_claims,
     word_stems,
 )
+from recollect.text.terms import stem
 
 _MAY = stem("may")
 _MOST_COUNTED = 4

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from recollect.domain.clauses import Clause, Token
 from recollect.domain.cue_words import CueWords
-from recollect.domain.stemming import stem
+from recollect.text.terms import stem
 
 SPEAKER = frozenset({"i", "we"})
 OTHERS = frozenset(

@@ -4,14 +4,14 @@ import json
 from datetime import datetime
 from functools import lru_cache
 
+from recollect.contradictions.decisions import BY_KEY
+from recollect.core.event import Event, Role, Source
 from recollect.domain.claim_reading import read_claims
 from recollect.domain.claims import Claim, Relation, RelationKind, Said
 from recollect.domain.cue_rules import cue_rules_of
-from recollect.domain.event import Event, Role, Source
-from recollect.domain.memory import Memory
-from recollect.domain.rules import Rules
-from recollect.domain.settlement import BY_KEY
-from recollect.domain.slots import bound_of
+from recollect.memories.memory import Memory
+from recollect.rules.groups import Rules
+from recollect.timeline.slots import bound_of
 
 RESTATED = "restated"
 BOUNDED = "key.bounded"

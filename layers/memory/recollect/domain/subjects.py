@@ -7,7 +7,7 @@ that fits nothing has no predicate, and no rule but those of whole clauses reads
 from recollect.domain.clauses import Clause, Token
 from recollect.domain.cue_words import CueWords
 from recollect.domain.predicates import AUXILIARIES, OTHERS, SPEAKER, Predicate, verb_after
-from recollect.domain.stop_words import ENGLISH_STOP_WORDS
+from recollect.text.terms import ENGLISH_STOP_WORDS
 
 _BE = frozenset({"am", "is", "are", "was", "were", "be", "been", "being"})
 _OWN = frozenset({"my", "our", "the"})

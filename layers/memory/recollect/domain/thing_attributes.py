@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from recollect.domain.clauses import Token
 from recollect.domain.cue_rules import CueRules
 from recollect.domain.cue_values import WHEN, Sort, is_name, typed_values
-from recollect.domain.stemming import stem
+from recollect.text.terms import stem
 
 FAVOURITE = frozenset({"favourite", "favorite"})
 _PLACED = frozenset({"at", "in", "on"})

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import NotReady, RecollectError
+from recollect.core.errors import NotReady, RecollectError
+from recollect.core.vectors import TextKind
 from recollect.entrypoints.collecting import collect_seldom
 
 IN_PROCESS = frozenset({"minilm", "e5-small", "onnx"})

@@ -12,8 +12,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from recollect.app import App
-from recollect.application.run_jobs import JobRun
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
+from recollect.jobs.run import JobRun
 
 NAMESPACE = "Recollect"
 JOBS_TASK, RETAIN_TASK = "jobs", "retain"

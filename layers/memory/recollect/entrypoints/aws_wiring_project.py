@@ -12,7 +12,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from recollect.app import App
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.scheduled import ReconcileReport, is_reconcile, run_reconcile
 from recollect.entrypoints.stream import StreamReport, project_records
 

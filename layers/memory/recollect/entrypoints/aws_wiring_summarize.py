@@ -12,8 +12,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from recollect.app import App
-from recollect.application.run_summaries import SummaryRun
 from recollect.entrypoints.http.aws import http_handler
+from recollect.summaries.run import SummaryRun
 
 NAMESPACE = "Recollect"
 TASK = "summarize"

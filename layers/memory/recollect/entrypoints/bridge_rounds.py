@@ -2,9 +2,8 @@
 
 import logging
 
-from recollect.application.promote_deferred import RESERVE_SECONDS
-from recollect.application.reconcile_bridge import BridgeRun
 from recollect.entrypoints.rounds import Rounds
+from recollect.memories.deferred_promotion import RESERVE_SECONDS, BridgeRun
 
 _LOG = logging.getLogger(__name__)
 

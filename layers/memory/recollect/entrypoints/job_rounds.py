@@ -2,9 +2,9 @@
 
 import logging
 
-from recollect.application.run_jobs import LEAST_SECONDS, JobRun
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
 from recollect.entrypoints.rounds import Rounds
+from recollect.jobs.run import LEAST_SECONDS, JobRun
 
 _LOG = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollect.application.project_events import ProjectionReport
-from recollect.application.reconcile import Reconcile
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
+from recollect.timeline.project import ProjectionReport
+from recollect.timeline.reconcile import Reconcile
 
 TASK = "reconcile"
 

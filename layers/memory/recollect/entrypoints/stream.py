@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from recollect.adapters.aws.stream_records import event_of_record
-from recollect.application.project_events import ProjectionReport
-from recollect.domain.errors import StoredDataError
-from recollect.domain.ids import id_milliseconds
-from recollect.domain.timeline import PendingEvent
+from recollect.adapters.aws.stream import event_of_record
+from recollect.core.errors import StoredDataError
+from recollect.core.ids import id_milliseconds
+from recollect.timeline.project import ProjectionReport
+from recollect.timeline.timeline import PendingEvent
 
 Record: TypeAlias = Mapping[str, Any]
 Project: TypeAlias = Callable[[Sequence[PendingEvent], datetime], ProjectionReport]

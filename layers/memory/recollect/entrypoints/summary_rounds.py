@@ -2,9 +2,9 @@
 
 import logging
 
-from recollect.application.run_summaries import RESERVE_SECONDS, SummaryRun
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
 from recollect.entrypoints.rounds import Rounds
+from recollect.summaries.run import RESERVE_SECONDS, SummaryRun
 
 _LOG = logging.getLogger(__name__)
 

@@ -3,12 +3,12 @@
 from datetime import datetime
 
 from recollect.app import App
-from recollect.application.take_turn import ExecutedCall
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import ToolCall
+from recollect.context.turn import ExecutedCall
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.tools.registry import ToolRegistry
 from recollect.entrypoints.tools.result import Status, result_document
+from recollect.tool_calls.call import ToolCall
 
 _WITHOUT_A_MODEL = ("extractive",)
 

@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from recollect.app import App
-from recollect.application.project_events import ProjectionReport
-from recollect.application.projection_attempt import raised_at
-from recollect.domain.errors import RecollectError
-from recollect.domain.event import EventRef
-from recollect.domain.scope import Scope
+from recollect.core.errors import RecollectError
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
 from recollect.entrypoints.bridge_rounds import BridgeRounds
 from recollect.entrypoints.job_rounds import JobRounds
 from recollect.entrypoints.summary_rounds import SummaryRounds
+from recollect.timeline.project import ProjectionReport
+from recollect.timeline.projection_attempt import raised_at
 
 _LOG = logging.getLogger(__name__)
 
@@ -191,7 +191,7 @@ def background_projector(app: App) -> Projector:
 def stream_pump(app: App) -> Callable[[threading.Event], None]:
     """Feeds the table's stream to the `project` handler until told to stop. Raises NotReady without a stream."""
     from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
-    from recollect.adapters.aws.stream_pump import PumpPolicy, StreamPump
+    from recollect.adapters.aws.stream import PumpPolicy, StreamPump
     from recollect.adapters.aws.table import Table
     from recollect.entrypoints.stream import project_records
 

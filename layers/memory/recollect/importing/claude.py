@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 from recollect.importing.records import Record, text_of, time_of
 from recollect.importing.roles import role_of_name
 from recollect.importing.source_ids import stable_id

@@ -5,7 +5,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import IO
 
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 from recollect.importing.json_lines import BYTE_ORDER_MARK, numbered_lines
 from recollect.importing.whatsapp import is_message_line
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from recollect.domain.drafting import EventDraft
 from recollect.importing.turns import BadEntry, Entries, Entry, LeftOut, Place, Turn
+from recollect.timeline.record import EventDraft
 
 WITHOUT_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 """When a turn was said of which nobody knows: before everything dated, and the same in every import."""

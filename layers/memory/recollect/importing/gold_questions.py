@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.evidence_recall import ALL, GoldQuestion
+from recollect.core.errors import InvalidInput
 from recollect.importing.json_lines import json_objects
 from recollect.importing.turns import BadEntry
+from recollect.retrieval.evaluation import ALL, GoldQuestion
 
 
 class _Line(BaseModel):

@@ -8,11 +8,11 @@ from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from recollect.domain.context_quality import Needs, TalkQuestion
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 from recollect.importing.drafts import PlacedDraft, drafts_of
 from recollect.importing.roles import role_of_speaker
 from recollect.importing.turns import BadEntry, Place, Turn
+from recollect.retrieval.evaluation import Needs, TalkQuestion
 
 
 class _TurnLine(BaseModel):

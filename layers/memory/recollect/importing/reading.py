@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 from recollect.importing import chatgpt, claude, whatsapp
 from recollect.importing.detection import Container, ExportFormat, container_of
 from recollect.importing.json_lines import json_objects, numbered_lines

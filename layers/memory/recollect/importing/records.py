@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import Role
-from recollect.domain.instants import parse_instant
+from recollect.core.errors import InvalidInput
+from recollect.core.event import Role
+from recollect.core.time import parse_instant
 from recollect.importing.roles import role_of_name, role_of_speaker
 from recollect.importing.source_ids import stable_id
 from recollect.importing.turns import BadEntry, Entry, LeftOut, Place, Turn

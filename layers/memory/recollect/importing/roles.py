@@ -1,6 +1,6 @@
 """Who spoke: `bot` only for an assistant; names that assistants go by, and roles that nobody speaks in."""
 
-from recollect.domain.event import Role
+from recollect.core.event import Role
 
 _ASSISTANTS = frozenset({
     "ai", "ai assistant", "assistant", "bot", "chatbot", "chatgpt", "claude", "copilot", "gemini", "gpt", "gpt-4",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.domain.event import Role
+from recollect.core.event import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.domain.event import Role
+from recollect.core.event import Role
 from recollect.importing.source_ids import stable_id
 from recollect.importing.turns import BadEntry, Entries, Entry, LeftOut, Place, Turn
 from recollect.importing.whatsapp_dates import HEADER, DateOrder, Stamp, date_order

@@ -26,21 +26,19 @@ from adapters.aws.dynamodb.stored_items import (
     encoded,
     write_store,
 )
-from recollect.adapters.aws.bus_log import BusLog
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.item_access import ItemAccess
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
-from recollect.adapters.aws.publisher import AwsPublisher
+from recollect.adapters.aws.publisher import AwsPublisher, BusLog
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.idempotency import again
-from recollect.domain.bus import episodic_saved
-from recollect.domain.errors import InFlight
-from recollect.domain.filters import TimeWindow
-from recollect.domain.idempotency import Claimed, Replay
-from recollect.domain.items import Due, Item
-from recollect.domain.slots import SlotEntry
-from recollect.domain.timeline import AppendStatus, Conversation, PendingEvent, Tail, WindowQuery
+from recollect.core.errors import InFlight
+from recollect.core.idempotency import Claimed, Replay
+from recollect.core.items import Due, Item
+from recollect.retrieval.filters import TimeWindow
+from recollect.timeline.bus import episodic_saved
+from recollect.timeline.slots import SlotEntry
+from recollect.timeline.timeline import AppendStatus, Conversation, PendingEvent, Tail, WindowQuery
 
 STORED = sorted(Path(__file__).with_name("stored").glob("items-*.json"))
 

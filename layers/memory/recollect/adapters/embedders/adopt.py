@@ -14,8 +14,8 @@ from typing import NoReturn
 from recollect.adapters.embedders import model_folder as folders
 from recollect.adapters.embedders.model_folder import ModelManifest
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import InvalidInput, NotReady, RecollectError
+from recollect.core.errors import InvalidInput, NotReady, RecollectError
+from recollect.core.vectors import TextKind
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,59}")
 _FEWEST_TOKENS = 3

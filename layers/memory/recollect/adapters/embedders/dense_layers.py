@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.adapters.embedders.graph_writer import GraphWriter
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 _LARGEST_WEIGHT = 63
 _STEPS_PER_OCTAVE = 16

@@ -12,7 +12,7 @@ from recollect.adapters.embedders.calibration import input_ranges
 from recollect.adapters.embedders.dense_layers import DenseLayers, Int8Layers, Smoothing
 from recollect.adapters.embedders.four_bit_rows import four_bit_rows
 from recollect.adapters.embedders.q4_file import FourBitTable, Q4Model
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 _SHAPE = BertShape(e5.LAYERS, e5.HEADS, e5.DIMENSION)
 # 8 channels of 384 and 32 of 1536 in float32. Loss of cosine to the float graph, on 20 texts of 15 languages and 12 of

@@ -9,7 +9,7 @@ from recollect.adapters.embedders.bert_graph import BertEncoder, BertShape
 from recollect.adapters.embedders.calibration import SENTENCES, input_ranges
 from recollect.adapters.embedders.dense_layers import FloatLayers, Int8Layers
 from recollect.adapters.embedders.minilm import Precision
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 Weights = Mapping[str, FloatArray]
 

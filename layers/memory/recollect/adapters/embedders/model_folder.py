@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
 
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
 
 GRAPH_FILE, MANIFEST_FILE = "model.onnx", "manifest.json"
 TOKENIZER_FILE, UNIGRAM_FILE, WEIGHTS_FILE = "tokenizer.json", "unigram.bin", "weights.bin"

@@ -17,10 +17,10 @@ import numpy as np
 
 from recollect.adapters.embedders.model_folder import GRAPH_FILE, UNIGRAM_FILE, ModelManifest, read_manifest
 from recollect.adapters.embedders.pieces import Pieces, PieceTokenizer
-from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
-from recollect.domain.errors import NotReady
-from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.core.errors import NotReady
+from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, unit
 from recollect.extras import missing_package, require_package
+from recollect.retrieval.pooling import COSINE, SimilarityScale
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field, ValidationError
 from recollect.adapters.embedders.remote_models import encoding_of, generation_name, sendable
 from recollect.adapters.http_connection import HttpConnection
 from recollect.adapters.openai_service import openai_service
-from recollect.domain.embedding import Encoding, TextKind
-from recollect.domain.errors import UpstreamFailed
-from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.core.errors import UpstreamFailed
+from recollect.core.vectors import Encoding, TextKind
+from recollect.retrieval.pooling import COSINE, SimilarityScale
 
 
 @dataclass(frozen=True, slots=True)

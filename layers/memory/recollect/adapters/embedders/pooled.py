@@ -14,11 +14,9 @@ from importlib import resources
 import numpy as np
 
 from recollect.adapters.embedders.model_folder import pooled_generation
-from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
-from recollect.domain.passages import own_start
-from recollect.domain.pooling import passage_vector, query_vector
-from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
+from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
 
 CENTRES_FILE = "centres.json"
 SCALES_FILE = "similarity_scales.json"

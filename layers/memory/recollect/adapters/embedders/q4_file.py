@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 BLOCK = 32
 _MAGIC = b"E5S1"

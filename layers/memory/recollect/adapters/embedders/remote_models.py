@@ -6,8 +6,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recollect.domain.embedding import Encoding, unit, vector_of
-from recollect.domain.errors import InvalidInput, UpstreamFailed
+from recollect.core.errors import InvalidInput, UpstreamFailed
+from recollect.core.vectors import Encoding, unit, vector_of
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9.-]+")
 _LONGEST_NAME = 60

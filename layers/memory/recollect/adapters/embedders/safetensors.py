@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 
 def read_float_tensors(content: bytes) -> dict[str, FloatArray]:

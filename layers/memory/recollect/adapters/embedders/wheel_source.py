@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from recollect.adapters.embedders.model_folder import describe_file
-from recollect.domain.errors import NotReady, UpstreamFailed
+from recollect.core.errors import NotReady, UpstreamFailed
 
 _FETCH_TIMEOUT_SECONDS = 900
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from recollect.adapters.local.schema import APPLICATION_ID, FORMAT_VERSION, MIGRATIONS
-from recollect.domain.errors import NotReady, RecollectError, StoredDataError, Throttled, Unavailable
+from recollect.core.errors import NotReady, RecollectError, StoredDataError, Throttled, Unavailable
 
 BUSY_SECONDS = 5.0
 READERS = min(4, max(2, os.cpu_count() or 2))

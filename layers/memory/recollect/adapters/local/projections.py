@@ -6,17 +6,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.event_rows import events_by_id, ref_of, replace_record
-from recollect.adapters.local.many import rows_among
-from recollect.adapters.local.users import enter_user, user_number
-from recollect.domain.bus import saved_ids
-from recollect.domain.embedding import pack_vector, unpack_vector
-from recollect.domain.errors import VersionMismatch
-from recollect.domain.event import Event, EventRef
-from recollect.domain.instants import microseconds
-from recollect.domain.scope import Scope
-from recollect.domain.slots import slot_of
-from recollect.domain.timeline import PendingEvent, PendingPage, Projection
+from recollect.adapters.local.rows import enter_user, events_by_id, ref_of, replace_record, rows_among, user_number
+from recollect.core.errors import VersionMismatch
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import microseconds
+from recollect.core.vectors import pack_vector, unpack_vector
+from recollect.timeline.bus import saved_ids
+from recollect.timeline.slots import slot_of
+from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
 
 _VECTORS = "SELECT event_id, timestamp, generation, vector FROM projections WHERE scope = ? AND event_id IN ({})"
 

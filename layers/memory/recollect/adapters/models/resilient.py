@@ -11,16 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.adapters.models.circuit_breaker import BreakerPolicy, CircuitBreaker
-from recollect.domain.errors import (
-    CutAnswer,
-    NotReady,
-    OutOfTime,
-    RecollectError,
-    Throttled,
-    Unavailable,
-    UpstreamFailed,
-)
-from recollect.domain.model_call import ModelAnswer, ModelRequest
+from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.core.errors import CutAnswer, NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
 _LOG = logging.getLogger(__name__)

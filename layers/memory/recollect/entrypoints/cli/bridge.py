@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from recollect.application.signal_bridge import Signal, SignalType
-from recollect.domain.instants import iso
+from recollect.core.time import iso
 from recollect.entrypoints.cli.console import write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, required_text, tenant_of
+from recollect.memories.deferred_promotion import Signal, SignalType
 
 bridge = typer.Typer(help="Whether events become memories by themselves.", no_args_is_help=True)
 

@@ -13,18 +13,18 @@ import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.application.build_context import ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.application.take_turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
-from recollect.domain.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
-from recollect.domain.filters import SearchFilters
-from recollect.domain.messages import fence_for
-from recollect.domain.scope import Scope
+from recollect.context.build import ContextRequest
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
+from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import message_console, say, write_line
 from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, User, scope_of
 from recollect.entrypoints.cli.receipt import show_background, show_prompt, show_receipt
 from recollect.entrypoints.turn_tools import TurnTools
+from recollect.retrieval.filters import SearchFilters
 
 LINE_BYTES = 64 * 1024
 HELP = "/why shows what the last answer was made from, /quit (or Ctrl-D) ends."

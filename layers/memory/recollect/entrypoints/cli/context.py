@@ -7,12 +7,10 @@ from typing import Annotated
 import typer
 
 from recollect.app import App
-from recollect.application.build_context import ContextAnswer, ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.domain.filters import SearchFilters
-from recollect.domain.messages import Fence
-from recollect.domain.relevant_memories import MEMORY_TOKENS, MOST_MEMORY_TOKENS
-from recollect.domain.scope import Scope
+from recollect.context.build import ContextAnswer, ContextRequest
+from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence
+from recollect.context.sources import ContextQuestion
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import write_json, write_line
 from recollect.entrypoints.cli.missing import warn_of_missing, warn_of_pending
 from recollect.entrypoints.cli.opening import opened
@@ -29,6 +27,7 @@ from recollect.entrypoints.cli.options import (
 )
 from recollect.entrypoints.cli.receipt import show_background, show_receipt, write_messages
 from recollect.entrypoints.cli.shapes import context_shape
+from recollect.retrieval.filters import SearchFilters
 
 
 def context(

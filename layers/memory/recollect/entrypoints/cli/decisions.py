@@ -8,17 +8,17 @@ import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.application.list_decisions import DecisionFilter
-from recollect.application.revert_decision import RevertOrder
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
-from recollect.domain.errors import NotFound
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
+from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.resolve import RevertOrder
+from recollect.core.errors import NotFound
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Household, Persona, Tenant, User, scope_of
 from recollect.entrypoints.http.contradiction_json import conflict_json, decision_json
 from recollect.entrypoints.http.memory_json import memory_json
+from recollect.memories.audit import Actor, ActorKind
 
 _PAGE = 200
 _SHOWN = 120

@@ -15,12 +15,10 @@ from pathlib import Path
 from rich.rule import Rule
 
 from recollect.app import App
-from recollect.application.context_sources import ContextQuestion
-from recollect.domain.drafting import EventDraft
-from recollect.domain.event import Role
-from recollect.domain.filters import SearchFilters
-from recollect.domain.instants import parse_instant
-from recollect.domain.scope import Scope
+from recollect.context.sources import ContextQuestion
+from recollect.core.event import Role
+from recollect.core.scope import Scope
+from recollect.core.time import parse_instant
 from recollect.entrypoints.cli.console import counting_progress, data_console, say, write_line
 from recollect.entrypoints.cli.context import ask
 from recollect.entrypoints.cli.ingestion import Ingestion
@@ -29,7 +27,9 @@ from recollect.entrypoints.cli.receipt import show_prompt, show_receipt
 from recollect.entrypoints.worker import count_pending, drain
 from recollect.importing.drafts import PlacedDraft
 from recollect.importing.turns import Place
+from recollect.retrieval.filters import SearchFilters
 from recollect.settings import Settings
+from recollect.timeline.record import EventDraft
 
 SCOPE = Scope("local", "mara")
 NOW = datetime(2025, 3, 13, 18, 30, tzinfo=UTC)

@@ -13,14 +13,14 @@ import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.application.check_readiness import PartState
-from recollect.domain.errors import NotReady, RecollectError
-from recollect.domain.idempotency import IdempotencyClaim
-from recollect.domain.ids import IdSource
-from recollect.domain.scope import Scope
+from recollect.core.errors import NotReady, RecollectError
+from recollect.core.idempotency import IdempotencyClaim
+from recollect.core.ids import IdSource
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import write_json, write_line
 from recollect.entrypoints.cli.opening import settings_of_environment
 from recollect.entrypoints.cli.options import AsJson
+from recollect.search_index.health import PartState
 from recollect.settings import Settings
 
 _OLDEST_PYTHON = (3, 11)

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from recollect.app import App
-from recollect.application.erase_user import ErasureReport
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.instants import iso
-from recollect.domain.job import Job, JobStatus
+from recollect.core.time import iso
+from recollect.deletion.erase import ErasureReport
 from recollect.entrypoints.cli.console import say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Sure, Tenant, User, scope_of, sure, tenant_of
+from recollect.jobs.job import Job, JobStatus
+from recollect.memories.audit import Actor, ActorKind
 
 _SECONDS = 3600.0
 _POLL_SECONDS = 0.3

@@ -16,13 +16,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from recollect.app import App
-from recollect.application.recalled import RecallRequest
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import InvalidInput
-from recollect.domain.evidence_recall import GoldQuestion, recall_by_category
-from recollect.domain.filters import SearchFilters
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
 from recollect.entrypoints.cli.console import counting_progress, say, write_json, write_line
 from recollect.entrypoints.cli.evaluate_talk import ask_talks, write_talk_json, write_talk_table
 from recollect.entrypoints.cli.ingestion import Ingestion
@@ -33,6 +29,10 @@ from recollect.importing.drafts import Dating, PlacedDraft, drafts_of
 from recollect.importing.gold_questions import read_questions
 from recollect.importing.natural_talk import Talk, read_talks
 from recollect.importing.reading import ExportFile, read_entries
+from recollect.retrieval.evaluation import GoldQuestion, recall_by_category
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
 from recollect.settings import Settings
 
 TURNS_FILE, QUESTIONS_FILE = "turns.jsonl", "questions.jsonl"

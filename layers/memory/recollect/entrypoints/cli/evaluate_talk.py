@@ -10,11 +10,18 @@ from datetime import datetime
 from typing import Any
 
 from recollect.app import App
-from recollect.application.build_context import ContextAnswer, ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.application.recalled import RecallRequest
-from recollect.application.search_memory import SearchResult
-from recollect.domain.context_quality import (
+from recollect.context.build import ContextAnswer, ContextRequest
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.core.scope import Scope
+from recollect.entrypoints.cli.console import counting_progress, write_json, write_line
+from recollect.entrypoints.cli.ingestion import Ingestion
+from recollect.entrypoints.cli.options import LOCAL_TENANT
+from recollect.entrypoints.worker import drain
+from recollect.importing.drafts import PlacedDraft
+from recollect.importing.natural_talk import Talk
+from recollect.memories.memory import MemoryStatus
+from recollect.retrieval.evaluation import (
     ContextQuality,
     SearchQuality,
     Shown,
@@ -23,17 +30,10 @@ from recollect.domain.context_quality import (
     context_quality,
     search_quality,
 )
-from recollect.domain.filters import SearchFilters
-from recollect.domain.memory import MemoryStatus
-from recollect.domain.messages import fence_for
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
-from recollect.entrypoints.cli.console import counting_progress, write_json, write_line
-from recollect.entrypoints.cli.ingestion import Ingestion
-from recollect.entrypoints.cli.options import LOCAL_TENANT
-from recollect.entrypoints.worker import drain
-from recollect.importing.drafts import PlacedDraft
-from recollect.importing.natural_talk import Talk
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.retrieval.search import SearchResult
 
 CUTS = (3, 10)
 _MOST_TURNS = 5_000

@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 
 from recollect.app import App
-from recollect.application.import_memories import ImportOrder, LineOutcome
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.record_line import is_line
-from recollect.domain.scope import Scope
+from recollect.archive.record_line import is_line
+from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import counting_progress, say, write_line
 from recollect.entrypoints.http.archiving import GivenPage, take_line
 from recollect.entrypoints.http.event_drafts import embedding_dimension
+from recollect.memories.audit import Actor, ActorKind
 
 _AT_ONCE = 500
 _NAMED = 5

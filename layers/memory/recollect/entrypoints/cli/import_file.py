@@ -8,12 +8,10 @@ from typing import Annotated
 import typer
 
 from recollect.app import App
-from recollect.application.import_memories import LineOutcome
-from recollect.application.ingest_events import IngestStatus
-from recollect.domain.errors import InvalidInput
-from recollect.domain.instants import parse_instant
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import TAIL_EVENTS
+from recollect.archive.transfer import LineOutcome
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
+from recollect.core.time import parse_instant
 from recollect.entrypoints.cli.console import counting_progress, say, share_progress, write_line
 from recollect.entrypoints.cli.import_export import import_export, is_export
 from recollect.entrypoints.cli.ingestion import ImportReport, Ingestion
@@ -26,6 +24,8 @@ from recollect.importing.detection import ExportFormat
 from recollect.importing.drafts import WITHOUT_DATE, Dating, drafts_of
 from recollect.importing.reading import ExportFile, read_entries
 from recollect.importing.turns import Place
+from recollect.timeline.ingest import IngestStatus
+from recollect.timeline.timeline import TAIL_EVENTS
 
 
 @dataclass(frozen=True, slots=True)

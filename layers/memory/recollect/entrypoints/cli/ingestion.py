@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from recollect.app import App
-from recollect.application.ingest_events import IngestAnswer, IngestStatus
-from recollect.domain.errors import Throttled, Unavailable
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
+from recollect.core.errors import Throttled, Unavailable
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.seed_journal import SeedJournal
 from recollect.importing.drafts import Draftable, PlacedDraft
 from recollect.importing.turns import BadEntry, LeftOut, Place
+from recollect.timeline.ingest import IngestAnswer, IngestStatus
 
 BATCH_TURNS = 100
 _FAULTS_TOLD = 10

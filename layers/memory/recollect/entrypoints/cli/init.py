@@ -1,10 +1,10 @@
 """`recollect init`: makes what is missing on the engines that are set, and the in-process model."""
 
 from recollect.bootstrap.embedding import builds_model
-from recollect.domain.index_state import OTHER_GENERATION
 from recollect.entrypoints.cli.console import say
 from recollect.entrypoints.cli.missing import OTHER_VECTORS
 from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
+from recollect.search_index.state import OTHER_GENERATION
 
 
 def init() -> None:

@@ -9,14 +9,14 @@ import typer
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from recollect.app import App
-from recollect.application.jobs import JobOrder
 from recollect.bootstrap.embedding import builds_model
-from recollect.domain.errors import InvalidInput
-from recollect.domain.job import KINDS, Job, JobStatus
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.cli.console import message_console, say, write_json, write_line
 from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, tenant_of
 from recollect.entrypoints.http.job_json import failure_json, job_json
+from recollect.jobs.job import KINDS, Job, JobStatus
+from recollect.jobs.run import JobOrder
 
 _SECONDS = 24 * 3600.0
 _POLL_SECONDS = 0.3

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import typer
 
-from recollect.domain.value_tombstones import ValueKey
+from recollect.deletion.rejected_values import ValueKey
 from recollect.entrypoints.cli.console import say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Sure, Tenant, sure, tenant_of

@@ -8,13 +8,12 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from recollect.app import App
-from recollect.domain.errors import InvalidInput
-from recollect.domain.knowledge import KnowledgeEntry
-from recollect.domain.knowledge_values import Namespace
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, required_text, tenant_of
 from recollect.entrypoints.http.representations import knowledge_json
+from recollect.knowledge.entries import KnowledgeEntry, Namespace
 
 _PAGE = 200
 _SHOWN = 200

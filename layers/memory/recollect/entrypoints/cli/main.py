@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from recollect import __version__
-from recollect.domain.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
+from recollect.core.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
 from recollect.entrypoints.cli.backup import backup, restore
 from recollect.entrypoints.cli.bridge import bridge
 from recollect.entrypoints.cli.chat import chat

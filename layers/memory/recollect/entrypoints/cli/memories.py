@@ -10,14 +10,9 @@ import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.application.keep_memories import MemoryChange
-from recollect.application.list_memories import MemoryQuery
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import InvalidInput
-from recollect.domain.instants import parse_instant
-from recollect.domain.memory import Memory, MemoryStatus
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
+from recollect.core.time import parse_instant
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import (
@@ -32,6 +27,10 @@ from recollect.entrypoints.cli.options import (
 )
 from recollect.entrypoints.http.memory_json import memory_json, version_json
 from recollect.importing.drafts import is_id
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
+from recollect.memories.reading import MemoryQuery
+from recollect.memories.save import MemoryChange
 
 _PAGE = 200
 _SHOWN = 400

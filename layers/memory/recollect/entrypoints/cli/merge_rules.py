@@ -8,8 +8,8 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.merge_rules import export as exported_rules
+from recollect.arbitration.merge_rules import export as exported_rules
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, tenant_of

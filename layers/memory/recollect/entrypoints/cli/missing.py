@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from recollect.app import App
-from recollect.domain.timeline import TAIL_EVENTS
 from recollect.entrypoints.cli.console import say
 from recollect.entrypoints.cli.opening import WORDS_ALONE
+from recollect.timeline.timeline import TAIL_EVENTS
 
 MADE_ANEW = "`recollect jobs run reindex` makes it anew, and `recollect serve` does so by itself"
 INDEXED_BY = "`recollect jobs run reconcile` makes what is missing, and `recollect serve` does so by itself"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.bootstrap.embedding import builds_model, model_folder, model_recipe
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
 from recollect.entrypoints.cli.console import message_console, say
 from recollect.extras import require_package
 from recollect.settings import Settings

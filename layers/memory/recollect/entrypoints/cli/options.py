@@ -4,8 +4,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
 from recollect.importing.drafts import is_id
 
 LOCAL_TENANT = "local"

@@ -7,7 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from recollect.application.build_context import ContextAnswer, ShownItem
+from recollect.context.build import ContextAnswer, ShownItem
 from recollect.entrypoints.cli.console import data_console, one_line, printable, say, write_line
 
 _WIDTH_OF_REASONS = 113

@@ -6,14 +6,12 @@ from typing import Annotated
 import typer
 
 from recollect.app import App
-from recollect.application.forget_events import Forgotten
-from recollect.application.reject_value import Rejecting
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import NotFound
-from recollect.domain.instants import iso
-from recollect.domain.memory import Memory
-from recollect.domain.scope import Scope
-from recollect.domain.value_tombstones import RejectedValue
+from recollect.core.errors import NotFound
+from recollect.core.scope import Scope
+from recollect.core.time import iso
+from recollect.deletion.forget_events import Forgotten
+from recollect.deletion.reject import Rejecting
+from recollect.deletion.rejected_values import RejectedValue
 from recollect.entrypoints.cli.console import say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import (
@@ -27,6 +25,8 @@ from recollect.entrypoints.cli.options import (
     scope_of,
     sure,
 )
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.memory import Memory
 
 _PAGE = 200
 _OPERATOR = Actor(ActorKind.ADMIN, "cli")

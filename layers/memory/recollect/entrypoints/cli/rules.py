@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from recollect.domain.rules import Rules, document_of
-from recollect.domain.rules_reading import read_rules_json, shown_path
 from recollect.entrypoints.cli.console import say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, Tenant
+from recollect.rules.groups import Rules, document_of
+from recollect.rules.reading import read_rules_json, shown_path
 
 _WRONG = 1
 

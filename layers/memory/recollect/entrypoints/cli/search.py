@@ -7,15 +7,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from recollect.application.intent_answer import IntentAnswer
-from recollect.application.list_events import GivenWindow
-from recollect.application.recalled import RecallRequest
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.application.search_memory import SearchAnswer, SearchDiagnostics, SearchResult
-from recollect.domain.filters import SearchFilters
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
-from recollect.domain.similarity import RELATED
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.missing import warn_of_missing, warn_of_pending
 from recollect.entrypoints.cli.opening import opened
@@ -34,6 +26,13 @@ from recollect.entrypoints.cli.shapes import search_shape
 from recollect.entrypoints.http.intent_searching import INTENT, intent_json
 from recollect.entrypoints.http.questions import MOST_DAYS
 from recollect.entrypoints.http.searching import NEAR_MISSES
+from recollect.intent.retrieve import IntentAnswer, IntentQuestion
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.pooling import RELATED
+from recollect.retrieval.ranking import Mode
+from recollect.retrieval.search import SearchAnswer, SearchDiagnostics, SearchResult
+from recollect.timeline.listing import GivenWindow
 
 _TOP_K, _TOP_K_SEMANTIC = 10, 3
 _SHOWN = 400

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from recollect.domain.ids import IdSeed, id_milliseconds
-from recollect.domain.scope import Scope
+from recollect.core.ids import IdSeed, id_milliseconds
+from recollect.core.scope import Scope
 
 _KEPT_FOR = timedelta(hours=24)
 

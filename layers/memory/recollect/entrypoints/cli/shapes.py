@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from recollect.application.build_context import ContextAnswer
-from recollect.application.search_memory import SearchAnswer
+from recollect.context.build import ContextAnswer
 from recollect.entrypoints.http.memory_json import result_json
 from recollect.entrypoints.http.representations import knowledge_json
 from recollect.entrypoints.http.routes.context import context_summary_json, item_json
 from recollect.entrypoints.http.summary_json import goal_json
+from recollect.retrieval.search import SearchAnswer
 
 Shape = dict[str, Any]
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from recollect.app import App
-from recollect.domain.event import EventRef
-from recollect.domain.scope import Scope
-from recollect.domain.snapshot import snapshot_json
+from recollect.archive.snapshot import snapshot_json
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import say, write_json, write_line, write_raw
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import (

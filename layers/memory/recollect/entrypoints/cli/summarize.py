@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from recollect.application.summarize import IDS, NotDue, SummaryOrder
-from recollect.domain.goals import CheckInStatus, Goal
-from recollect.domain.scope import Scope
-from recollect.domain.summary import Summary
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Persona, Tenant, User, scope_of
 from recollect.entrypoints.http.summary_json import goal_json, summary_json
+from recollect.summaries.goals import CheckInStatus, Goal
+from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
+from recollect.summaries.summary import Summary
 
 _SECONDS = 900.0
 

@@ -8,15 +8,15 @@ import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.domain.event import Event, EventRef
-from recollect.domain.filters import TimeWindow
-from recollect.domain.memory_json import memory_json
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import WindowQuery
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import one_line, printable, say, write_json, write_line
 from recollect.entrypoints.cli.opening import opened
 from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Household, Persona, Tenant, User, scope_of
 from recollect.entrypoints.http.representations import event_json
+from recollect.memories.storage import memory_json
+from recollect.retrieval.filters import TimeWindow
+from recollect.timeline.timeline import WindowQuery
 
 _PAGE = 200
 

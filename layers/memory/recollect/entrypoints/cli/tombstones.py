@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from recollect.application.apply_tombstones import seconds_from_now
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
+from recollect.deletion.tombstone_log import seconds_from_now
 from recollect.entrypoints.cli.console import say, write_line
 from recollect.entrypoints.cli.opening import opened
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from recollect.app import App
-from recollect.domain.errors import NotFound
-from recollect.domain.scope import Scope
-from recollect.domain.statement import Statement
+from recollect.arbitration.detection import Statement
+from recollect.core.errors import NotFound
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.statements import statement_json
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from recollect.domain.arbitration import Action, Strategy
-from recollect.domain.conflict_detection import SignalType
+from recollect.arbitration.arbiter import Action, Strategy
+from recollect.arbitration.detection import SignalType
 from recollect.entrypoints.http.fields import Schema
 from recollect.entrypoints.http.option_fields import rule_schema
 from recollect.entrypoints.http.schema_pieces import (

@@ -9,23 +9,22 @@ from typing import Any
 from urllib.parse import urlencode
 
 from recollect.app import App
-from recollect.application.import_memories import ImportOrder, LineOutcome
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import OutOfTime, StoredDataError
-from recollect.domain.event import EventRef
-from recollect.domain.ids import IdSeed
-from recollect.domain.instants import from_iso, iso
-from recollect.domain.record_line import RecordLine, read_line
-from recollect.domain.record_line_check import line_fault
-from recollect.domain.scope import Scope
-from recollect.domain.snapshot import snapshot_json
+from recollect.archive.record_line import RecordLine, line_fault, read_line
+from recollect.archive.snapshot import snapshot_json
+from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.core.errors import OutOfTime, StoredDataError
+from recollect.core.event import EventRef
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.event_drafts import embedding_dimension
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.memories.audit import Actor, ActorKind
 
 NDJSON = "application/x-ndjson"
 _IMPORT_ROUTE = "POST /v1/users/{user_id}/import"

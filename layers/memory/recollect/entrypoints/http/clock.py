@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.instants import parse_instant
+from recollect.core.errors import InvalidInput
+from recollect.core.time import parse_instant
 from recollect.settings import Settings
 
 HEADER = "X-Recollect-Now"

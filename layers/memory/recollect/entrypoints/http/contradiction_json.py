@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.decisions import Decision, DecisionStatus, OpenConflict
-from recollect.domain.instants import iso
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import Decision, DecisionStatus, OpenConflict
+from recollect.core.scope import Scope
+from recollect.core.time import iso
 from recollect.entrypoints.http.ids import path_segment
 
 

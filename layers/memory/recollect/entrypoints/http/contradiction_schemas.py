@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recollect.domain.decisions import ConflictStatus, DecisionStatus, Outcome, Step
+from recollect.contradictions.decisions import ConflictStatus, DecisionStatus, Outcome, Step
 from recollect.entrypoints.http.fields import Schema
 from recollect.entrypoints.http.schema_pieces import COUNT, FREE, SHARE, TEXT, TIME, many, ref, shape, words
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
 
 LOC = ("query", "cursor")
 _MAC_BYTES = 16

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from recollect.app import App
-from recollect.application.revert_decision import Reverted, RevertOrder
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import NotFound
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
+from recollect.contradictions.resolve import Reverted, RevertOrder
+from recollect.core.errors import NotFound
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.contradiction_json import conflict_json, decision_json
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.memory_json import memory_json
 from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.memories.audit import Actor, ActorKind
 
 
 def revert_decision(app: App, request: Request) -> Reply:

@@ -6,8 +6,7 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 from recollect.app import App
-from recollect.application.ingest_events import FieldError
-from recollect.domain.errors import Forbidden
+from recollect.core.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.clock import now_of
 from recollect.entrypoints.http.credentials import LOCAL, Authenticate
@@ -17,6 +16,7 @@ from recollect.entrypoints.http.messages import Call, Reply, Request
 from recollect.entrypoints.http.problems import INVALID, TOO_LARGE, Declined, problem, reply_to
 from recollect.entrypoints.http.routing import Route, find_route, path_ids, query_values
 from recollect.settings import Principal
+from recollect.timeline.ingest import FieldError
 
 BODY_BYTES = 5_000_000
 ANSWER_BYTES = 5_500_000  # Lambda answers with 6 MB at most

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.application.ingest_events import FieldError, InvalidDraft
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import SPOKEN_TYPES, ContentType, EventType, Role, Source
+from recollect.core.errors import InvalidInput
+from recollect.core.event import SPOKEN_TYPES, ContentType, EventType, Role, Source
 from recollect.entrypoints.http.fields import (
     Field,
     Refused,
@@ -24,6 +22,8 @@ from recollect.entrypoints.http.fields import (
 )
 from recollect.entrypoints.http.json_values import metadata
 from recollect.settings import Settings
+from recollect.timeline.ingest import FieldError, InvalidDraft
+from recollect.timeline.record import EventDraft
 
 CONTENT_BYTES = 64 * 1024
 NOTES_BYTES = 16 * 1024
@@ -106,6 +106,6 @@ def _enumerated(values: dict[str, Any]) -> dict[str, Any]:
 def _packed(values: dict[str, Any], dimension: int) -> dict[str, Any]:
     if "embedding" not in values:
         return {}
-    from recollect.domain.embedding import pack_vector, vector_of  # numpy comes with it
+    from recollect.core.vectors import pack_vector, vector_of  # numpy comes with it
 
     return {"embedding": pack_vector(vector_of(values["embedding"], dimension, ("embedding",)))}

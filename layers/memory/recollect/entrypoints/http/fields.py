@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.application.ingest_events import FieldError
-from recollect.domain.errors import InvalidInput
-from recollect.domain.instants import parse_instant
+from recollect.core.errors import InvalidInput
+from recollect.core.time import parse_instant
 from recollect.entrypoints.http.ids import LONGEST_ID, id_fault
+from recollect.timeline.ingest import FieldError
 
 Schema = dict[str, Any]
 

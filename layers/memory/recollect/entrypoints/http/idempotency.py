@@ -4,12 +4,12 @@ import hashlib
 import json
 from datetime import timedelta
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.idempotency import KEPT_FOR, IdempotencyClaim
-from recollect.domain.identity import body_hash
-from recollect.domain.ids import IdSeed
+from recollect.core.errors import InvalidInput
+from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.core.ids import IdSeed
 from recollect.entrypoints.http.ids import id_fault
 from recollect.entrypoints.http.messages import Request
+from recollect.timeline.record import body_hash
 
 HEADER = "Idempotency-Key"
 REPLAYED = {"Idempotent-Replayed": "true"}

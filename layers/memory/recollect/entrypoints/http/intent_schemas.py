@@ -1,8 +1,7 @@
 """JSON schemas of what a search by intent answers besides results."""
 
-from recollect.domain.entities import EntityType
-from recollect.domain.intent import IntentName
 from recollect.entrypoints.http.schema_pieces import COUNT, NUMBER, SHARE, TEXT, TEXTS, many, shape, words
+from recollect.intent.analysis import EntityType, IntentName
 
 ENTITIES = many(shape({"type": words(*EntityType), "value": TEXT, "normalized": TEXT}))
 QUERY_ANALYSIS = shape(

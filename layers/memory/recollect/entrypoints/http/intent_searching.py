@@ -4,15 +4,13 @@ from time import perf_counter
 from typing import Any
 
 from recollect.app import App
-from recollect.application.intent_answer import IntentAnswer
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.domain.analysis import QueryAnalysis
-from recollect.domain.errors import InvalidInput
-from recollect.domain.intent import IntentName
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.http.memory_json import diagnostics_json, result_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import filters_of
 from recollect.entrypoints.http.representations import within_page
+from recollect.intent.analysis import IntentName, QueryAnalysis
+from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 
 INTENT = "intent"
 TOP_K = 10

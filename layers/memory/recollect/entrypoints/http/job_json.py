@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.application.failed_events import Noted
-from recollect.domain.instants import iso
-from recollect.domain.job import Job
+from recollect.core.time import iso
+from recollect.jobs.job import Job
+from recollect.timeline.quarantine import Noted
 
 
 def failure_json(noted: Noted) -> dict[str, Any]:

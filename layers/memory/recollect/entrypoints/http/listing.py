@@ -5,17 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.app import App
-from recollect.application.list_events import DEFAULT_WINDOW
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import EventRef
-from recollect.domain.filters import DropReason, TimeWindow
-from recollect.domain.instants import from_iso, iso
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import COUNTED_RECORDS, WindowPage, WindowQuery
+from recollect.core.errors import InvalidInput
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import window_of
 from recollect.entrypoints.http.representations import event_json, within_page
+from recollect.retrieval.filters import DropReason, TimeWindow
+from recollect.timeline.listing import DEFAULT_WINDOW
+from recollect.timeline.timeline import COUNTED_RECORDS, WindowPage, WindowQuery
 
 PAGE = 50
 

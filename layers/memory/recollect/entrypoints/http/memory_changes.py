@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.app import App
-from recollect.application.keep_memories import MemoryChange
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import InvalidInput
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.fields import Field, Shape
 from recollect.entrypoints.http.memory_reading import memory_reply
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.preconditions import matches, require
 from recollect.entrypoints.http.rejecting import rejecting
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.save import MemoryChange
 
 
 class PatchShape(Shape):

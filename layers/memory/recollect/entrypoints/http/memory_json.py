@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.application.memory_history import MemoryVersion
-from recollect.domain.audit import audit_json
-from recollect.domain.instants import iso
-from recollect.domain.memory import Memory
-from recollect.domain.memory_items import lapse_document
-from recollect.domain.representation import replacement_note
+from recollect.core.time import iso
 from recollect.entrypoints.http.representations import event_json, score_json, why_json
+from recollect.memories.audit import audit_json
+from recollect.memories.memory import Memory
+from recollect.memories.reading import MemoryVersion
+from recollect.memories.representation import replacement_note
+from recollect.memories.storage import lapse_document
 
 if TYPE_CHECKING:
-    from recollect.application.search_memory import SearchDiagnostics, SearchResult
+    from recollect.retrieval.search import SearchDiagnostics, SearchResult
 
 _OF_THE_EVENT = (
     "content", "timestamp", "importance", "source", "role", "speaker", "conversation_id", "event_type", "key",

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.app import App
-from recollect.application.list_memories import MemoryQuery
-from recollect.domain.memory import Memory, MemoryStatus
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.memory_json import memory_json, version_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.preconditions import etag
 from recollect.entrypoints.http.representations import within_page
+from recollect.memories.memory import Memory, MemoryStatus
+from recollect.memories.reading import MemoryQuery
 
 
 def get_memory(app: App, request: Request) -> Reply:

@@ -4,20 +4,19 @@ import time
 from typing import Any
 
 from recollect.app import App
-from recollect.application.keep_memories import SavedMemory
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import NotFound
-from recollect.domain.event import Source
-from recollect.domain.ids import IdSeed
-from recollect.domain.memory import Memory
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.scope import Scope
+from recollect.core.errors import NotFound
+from recollect.core.event import Source
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.event_drafts import embedding_dimension
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.memory_json import memory_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.preconditions import etag
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.memory import Memory, MemoryDraft
+from recollect.memories.save import SavedMemory
 
 ROUTE = "POST /v1/memories"
 _AS_GIVEN = ("content", "importance", "timestamp", "key", "expires_at", "metadata")
@@ -49,7 +48,7 @@ def _draft(app: App, request: Request) -> MemoryDraft:
     if "source" in values:
         given["source"] = Source(values["source"])
     if "embedding" in values:
-        from recollect.domain.embedding import pack_vector, vector_of  # numpy comes with it
+        from recollect.core.vectors import pack_vector, vector_of  # numpy comes with it
 
         dimension = embedding_dimension(app.settings)
         given["embedding"] = pack_vector(vector_of(values["embedding"], dimension, ("body", "embedding")))

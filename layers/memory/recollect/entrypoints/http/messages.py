@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.errors import Forbidden
-from recollect.domain.scope import Scope
+from recollect.core.errors import Forbidden
+from recollect.core.scope import Scope
 from recollect.settings import Principal
 
 NO_VALUES: Mapping[str, Any] = {}

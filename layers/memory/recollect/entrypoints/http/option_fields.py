@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from recollect.application.ingest_events import FieldError
-from recollect.domain.client_ids import LONGEST_ID
-from recollect.domain.merge_rule_document import GROUPS, ID_CONDITIONS, MOST_IDS, PRIORITY, read_document, without_nulls
-from recollect.domain.merging import MergeOptions
-from recollect.domain.option_values import option_name, option_names, read_options
-from recollect.domain.rule_values import Flag, Number, Place, RuleFault, is_object
+from recollect.arbitration.merge_rules import GROUPS, ID_CONDITIONS, MOST_IDS, PRIORITY, read_document, without_nulls
+from recollect.arbitration.merging import MergeOptions
+from recollect.core.ids import LONGEST_ID
 from recollect.entrypoints.http.fields import Field, Refused, Schema, Shape
 from recollect.entrypoints.http.rules_document import kind_schema
+from recollect.rules.values import Flag, Number, Place, RuleFault, is_object, option_name, option_names, read_options
+from recollect.timeline.ingest import FieldError
 
 _SHOWN_FAULTS = 20
 _ID: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_ID}

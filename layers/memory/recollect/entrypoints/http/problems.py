@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.application.ingest_events import FieldError
-from recollect.domain import errors
+from recollect.core import errors
 from recollect.entrypoints.http.fields import Refused
 from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Reply
+from recollect.timeline.ingest import FieldError
 
 PROBLEM_TYPE = "application/problem+json"
 _RETRY_SECONDS = 1

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from recollect.application.list_events import GivenWindow
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import SPOKEN_TYPES, Source
-from recollect.domain.filters import SearchFilters, TimeWindow
+from recollect.core.errors import InvalidInput
+from recollect.core.event import SPOKEN_TYPES, Source
 from recollect.entrypoints.http.fields import (
     Field,
     Shape,
@@ -21,6 +19,8 @@ from recollect.entrypoints.http.fields import (
     text,
 )
 from recollect.entrypoints.http.json_values import metadata
+from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.timeline.listing import GivenWindow
 
 TEXT_BYTES = 64 * 1024
 MOST_DAYS = 110_000

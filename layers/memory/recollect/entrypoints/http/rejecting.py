@@ -3,14 +3,14 @@
 from typing import Any
 
 from recollect.app import App
-from recollect.application.reject_value import Rejecting
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.instants import iso
-from recollect.domain.scope import Scope
-from recollect.domain.value_tombstones import RejectedValue
+from recollect.core.scope import Scope
+from recollect.core.time import iso
+from recollect.deletion.reject import Rejecting
+from recollect.deletion.rejected_values import RejectedValue
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.fields import Shape, choice, identifier, in_query, text, whole
 from recollect.entrypoints.http.messages import Reply, Request
+from recollect.memories.audit import Actor, ActorKind
 
 _SCOPE = {"persona_id": identifier().described("Absent: every persona."), "household_id": identifier()}
 REJECT = choice("true", "false", default="false").described(

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.domain.event import Event, EventRef
-from recollect.domain.instants import iso
-from recollect.domain.knowledge import KnowledgeEntry
+from recollect.core.event import Event, EventRef
+from recollect.core.time import iso
 from recollect.entrypoints.http.json_values import json_text
+from recollect.knowledge.entries import KnowledgeEntry
 
 if TYPE_CHECKING:
-    from recollect.domain.ranking import Ranked
+    from recollect.retrieval.ranking import Ranked
 
 PAGE_BYTES = 4_500_000  # of the 5.5 MB that an answer may have
 _INTERNAL = frozenset({"embedding", "superseded_at"})

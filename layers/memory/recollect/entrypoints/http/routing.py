@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from recollect.app import App
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.http.fields import Shape
 from recollect.entrypoints.http.ids import path_id
 from recollect.entrypoints.http.messages import Reply, Request

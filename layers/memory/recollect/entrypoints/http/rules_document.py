@@ -3,10 +3,11 @@
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from recollect.application.ingest_events import FieldError
 from recollect.domain.cue_overlay import CueOverlay
-from recollect.domain.rule_groups import CATEGORIES, RetentionRule
-from recollect.domain.rule_values import (
+from recollect.entrypoints.http.fields import Refused, Schema, Shape
+from recollect.rules.groups import CATEGORIES, RetentionRule, Rules
+from recollect.rules.reading import MOST_POLICIES, kind_of, read_rules
+from recollect.rules.values import (
     LONGEST_NAME_BYTES,
     LONGEST_TEXT_BYTES,
     MOST_TEXTS,
@@ -17,9 +18,7 @@ from recollect.domain.rule_values import (
     Number,
     Table,
 )
-from recollect.domain.rules import Rules
-from recollect.domain.rules_reading import MOST_POLICIES, kind_of, read_rules
-from recollect.entrypoints.http.fields import Refused, Schema, Shape
+from recollect.timeline.ingest import FieldError
 
 _DEFAULTS = Rules()
 

@@ -2,19 +2,9 @@
 
 from typing import Any
 
-from recollect.application.ingest_events import IngestStatus
-from recollect.domain.candidate import Arm
-from recollect.domain.date_based import DATE_BASED, FallbackReason
-from recollect.domain.entities import EntityType
-from recollect.domain.event import SPOKEN_TYPES, ContentType, Role, Source
-from recollect.domain.filters import DropReason
-from recollect.domain.goals import CheckInStatus, GoalStatus
-from recollect.domain.intent import IntentName
-from recollect.domain.memory import MemoryStatus
-from recollect.domain.messages import MessageRole
-from recollect.domain.selection import Section, ShownIn
-from recollect.domain.summary import Reason
-from recollect.domain.tool_calls.call import Protocol
+from recollect.context.rendering import MessageRole
+from recollect.context.selection import Section, ShownIn
+from recollect.core.event import SPOKEN_TYPES, ContentType, Role, Source
 from recollect.entrypoints.http.arbitration_schemas import ARBITRATION_ANSWERS
 from recollect.entrypoints.http.contradiction_schemas import CONTRADICTION_ANSWERS
 from recollect.entrypoints.http.fields import Schema
@@ -36,6 +26,15 @@ from recollect.entrypoints.http.schema_pieces import (
 )
 from recollect.entrypoints.http.store_schemas import STORE_ANSWERS
 from recollect.entrypoints.tools.result import Status
+from recollect.intent.analysis import EntityType, IntentName
+from recollect.intent.scoring import DATE_BASED, FallbackReason
+from recollect.memories.memory import MemoryStatus
+from recollect.retrieval.filters import DropReason
+from recollect.retrieval.nomination import Arm
+from recollect.summaries.goals import CheckInStatus, GoalStatus
+from recollect.summaries.summary import Reason
+from recollect.timeline.ingest import IngestStatus
+from recollect.tool_calls.call import Protocol
 
 DROPPED: Schema = {"type": "object", "propertyNames": words(*DropReason), "additionalProperties": COUNT}
 FAULT = shape({"loc": many({"anyOf": [TEXT, {"type": "integer"}]}), "message": TEXT})

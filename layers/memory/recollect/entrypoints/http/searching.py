@@ -3,17 +3,17 @@
 from time import perf_counter
 
 from recollect.app import App
-from recollect.application.recalled import RecallRequest
-from recollect.domain.embedding import unit, vector_of
-from recollect.domain.errors import InvalidInput
-from recollect.domain.ranking import Mode
-from recollect.domain.similarity import RELATED
+from recollect.core.errors import InvalidInput
+from recollect.core.vectors import unit, vector_of
 from recollect.entrypoints.http.event_drafts import embedding_dimension
 from recollect.entrypoints.http.intent_searching import INTENT, search_by_intent
 from recollect.entrypoints.http.memory_json import diagnostics_json, result_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import filters_of
 from recollect.entrypoints.http.representations import within_page
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.pooling import RELATED
+from recollect.retrieval.ranking import Mode
 
 NEAR_MISSES = 5
 

@@ -5,7 +5,7 @@ import sys
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.errors import ConfigurationError
+from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.collecting import collect_seldom
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.app import build_local_resolver

@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.domain.arbitration import Verdict
-from recollect.domain.arbitration_policy import Arbitration
-from recollect.domain.conflict_detection import Conflict, Signal
-from recollect.domain.instants import iso
-from recollect.domain.merging import MergeStatistics
-from recollect.domain.statement import Statement
+from recollect.arbitration.arbiter import Arbitration, Verdict
+from recollect.arbitration.detection import Conflict, Signal, Statement
+from recollect.arbitration.merging import MergeStatistics
+from recollect.core.time import iso
 from recollect.entrypoints.http.event_drafts import CONTENT_BYTES, LONGEST_VECTOR
 from recollect.entrypoints.http.fields import Field, Shape, finite, identifier, instant, list_of, nested, number, text
 

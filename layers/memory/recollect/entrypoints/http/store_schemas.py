@@ -2,10 +2,7 @@
 
 from typing import Any
 
-from recollect.domain.audit import OUTCOMES, Action, ActorKind
-from recollect.domain.event import Source
-from recollect.domain.job import JobStatus
-from recollect.domain.memory import MemoryStatus, Origin
+from recollect.core.event import Source
 from recollect.entrypoints.http.fields import Schema
 from recollect.entrypoints.http.schema_pieces import (
     COUNT,
@@ -20,6 +17,9 @@ from recollect.entrypoints.http.schema_pieces import (
     shape,
     words,
 )
+from recollect.jobs.job import JobStatus
+from recollect.memories.audit import OUTCOMES, Action, ActorKind
+from recollect.memories.memory import MemoryStatus, Origin
 
 _MEMORY: dict[str, Schema] = {
     "id": TEXT,

@@ -5,17 +5,17 @@ import time
 from typing import Any
 
 from recollect.app import App
-from recollect.application.run_once import Answer, run_once
-from recollect.application.summarize import IDS, NotDue, SummaryOrder
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
-from recollect.domain.summary import Summary
-from recollect.domain.summary_items import key_of
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.representations import within_page
+from recollect.entrypoints.http.run_once import Answer, run_once
 from recollect.entrypoints.http.summary_json import summary_json
+from recollect.summaries.storage import key_of
+from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
+from recollect.summaries.summary import Summary
 
 _ROUTE = "POST /v1/users/{user_id}/summaries"
 _DAYS_DIGITS = 6

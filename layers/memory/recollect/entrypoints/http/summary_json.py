@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from recollect.domain.goals import Goal, tracked_document
-from recollect.domain.instants import iso
-from recollect.domain.summary import Summary
+from recollect.core.time import iso
+from recollect.summaries.goals import Goal, tracked_document
+from recollect.summaries.summary import Summary
 
 
 def summary_json(summary: Summary) -> dict[str, Any]:

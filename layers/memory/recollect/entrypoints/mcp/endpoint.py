@@ -11,9 +11,9 @@ from time import perf_counter
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from recollect.app import App
-from recollect.domain.client_ids import id_fault
-from recollect.domain.errors import Forbidden, InvalidInput
-from recollect.domain.scope import Scope
+from recollect.core.errors import Forbidden, InvalidInput
+from recollect.core.ids import id_fault
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.app import LOCAL_SECONDS, call_of
 from recollect.entrypoints.http.clock import now_of

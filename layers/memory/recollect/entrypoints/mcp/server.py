@@ -13,12 +13,12 @@ from mcp.server import Server, ServerRequestContext
 
 from recollect import __version__
 from recollect.app import App
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import ToolCall
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.json_values import json_text
 from recollect.entrypoints.tools.catalogue import WITH_RECALL
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolDescription, ToolRegistry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+from recollect.tool_calls.call import ToolCall
 
 NAME = "recollect"
 _INSTRUCTIONS = (

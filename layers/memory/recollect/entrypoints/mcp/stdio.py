@@ -6,7 +6,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from recollect.app import App
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
 from recollect.entrypoints.mcp.server import Caller, Context, build_server
 
 

@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from recollect.application.ingest_events import IngestStatus
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Conflict
-from recollect.domain.event import ContentType, EventType, Json, Role, Source
+from recollect.core.errors import Conflict
+from recollect.core.event import ContentType, EventType, Json, Role, Source
 from recollect.entrypoints.tools.parameters import Instant, Parameters, Said
 from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool
+from recollect.timeline.ingest import IngestStatus
+from recollect.timeline.record import EventDraft
 
 
 class RecordEvent(Parameters):

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from recollect.domain.goals import LONGEST_FREQUENCY, LONGEST_GOAL, GoalStatus
 from recollect.entrypoints.tools.parameters import Parameters
 from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool
+from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, GoalStatus
 
 
 def _not_blank(value: str) -> str:

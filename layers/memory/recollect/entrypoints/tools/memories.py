@@ -5,17 +5,17 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from recollect.application.recalled import RecallRequest
-from recollect.application.search_memory import SearchResult
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import NotFound
-from recollect.domain.event import Source
-from recollect.domain.filters import SearchFilters
-from recollect.domain.instants import iso
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.ranking import Mode
+from recollect.core.errors import NotFound
+from recollect.core.event import Source
+from recollect.core.time import iso
 from recollect.entrypoints.tools.parameters import Identifier, Parameters, Said, Share
 from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool, fitting
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.memory import MemoryDraft
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.retrieval.search import SearchResult
 
 MOST_KEYWORDS = 50
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from recollect.domain.client_ids import LONGEST_ID, id_fault
-from recollect.domain.errors import InvalidInput
-from recollect.domain.instants import parse_instant
+from recollect.core.errors import InvalidInput
+from recollect.core.ids import LONGEST_ID, id_fault
+from recollect.core.time import parse_instant
 
 CONTENT_BYTES = 64 * 1024
 _LONGEST_TIME = 64

@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from recollect.application.build_context import ContextAnswer, ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.domain.filters import SearchFilters
-from recollect.domain.messages import Fence, fence_for, instructions_for
-from recollect.domain.selection import ShownIn
+from recollect.context.build import ContextAnswer, ContextRequest
+from recollect.context.rendering import Fence, fence_for, instructions_for
+from recollect.context.selection import ShownIn
+from recollect.context.sources import ContextQuestion
 from recollect.entrypoints.tools.parameters import Identifier, Parameters, Said
 from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool
+from recollect.retrieval.filters import SearchFilters
 
 
 class RecallContext(Parameters):

@@ -13,13 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recollect.app import App
-from recollect.application.ingest_events import FieldError
-from recollect.domain.errors import RecollectError
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import ToolCall
+from recollect.core.errors import RecollectError
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.tools.catalogue import BUILT_IN, INSTRUCTIONS, Entry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_of_error
+from recollect.timeline.ingest import FieldError
+from recollect.tool_calls.call import ToolCall
 
 if TYPE_CHECKING:
     from recollect.entrypoints.tools.tool import Tool

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from recollect.application.ingest_events import FieldError
-from recollect.domain import errors
+from recollect.core import errors
+from recollect.timeline.ingest import FieldError
 
 
 class Status(StrEnum):

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from recollect.app import App
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.json_values import json_text
 from recollect.entrypoints.tools.parameters import Parameters
 
@@ -38,7 +38,7 @@ class Outcome:
 class Tool:
     """Its parameters, what it does, what it says of it, and whether a call with these parameters writes.
 
-    `run` raises errors of `recollect.domain.errors` alone.
+    `run` raises errors of `recollect.core.errors` alone.
     """
 
     parameters: type[Parameters]

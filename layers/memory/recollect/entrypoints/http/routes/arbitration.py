@@ -6,23 +6,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from recollect.app import App
-from recollect.application.arbitrate import Applying
-from recollect.application.choose_policy import ArbitrationRequest
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import Source
-from recollect.domain.ids import IdSeed
-from recollect.domain.merging import MergeOptions, merge
-from recollect.domain.option_values import read_options
-from recollect.domain.rule_values import Place
-from recollect.domain.scope import Scope
+from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
+from recollect.arbitration.merging import MergeOptions, merge
+from recollect.core.errors import InvalidInput
+from recollect.core.event import Source
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.arbitration_replay import kept, replayed
 from recollect.entrypoints.http.fields import Shape, flag, identifier
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.option_fields import arbitration_options_field, merge_options_field
 from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
 from recollect.entrypoints.http.statements import (
     arbitration_json,
     many_statements,
@@ -31,6 +27,8 @@ from recollect.entrypoints.http.statements import (
     statement_of,
     statistics_json,
 )
+from recollect.memories.audit import Actor, ActorKind
+from recollect.rules.values import Place, read_options
 
 _ROUTE = "POST /v1/arbitrations"
 

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.app import App
-from recollect.application.list_audit import AuditFilter
-from recollect.application.run_once import Answer, run_once
-from recollect.application.signal_bridge import DEFAULT_SEVERITY, Signal, SignalType
-from recollect.domain.audit import OUTCOMES, Action, AuditEntry, audit_json
-from recollect.domain.ids import IdSeed
+from recollect.core.ids import IdSeed
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.fields import Shape, choice, identifier, in_query, text, whole
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.memories.audit import OUTCOMES, Action, AuditEntry, audit_json
+from recollect.memories.audit_log import AuditFilter
+from recollect.memories.deferred_promotion import DEFAULT_SEVERITY, Signal, SignalType
 
 _SIGNALS_ROUTE = "POST /v1/signals"
 _SOURCE_BYTES = 256

@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.app import App
-from recollect.application.build_context import ContextAnswer, ContextRequest, Found, ShownItem
-from recollect.application.context_sources import ContextQuestion
-from recollect.domain.instants import iso
-from recollect.domain.messages import Fence, fence_for
-from recollect.domain.relevant_memories import MEMORY_TOKENS, MOST_MEMORY_TOKENS
-from recollect.domain.representation import replacement_note
-from recollect.domain.rules import MOST_PLACES
-from recollect.domain.selection import LeftOut
-from recollect.domain.summary import Summary
+from recollect.context.build import ContextAnswer, ContextRequest, Found, ShownItem
+from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence, fence_for
+from recollect.context.selection import LeftOut
+from recollect.context.sources import ContextQuestion
+from recollect.core.time import iso
 from recollect.entrypoints.http.fields import Shape, choice, identifier, nested, text, whole
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.questions import TALK, TEXT_BYTES, WHEN, WHOSE, filters_of
 from recollect.entrypoints.http.representations import knowledge_json, why_json
 from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
 from recollect.entrypoints.http.summary_json import goal_json
+from recollect.memories.representation import replacement_note
+from recollect.rules.groups import MOST_PLACES
+from recollect.summaries.summary import Summary
 
 LIMITS = Shape(
     "ContextLimits",

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.app import App
-from recollect.application.list_decisions import DecisionFilter
-from recollect.domain.decisions import ConflictStatus, DecisionStatus, Step
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import ConflictStatus, DecisionStatus, Step
+from recollect.contradictions.ledger import DecisionFilter
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.contradiction_json import conflict_json, decision_json
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.deciding import resolve_conflict, revert_decision

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from recollect.app import App
-from recollect.application.erase_user import ErasureReport
-from recollect.application.run_jobs import LEAST_SECONDS
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import Forbidden, NotFound
-from recollect.domain.instants import iso
+from recollect.core.errors import Forbidden, NotFound
+from recollect.core.time import iso
+from recollect.deletion.erase import ErasureReport
 from recollect.entrypoints.http.fields import Shape
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.routing import READ_STATUSES, Route
+from recollect.jobs.run import LEAST_SECONDS
+from recollect.memories.audit import Actor, ActorKind
 
 _AT_ONCE_SECONDS = LEAST_SECONDS + 3.0
 _RESERVE_SECONDS = 5.0

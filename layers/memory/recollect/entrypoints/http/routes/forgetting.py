@@ -1,7 +1,7 @@
 """Deleting: one event, or a slot with its whole history (api.md, *Deleting*)."""
 
 from recollect.app import App
-from recollect.application.forget_events import Forgotten
+from recollect.deletion.forget_events import Forgotten
 from recollect.entrypoints.http.fields import Shape, identifier
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.preconditions import matches

@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.app import App
-from recollect.application.ingest_events import FieldError, IngestAnswer, IngestResult, IngestStatus, InvalidDraft
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.drafting import EventDraft
-from recollect.domain.event import EventRef
-from recollect.domain.ids import IdSeed
-from recollect.domain.instants import from_iso, iso
-from recollect.domain.scope import Scope
+from recollect.core.event import EventRef
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.event_drafts import CONTENT_BYTES, drafts_of, embedding_dimension
 from recollect.entrypoints.http.fields import Field, Shape, identifier, list_of, text
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.problems import INVALID, fault_list, problem
 from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.timeline.ingest import FieldError, IngestAnswer, IngestResult, IngestStatus, InvalidDraft
+from recollect.timeline.record import EventDraft
 
 MOST_EVENTS = 100
 _EVENTS_ROUTE = "POST /v1/events"
@@ -144,7 +144,7 @@ def _counts(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def analyze(app: App, request: Request) -> Reply:
     """What the rules decide of a text, storing nothing."""
-    from recollect.application.analyze_text import AnalyzeRequest, analyze_text
+    from recollect.rules.use_cases import AnalyzeRequest, analyze_text
 
     asked = AnalyzeRequest(**request.values)
     rules = app.rules(request.principal.tenant)

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from recollect.app import App
-from recollect.application.jobs import JobOrder
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.errors import NotFound
-from recollect.domain.ids import IdSeed
-from recollect.domain.job import KINDS, Job
+from recollect.core.errors import NotFound
+from recollect.core.ids import IdSeed
 from recollect.entrypoints.http.fields import Shape, choice, flag, identifier
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.job_json import job_json
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Handle, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.jobs.job import KINDS, Job
+from recollect.jobs.run import JobOrder
 
 WAIT_SECONDS = 900.0
 _POLL_SECONDS = 0.05

@@ -6,16 +6,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from recollect.app import App
-from recollect.application.keep_knowledge import KnowledgeAuthor, Lesson, Resolved, lesson_of
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import InvalidInput, NotFound, VersionMismatch
-from recollect.domain.ids import IdSeed
-from recollect.domain.items import of_tenant
-from recollect.domain.knowledge import KnowledgeEntry
-from recollect.domain.knowledge_learning import ManageKnowledge
-from recollect.domain.knowledge_resolution import Commenting
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
+from recollect.core.ids import IdSeed
+from recollect.core.items import of_tenant
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.fields import Field, Shape, choice, flag, identifier, in_query, text, whole
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
@@ -24,6 +18,12 @@ from recollect.entrypoints.http.preconditions import HEADER, etag, expects, matc
 from recollect.entrypoints.http.questions import TEXT_BYTES
 from recollect.entrypoints.http.representations import knowledge_json
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.knowledge.entries import KnowledgeEntry
+from recollect.knowledge.learning import ManageKnowledge
+from recollect.knowledge.resolution import Commenting
+from recollect.knowledge.use_cases import KnowledgeAuthor, Lesson, Resolved, lesson_of
+from recollect.memories.audit import Actor, ActorKind
 
 _LEARN_ROUTE = "POST /v1/knowledge/learn"
 _SOURCES = {"namespace": "path", "key": "path", "value": "body", "store": "body"}

@@ -1,7 +1,6 @@
 """Memories: saved directly, read, listed, edited, deleted, each with its history (api.md, *Read*, *Versions*)."""
 
-from recollect.domain.event import Source
-from recollect.domain.memory import MemoryStatus
+from recollect.core.event import Source
 from recollect.entrypoints.http.event_drafts import CONTENT_BYTES, vector
 from recollect.entrypoints.http.fields import (
     Field,
@@ -21,6 +20,7 @@ from recollect.entrypoints.http.memory_reading import get_memory, list_memories,
 from recollect.entrypoints.http.memory_saving import ROUTE, save_memory
 from recollect.entrypoints.http.rejecting import REJECT
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
+from recollect.memories.memory import MemoryStatus
 
 MOST_KEYWORDS = 50
 _KEYWORD_BYTES = 512

@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from recollect.app import App
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.errors import InvalidInput
-from recollect.domain.ids import IdSeed
-from recollect.domain.items import of_tenant
-from recollect.domain.merge_rules import MOST_RULES, MergeRuleRegistry
+from recollect.arbitration.merge_rules import MOST_RULES, MergeRuleRegistry
+from recollect.core.errors import InvalidInput
+from recollect.core.ids import IdSeed
+from recollect.core.items import of_tenant
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.fields import Field, Shape, in_query, list_of, nested, text, whole
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
@@ -18,6 +17,7 @@ from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.option_fields import MergeRuleShape, rules_field
 from recollect.entrypoints.http.preconditions import HEADER, etag, matches, require
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
 from recollect.entrypoints.http.statements import PROFILE, statement_of
 
 _PAGE = 50

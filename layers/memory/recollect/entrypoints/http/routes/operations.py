@@ -4,10 +4,10 @@ from typing import Any
 
 from recollect import __version__
 from recollect.app import App
-from recollect.application.check_readiness import PartState
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.published import reply_published
 from recollect.entrypoints.http.routing import Route
+from recollect.search_index.health import PartState
 
 
 def health(_app: App, _request: Request) -> Reply:

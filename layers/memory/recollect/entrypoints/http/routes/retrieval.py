@@ -1,7 +1,6 @@
 """Reading: events as they stand, conversations, search, and the bus."""
 
-from recollect.domain.event import SPOKEN_TYPES
-from recollect.domain.ranking import Mode
+from recollect.core.event import SPOKEN_TYPES
 from recollect.entrypoints.http.event_drafts import vector
 from recollect.entrypoints.http.feedback import FEEDBACK_BODY, give_feedback
 from recollect.entrypoints.http.fields import Field, Shape, choice, identifier, in_query, instant, number, text, whole
@@ -18,6 +17,7 @@ from recollect.entrypoints.http.questions import (
 )
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
 from recollect.entrypoints.http.searching import search
+from recollect.retrieval.ranking import Mode
 
 
 def _limit(default: int | None = PAGE) -> Field:

@@ -3,14 +3,14 @@
 from typing import Any
 
 from recollect.app import App
-from recollect.application.keep_rules import TenantRules
-from recollect.domain.errors import VersionMismatch
-from recollect.domain.instants import iso
-from recollect.domain.rules import document_of
+from recollect.core.errors import VersionMismatch
+from recollect.core.time import iso
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.preconditions import etag, expects, matches
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
 from recollect.entrypoints.http.rules_document import RulesShape
+from recollect.rules.groups import document_of
+from recollect.rules.use_cases import TenantRules
 
 RULES_BODY = RulesShape("RulesDocument")
 

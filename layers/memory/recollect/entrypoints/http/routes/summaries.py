@@ -5,18 +5,18 @@ import time
 from typing import Any
 
 from recollect.app import App
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.errors import InvalidInput
-from recollect.domain.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
-from recollect.domain.ids import IdSeed
-from recollect.domain.summary_answer import check_in_date
+from recollect.core.errors import InvalidInput
+from recollect.core.ids import IdSeed
 from recollect.entrypoints.http.fields import Field, Shape, choice, identifier, in_query, refuse, text, whole
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.preconditions import etag, matches, require
 from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
 from recollect.entrypoints.http.summarizing import list_summaries, make_summary
 from recollect.entrypoints.http.summary_json import goal_json
+from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
+from recollect.summaries.model_answer import check_in_date
 
 _CHECK_INS_ROUTE = "POST /v1/users/{user_id}/goals/{goal_id}/check-ins"
 

@@ -7,18 +7,18 @@ from itertools import zip_longest
 from typing import Any
 
 from recollect.app import App
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.errors import OutOfTime, Unavailable
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import ToolCall, ToolRequests
-from recollect.domain.tool_calls.protocol import ReadingPolicy, read_tool_calls
+from recollect.core.errors import OutOfTime, Unavailable
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.fields import Shape, flag, identifier, refuse, text
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+from recollect.tool_calls.call import ToolCall, ToolRequests
+from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
 
 TEXT_BYTES = 1024 * 1024
 MOST_CALLS = 50

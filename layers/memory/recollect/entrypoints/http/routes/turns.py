@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.app import App
-from recollect.application.build_context import ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.application.run_once import Answer, run_once
-from recollect.application.take_turn import IDS_OF_A_TURN, ExecutedCall, TurnAnswer, TurnRequest, answer_of
-from recollect.domain.event import Event
-from recollect.domain.filters import SearchFilters
-from recollect.domain.ids import IdSeed
-from recollect.domain.messages import Fence, fence_for
-from recollect.domain.scope import Scope
+from recollect.context.build import ContextRequest
+from recollect.context.rendering import Fence, fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.context.turn import IDS_OF_A_TURN, ExecutedCall, TurnAnswer, TurnRequest, answer_of
+from recollect.core.event import Event
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.event_drafts import CONTENT_BYTES
 from recollect.entrypoints.http.fields import Shape, text
 from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.routes.context import CONTEXT_BODY, context_json, context_log
 from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
+from recollect.entrypoints.http.run_once import Answer, run_once
 from recollect.entrypoints.turn_tools import TurnTools
+from recollect.retrieval.filters import SearchFilters
 
 _ROUTE = "POST /v1/turns"
 _AS_OF_A_CONTEXT = (
