@@ -74,8 +74,8 @@ def _compressed(app: App, data: DataSet) -> dict[str, float]:
     """All segments of all conversations, the open ones closed; over the same lines as NDJSON."""
     total, now = Compaction(), datetime.now(UTC)
     for scope in _users(data):
-        app.compact_segments.close(scope, now)
-        app.compact_segments(scope, now, total)
+        app.segments.compact.close(scope, now)
+        app.segments.compact(scope, now, total)
     return {
         "count": total.segments,
         "bytes": total.bytes,
@@ -110,7 +110,7 @@ def _check_whole(home: Path, model: Path, embedder: BenchEmbedder, records: int)
 def _snapshot_restored(app: App, home: Path, embedder: BenchEmbedder, model: Path, records: int) -> dict[str, Any]:
     """A snapshot, record by record, into a new store, until every one is found and nothing is pending."""
     made = app.ids.seed(time.time_ns() // 1_000_000).nth(0)
-    _run(app.take_snapshot, {JOB_ID: made})
+    _run(app.archive.take_snapshot, {JOB_ID: made})
     files = [file for file in (home / "first" / "archive").rglob("*") if made in file.as_posix() and file.is_file()]
     copying, times = [], []
     for number in range(ROUNDS):
@@ -139,7 +139,7 @@ def _restore_once(
 ) -> tuple[float, float]:
     app = open_watched(local_variables(home, model), embedder)
     began, encoded = time.perf_counter(), embedder.seconds
-    counts = _run(app.restore_snapshot, {"snapshot_id": snapshot_id})
+    counts = _run(app.archive.restore, {"snapshot_id": snapshot_id})
     stored = time.perf_counter() - began
     drain(app)
     whole = time.perf_counter() - began
@@ -205,9 +205,9 @@ def _writes_beside_compaction(app: App, turns: Sequence[Turn], home: Path, write
 def _add(app: App, turn: Turn, block: int) -> float:
     now = datetime.now(UTC)
     draft = draft_of(turn, now)
-    rules = app.rules(TENANT)
+    rules = app.rules.resolved(TENANT)
     began = time.perf_counter()
-    app.ingest(WRITER, f"block {block}", [draft], app.ids.seed(time.time_ns() // 1_000_000, 2), now, rules)
+    app.timeline.ingest(WRITER, f"block {block}", [draft], app.ids.seed(time.time_ns() // 1_000_000, 2), now, rules)
     return time.perf_counter() - began
 
 
@@ -244,7 +244,7 @@ class _Compacting:
 
     def _work(self) -> None:
         for scope in self._scopes:
-            self.segments += self._app.compact_segments(scope, datetime.now(UTC)).segments
+            self.segments += self._app.segments.compact(scope, datetime.now(UTC)).segments
 
 
 def _figures(seconds: Sequence[float]) -> dict[str, float]:

@@ -63,7 +63,7 @@ class BulkLoader:
         self._generation = parts.embedder.generation
         self._ids = app.ids
         self._kept = kept
-        self._rules = app.rules(TENANT)
+        self._rules = app.rules.resolved(TENANT)
         self._known: dict[Turn, _First] = {}
 
     def load(self, said: Iterable[Said]) -> float:

@@ -104,7 +104,7 @@ def _times(memory: OurMemory, embedder: BenchEmbedder, questions: Sequence[Quest
 
 
 def _assembly_seconds(memory: OurMemory, question: Question, answer: ContextAnswer) -> float:
-    rules, request = memory.app.rules(TENANT), context_request(question)
+    rules, request = memory.app.rules.resolved(TENANT), context_request(question)
     began = perf_counter()
     looking = LookUp(None, question.text, "auto")
     looking.begin(rules)

@@ -89,7 +89,7 @@ def context_request(
 
 def context_of(memory: OurMemory, request: ContextRequest, conversation: str) -> ContextAnswer:
     """The use case behind `POST /v1/context`."""
-    return memory.app.context(Scope(TENANT, conversation), request, memory.app.begin_rules(TENANT))
+    return memory.app.context.build(Scope(TENANT, conversation), request, memory.app.begin_rules(TENANT))
 
 
 def _newest(turns: Sequence[Turn], question: Question) -> Fit:
@@ -118,7 +118,7 @@ def _by_date(memory: OurMemory, window: TimeWindow, question: Question) -> Fit:
     """One page of the timeline."""
     now = question.asked_at
     query = WindowQuery(now=now, window=TimeWindow(window.start, window.end or now), limit=MOST_RECORDS)
-    events = memory.app.listing.window(Scope(TENANT, question.conversation), query).events
+    events = memory.app.timeline.listing.window(Scope(TENANT, question.conversation), query).events
     return _as_memories(memory, question, [Selected(_item(event), Section.RECENT, "") for event in events])
 
 
@@ -126,7 +126,7 @@ def _by_intent(memory: OurMemory, window: TimeWindow, question: Question) -> Fit
     filters = SearchFilters(now=question.asked_at, window=window)
     asked = IntentQuestion(text=question.text, filters=filters)
     scope = Scope(TENANT, question.conversation)
-    answer = memory.app.retrieve_by_intent(scope, asked, memory.app.begin_rules(TENANT))
+    answer = memory.app.intent(scope, asked, memory.app.begin_rules(TENANT))
     places = ((_item(one.event, one.ranked.score), Section.SEMANTIC, "") for one in answer.results)
     return _as_memories(memory, question, [Selected(*place) for place in places])
 
@@ -176,7 +176,7 @@ def _in_messages(memory: OurMemory, answered: _Answered) -> Fit:
 def _answered(memory: OurMemory, limits: Mapping[str, int] | None, question: Question) -> _Answered:
     """One call without a budget; of what it read, the same call's answer within one. Nothing read depends on it."""
     whole = context_of(memory, context_request(question, limits), question.conversation)
-    rules = memory.app.rules(TENANT)
+    rules = memory.app.rules.resolved(TENANT)
 
     @cache
     def within(budget: int | None) -> ContextAnswer:

@@ -66,7 +66,7 @@ def aws_index(data: DataSet, embedder: BenchEmbedder, kept: KeptVectors, model: 
 def _load(app: App, data: DataSet, kept: KeptVectors, count: int, writers: int, store: Store | None = None) -> None:
     kept.prepare([passage_of(turn) for turn in data.turns], TextKind.PASSAGE)
     Loader(app, kept, store).load(USER, list(repeated(data, count)), writers)
-    app.known_users.note(SCOPE, datetime.now(UTC))
+    app.timeline.known_users.note(SCOPE, datetime.now(UTC))
 
 
 def _documents(app: App) -> Iterator[IndexDocument]:
@@ -110,7 +110,7 @@ def _seconds_of_reindex(app: App) -> float:
     began = time.perf_counter()
     state: dict[str, Any] = {}
     while True:
-        progress = app.reindex.step(TENANT, state, datetime.now(UTC), lambda: 60.0)
+        progress = app.reindexing.reindex.step(TENANT, state, datetime.now(UTC), lambda: 60.0)
         if progress.given_up or progress.errors or progress.counts.get("encoded"):
             raise RuntimeError(f"the rebuild went wrong: {progress.errors or progress.counts}")
         if progress.done:
@@ -192,7 +192,7 @@ def _lag_of_ours(app: App, text: str, turn: Any) -> float:
     now = datetime.now(UTC)
     draft = replace(draft_of(turn, now), content=text, metadata={})
     seed = app.ids.seed(time.time_ns() // 1_000_000, 2)
-    answer = app.ingest(SCOPE, "lags", [draft], seed, now, app.rules(TENANT))
+    answer = app.timeline.ingest(SCOPE, "lags", [draft], seed, now, app.rules.resolved(TENANT))
     event_id, began = answer.results[0].event_id, time.perf_counter()
     filters = SearchFilters(now=now)
     request = NominationRequest(filters=filters, limit=5, terms=(text.rpartition(" ")[2].lower(),))

@@ -92,8 +92,8 @@ def _fill(app: App, records: int) -> None:
     for start in range(0, records, 100):
         drafts = told[start : start + 100]
         seed = app.ids.seed(time.time_ns() // 1_000_000, len(drafts) + 1)
-        app.ingest(_SPACE, "diary", drafts, seed, _NOW, app.rules(TENANT))
-    report = app.reconcile(_NOW)
+        app.timeline.ingest(_SPACE, "diary", drafts, seed, _NOW, app.rules.resolved(TENANT))
+    report = app.projection.reconcile(_NOW)
     if report.failed:
         raise RuntimeError(f"{len(report.failed)} records were not projected")
 
@@ -142,7 +142,7 @@ def _ask(
 ) -> IntentAnswer:
     window = TimeWindow() if last_days == 14 else TimeWindow(_start(now, last_days), now)
     question = IntentQuestion(text=text, filters=SearchFilters(now=now, window=window), active_space_id=active)
-    return app.retrieve_by_intent(scope, question, app.begin_rules(TENANT))
+    return app.intent(scope, question, app.begin_rules(TENANT))
 
 
 def _start(now: datetime, last_days: int | None) -> datetime:
@@ -152,7 +152,7 @@ def _start(now: datetime, last_days: int | None) -> datetime:
 def _by_date(app: App, scope: Scope, now: datetime, last_days: int | None = 14) -> list[Event]:
     """The date-based mode alone: one page of the timeline."""
     window = TimeWindow(_start(now, last_days), now)
-    return list(app.listing.window(scope, WindowQuery(now=now, window=window, limit=MOST_RECORDS)).events)
+    return list(app.timeline.listing.window(scope, WindowQuery(now=now, window=window, limit=MOST_RECORDS)).events)
 
 
 def _whole(app: App) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Loader:
         self._app = app
         self._append = store or app.parts.timeline.append
         self._kept = kept
-        self._rules = app.rules(TENANT)
+        self._rules = app.rules.resolved(TENANT)
         self._first: dict[Turn, tuple[Event, FloatArray | None]] = {}
         self._generation = app.parts.embedder.generation if app.parts.embedder else None
 
@@ -152,10 +152,10 @@ def ask_search(app: App, user: str, size: int, question: Question) -> object:
     filters = SearchFilters(now=_asked_at(size))
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=10)
     rules = app.begin_rules(TENANT)  # as the route does, for the receipt
-    return app.search(Scope(TENANT, user), request), rules.result().version
+    return app.retrieval.search(Scope(TENANT, user), request), rules.result().version
 
 
 def ask_context(app: App, user: str, size: int, question: Question) -> object:
     asked = ContextQuestion(text=question.text, filters=SearchFilters(now=_asked_at(size)))
     request = ContextRequest(question=asked, fence=fence_for("0123456789abcdef"), token_budget=4000)
-    return app.context(Scope(TENANT, user), request, app.begin_rules(TENANT))
+    return app.context.build(Scope(TENANT, user), request, app.begin_rules(TENANT))

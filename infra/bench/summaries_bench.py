@@ -101,15 +101,15 @@ def _by_conversation(data: DataSet) -> dict[str, list[Turn]]:
 
 def _summarized(app: App, conversation: str, turns: Sequence[Turn]) -> tuple[Summary, float]:
     scope, now = Scope(TENANT, conversation), max(turn.said_at for turn in turns) + timedelta(days=1)
-    rules = app.rules(TENANT)
+    rules = app.rules.resolved(TENANT)
     for start in range(0, len(turns), _BATCH):
         drafts = [draft_of(turn) for turn in turns[start : start + _BATCH]]
-        app.ingest(scope, conversation, drafts, _seed(app, len(drafts) + 1), now, rules)
+        app.timeline.ingest(scope, conversation, drafts, _seed(app, len(drafts) + 1), now, rules)
     order = SummaryOrder(
         now=now, rules=rules.summary, seed=_seed(app, IDS), remaining_seconds=lambda: 600.0, force=True
     )  # fmt: skip
     began = time.perf_counter()
-    made = app.summarize(scope, order)
+    made = app.summaries.summarize(scope, order)
     if not isinstance(made, SummaryMade):
         raise RuntimeError(f"nothing was made of {conversation}")
     return made.summary, time.perf_counter() - began

@@ -70,7 +70,7 @@ def _found(memory: OurMemory, question: Question) -> list[tuple[set[str], str]]:
     """Of each result the turns it is made of, and the one that it is."""
     filters = SearchFilters(now=question.asked_at)
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=WANTED)
-    answer = memory.app.search(Scope(TENANT, question.conversation), request)
+    answer = memory.app.retrieval.search(Scope(TENANT, question.conversation), request)
     return [
         (
             {memory.turn_id(one) for one in (result.memory.source_event_ids if result.memory else (result.event.id,))},

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from entrypoints.http.calling import Answered, Caller, Laptop
-from recollect.app import App, Parts
+from recollect.app import App
 from recollect.bootstrap import open_app
+from recollect.composition.deployment import Parts
 from recollect.core.time import iso
 from recollect.ports import Embedder
 from recollect.settings import Settings
@@ -71,7 +72,7 @@ class Store:
 
     def project(self, at: datetime) -> None:
         """Drains what is pending."""
-        report = self._app.reconcile(at)
+        report = self._app.projection.reconcile(at)
         if report.failed:
             raise RuntimeError(f"not projected: {report.failed}")
 

@@ -22,7 +22,7 @@ ACME = of_tenant("acme")
 
 
 def kept(memory: Memory) -> KeepMergeRules:
-    return memory.app.merge_rules
+    return memory.app.arbitration.merge_rules
 
 
 def told(memory: Memory, tenant: str = "acme") -> list[tuple[str, str]]:
@@ -122,7 +122,7 @@ class Racing:
 def racing(memory: Memory, before: Any) -> KeepMergeRules:
     """Rules that are overtaken once."""
     items: Any = Racing(memory.app.parts.items, before)
-    return KeepMergeRules(items, memory.app.bus_outbox)
+    return KeepMergeRules(items, memory.app.outbox)
 
 
 def test_of_two_changes_at_once_one_is_made_after_the_other(memory: Memory) -> None:
@@ -185,10 +185,10 @@ class Stopping:
 def test_a_crash_within_an_import_loses_no_event(memory: Memory, writes: int) -> None:
     items: Any = Stopping(memory.app.parts.items, writes)
     with pytest.raises(Unavailable):
-        KeepMergeRules(items, memory.app.bus_outbox).load("acme", MANY, memory.now)
+        KeepMergeRules(items, memory.app.outbox).load("acme", MANY, memory.now)
     assert len(names(memory)) == (1 if writes == 0 else 61)  # all of them, or none
     put(memory, "next", {})
-    memory.app.bus_outbox.drain(memory.now)
+    memory.app.outbox.drain(memory.now)
     registered = {name for _, name in told(memory)}
     assert registered == {"next"} | ({name for name, _ in MANY} if writes else set())
 
@@ -197,7 +197,7 @@ def test_a_bus_that_is_away_delays_what_it_is_told(memory: Memory) -> None:
     with away(memory, "publisher", "publish") as crippled:
         put(crippled, "mine", {})
     assert told(memory) == []
-    memory.app.bus_outbox.drain(memory.now)
+    memory.app.outbox.drain(memory.now)
     assert told(memory) == [("rule:registered", "mine")]
 
 
@@ -224,7 +224,7 @@ def candidate(**changes: Any) -> Statement:
 def test_the_policy_is_the_tenants_then_the_rules_then_the_requests(memory: Memory) -> None:
     rules = Rules(conflict=ConflictRules(semantic_threshold=0.6, keyword_threshold=0.7))
     put(memory, "mine", {"detection": {"keywordThreshold": 0.9}, "arbitration": {"allowMerge": False}})
-    choose = memory.app.choose_policy
+    choose = memory.app.arbitration.choose_policy
     policy = choose("acme", ArbitrationRequest(candidate(), options={"merge": {"deduplicate": True}}), rules)
     assert policy.rule == "mine"
     assert (policy.detection.semantic_threshold, policy.detection.keyword_threshold) == (0.6, 0.9)
@@ -235,7 +235,7 @@ def test_the_policy_is_the_tenants_then_the_rules_then_the_requests(memory: Memo
 
 
 def test_a_rule_that_is_not_there_and_weights_that_do_not_fit_are_refused(memory: Memory) -> None:
-    choose = memory.app.choose_policy
+    choose = memory.app.arbitration.choose_policy
     with pytest.raises(InvalidInput) as caught:
         choose("acme", ArbitrationRequest(candidate(), rule="mine"), Rules())
     assert caught.value.loc == ("rule",)

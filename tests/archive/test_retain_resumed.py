@@ -133,7 +133,7 @@ def _crashing(keeping: Keeping, number: int, after: bool) -> bool:
 
 def _nothing_is_half_done(keeping: Keeping) -> None:
     keeping.memory.project()
-    keeping.memory.app.bus_outbox.drain(NOW + DAY, "acme")
+    keeping.memory.app.outbox.drain(NOW + DAY, "acme")
     (job,) = keeping.memory.app.jobs.newest("acme", 10)
     assert (job.status, job.errors) == (JobStatus.DONE, {})
     assert keeping.left() == ["a new thing"]
@@ -152,11 +152,11 @@ def test_once_a_day_each_tenant_has_a_job_by_itself(keeping: Keeping) -> None:
     keeping.say("the owl hoots", 40, STRANGER)
     keeping.memory.project()
     app = keeping.memory.app
-    assert (app.schedule_retention(NOW), app.schedule_retention(NOW)) == (2, 0)
+    assert (app.archive.schedule_retention(NOW), app.archive.schedule_retention(NOW)) == (2, 0)
     assert app.run_jobs(lambda: NOW, lambda: 900.0, "retain").done == 2
     assert (keeping.left(), keeping.left(STRANGER)) == ([], ["the owl hoots"])
-    assert app.schedule_retention(NOW + timedelta(hours=23)) == 0
-    assert app.schedule_retention(NOW + DAY) == 2
+    assert app.archive.schedule_retention(NOW + timedelta(hours=23)) == 0
+    assert app.archive.schedule_retention(NOW + DAY) == 2
 
 
 def test_its_cost_follows_what_is_due(keeping: Keeping) -> None:

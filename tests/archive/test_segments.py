@@ -8,9 +8,10 @@ import pytest
 
 from embedded.archiving import all_events, remarks, texts
 from embedded.setting import ANNA, Memory, open_memory, with_parts
-from recollect.app import App, Parts
+from recollect.app import App
 from recollect.archive.segment_archive import AssignSegments
 from recollect.archive.segments import SEGMENT_EVENTS, manifest_name, segment_name
+from recollect.composition.deployment import Parts
 from recollect.core.errors import NotReady, Unavailable
 from recollect.core.scope import Scope
 
@@ -19,18 +20,18 @@ BEN = Scope("acme", "ben")
 
 def places(memory: Memory, events: list[str], scope: Scope = ANNA) -> set[str]:
     """The segments of these events."""
-    return set(memory.app.following.segments.known(scope, events).values())
+    return set(memory.app.projection.steps.segments.known(scope, events).values())
 
 
 @pytest.mark.spec("A-53", "A-59")
 def test_an_event_has_its_segment_from_its_projection_on(memory: Memory) -> None:
     ids = remarks(memory, SEGMENT_EVENTS + 20)
-    assert memory.app.following.segments.known(ANNA, ids) == {}
+    assert memory.app.projection.steps.segments.known(ANNA, ids) == {}
     memory.project()
-    known = memory.app.following.segments.known(ANNA, ids)
+    known = memory.app.projection.steps.segments.known(ANNA, ids)
     assert [known[one] for one in ids] == ["00000001"] * SEGMENT_EVENTS + ["00000002"] * 20
-    assert memory.app.following.segments.count(ANNA) == 2
-    assert memory.app.following.segments.count(BEN) == 0
+    assert memory.app.projection.steps.segments.count(ANNA) == 2
+    assert memory.app.projection.steps.segments.count(BEN) == 0
     again = AssignSegments(memory.app.parts.items, memory.app.parts.timeline)(ANNA, all_events(memory), memory.now)
     assert {one: place.segment_id for one, place in again.items()} == known
 
@@ -67,7 +68,7 @@ def test_many_at_once_fill_segments_without_a_gap(memory: Memory) -> None:
 def test_closed_segments_are_written_once(memory: Memory) -> None:
     remarks(memory, SEGMENT_EVENTS * 2 + 1)
     memory.project()
-    done = memory.app.compact_segments.run(memory.now, lambda: 100.0)
+    done = memory.app.segments.compact.run(memory.now, lambda: 100.0)
     assert (done.segments, done.events, done.failed) == (2, SEGMENT_EVENTS * 2, 0)
     assert done.bytes * 3 <= done.raw_bytes
     store = memory.app.parts.snapshots
@@ -76,8 +77,8 @@ def test_closed_segments_are_written_once(memory: Memory) -> None:
         segment_name("anna", "00000002"),
         manifest_name("anna"),
     ]
-    assert [line.event for line in memory.app.read_segments(ANNA)] == all_events(memory)[: SEGMENT_EVENTS * 2]
-    assert memory.app.compact_segments.run(memory.now, lambda: 100.0).segments == 0
+    assert [line.event for line in memory.app.segments.read(ANNA)] == all_events(memory)[: SEGMENT_EVENTS * 2]
+    assert memory.app.segments.compact.run(memory.now, lambda: 100.0).segments == 0
 
 
 @pytest.mark.spec("A-54")
@@ -86,7 +87,7 @@ def test_a_write_goes_on_while_a_segment_is_written(memory: Memory) -> None:
     memory.project()
     writing, go_on = threading.Event(), threading.Event()
     slow = with_parts(memory, snapshots=Held(memory.app.parts.snapshots, writing, go_on))
-    worker = threading.Thread(target=slow.app.compact_segments, args=(ANNA, memory.now))
+    worker = threading.Thread(target=slow.app.segments.compact, args=(ANNA, memory.now))
     worker.start()
     assert writing.wait(10)
     memory.add("said meanwhile")
@@ -94,7 +95,7 @@ def test_a_write_goes_on_while_a_segment_is_written(memory: Memory) -> None:
     assert "said meanwhile" in memory.found("said meanwhile")
     go_on.set()
     worker.join(10)
-    assert len(list(memory.app.read_segments(ANNA))) == SEGMENT_EVENTS
+    assert len(list(memory.app.segments.read(ANNA))) == SEGMENT_EVENTS
 
 
 class Held:
@@ -118,14 +119,14 @@ def test_what_is_deleted_while_its_segment_is_written_is_not_in_it(memory: Memor
     memory.project()
     writing, go_on = threading.Event(), threading.Event()
     slow = with_parts(memory, snapshots=Held(memory.app.parts.snapshots, writing, go_on))
-    worker = threading.Thread(target=slow.app.compact_segments, args=(ANNA, memory.now))
+    worker = threading.Thread(target=slow.app.segments.compact, args=(ANNA, memory.now))
     worker.start()
     assert writing.wait(10)
-    memory.app.forget(ANNA, now=memory.now, event_id=ids[7])
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[7])
     memory.project()
     go_on.set()
     worker.join(10)
-    kept = [line.event.id for line in memory.app.read_segments(ANNA)]
+    kept = [line.event.id for line in memory.app.segments.read(ANNA)]
     assert len(kept) == SEGMENT_EVENTS - 1
     assert ids[7] not in kept
 
@@ -134,37 +135,37 @@ def test_what_is_deleted_while_its_segment_is_written_is_not_in_it(memory: Memor
 def test_a_deletion_rewrites_the_segment(memory: Memory, tmp_path: Path) -> None:
     ids = remarks(memory, SEGMENT_EVENTS)
     memory.project()
-    memory.app.compact_segments(ANNA, memory.now)
-    memory.app.forget(ANNA, now=memory.now, event_id=ids[3])
+    memory.app.segments.compact(ANNA, memory.now)
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[3])
     memory.project()
-    assert [line.event.id for line in memory.app.read_segments(ANNA)] == [one for one in ids if one != ids[3]]
-    [entry] = memory.app.read_segments.manifest(ANNA).segments
+    assert [line.event.id for line in memory.app.segments.read(ANNA)] == [one for one in ids if one != ids[3]]
+    [entry] = memory.app.segments.read.manifest(ANNA).segments
     assert (entry.id, entry.events) == ("00000001", SEGMENT_EVENTS - 1)
     stored = b"".join(file.read_bytes() for file in tmp_path.rglob("*.segment"))
     assert stored
-    assert memory.app.following.segments.known(ANNA, ids[3:4]) == {}
+    assert memory.app.projection.steps.segments.known(ANNA, ids[3:4]) == {}
 
 
 def test_a_segment_that_loses_all_is_gone(memory: Memory) -> None:
     ids = remarks(memory, 3)
     memory.project()
-    memory.app.compact_segments.close(ANNA, memory.now)
-    memory.app.compact_segments(ANNA, memory.now)
-    assert len(list(memory.app.read_segments(ANNA))) == 3
+    memory.app.segments.compact.close(ANNA, memory.now)
+    memory.app.segments.compact(ANNA, memory.now)
+    assert len(list(memory.app.segments.read(ANNA))) == 3
     for one in ids:
-        memory.app.forget(ANNA, now=memory.now, event_id=one)
+        memory.app.deletion.forget(ANNA, now=memory.now, event_id=one)
     memory.project()
-    assert memory.app.read_segments.manifest(ANNA).segments == ()
+    assert memory.app.segments.read.manifest(ANNA).segments == ()
     assert list(memory.app.parts.snapshots.names("acme", "timeline/")) == [manifest_name("anna")]
 
 
 def test_an_open_segment_is_closed_by_word(memory: Memory) -> None:
     remarks(memory, 60)
     memory.project()
-    memory.app.compact_segments.close(BEN, memory.now)
-    memory.app.compact_segments.close(ANNA, memory.now)
-    memory.app.compact_segments.close(ANNA, memory.now)
-    done = memory.app.compact_segments(ANNA, memory.now)
+    memory.app.segments.compact.close(BEN, memory.now)
+    memory.app.segments.compact.close(ANNA, memory.now)
+    memory.app.segments.compact.close(ANNA, memory.now)
+    done = memory.app.segments.compact(ANNA, memory.now)
     assert (done.segments, done.events) == (1, 60)
     more = remarks(memory, 1, start=60)
     memory.project()
@@ -175,13 +176,13 @@ def test_an_open_segment_is_closed_by_word(memory: Memory) -> None:
 def test_a_broken_segment_warns_and_the_rest_is_served(memory: Memory) -> None:
     remarks(memory, SEGMENT_EVENTS * 2)
     memory.project()
-    memory.app.compact_segments(ANNA, memory.now)
+    memory.app.segments.compact(ANNA, memory.now)
     store, name = memory.app.parts.snapshots, segment_name("anna", "00000001")
     found = store.get("acme", name)
     assert found is not None
     data, tag = found
     store.put_if_match("acme", name, data[:1500] + bytes([data[1500] ^ 255]) + data[1501:], tag)
-    served = texts([line.event for line in memory.app.read_segments(ANNA)])
+    served = texts([line.event for line in memory.app.segments.read(ANNA)])
     assert SEGMENT_EVENTS * 2 - 125 <= len(served) < SEGMENT_EVENTS * 2
     assert set(served) <= set(texts(all_events(memory)))
     [warning] = memory.app.parts.publisher.published("acme", "memory:episodic:warning", None)
@@ -198,11 +199,11 @@ def test_a_crash_at_any_write_leaves_a_compaction_that_goes_on(tmp_path: Path) -
         broken = with_parts(memory, snapshots=FailingAfter(memory.app.parts.snapshots, calls))
         if calls < 2:
             with pytest.raises(Unavailable):
-                broken.app.compact_segments(ANNA, memory.now)
+                broken.app.segments.compact(ANNA, memory.now)
         else:
-            broken.app.compact_segments(ANNA, memory.now)
+            broken.app.segments.compact(ANNA, memory.now)
             break
-    assert len(list(memory.app.read_segments(ANNA))) == SEGMENT_EVENTS
+    assert len(list(memory.app.segments.read(ANNA))) == SEGMENT_EVENTS
     memory.app.parts.close()
 
 
@@ -237,8 +238,8 @@ def test_without_a_place_for_objects_deletions_go_on(memory: Memory) -> None:
     app = App(memory.app.settings, cast(Parts, NoPlace(memory.app.parts)))
     without = Memory(app, memory.now, memory.ids)
     without.project()
-    app.forget(ANNA, now=memory.now, event_id=ids[0])
+    app.deletion.forget(ANNA, now=memory.now, event_id=ids[0])
     without.project()
     assert [event.id for event in all_events(memory)] == ids[1:]
     with pytest.raises(NotReady):
-        app.take_snapshot.step("acme", {"job_id": "x"}, memory.now, lambda: 30.0)
+        app.archive.take_snapshot.step("acme", {"job_id": "x"}, memory.now, lambda: 30.0)

@@ -31,22 +31,22 @@ def test_a_snapshot_is_listed_with_its_counts(memory: Memory) -> None:
     memory.project()
     first = snapshot(memory)
     second = snapshot(memory, user_id="ben")
-    page = memory.app.snapshots.page("acme", 10, None)
+    page = memory.app.segments.snapshots.page("acme", 10, None)
     assert [one.id for one in page.snapshots] == [second, first]
     assert dict(page.snapshots[0].counts) | {"bytes": 0} == {"users": 1, "events": 1, "memories": 0, "bytes": 0}
     assert page.snapshots[1].counts["users"] == 2
     assert page.snapshots[1].counts["events"] == 621
-    newest = memory.app.snapshots.page("acme", 1, None)
+    newest = memory.app.segments.snapshots.page("acme", 1, None)
     assert ([one.id for one in newest.snapshots], newest.more) == ([second], second)
-    assert [one.id for one in memory.app.snapshots.page("acme", 1, newest.more).snapshots] == [first]
-    assert memory.app.snapshots.page("other", 10, None).snapshots == ()
+    assert [one.id for one in memory.app.segments.snapshots.page("acme", 1, newest.more).snapshots] == [first]
+    assert memory.app.segments.snapshots.page("other", 10, None).snapshots == ()
 
 
 def test_who_was_never_projected_is_in_a_tenants_snapshot(memory: Memory) -> None:
     memory.add("Ben likes ships", scope=BEN)
-    assert memory.app.known_users.page("acme", 10, None).user_ids == ()
+    assert memory.app.timeline.known_users.page("acme", 10, None).user_ids == ()
     snapshot(memory)
-    [made] = memory.app.snapshots.page("acme", 10, None).snapshots
+    [made] = memory.app.segments.snapshots.page("acme", 10, None).snapshots
     assert (made.counts["users"], made.counts["events"]) == (1, 1)
 
 
@@ -57,7 +57,7 @@ def test_a_new_store_is_restored(memory: Memory, other: Memory) -> None:
     memory.add("Ben likes ships", scope=BEN)
     memory.project()
     made = snapshot(memory)
-    counts = run_job(other, other.app.restore_snapshot, snapshot_id=made)
+    counts = run_job(other, other.app.archive.restore, snapshot_id=made)
     assert counts == {"created": 523, "duplicate": 0, "refused": 0, "invalid": 0, "users": 2}
     assert [event.id for event in all_events(other)] == [event.id for event in all_events(memory)]
     other.project()
@@ -72,7 +72,7 @@ def test_vectors_come_with_it_and_nothing_is_embedded_again(memory: Memory, othe
     ids = remarks(memory, 20)
     memory.project()
     made = snapshot(memory)
-    run_job(other, other.app.restore_snapshot, snapshot_id=made)
+    run_job(other, other.app.archive.restore, snapshot_id=made)
     assert set(other.app.parts.projections.vectors(ANNA, ids)) == set(ids)
 
     class Silent:
@@ -91,9 +91,9 @@ def test_the_same_store_gets_back_what_it_lost_and_not_what_it_deleted(memory: M
     ids = remarks(memory, 5)
     memory.project()
     made = snapshot(memory)
-    memory.app.forget(ANNA, now=memory.now, event_id=ids[2])
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[2])
     memory.project()
-    counts = run_job(memory, memory.app.restore_snapshot, snapshot_id=made)
+    counts = run_job(memory, memory.app.archive.restore, snapshot_id=made)
     assert counts == {"created": 0, "duplicate": 4, "refused": 0, "invalid": 0, "users": 1}
     assert ids[2] not in {event.id for event in all_events(memory)}
 
@@ -106,12 +106,12 @@ def test_a_tombstone_refuses_where_the_object_could_not_be_rewritten(memory: Mem
     store, name = memory.app.parts.snapshots, piece_name(made, "anna", 0)
     before = store.get("acme", name)
     assert before is not None
-    memory.app.forget(ANNA, now=memory.now, event_id=ids[2])
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[2])
     memory.project()
     rewritten = store.get("acme", name)
     assert rewritten is not None
     store.put_if_match("acme", name, before[0], rewritten[1])
-    counts = run_job(memory, memory.app.restore_snapshot, snapshot_id=made)
+    counts = run_job(memory, memory.app.archive.restore, snapshot_id=made)
     assert counts == {"created": 0, "duplicate": 4, "refused": 1, "invalid": 0, "users": 1}
 
 
@@ -120,12 +120,12 @@ def test_a_deletion_reaches_every_snapshot(memory: Memory) -> None:
     ids = remarks(memory, 520)
     memory.project()
     made = [snapshot(memory), snapshot(memory, user_id="anna")]
-    memory.app.forget(ANNA, now=memory.now, event_id=ids[510])
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[510])
     memory.project()
     for one in made:
-        kept = [line.event.id for n in (0, 1) for line in memory.app.snapshots.lines(ANNA, one, n)]
+        kept = [line.event.id for n in (0, 1) for line in memory.app.segments.snapshots.lines(ANNA, one, n)]
         assert kept == [i for i in ids if i != ids[510]]
-        vectors = memory.app.snapshots.vectors(ANNA, one, 1)
+        vectors = memory.app.segments.snapshots.vectors(ANNA, one, 1)
         assert ids[510].encode() not in vectors
         assert len(vectors.splitlines()) == 19
 
@@ -137,13 +137,13 @@ def test_a_deletion_costs_the_same_calls_whatever_the_size(memory: Memory) -> No
         scope = Scope("acme", f"user-{size}")
         ids = remarks(memory, size, scope)
         memory.project()
-        memory.app.compact_segments.close(scope, memory.now)
-        memory.app.compact_segments(scope, memory.now)
-        run_job(memory, memory.app.take_snapshot, user_id=scope.user_id)
+        memory.app.segments.compact.close(scope, memory.now)
+        memory.app.segments.compact(scope, memory.now)
+        run_job(memory, memory.app.archive.take_snapshot, user_id=scope.user_id)
         counted = Counted(memory.app.parts.snapshots)
         ref = all_events(memory, scope)[7].ref
-        with_parts(memory, snapshots=counted).app.rewrite_segments(scope, [ref], memory.now)
-        calls.append(counted.calls - len(memory.app.snapshots.begun("acme")))
+        with_parts(memory, snapshots=counted).app.segments.rewrite(scope, [ref], memory.now)
+        calls.append(counted.calls - len(memory.app.segments.snapshots.begun("acme")))
         assert ids
     assert calls[0] == calls[1]
 
@@ -165,14 +165,14 @@ def test_an_erasure_leaves_nothing_in_the_archive(memory: Memory, tmp_path: Path
     memory.add("Ben likes ships", scope=BEN)
     memory.project()
     snapshot(memory)
-    memory.app.compact_segments.close(ANNA, memory.now)
-    memory.app.compact_segments(ANNA, memory.now)
-    report = memory.app.rewrite_segments.erase(ANNA)
+    memory.app.segments.compact.close(ANNA, memory.now)
+    memory.app.segments.compact(ANNA, memory.now)
+    report = memory.app.segments.rewrite.erase(ANNA)
     assert (report.segments, report.pieces) == (1, 1)
-    assert not list(memory.app.read_segments(ANNA))
+    assert not list(memory.app.segments.read(ANNA))
     names = list(memory.app.parts.snapshots.names("acme", "snapshots/data/"))
     assert len(names) == 3
-    assert memory.app.rewrite_segments.erase(ANNA).pieces == 0
+    assert memory.app.segments.rewrite.erase(ANNA).pieces == 0
 
 
 def test_one_user_of_it_is_restored(memory: Memory, other: Memory) -> None:
@@ -180,21 +180,21 @@ def test_one_user_of_it_is_restored(memory: Memory, other: Memory) -> None:
     memory.add("Ben likes ships", scope=BEN)
     memory.project()
     made = snapshot(memory)
-    counts = run_job(other, other.app.restore_snapshot, snapshot_id=made, user_id="ben")
+    counts = run_job(other, other.app.archive.restore, snapshot_id=made, user_id="ben")
     assert (counts["created"], counts["users"]) == (1, 1)
     assert all_events(other) == []
     with pytest.raises(NotFound):
-        run_job(other, other.app.restore_snapshot, snapshot_id=made, user_id="nobody")
+        run_job(other, other.app.archive.restore, snapshot_id=made, user_id="nobody")
 
 
 @pytest.mark.spec("A-52", "A-55")
 def test_a_lost_table_is_made_anew_from_the_segments(memory: Memory, other: Memory) -> None:
     remarks(memory, 510)
     memory.project()
-    memory.app.compact_segments.close(ANNA, memory.now)
-    memory.app.compact_segments(ANNA, memory.now)
+    memory.app.segments.compact.close(ANNA, memory.now)
+    memory.app.segments.compact(ANNA, memory.now)
     for user_id in (None, "anna"):
-        counts = run_job(other, other.app.restore_snapshot, snapshot_id="timeline", **_given(user_id))
+        counts = run_job(other, other.app.archive.restore, snapshot_id="timeline", **_given(user_id))
         assert counts["created"] + counts["duplicate"] == 510
     other.project()
     assert all_events(other) == all_events(memory)
@@ -216,16 +216,16 @@ def test_a_broken_piece_is_restored_as_far_as_it_is_whole(memory: Memory, other:
     vectors = store.get("acme", vectors_name(made, "anna", 0))
     assert vectors is not None
     store.put_if_match("acme", vectors_name(made, "anna", 0), b"{}\n[\n" + vectors[0], vectors[1])
-    counts = run_job(other, other.app.restore_snapshot, snapshot_id=made)
+    counts = run_job(other, other.app.archive.restore, snapshot_id=made)
     assert 125 <= counts["created"] < 300
     assert other.app.parts.publisher.published("acme", "memory:episodic:warning", None)
 
 
 def test_a_restore_of_nothing_is_refused(memory: Memory) -> None:
     with pytest.raises(NotFound):
-        run_job(memory, memory.app.restore_snapshot, snapshot_id="none")
+        run_job(memory, memory.app.archive.restore, snapshot_id="none")
     with pytest.raises(InvalidInput):
-        run_job(memory, memory.app.restore_snapshot)
+        run_job(memory, memory.app.archive.restore)
 
 
 def test_two_snapshots_are_compared(memory: Memory) -> None:
@@ -238,14 +238,14 @@ def test_two_snapshots_are_compared(memory: Memory) -> None:
     memory.add(EventDraft(content="Ben likes ships", timestamp=memory.now), scope=BEN)
     memory.project()
     second = snapshot(memory)
-    diff = memory.app.diff_snapshots("acme", first, second)
+    diff = memory.app.segments.diff("acme", first, second)
     assert diff.counts == {"added": 3, "changed": 1}
     assert {(one.kind, one.user_id) for one in diff.changes} == {
         ("added", "anna"), ("changed", "anna"), ("added", "ben"),
     }  # fmt: skip
-    assert memory.app.diff_snapshots("acme", second, first).counts == {"removed": 3, "changed": 1}
-    assert memory.app.diff_snapshots("acme", first, first).counts == {}
-    assert len(memory.app.diff_snapshots("acme", first, second, named=1).changes) == 1
+    assert memory.app.segments.diff("acme", second, first).counts == {"removed": 3, "changed": 1}
+    assert memory.app.segments.diff("acme", first, first).counts == {}
+    assert len(memory.app.segments.diff("acme", first, second, named=1).changes) == 1
     assert ids
 
 
@@ -254,13 +254,13 @@ def test_a_snapshot_that_is_not_whole_is_not_listed_and_goes_on(memory: Memory) 
     memory.project()
     job_id = memory.app.ids.seed(1_700_000_000_000).nth(0)
     seconds = iter([30.0])
-    progress = memory.app.take_snapshot.step("acme", {"job_id": job_id}, memory.now, lambda: next(seconds, 0.0))
+    progress = memory.app.archive.take_snapshot.step("acme", {"job_id": job_id}, memory.now, lambda: next(seconds, 0.0))
     assert not progress.done
-    assert memory.app.snapshots.page("acme", 10, None).snapshots == ()
+    assert memory.app.segments.snapshots.page("acme", 10, None).snapshots == ()
     assert json.loads(json.dumps(progress.state)) == dict(progress.state)
-    run_job(memory, memory.app.take_snapshot, **{**progress.state})
-    [made] = memory.app.snapshots.page("acme", 10, None).snapshots
+    run_job(memory, memory.app.archive.take_snapshot, **{**progress.state})
+    [made] = memory.app.segments.snapshots.page("acme", 10, None).snapshots
     assert (made.id, made.counts["events"]) == (job_id, 520)
-    again = run_job(memory, memory.app.take_snapshot, **{**progress.state})
+    again = run_job(memory, memory.app.archive.take_snapshot, **{**progress.state})
     assert again["events"] == 520
-    assert memory.app.snapshots.page("acme", 10, None).snapshots == (replace(made),)
+    assert memory.app.segments.snapshots.page("acme", 10, None).snapshots == (replace(made),)

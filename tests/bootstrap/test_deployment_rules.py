@@ -21,7 +21,7 @@ def opened_with(tmp_path: Path, **variables: str) -> Rules:
     environment = {"RECOLLECT_HOME": str(tmp_path / "home"), "RECOLLECT_EMBEDDER": "none", **variables}
     app = open_app(Settings.from_environment(environment))
     try:
-        return app.rules("acme")
+        return app.rules.resolved("acme")
     finally:
         app.parts.close()
 

@@ -57,7 +57,7 @@ def test_the_current_input_appears_once_and_last(memory: Memory) -> None:
 def test_it_stores_nothing(memory: Memory) -> None:
     memory.add("I have a dog")
     memory.context("Where do I live?")
-    page = memory.app.listing.window(ANNA, WindowQuery(now=memory.now, window=TimeWindow(), limit=10))
+    page = memory.app.timeline.listing.window(ANNA, WindowQuery(now=memory.now, window=TimeWindow(), limit=10))
     assert [event.content for event in page.events] == ["I have a dog"]
 
 
@@ -160,4 +160,4 @@ def test_the_receipt_names_why_each_line_is_there(memory: Memory) -> None:
     answer = memory.context("violin", conversation_id="c1")
     assert all(selected.reason for selected in answer.prompt.memories)
     assert all(left.reason for left in answer.left_out)
-    assert answer.rules_version == memory.app.rules("acme").version
+    assert answer.rules_version == memory.app.rules.resolved("acme").version

@@ -249,22 +249,22 @@ def test_a_summary_and_the_raw_window_share_the_conversation_between_them(memory
     for _ in range(2):
         order = SummaryOrder(
             now=memory.now,
-            rules=memory.app.rules("acme").summary,
+            rules=memory.app.rules.resolved("acme").summary,
             seed=memory.app.ids.seed(int(memory.now.timestamp() * 1000), IDS),
             remaining_seconds=lambda: 60.0,
             force=True,
         )
-        assert isinstance(memory.app.summarize(ANNA, order), SummaryMade)
+        assert isinstance(memory.app.summaries.summarize(ANNA, order), SummaryMade)
         answer = memory.context("go on", conversation_id="c1")
         assert answer.summary is not None
         said = [item.content for item in answer.messages.parts.raw_window]
         uncovered = [event for event in spoken(memory) if not answer.summary.covers(event.ref)]
         assert said == [event.content for event in uncovered]
-        assert len(said) == memory.app.rules("acme").summary.raw_window
+        assert len(said) == memory.app.rules.resolved("acme").summary.raw_window
         memory.add(*(f"Then it rained, day {n}" for n in range(30)))
         assert len(memory.context("go on", conversation_id="c1").messages.parts.raw_window) == 10
 
 
 def spoken(memory: Memory) -> list[Event]:
     query = WindowQuery(now=memory.now, window=TimeWindow(), limit=1000)
-    return list(reversed(memory.app.listing.window(ANNA, query).events))
+    return list(reversed(memory.app.timeline.listing.window(ANNA, query).events))

@@ -105,7 +105,7 @@ def test_a_model_that_cannot_even_be_made_costs_no_word_either(memory: Memory) -
     def unmade() -> Any:
         raise NotReady("no such model")
 
-    session.memory.app.turn._model = unmade
+    session.memory.app.context.turn._model = unmade
     with pytest.raises(TurnUnanswered):
         session.say("Remember my dog")
     assert session.contents() == [("user", "Remember my dog")]

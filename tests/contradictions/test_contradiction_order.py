@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from crashes.wrapping import Apart, Ticket, WrappedParts
 from embedded.contradicting import on
 from embedded.setting import Memory, open_memory
-from recollect.app import App, Parts
+from recollect.app import App
+from recollect.composition.deployment import Parts
 from recollect.core.scope import Scope
 from recollect.memories.memory import MemoryStatus
 from recollect.memories.reading import KeptMemory, ReadMemories
@@ -111,7 +112,7 @@ class Told:
 
     def project(self, places: Sequence[int], by: App | None = None) -> None:
         markers = [PendingEvent(self.scope, self._event(place).ref) for place in places]
-        (by or self.memory.app).project(markers, self.memory.now)
+        (by or self.memory.app).projection.project(markers, self.memory.now)
 
     def drain(self) -> None:
         for _ in range(20):
@@ -275,7 +276,7 @@ def test_two_that_project_at_once_end_as_one(name: str, memory: Memory, tell: Te
 def _overtaken(memory: Memory, told: Told, first: int, second: int, number: int) -> bool:
     """Projects the first, and after so many calls the second in between; whether there were as many."""
     calls = Overtaking(number, lambda: told.project([second]))
-    app = App(memory.app.settings, cast(Parts, Apart(WrappedParts(memory.app.parts, cast(Ticket, calls)))))
-    app.ids = memory.app.ids
+    parts = Apart(WrappedParts(memory.app.parts, cast(Ticket, calls)))
+    app = App(memory.app.settings, cast(Parts, parts), ids=memory.app.ids)
     told.project([first], app)
     return calls.fired

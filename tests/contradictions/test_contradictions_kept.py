@@ -40,7 +40,7 @@ def told(memory: Memory) -> Memory:
     say(memory, *TOLD)
     say(memory, on(11, "My favourite colour is blue."), on(12, "My favourite colour is green."))
     blue, green = memory.ids[-2:]
-    memory.app.revert_decision(ANNA, f"{green}.{blue}", RevertOrder(actor=USER, now=memory.now))
+    memory.app.contradictions.revert(ANNA, f"{green}.{blue}", RevertOrder(actor=USER, now=memory.now))
     settle(memory)
     return memory
 
@@ -162,7 +162,7 @@ def restored(memory: Memory, name: str, home: Path) -> Memory:
         file.unlink()
     other = open_memory(home)
     other.ids, other.now = memory.ids, memory.now
-    run_job(other, other.app.restore_snapshot, snapshot_id=name)
+    run_job(other, other.app.archive.restore, snapshot_id=name)
     return projected_again(other, home)
 
 

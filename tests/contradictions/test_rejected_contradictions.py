@@ -12,7 +12,7 @@ ACTIVE, SUPERSEDED = MemoryStatus.ACTIVE, MemoryStatus.SUPERSEDED
 
 
 def reject(memory: Memory, value: str) -> None:
-    memory.app.reject_value(ANNA, value, Rejecting(now=memory.now, actor=USER, via="test"))
+    memory.app.deletion.reject(ANNA, value, Rejecting(now=memory.now, actor=USER, via="test"))
 
 
 @pytest.mark.spec("P-22", "P-24")
@@ -33,6 +33,6 @@ def test_what_a_withdrawn_decision_ended_counts_again_unless_it_was_rejected(mem
     supersede(memory, old, new)
     if rejected:
         reject(memory, PARIS)
-    changed = list(memory.app.decided.withdrawn(ANNA, new, memory.now))
+    changed = list(memory.app.contradictions.ledger.withdrawn(ANNA, new, memory.now))
     assert [kept.memory.id for kept in changed] == ([] if rejected else [old])
     assert now(memory, old).status is (SUPERSEDED if rejected else ACTIVE)

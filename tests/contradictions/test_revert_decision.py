@@ -62,7 +62,7 @@ def test_a_bound_that_its_own_words_had_set_is_there_again(memory: Memory) -> No
     old, new = remember(memory, PARIS, LYON)
     ends = NOON + timedelta(days=30)
     bounded = kept(memory, old)
-    memory.app.decided.bounded(ANNA, bounded, replace(bounded.memory, valid_to=ends), memory.now)
+    memory.app.contradictions.ledger.bounded(ANNA, bounded, replace(bounded.memory, valid_to=ends), memory.now)
     decision = supersede(memory, old, new)
     assert now(memory, old).valid_to != ends
     revert(memory, decision)
@@ -74,7 +74,7 @@ def test_it_is_told_by_whom(memory: Memory) -> None:
     old, new = remember(memory, PARIS, LYON)
     decision = supersede(memory, old, new)
     revert(memory, decision)
-    page = memory.app.list_audit(ANNA, 10, None, AuditFilter(action=Action.REVERT))
+    page = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.REVERT))
     (entry,) = page.entries
     assert (entry.actor.kind, entry.actor.id, entry.target_ids) == (ActorKind.USER, "anna", (old, new))
     assert entry.before is not None
@@ -106,7 +106,7 @@ def test_what_something_else_ended_since_stays_ended(memory: Memory) -> None:
 
 
 def forget(memory: Memory, event_id: str) -> None:
-    memory.app.forget(ANNA, event_id=event_id, now=memory.now)
+    memory.app.deletion.forget(ANNA, event_id=event_id, now=memory.now)
     memory.project()
 
 
@@ -117,7 +117,7 @@ def expire(memory: Memory, event_id: str) -> None:
 
 def reject(memory: Memory, _event_id: str) -> None:
     order = Rejecting(now=memory.now, actor=USER, via="test")
-    memory.app.reject_value(ANNA, PARIS, order)
+    memory.app.deletion.reject(ANNA, PARIS, order)
     memory.project()
 
 
@@ -260,7 +260,7 @@ def test_the_copy_names_its_origin_in_an_export(memory: Memory) -> None:
     old, new = remember(memory, PARIS, LYON, key="album")
     again = revert(memory, by_key(memory, old, new)).memory_id
     events = memory.app.parts.timeline.records(ANNA, 100, None).events
-    lines = {line.event.id: line for line in memory.app.record_lines(ANNA, events, memory.now)}
+    lines = {line.event.id: line for line in memory.app.segments.record_lines(ANNA, events, memory.now)}
     assert lines[again].origin == RecordOrigin("anna", old)
     assert lines[again].copied
     assert not lines[old].copied
@@ -282,9 +282,11 @@ def test_erasing_a_user_with_a_value_that_was_brought_back_leaves_nothing(memory
     revert(memory, by_key(memory, old, new))
     merged, whole = remember(memory, TITLE, PROMOTED)
     revert(memory, merge(memory, merged, whole))
-    erasure = memory.app.erase_user(ANNA, memory.now, datetime.now(UTC), USER, lambda: 60.0)
+    erasure = memory.app.deletion.erase(ANNA, memory.now, datetime.now(UTC), USER, lambda: 60.0)
     memory.app.run_jobs.one("acme", erasure.id, lambda: datetime.now(UTC), lambda: 60.0)
-    assert memory.app.erase_user.report("acme", erasure.id).verified
+    assert memory.app.deletion.erase.report("acme", erasure.id).verified
     assert ledger(memory) == {}
     assert kept_of(memory) == {}
-    assert [entry.action for entry in memory.app.list_audit(ANNA, 50, None, AuditFilter()).entries] == [Action.ERASE]
+    assert [entry.action for entry in memory.app.memories.audit(ANNA, 50, None, AuditFilter()).entries] == [
+        Action.ERASE
+    ]

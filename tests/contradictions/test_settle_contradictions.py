@@ -229,8 +229,9 @@ def test_said_again_after_a_change_it_is_current_again(memory: Memory) -> None:
 
 @pytest.mark.spec("P-24")
 def test_off_leaves_cues_as_open_conflicts(memory: Memory) -> None:
-    rules = memory.app.rules("acme")
-    memory.app.rules = lambda tenant: replace(rules, conflict=replace(rules.conflict, auto_apply="off"))  # type: ignore[method-assign]
+    rules = memory.app.rules.resolved("acme")
+    off = replace(rules, conflict=replace(rules.conflict, auto_apply="off"))
+    memory.app.rules.resolved = lambda tenant: off  # type: ignore[method-assign]
     old, new = say(memory, on(0, PARIS), on(2, LYON))
     assert statuses(memory, [old, new]) == [ACTIVE, ACTIVE]
     page = memory.app.parts.items.page(ANNA.user, CONFLICTS, 10, None)
@@ -243,7 +244,7 @@ def test_each_decision_is_in_the_ledger_and_in_the_audit(memory: Memory) -> None
 
     old, new = say(memory, on(0, PARIS), on(2, LYON))
     assert decisions(memory) == [(new, old, "superseded")]
-    (entry,) = memory.app.list_audit(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
+    (entry,) = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
     assert (entry.target_ids, entry.via, entry.rule) == ((old, new), "cue", "home.change")
     assert "Paris" not in str(entry)
 
@@ -251,7 +252,7 @@ def test_each_decision_is_in_the_ledger_and_in_the_audit(memory: Memory) -> None
 @pytest.mark.spec("P-22")
 def test_a_deleted_winner_brings_no_older_value_back(memory: Memory) -> None:
     old, new = say(memory, on(0, PARIS), on(2, LYON))
-    memory.app.forget.record(ANNA, new, now=memory.now)
+    memory.app.deletion.forget.record(ANNA, new, now=memory.now)
     settle(memory)
     assert statuses(memory, [old]) == [SUPERSEDED]
     assert recalled(memory, "where do I live") == []

@@ -19,20 +19,20 @@ BEN = Scope("acme", "ben")
 def archived(world: World) -> None:
     """Closed segments that are written, and a snapshot; then something new, and something deleted."""
     remembered(world)
-    world.app.compact_segments.close(ANNA, world.now)
-    world.app.compact_segments(ANNA, world.now)
+    world.app.segments.compact.close(ANNA, world.now)
+    world.app.segments.compact(ANNA, world.now)
     assert run_job(world, "snapshot") == "done"
     world.known["snapshot"] = world.known["job"]
     world.known["later"] = world.say("I bake bread.", city("Bonn", 2))
-    world.app.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
     world.reconcile()
 
 
 def closed(world: World) -> None:
     """A closed segment that nobody has written, one event of which is gone."""
     remembered(world)
-    world.app.compact_segments.close(ANNA, world.now)
-    world.app.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.app.segments.compact.close(ANNA, world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
     world.reconcile()
 
 
@@ -60,7 +60,7 @@ def _order(world: World, via: str) -> ImportOrder:
 
 
 def _exported(world: World) -> list[Any]:
-    page = world.app.export_memories.page(ANNA, None, world.now)
+    page = world.app.segments.export.page(ANNA, None, world.now)
     return [read_line(text) for text in page.text.splitlines()]
 
 
@@ -75,9 +75,9 @@ def _exported(world: World) -> list[Any]:
 )
 def compact(world: World) -> None:
     """A closed segment, then the open one, as the schedule does it."""
-    world.app.compact_segments(ANNA, world.now)
-    world.app.compact_segments.close(ANNA, world.now)
-    world.app.compact_segments.run(world.now, lambda: 600.0)
+    world.app.segments.compact(ANNA, world.now)
+    world.app.segments.compact.close(ANNA, world.now)
+    world.app.segments.compact.run(world.now, lambda: 600.0)
 
 
 @scenario(
@@ -108,9 +108,9 @@ def forget_what_is_archived(world: World) -> None:
     """A deletion reaches segments and snapshots."""
     gone = world.app.parts.timeline.find(ANNA, world.known["promoted"])
     if gone is not None:
-        world.app.forget(ANNA, event_id=gone.id, now=world.now)
-        world.app.rewrite_segments(ANNA, [gone.ref], world.now)
-        world.app.forget_indexed(ANNA, [gone.ref])
+        world.app.deletion.forget(ANNA, event_id=gone.id, now=world.now)
+        world.app.segments.rewrite(ANNA, [gone.ref], world.now)
+        world.app.search_index.forget(ANNA, [gone.ref])
 
 
 @scenario("empty_archived_slots", "segment_archive.supersede", prepare=archived, after=gone("Bonn"))
@@ -118,8 +118,8 @@ def forget_what_superseded_an_archived_value(world: World) -> None:
     """The archive's value of the slot, which is the one before, says that it is superseded."""
     gone = world.app.parts.timeline.find(ANNA, world.known["later"][1])
     if gone is not None:
-        world.app.forget(ANNA, event_id=gone.id, now=world.now)
-        world.app.empty_archived_slots(ANNA, [gone.ref], world.now)
+        world.app.deletion.forget(ANNA, event_id=gone.id, now=world.now)
+        world.app.segments.empty_slots(ANNA, [gone.ref], world.now)
 
 
 @scenario(
@@ -150,7 +150,7 @@ def job_restore_timeline(world: World) -> str:
 
 def copied(world: World) -> None:
     """Ben has what Anna exported."""
-    world.app.import_memories(BEN, _exported(world), _order(world, "import"))
+    world.app.archive.import_memories(BEN, _exported(world), _order(world, "import"))
     event = world.app.parts.timeline.find(ANNA, world.known["promoted"])
     assert event is not None
     world.known["ref"] = event.ref
@@ -160,15 +160,15 @@ def copied(world: World) -> None:
 def import_a_copy(world: World) -> dict[str, int]:
     """Anna's records become Ben's too; her own are there already."""
     lines = world.known.setdefault("lines", _exported(world))
-    own = world.app.import_memories(ANNA, lines, _order(world, "import"))
-    world.app.import_memories(BEN, lines, _order(world, "import"))
+    own = world.app.archive.import_memories(ANNA, lines, _order(world, "import"))
+    world.app.archive.import_memories(BEN, lines, _order(world, "import"))
     return {outcome.value: count for outcome, count in own.counts.items()}
 
 
 @scenario("rewrite_segments.erase", "segment_archive.erase", prepare=archived)
 def erase_the_archive(world: World) -> None:
     """Of one user."""
-    world.app.rewrite_segments.erase(ANNA)
+    world.app.segments.rewrite.erase(ANNA)
 
 
 @scenario(
@@ -183,8 +183,8 @@ def erase_the_archive(world: World) -> None:
 )
 def archives(world: World) -> list[Any]:
     """As they are read."""
-    lines = [line.event.content for line in world.app.read_segments(ANNA)]
-    diff = world.app.diff_snapshots("acme", world.known["first"], world.known["snapshot"])
-    listed = [one.id for one in world.app.snapshots.page("acme", 10, None).snapshots]
-    page = world.app.export_memories.page(ANNA, None, world.now)
-    return [*lines, dict(diff.counts), world.app.snapshots.ids("acme"), listed, page.lines]
+    lines = [line.event.content for line in world.app.segments.read(ANNA)]
+    diff = world.app.segments.diff("acme", world.known["first"], world.known["snapshot"])
+    listed = [one.id for one in world.app.segments.snapshots.page("acme", 10, None).snapshots]
+    page = world.app.segments.export.page(ANNA, None, world.now)
+    return [*lines, dict(diff.counts), world.app.segments.snapshots.ids("acme"), listed, page.lines]

@@ -64,7 +64,7 @@ def resolved(world: World) -> None:
     """The same, with a person's word on the conflict."""
     decided(world)
     winner = world.known["conflict"].partition(".")[0]
-    done = world.app.resolve_conflict(ANNA, world.known["conflict"], winner, USER, world.now)
+    done = world.app.contradictions.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
     world.known["user"] = done.decision_id
     world.reconcile()
 
@@ -92,14 +92,14 @@ def _current(*contents: str) -> Any:
 )
 def settle_contradictions(world: World) -> None:
     """What ends, replaces, takes back, bounds and changes a part, all in one round."""
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile(world.now)
 
 
 @scenario("decided.withdrawn", "decided.taken_back", prepare=decided, after=_current(PARIS, LYON))
 def withdraw_decisions(world: World) -> bool:
     """What a record had decided that turned out never to have been so."""
     winner = world.known["cue"].partition(".")[0]
-    for changed in world.app.decided.withdrawn(ANNA, winner, world.now):
+    for changed in world.app.contradictions.ledger.withdrawn(ANNA, winner, world.now):
         world.app.parts.projections.mark(ANNA, [changed.memory.ref])
     return True
 
@@ -114,12 +114,12 @@ def leave_open(world: World) -> bool:
     relation = Relation(kind=RelationKind.UNDECIDED, rule="test")
     verdict = Verdict(newer.id, newer.timestamp, relation)
     for _ in range(2):
-        world.app.apply_verdicts.leave_open(ANNA, older.id, verdict, world.now)
+        world.app.contradictions.apply_verdicts.leave_open(ANNA, older.id, verdict, world.now)
     return True
 
 
 def _revert(world: World, name: str) -> None:
-    world.app.revert_decision(ANNA, world.known[name], RevertOrder(actor=USER, now=world.now))
+    world.app.contradictions.revert(ANNA, world.known[name], RevertOrder(actor=USER, now=world.now))
 
 
 @scenario("revert_decision", "decided.back", prepare=decided, after=_current(PARIS, LYON), done_already=(Conflict,))
@@ -151,9 +151,9 @@ def revert_a_key(world: World) -> None:
 def revert_a_resolution(world: World) -> str:
     """Asked once, and tried again with the same key: the conflict is open again."""
     order = RevertOrder(actor=USER, now=world.now, again=True)
-    done = world.app.revert_decision(ANNA, world.known["user"], order)
-    decision = world.app.list_decisions.one(ANNA, world.known["user"])
-    world.app.revert_decision.current(ANNA, decision)
+    done = world.app.contradictions.revert(ANNA, world.known["user"], order)
+    decision = world.app.contradictions.decisions.one(ANNA, world.known["user"])
+    world.app.contradictions.revert.current(ANNA, decision)
     return done.decision.status.value
 
 
@@ -161,7 +161,7 @@ def revert_a_resolution(world: World) -> str:
 def resolve_a_conflict(world: World) -> str:
     """The newer one counts; the same again is the same answer."""
     winner = world.known["conflict"].partition(".")[0]
-    done = world.app.resolve_conflict(ANNA, world.known["conflict"], winner, USER, world.now)
+    done = world.app.contradictions.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
     return done.conflict.status.value
 
 
@@ -170,7 +170,7 @@ def forget_an_older_part(world: World) -> bool:
     """What took the part up gets its own words back."""
     event = world.app.parts.timeline.find(ANNA, world.known["older"])
     if event is not None:
-        world.app.forget(ANNA, event_id=event.id, now=world.now)
+        world.app.deletion.forget(ANNA, event_id=event.id, now=world.now)
     return True
 
 
@@ -178,10 +178,10 @@ def forget_an_older_part(world: World) -> bool:
 def forget_a_merged_memory(world: World) -> bool:
     """With both of its sources."""
     try:
-        memory = world.app.memories.one(ANNA, world.known["newer"], world.now)
+        memory = world.app.memories.keep.one(ANNA, world.known["newer"], world.now)
     except NotFound:
         return True
-    world.app.forget.memory(ANNA, memory, now=world.now)
+    world.app.deletion.forget.memory(ANNA, memory, now=world.now)
     return True
 
 
@@ -192,9 +192,9 @@ def forget_a_merged_memory(world: World) -> bool:
 )
 def list_decisions(world: World) -> list[Any]:
     """The ledger, and what is open."""
-    page = world.app.list_decisions(ANNA, 50, None, DecisionFilter())
-    conflicts = world.app.list_conflicts(ANNA, 50, None, ConflictStatus.OPEN, world.now)
-    one = world.app.list_conflicts.one(ANNA, world.known["conflict"], world.now)
-    own = world.app.list_decisions.item(ANNA, world.known["cue"])
-    item = world.app.list_conflicts.item(ANNA, world.known["conflict"])
+    page = world.app.contradictions.decisions(ANNA, 50, None, DecisionFilter())
+    conflicts = world.app.contradictions.conflicts(ANNA, 50, None, ConflictStatus.OPEN, world.now)
+    one = world.app.contradictions.conflicts.one(ANNA, world.known["conflict"], world.now)
+    own = world.app.contradictions.decisions.item(ANNA, world.known["cue"])
+    item = world.app.contradictions.conflicts.item(ANNA, world.known["conflict"])
     return [len(page.decisions), len(conflicts.conflicts), one.status.value, own.version, item.version]

@@ -45,7 +45,7 @@ def with_zebras(world: World) -> None:
 def noted(world: World) -> None:
     """The same, projected; what failed is noted."""
     with_zebras(world)
-    assert len(refusing(world).reconcile(world.now).noted) == 1
+    assert len(refusing(world).projection.reconcile(world.now).noted) == 1
 
 
 def quarantined(world: World) -> None:
@@ -54,14 +54,14 @@ def quarantined(world: World) -> None:
     app = refusing(world)
     for _ in range(RETRY_POLICY.most_tries):
         world.now += LATER
-        app.reconcile(world.now)
-    assert world.app.failed_events.standing().quarantined == 1
+        app.projection.reconcile(world.now)
+    assert world.app.projection.failed_events.standing().quarantined == 1
 
 
 def tried_again(world: World) -> None:
     """What was noted, when the fault is gone and its time has come; whoever is quarantined is replayed."""
-    world.app.retry_failed.replay("acme", "again", None, world.now + LATER)
-    assert world.app.retry_failed(world.now + 2 * LATER).failed == {}
+    world.app.projection.retry_failed.replay("acme", "again", None, world.now + LATER)
+    assert world.app.projection.retry_failed(world.now + 2 * LATER).failed == {}
 
 
 @scenario(
@@ -73,15 +73,15 @@ def tried_again(world: World) -> None:
 def project_past_a_failure(world: World) -> None:
     """All but the one are projected, and that is noted; its second try fails, too."""
     app = refusing(world)
-    app.reconcile(world.now)
-    app.reconcile(world.now + LATER)
-    app.reconcile.standing()
+    app.projection.reconcile(world.now)
+    app.projection.reconcile(world.now + LATER)
+    app.projection.reconcile.standing()
 
 
 @scenario("failed_events.clear", prepare=noted)
 def retry_what_failed(world: World) -> None:
     """The fault is gone."""
-    world.app.reconcile(world.now + LATER)
+    world.app.projection.reconcile(world.now + LATER)
 
 
 @scenario("failed_events.page", "failed_events.replay", "retry_failed.replay", prepare=quarantined, settle=tried_again)
@@ -93,9 +93,9 @@ def replay_what_is_quarantined(world: World) -> str:
 @scenario("failed_events.forget", "failed_events.noted", prepare=quarantined, settle=tried_again)
 def forget_what_is_quarantined(world: World) -> None:
     """With the event its note goes."""
-    for ref in [one.failed.ref for one in world.app.failed_events.listed("acme", 10)]:
-        world.app.forget(ANNA, event_id=ref.id, now=world.now)
-    world.app.reconcile(world.now)
+    for ref in [one.failed.ref for one in world.app.projection.failed_events.listed("acme", 10)]:
+        world.app.deletion.forget(ANNA, event_id=ref.id, now=world.now)
+    world.app.projection.reconcile(world.now)
 
 
 @scenario(
@@ -104,5 +104,5 @@ def forget_what_is_quarantined(world: World) -> None:
 )  # fmt: skip
 def failures(world: World) -> list[Any]:
     """What an operator sees of them."""
-    failed = world.app.failed_events
+    failed = world.app.projection.failed_events
     return [failed.check().detail, failed.listed("acme", 10), failed.of_user(ANNA), failed.standing("acme")]

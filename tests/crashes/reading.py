@@ -37,14 +37,14 @@ def _request(world: World) -> RecallRequest:
 )
 def search(world: World) -> list[str]:
     """By words and meaning."""
-    return [result.event.content for result in world.app.search(ANNA, _request(world)).results]
+    return [result.event.content for result in world.app.retrieval.search(ANNA, _request(world)).results]
 
 
 @scenario("retrieve_by_intent", "known_spaces.of", prepare=everything, says=AFTER, reads=True, degrades=True)
 def search_by_intent(world: World) -> list[str]:
     """By keywords and recency."""
     question = IntentQuestion(text="What does my sister paint?", filters=SearchFilters(now=world.now))
-    answer = world.app.retrieve_by_intent(ANNA, question, world.app.begin_rules("acme"))
+    answer = world.app.intent(ANNA, question, world.app.begin_rules("acme"))
     return [result.event.content for result in answer.results]
 
 
@@ -52,15 +52,15 @@ def search_by_intent(world: World) -> list[str]:
 def context(world: World) -> str:
     """With everything that stands behind a conversation."""
     request = world.context_request("What does my sister do?", store="shop", web_search="always")
-    return world.app.context(ANNA, request, world.app.begin_rules("acme")).prompt.text
+    return world.app.context.build(ANNA, request, world.app.begin_rules("acme")).prompt.text
 
 
 @scenario("listing.window", "listing.one", "listing.conversations", prepare=everything, says=AFTER, reads=True)
 def listing(world: World) -> list[str]:
     """The timeline as it stands."""
-    page = world.app.listing.window(ANNA, WindowQuery(now=world.now, window=TimeWindow(), limit=3))
-    one = world.app.listing.one(ANNA, page.events[0].id, world.now)
-    return [one.content, *(c.id for c in world.app.listing.conversations(ANNA, 10, None).conversations)]
+    page = world.app.timeline.listing.window(ANNA, WindowQuery(now=world.now, window=TimeWindow(), limit=3))
+    one = world.app.timeline.listing.one(ANNA, page.events[0].id, world.now)
+    return [one.content, *(c.id for c in world.app.timeline.listing.conversations(ANNA, 10, None).conversations)]
 
 
 @scenario(
@@ -75,11 +75,11 @@ def listing(world: World) -> list[str]:
 )
 def summaries_and_goals(world: World) -> list[str]:
     """As they are kept."""
-    latest = world.app.read_summaries.latest(ANNA)
-    world.app.read_summaries.page(ANNA, 10, None)
-    world.app.read_summaries.one(ANNA, "nothing")
-    world.app.goals.one(ANNA, world.known["goal"])
-    return [latest.text if latest else "", *(goal.goal for goal in world.app.goals.listed(ANNA))]
+    latest = world.app.summaries.read.latest(ANNA)
+    world.app.summaries.read.page(ANNA, 10, None)
+    world.app.summaries.read.one(ANNA, "nothing")
+    world.app.summaries.goals.one(ANNA, world.known["goal"])
+    return [latest.text if latest else "", *(goal.goal for goal in world.app.summaries.goals.listed(ANNA))]
 
 
 @scenario(
@@ -95,7 +95,7 @@ def summaries_and_goals(world: World) -> list[str]:
 )
 def knowledge_and_rules(world: World) -> list[str]:
     """What was taught and set."""
-    knowledge, rules = world.app.knowledge, world.app.keep_rules
+    knowledge, rules = world.app.knowledge, world.app.rules
     knowledge.section("acme", "shop")
     knowledge.resolve("acme", "cost above 3", "shop")
     return [

@@ -57,7 +57,9 @@ def deferred_and_removed(world: World) -> None:
     """Removals that nobody has projected, and events that were deferred and may go on."""
     with_removals(world)
     suspended(world)
-    world.app.signal_bridge("acme", Signal("00000000-0000-7000-8000-000000000002", SignalType.HEALTHY, "me"), world.now)
+    world.app.memories.signal_bridge(
+        "acme", Signal("00000000-0000-7000-8000-000000000002", SignalType.HEALTHY, "me"), world.now
+    )
 
 
 def aged(world: World) -> None:
@@ -72,7 +74,7 @@ def aged(world: World) -> None:
         ),
     )
     rule = {"older_than_days": 30, "archive": True}
-    world.app.keep_rules.replace("acme", {"retention": [rule]}, world.now, None)
+    world.app.rules.replace("acme", {"retention": [rule]}, world.now, None)
     world.reconcile()
     world.now += timedelta(hours=2)
 
@@ -152,23 +154,23 @@ def job_reindex_another_generation(world: World) -> str:
 @scenario("schedule_retention", prepare=aged)
 def schedule_retention(world: World) -> None:
     """Once a day."""
-    world.app.schedule_retention(world.now)
+    world.app.archive.schedule_retention(world.now)
 
 
 @scenario("begin_reindex", "jobs.newest", prepare=remembered, reads=True)
 def begin_reindex(world: World) -> list[str]:
     """Nothing is to be begun."""
     world.app.jobs.newest("acme", 10)
-    return world.app.begin_reindex(world.now)
+    return world.app.reindexing.begin(world.now)
 
 
 @scenario("known_users.page", "known_users.forget", prepare=remembered)
 def known_users(world: World) -> list[str]:
     """One who has nothing here is taken off the list."""
     ben = Scope("acme", "ben")
-    world.app.known_users.note(ben, world.now)
-    listed = list(world.app.known_users.page("acme", 10, None).user_ids)
-    world.app.known_users.forget(ben, world.now)
+    world.app.timeline.known_users.note(ben, world.now)
+    listed = list(world.app.timeline.known_users.page("acme", 10, None).user_ids)
+    world.app.timeline.known_users.forget(ben, world.now)
     return listed
 
 
@@ -186,9 +188,9 @@ def known_users(world: World) -> list[str]:
 )
 def index(world: World) -> list[Any]:
     """What is asked of the index beside searches; of a tenant that has nothing there, nothing is dropped."""
-    used = world.app.index
+    used = world.app.search_index.in_use
     listed = used.listed(ANNA, 100, None)
-    world.app.index_states.lacking("acme", ())
+    world.app.search_index.states.lacking("acme", ())
     other = used.of("another.1")
     return [
         used.check(),

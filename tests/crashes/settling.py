@@ -71,7 +71,7 @@ def _shape(
         world.say(*newer)
 
     def act(world: World) -> None:
-        world.app.reconcile(world.now)
+        world.app.projection.reconcile(world.now)
 
     act.__name__ = f"settle_{name}"
     more = {"apart": True, "unlike": frozenset({"items.memory_versions", "items.audit", "vectors"})}
@@ -109,7 +109,7 @@ _shape(
 def _alike(world: World, **rules: Any) -> None:
     """Two memories that are merely alike, the second not projected yet; no cue rule says anything of them."""
     conflict = {"semantic_threshold": 0.5, **rules}
-    world.app.keep_rules.replace("acme", {"conflict": conflict}, world.now, None)
+    world.app.rules.replace("acme", {"conflict": conflict}, world.now, None)
     world.say(on(0, ALIKE[0]))
     world.reconcile()
     world.say(on(0.001, ALIKE[1]))
@@ -149,13 +149,13 @@ def _one_decided(_: World, stored: Stored) -> None:
 )
 def settle_what_is_alike(world: World) -> None:
     """A proposal on an open conflict; both stay. How alike they are differs in the last digits of a kept vector."""
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile(world.now)
 
 
 @scenario("apply_arbitration", prepare=alike_and_applied, after=_one_decided, apart=True)
 def settle_what_is_alike_for_good(world: World) -> None:
     """`conflict.auto_apply` `all`."""
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile(world.now)
 
 
 def _statement(number: int) -> Statement:
@@ -194,7 +194,9 @@ def arbitrate_and_apply(world: World) -> Any:
 
     def work(seed: IdSeed, _: bool) -> dict[str, Any]:
         applying = Applying(USER, seed, world.now)
-        found: Arbitration = world.app.arbitrate.applied(ANNA, _asked(), world.app.rules("acme"), applying)
+        found: Arbitration = world.app.arbitration.arbitrate.applied(
+            ANNA, _asked(), world.app.rules.resolved("acme"), applying
+        )
         return {"action": found.verdict.action.value, "stored": len(found.stored)}
 
     return world.once("arbitrate", 3, work)
@@ -203,12 +205,14 @@ def arbitrate_and_apply(world: World) -> Any:
 @scenario("arbitrate.weighed", prepare=nothing, reads=True)
 def arbitrate(world: World) -> str:
     """A dry run."""
-    return world.app.arbitrate.weighed("acme", _asked(), world.app.rules("acme")).verdict.action.value
+    return world.app.arbitration.arbitrate.weighed(
+        "acme", _asked(), world.app.rules.resolved("acme")
+    ).verdict.action.value
 
 
 def ruled(world: World) -> None:
     """A rule that there is."""
-    world.app.merge_rules.put("acme", "mine", _RULE, world.now)
+    world.app.arbitration.merge_rules.put("acme", "mine", _RULE, world.now)
 
 
 @scenario("merge_rules.put", "merge_rules.registry", "bus_outbox.deliver", prepare=nothing)
@@ -216,28 +220,28 @@ def merge_rules_put(world: World) -> int:
     """Registered, and told once."""
     if not _known(world):
         ruled(world)
-    return len(world.app.merge_rules.registry("acme").rules)
+    return len(world.app.arbitration.merge_rules.registry("acme").rules)
 
 
 def _known(world: World) -> bool:
-    return "mine" in [rule.name for rule in world.app.merge_rules.registry("acme").rules]
+    return "mine" in [rule.name for rule in world.app.arbitration.merge_rules.registry("acme").rules]
 
 
 @scenario("merge_rules.patch", prepare=ruled, done_already=(VersionMismatch,))
 def merge_rules_patch(world: World) -> None:
     """By its version."""
-    world.app.merge_rules.patch("acme", "mine", {"enabled": False}, world.now, lambda version: version == 2)
+    world.app.arbitration.merge_rules.patch("acme", "mine", {"enabled": False}, world.now, lambda version: version == 2)
 
 
 @scenario("merge_rules.delete", prepare=ruled, done_already=(NotFound,))
 def merge_rules_delete(world: World) -> None:
     """Gone, and told once."""
-    world.app.merge_rules.delete("acme", "mine", world.now, lambda _: True)
+    world.app.arbitration.merge_rules.delete("acme", "mine", world.now, lambda _: True)
 
 
 @scenario("merge_rules.load", prepare=ruled, done_already=(VersionMismatch,))
 def merge_rules_load(world: World) -> None:
     """All or none."""
     rules: list[tuple[str, dict[str, Any]]] = [("one", _RULE), ("other", {"extends": "one"})]
-    if len(world.app.merge_rules.registry("acme").rules) < 4:
-        world.app.merge_rules.load("acme", rules, world.now)
+    if len(world.app.arbitration.merge_rules.registry("acme").rules) < 4:
+        world.app.arbitration.merge_rules.load("acme", rules, world.now)

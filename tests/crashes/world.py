@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from crashes.wrapping import Apart, Ticket, WrappedParts
 from embedded.setting import ANNA
-from recollect.app import App, Parts
+from recollect.app import App
 from recollect.bootstrap import open_app
+from recollect.composition.deployment import Parts
 from recollect.context.build import ContextRequest
 from recollect.context.model_call import ModelAnswer, ModelRequest
 from recollect.context.rendering import fence_for
@@ -101,9 +102,9 @@ class World:
     def reconcile(self) -> None:
         """As the schedule does it, until nothing is pending; nothing may fail."""
         for _ in range(_ROUNDS):
-            assert self.app.reconcile(self.now).failed == {}
-            assert self.app.reconcile_bridge(self.now).deferred.failed.total() == 0
-            self.app.apply_tombstones(self.now, lambda: 600.0)
+            assert self.app.projection.reconcile(self.now).failed == {}
+            assert self.app.memories.reconcile_bridge(self.now).deferred.failed.total() == 0
+            self.app.deletion.apply_tombstones(self.now, lambda: 600.0)
             if not self.app.parts.projections.pending(1, None).markers:
                 return
         raise AssertionError("reconciliation comes to no end")
@@ -129,8 +130,8 @@ class World:
     def say(self, *contents: str | EventDraft, scope: Scope = ANNA, conversation: str = "c1") -> list[str]:
         """Events a minute apart, without a key of their own; their ids."""
         drafts = [self._draft(content) for content in contents]
-        answer = self.app.ingest(
-            scope, conversation, drafts, self.seed(len(drafts) + 1), self.now, self.app.rules(scope.tenant)
+        answer = self.app.timeline.ingest(
+            scope, conversation, drafts, self.seed(len(drafts) + 1), self.now, self.app.rules.resolved(scope.tenant)
         )
         return [result.event_id for result in answer.results if result.event_id is not None]
 

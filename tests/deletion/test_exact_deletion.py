@@ -36,11 +36,11 @@ def planned(memory: Memory, said: tuple[str, ...], sentences: tuple[str, ...], g
 
 def forget(summaries: Summaries, place: int) -> None:
     """Deletes what was said n-th."""
-    summaries.app.forget(ANNA, event_id=summaries.memory.ids[place], now=summaries.memory.now)
+    summaries.app.deletion.forget(ANNA, event_id=summaries.memory.ids[place], now=summaries.memory.now)
 
 
 def goals_of(summaries: Summaries, scope: Scope = ANNA) -> dict[str, Goal]:
-    return {goal.goal: goal for goal in summaries.app.goals.listed(scope)}
+    return {goal.goal: goal for goal in summaries.app.summaries.goals.listed(scope)}
 
 
 def without(texts: tuple[str, ...], place: int) -> list[str]:
@@ -116,7 +116,7 @@ FREE = ("Ella quiere viajar.", "Ponerse en forma")
 def test_what_no_message_accounts_for_goes_with_any_that_is_covered(memory: Memory) -> None:
     summaries = planned(memory, PLANS, (*SENTENCES, FREE[0]), (*GOALS, FREE[1]))
     for scope in (COACH, ANNA):
-        summaries.app.goals.track(scope, "Sing", GoalStatus.ACTIVE, None, summaries.memory.now)
+        summaries.app.summaries.goals.track(scope, "Sing", GoalStatus.ACTIVE, None, summaries.memory.now)
     assert not goals_of(summaries)[FREE[1]].supported
     assert goals_of(summaries)[FREE[1]].source_event_ids == ()
     forget(summaries, 10)  # of the chatter
@@ -131,7 +131,7 @@ def test_what_no_message_accounts_for_stays_while_only_newer_ones_go(memory: Mem
     summaries = planned(memory, PLANS, (*SENTENCES, FREE[0]), (*GOALS, FREE[1]))
     summaries.wait(hours=1)
     summaries.memory.add("Something new.")
-    summaries.app.forget(ANNA, event_id=summaries.memory.ids[-1], now=summaries.memory.now)
+    summaries.app.deletion.forget(ANNA, event_id=summaries.memory.ids[-1], now=summaries.memory.now)
     assert FREE[1] in goals_of(summaries)
     assert FREE[0] in summaries.stored()[0].text
 

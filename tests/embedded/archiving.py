@@ -45,7 +45,7 @@ def exported(memory: Memory, scope: Scope = ANNA) -> list[RecordLine]:
     lines: list[RecordLine] = []
     after = None
     while True:
-        page = memory.app.export_memories.page(scope, after, memory.now)
+        page = memory.app.segments.export.page(scope, after, memory.now)
         lines += map(read_line, page.text.splitlines())
         after = page.more
         if after is None:
@@ -54,7 +54,7 @@ def exported(memory: Memory, scope: Scope = ANNA) -> list[RecordLine]:
 
 def imported(memory: Memory, lines: list[RecordLine], scope: Scope = ANNA) -> ImportReport:
     """What an import of these lines did."""
-    return memory.app.import_memories(scope, lines, ImportOrder(actor=USER, via="import", now=memory.now))
+    return memory.app.archive.import_memories(scope, lines, ImportOrder(actor=USER, via="import", now=memory.now))
 
 
 def run_job(memory: Memory, kind: JobKind, tenant: str = "acme", **parameters: Any) -> dict[str, int]:
@@ -77,7 +77,7 @@ def run_job(memory: Memory, kind: JobKind, tenant: str = "acme", **parameters: A
 def snapshot(memory: Memory, **parameters: Any) -> str:
     """The id of a new snapshot of the tenant `acme`, or of one user."""
     job_id = memory.app.ids.seed(int(memory.now.timestamp() * 1000)).nth(0)
-    run_job(memory, memory.app.take_snapshot, **{JOB_ID: job_id}, **parameters)
+    run_job(memory, memory.app.archive.take_snapshot, **{JOB_ID: job_id}, **parameters)
     return job_id
 
 

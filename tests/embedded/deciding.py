@@ -72,7 +72,7 @@ def supersede(
     after = settled(loser.memory, [Verdict(newer, winner.timestamp, relation)])
     outcome = Outcome.RETRACTED if kind is RelationKind.RETRACTS else Outcome.SUPERSEDED
     decision = _decision(loser.memory, newer, memory, outcome)
-    memory.app.decided.changed(scope, loser, after, [decision], memory.now)
+    memory.app.contradictions.ledger.changed(scope, loser, after, [decision], memory.now)
     follow(memory, older, scope)
     return decision.id
 
@@ -84,7 +84,7 @@ def merge(memory: Memory, older: str, newer: str, content: str = BOTH) -> str:
     verdict = Verdict(newer, winner.memory.timestamp, relation)
     decision = _decision(loser.memory, newer, memory, Outcome.MERGED)
     after = settled(loser.memory, [verdict])
-    memory.app.merge_parts(ANNA, loser, winner, after, [decision], verdict, memory.now)
+    memory.app.contradictions.merge(ANNA, loser, winner, after, [decision], verdict, memory.now)
     follow(memory, older)
     follow(memory, newer)
     return decision.id
@@ -115,7 +115,9 @@ def follow(memory: Memory, memory_id: str, scope: Scope = ANNA) -> None:
 
 def revert(memory: Memory, decision_id: str, scope: Scope = ANNA, *, again: bool = False) -> Reverted:
     """Takes it back, and lets the index follow."""
-    reverted = memory.app.revert_decision(scope, decision_id, RevertOrder(actor=USER, now=memory.now, again=again))
+    reverted = memory.app.contradictions.revert(
+        scope, decision_id, RevertOrder(actor=USER, now=memory.now, again=again)
+    )
     for _ in range(3):
         memory.project()
     return reverted

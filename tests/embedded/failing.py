@@ -11,7 +11,7 @@ PORTS = ("timeline", "projections", "index", "embedder", "publisher", "items")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Where it strikes (`index.put`, `following.summaries`), with what, and whether the call's work is done before."""
+    """Where it strikes (`index.put`, `steps.summaries`), with what, and whether the call's work is done before."""
 
     place: str
     error: type[Exception]
@@ -66,7 +66,7 @@ class _Part:
 
 
 class _Step:
-    """One of the parts of `Following`; what else it has is its own."""
+    """One of the parts of `ProjectionSteps`; what else it has is its own."""
 
     def __init__(self, place: str, step: Any, faults: Faults) -> None:
         self._place, self._step, self._faults = place, step, faults
@@ -81,12 +81,12 @@ class _Step:
 def with_faults(memory: Memory, faults: Faults) -> Memory:
     """The same memory where these strike."""
     struck = with_parts(memory, **{name: _Part(name, getattr(memory.app.parts, name), faults) for name in PORTS})
-    following = struck.app.following
+    own = struck.app.projection.steps
     steps: Mapping[str, Any] = {
-        name: _Step(f"following.{name}", getattr(following, name), faults)
+        name: _Step(f"steps.{name}", getattr(own, name), faults)
         for name in ("memories", "contradictions", "segments", "summaries", "expiry")
     }
-    struck.app.__dict__["following"] = replace(following, **steps)
+    struck.app.projection.__dict__["steps"] = replace(own, **steps)
     return struck
 
 

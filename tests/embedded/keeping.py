@@ -31,7 +31,7 @@ class Keeping:
 
     def rules(self, *rules: Mapping[str, Any], tenant: str = "acme") -> None:
         """The tenant's rules of retention."""
-        self.memory.app.keep_rules.replace(tenant, {"retention": list(rules)}, self.memory.now, None)
+        self.memory.app.rules.replace(tenant, {"retention": list(rules)}, self.memory.now, None)
 
     def say(self, text: str, age_days: float, scope: Scope = ANNA, **more: Any) -> str:
         """An event of that age; its id."""

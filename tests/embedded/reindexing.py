@@ -71,7 +71,7 @@ def stepped(memory: Memory, tenant: str, between: Callable[[Mapping[str, Any]], 
     """A reindex, a step at a time without any time left, with something done between the steps."""
     state: Mapping[str, Any] = parameters
     for _ in range(10_000):
-        progress = memory.app.reindex.step(tenant, state, memory.now, lambda: 0.0)
+        progress = memory.app.reindexing.reindex.step(tenant, state, memory.now, lambda: 0.0)
         assert not progress.errors
         if progress.done:
             return

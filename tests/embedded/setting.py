@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from recollect.adapters.local.concurrency import Inline
-from recollect.app import App, Parts
+from recollect.app import App
 from recollect.bootstrap import open_app
+from recollect.composition.deployment import Parts
 from recollect.context.build import ContextAnswer, ContextRequest
 from recollect.context.rendering import fence_for
 from recollect.context.sources import ContextQuestion
@@ -39,7 +40,9 @@ class Memory:
         """Ingests texts a minute apart, or drafts as they are."""
         drafts = [self._draft(content) for content in contents]
         seed = self.app.ids.seed(int(self.now.timestamp() * 1000), len(drafts) + 1)
-        answer = self.app.ingest(scope, conversation, drafts, seed, self.now, self.app.rules(scope.tenant))
+        answer = self.app.timeline.ingest(
+            scope, conversation, drafts, seed, self.now, self.app.rules.resolved(scope.tenant)
+        )
         self.ids += [result.event_id for result in answer.results if result.event is not None and result.event_id]
         return answer
 
@@ -51,7 +54,7 @@ class Memory:
 
     def project(self) -> int:
         """Drains what is pending; answers how many events were projected."""
-        report = self.app.reconcile(self.now)
+        report = self.app.projection.reconcile(self.now)
         assert report.failed == {}
         return report.projected
 
@@ -60,7 +63,9 @@ class Memory:
         own = {name: changes.pop(name) for name in ("mode", "min_similarity", "count", "vector") if name in changes}
         filters = SearchFilters(now=self.now, **changes)
         defaults: dict[str, Any] = {"mode": Mode.HYBRID, "vector": None, "count": True}
-        return self.app.search(scope, RecallRequest(text=text, filters=filters, wanted=wanted, **(defaults | own)))
+        return self.app.retrieval.search(
+            scope, RecallRequest(text=text, filters=filters, wanted=wanted, **(defaults | own))
+        )
 
     def found(self, text: str, **changes: Any) -> list[str]:
         """The contents that a search finds, best first."""
@@ -72,7 +77,7 @@ class Memory:
         own = {n: changes.pop(n) for n in ("limits", "token_budget", "web_search") if n in changes}
         question = ContextQuestion(text=text, filters=SearchFilters(now=self.now, **changes), **asked)
         request = ContextRequest(question=question, fence=fence_for("f" * 32), **own)
-        return self.app.context(scope, request, self.app.rules(scope.tenant))
+        return self.app.context.build(scope, request, self.app.rules.resolved(scope.tenant))
 
 
 def open_memory(home: Path, **environment: str) -> Memory:
@@ -101,8 +106,7 @@ def away(memory: Memory, part: str, *methods: str) -> Iterator[Memory]:
     """The memory with one part away, for a while; its use cases are made anew."""
     parts = memory.app.parts
     real = getattr(parts, part)
-    crippled = App(memory.app.settings, _With(parts, part, Away(real, methods)))
-    crippled.ids = memory.app.ids
+    crippled = App(memory.app.settings, _With(parts, part, Away(real, methods)), ids=memory.app.ids)
     yield Memory(crippled, memory.now, memory.ids)
 
 
@@ -127,6 +131,5 @@ def with_parts(memory: Memory, **parts: object) -> Memory:
     replaced: object = memory.app.parts
     for name, part in parts.items():
         replaced = _With(replaced, name, part)
-    app = App(memory.app.settings, cast(Parts, replaced))
-    app.ids = memory.app.ids
+    app = App(memory.app.settings, cast(Parts, replaced), ids=memory.app.ids)
     return Memory(app, memory.now, memory.ids)

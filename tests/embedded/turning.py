@@ -74,15 +74,15 @@ class Talk:
         seconds = changes.pop("seconds", SECONDS)
         context = ContextRequest(question=question, fence=fence_for("f" * 32), **changes)
         request = TurnRequest(context=context, seconds=seconds, resumed=resumed)
-        rules = app.rules(self.scope.tenant)
-        answer = app.turn(self.scope, request, seed or self.seed(), memory.now, rules, self.tools)
+        rules = app.rules.resolved(self.scope.tenant)
+        answer = app.context.turn(self.scope, request, seed or self.seed(), memory.now, rules, self.tools)
         self.conversation_id = answer.conversation_id
         return answer
 
     def stored(self) -> list[Event]:
         """The user's events in the order in which they were said."""
         query = WindowQuery(now=self.memory.now, window=TimeWindow(), limit=100)
-        return list(reversed(self.memory.app.listing.window(self.scope, query).events))
+        return list(reversed(self.memory.app.timeline.listing.window(self.scope, query).events))
 
     def contents(self) -> list[tuple[str, str]]:
         """Role and content of each."""

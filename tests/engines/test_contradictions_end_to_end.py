@@ -103,7 +103,7 @@ def test_a_partial_change_names_both_sources(deployment: Deployment) -> None:
 @pytest.mark.spec("P-24")
 def test_what_is_merely_alike_is_an_open_conflict(deployment: Deployment) -> None:
     rules = {"conflict": {"semantic_threshold": 0.5}}
-    deployment.app.keep_rules.replace("acme", rules, datetime.now(UTC), None)
+    deployment.app.rules.replace("acme", rules, datetime.now(UTC), None)
     texts = ("Anna's blue bicycle stands in the old shed", "Anna's blue bicycle stands in the old barn")
     ids = [say(deployment, text, day, importance=0.9) for day, text in enumerate(texts, 1)]
     assert [status(deployment, one) for one in ids] == [("active", None)] * 2

@@ -77,7 +77,7 @@ def test_a_restored_table_is_not_ready_until_it_has_forgotten(deployment: Deploy
     access.put_many(items)
     ready = deployment.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["tombstones"]["ready"]) == (503, False)
-    assert dict(deployment.app.apply_tombstones(datetime.now(UTC), seconds_from_now(60))) == {"events": 1}
+    assert dict(deployment.app.deletion.apply_tombstones(datetime.now(UTC), seconds_from_now(60))) == {"events": 1}
     assert deployment.call("retrieval", "GET", "/v1/ready").status == 200
     deployment.pump.drain()
     assert found(deployment, SECRET) == []

@@ -58,7 +58,7 @@ def contents(deployment: Deployment, query: str, **more: Any) -> list[str]:
 def drain(deployment: Deployment) -> None:
     deployment.pump.drain()
     assert deployment.pump.given_up == 0
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
 
 
 @pytest.mark.spec("A-19", "A-20", "A-22", "A-26")

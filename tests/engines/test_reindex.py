@@ -10,9 +10,9 @@ import pytest
 
 from embedded.reindexing import OTHER, OtherEmbedder
 from engines.conftest import Deployment, lambda_context
-from recollect import app_index
 from recollect.app import App
 from recollect.bootstrap.aws_parts import AwsParts
+from recollect.composition import search_index
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.aws import http_handler
@@ -29,7 +29,7 @@ ANNA = Scope("acme", "anna")
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pointers are kept for a moment, so that the job need not wait long."""
-    monkeypatch.setattr(app_index, "POINTER_KEPT_SECONDS", 0.2)
+    monkeypatch.setattr(search_index, "POINTER_SECONDS", 0.2)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def _indexes(deployment: Deployment) -> list[str]:
 @pytest.mark.spec("A-33", "A-35")
 def test_a_generation_is_built_switched_to_and_the_old_index_goes(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     ready = other.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["index"]["ready"]) == (503, False)
     assert _found(other, "who paints sunrises")[0] == TEXTS[1]
@@ -90,26 +90,26 @@ def test_a_generation_is_built_switched_to_and_the_old_index_goes(deployment: De
 
 def test_what_is_said_while_it_is_built_is_in_the_new_one(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     state: Any = {}
     for number in range(100):
-        progress = other.app.reindex.step("acme", state, datetime.now(UTC), lambda: 0.0)
+        progress = other.app.reindexing.reindex.step("acme", state, datetime.now(UTC), lambda: 0.0)
         if progress.done:
             break
         state = progress.state
         time.sleep(progress.pause.total_seconds() if progress.pause else 0)
         _say(deployment, f"meanwhile number{number}")
-        assert other.app.reconcile(datetime.now(UTC)).failed == {}
+        assert other.app.projection.reconcile(datetime.now(UTC)).failed == {}
         assert _found(other, f"meanwhile number{number}")[0] == f"meanwhile number{number}"
-    assert other.app.index.count(ANNA) == IndexCount(3 + number, 3 + number)
-    assert other.app.check_index.lagging() == {}
+    assert other.app.search_index.in_use.count(ANNA) == IndexCount(3 + number, 3 + number)
+    assert other.app.search_index.check.lagging() == {}
 
 
 def test_another_tenant_s_index_stays_in_use(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
     body = {"user_id": "ben", "events": [{"content": "Ben lives in Oslo"}]}
     assert deployment.call("ingest", "POST", "/v1/events", body, tenant="strangers").status == 201
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     _reindexed(other.app)
     assert len(_indexes(other)) == 2
     answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "ben", "query": "Oslo"}, tenant="strangers")
@@ -119,7 +119,7 @@ def test_another_tenant_s_index_stays_in_use(deployment: Deployment, other: Depl
 @pytest.mark.spec("A-34", "A-35", "A-39")
 def test_a_lost_index_is_not_ready_answers_all_the_same_and_comes_back(deployment: Deployment) -> None:
     _say(deployment, *TEXTS)
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     (name,) = _indexes(deployment)
     client: Any = deployment.app.parts.index
     client._client.indices.delete(index=name)
@@ -138,7 +138,7 @@ def test_a_lost_index_is_not_ready_answers_all_the_same_and_comes_back(deploymen
 @pytest.mark.spec("A-33")
 def test_all_that_is_derived_is_made_again_from_the_events(deployment: Deployment) -> None:
     _say(deployment, *TEXTS)
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     before = deployment.call("retrieval", "GET", "/v1/bus").body["events"]
     counts = _reindexed(deployment.app, **{"from": "events"})
     assert (counts["dropped"], counts["rebuilt"]) == (3, 3)

@@ -68,7 +68,7 @@ def test_goals_versions_and_deletions_over_the_functions(deployment: Deployment)
         "summarize", "POST", f"/v1/users/anna/goals/{goal['id']}/check-ins", {"date": "2024-05-02", "status": "missed"}
     )
     assert (check.status, check.body["version"]) == (201, 2)
-    deployment.app.forget(ANNA, event_id=first, now=datetime.now(UTC))
+    deployment.app.deletion.forget(ANNA, event_id=first, now=datetime.now(UTC))
     (summary,) = deployment.call("summarize", "GET", "/v1/users/anna/summaries").body["summaries"]
     assert "meditate" not in summary["summary"]
     assert "Rex" in summary["summary"]

@@ -122,7 +122,7 @@ def test_the_order_of_the_steps(health: Asking, monkeypatch: pytest.MonkeyPatch)
     where = retrieve_by_intent
     for name in ("named_dates", "analyze", "retrieve", "answered"):
         monkeypatch.setattr(where, name, watched(name, getattr(where, name)))
-    use_case: Any = health.memory.app.retrieve_by_intent
+    use_case: Any = health.memory.app.intent
     monkeypatch.setattr(use_case, "_candidates", _Watched(use_case._candidates, steps))
     domain = "recollect.intent.ranking"
     monkeypatch.setattr(f"{domain}.PrivacyFilter.filter", watched("privacy", _privacy()))
@@ -175,7 +175,7 @@ def test_private_deleted_and_rejected_records_are_in_no_answer(memory: Memory) -
         draft("blood pressure three", 3),
         draft("blood pressure four", 4, expires_at=NOON - timedelta(hours=1)),
     )
-    memory.app.forget(asking.scope, event_id=ids[2], now=NOON)
+    memory.app.deletion.forget(asking.scope, event_id=ids[2], now=NOON)
     for query in (BP, "hello"):
         found = asking(query)
         assert contents(found) == ["blood pressure one"]
@@ -271,7 +271,7 @@ def test_without_records_there_is_no_answer(health: Asking) -> None:
 
 @pytest.mark.spec("R-66", "R-68", "R-67")
 def test_a_classifier_that_fails_leaves_a_question_and_retrieval_goes_on(health: Asking) -> None:
-    use_case: Any = health.memory.app.retrieve_by_intent
+    use_case: Any = health.memory.app.intent
     use_case._classifier = _broken
     with logged() as lines:
         found = health(BP)
@@ -284,7 +284,7 @@ def test_a_classifier_that_fails_leaves_a_question_and_retrieval_goes_on(health:
 
 @pytest.mark.spec("R-78")
 def test_a_richer_classifier_may_be_plugged_in(health: Asking) -> None:
-    use_case: Any = health.memory.app.retrieve_by_intent
+    use_case: Any = health.memory.app.intent
     use_case._classifier = lambda _query, _keywords: Intent(IntentName.COMMAND, 0.9)
     found = health("Show me my blood pressure")
     assert found.analysis is not None
@@ -366,6 +366,6 @@ def test_the_conversation_completes_a_follow_up(health: Asking) -> None:
 
 
 def test_the_use_case_is_made_of_the_documents_parts(health: Asking) -> None:
-    assert isinstance(health.memory.app.retrieve_by_intent, RetrieveByIntent)
+    assert isinstance(health.memory.app.intent, RetrieveByIntent)
     again = with_parts(health.memory)
     assert contents(replace(health, memory=again)(BP)) == contents(health(BP))

@@ -25,7 +25,7 @@ EVA = Scope("other", "eva")
 def signal(memory: Memory, kind: SignalType, tenant: str = "acme") -> None:
     """A signal at the memory's time."""
     signal_id = memory.app.ids.seed(1).nth(0)
-    memory.app.signal_bridge(tenant, Signal(signal_id, kind, "test", "high", "latency"), memory.now)
+    memory.app.memories.signal_bridge(tenant, Signal(signal_id, kind, "test", "high", "latency"), memory.now)
 
 
 def late(memory: Memory, *contents: str, scope: Scope = ANNA) -> list[str]:
@@ -49,7 +49,7 @@ def deferred(memory: Memory, *contents: str, scope: Scope = ANNA) -> list[str]:
 
 def run(memory: Memory, tenant: str | None = None) -> DeferredRun:
     """A reconciliation."""
-    return memory.app.promote_deferred(memory.now, tenant)
+    return memory.app.memories.promote_deferred(memory.now, tenant)
 
 
 def kept(memory: Memory, scope: Scope = ANNA) -> set[str]:
@@ -59,7 +59,7 @@ def kept(memory: Memory, scope: Scope = ANNA) -> set[str]:
 
 def outcomes(memory: Memory, event_id: str, scope: Scope = ANNA) -> list[tuple[str | None, str | None]]:
     """What the ledger tells of an event, oldest first."""
-    page = memory.app.list_audit(scope, 200, None, AuditFilter(event_id=event_id, decisions=True))
+    page = memory.app.memories.audit(scope, 200, None, AuditFilter(event_id=event_id, decisions=True))
     return [(entry.outcome, entry.reason) for entry in reversed(page.entries)]
 
 
@@ -111,8 +111,8 @@ def test_projecting_a_deferred_event_again_defers_it_once(memory: Memory) -> Non
     signal(memory, SignalType.WARNING)
     (event_id,) = late(memory, "again")
     gate = BridgeGate(memory.app.parts.items, memory.app.ids)
-    event = memory.app.listing.one(ANNA, event_id, memory.now)
-    rules = memory.app.rules("acme")
+    event = memory.app.timeline.listing.one(ANNA, event_id, memory.now)
+    rules = memory.app.rules.resolved("acme")
     for _ in range(3):
         assert gate(ANNA, [event], rules, memory.now).deferred == [event]
     assert outcomes(memory, event_id) == [("deferred", "suspended")]
@@ -144,14 +144,14 @@ def test_what_the_bus_does_not_take_stays_deferred(memory: Memory) -> None:
 
 def test_one_that_fails_does_not_hold_up_the_others(memory: Memory) -> None:
     ids = deferred(memory, "one", "two", "three")
-    real = memory.app.promote_memories.promote
+    real = memory.app.memories.promote.promote
 
     def promote(scope: Scope, events: Any, now: Any, via: str) -> Any:
         if ids[0] in {event.id for event in events}:
             raise Conflict("never")
         return real(scope, events, now, via)
 
-    memory.app.promote_deferred._promote = promote
+    memory.app.memories.promote_deferred._promote = promote
     done = run(memory)
     assert (done.promoted, done.failed) == (2, {"Conflict": 1})
     assert outcomes(memory, ids[0]) == [("deferred", "suspended"), ("failed", "Conflict")]
@@ -166,7 +166,7 @@ def test_events_that_are_gone_or_expired_leave_the_queue(memory: Memory) -> None
     short = EventDraft(content="short", importance=0.9, timestamp=moment, expires_at=memory.now + timedelta(hours=1))
     memory.add(short)
     memory.project()
-    memory.app.forget(ANNA, event_id=gone, now=memory.now)
+    memory.app.deletion.forget(ANNA, event_id=gone, now=memory.now)
     signal(memory, SignalType.HEALTHY)
     memory.now += timedelta(hours=2)
     assert run(memory).counts == {"promoted": 1, "gone": 2, "suspended": 0, "failed": 0}
@@ -176,7 +176,7 @@ def test_events_that_are_gone_or_expired_leave_the_queue(memory: Memory) -> None
 
 def test_no_time_left_no_event_begun(memory: Memory) -> None:
     deferred(memory, "waits")
-    begun = memory.app.promote_deferred(memory.now, None, lambda: 9.0)
+    begun = memory.app.memories.promote_deferred(memory.now, None, lambda: 9.0)
     assert (begun.complete, begun.promoted) == (False, 0)
     assert run(memory).promoted == 1
 
@@ -202,7 +202,7 @@ class Racing:
 def test_the_gate_looks_again_where_somebody_was_faster(memory: Memory, times: int) -> None:
     signal(memory, SignalType.WARNING)
     (event_id,) = late(memory, "words")
-    event, rules = memory.app.listing.one(ANNA, event_id, memory.now), memory.app.rules("acme")
+    event, rules = memory.app.timeline.listing.one(ANNA, event_id, memory.now), memory.app.rules.resolved("acme")
     gate = BridgeGate(Racing(memory.app.parts.items, times), memory.app.ids)
     assert gate(ANNA, [event], rules, memory.now).deferred == [event]
     assert outcomes(memory, event_id) == [("deferred", "suspended")]
@@ -213,16 +213,16 @@ def test_the_gate_looks_again_where_somebody_was_faster(memory: Memory, times: i
 @pytest.mark.spec("A-66")
 def test_a_warning_that_the_bus_does_not_take_is_published_by_reconciliation(memory: Memory) -> None:
     refusing = with_parts(memory, publisher=Refusing(memory.app.parts.publisher, "memory:episodic:warning"))
-    outcome = refusing.app.signal_bridge("acme", Signal("w1", SignalType.WARNING, "test"), memory.now)
+    outcome = refusing.app.memories.signal_bridge("acme", Signal("w1", SignalType.WARNING, "test"), memory.now)
     assert (outcome.suspended, outcome.event_id, outcome.forwarded) == (True, "w1", False)
-    assert memory.app.signal_bridge.state("acme").suspended
-    assert refusing.app.bus_outbox.drain(memory.now).refused == 1
-    assert memory.app.bus_outbox.drain(memory.now, "other").published == 0
-    done = memory.app.bus_outbox.drain(memory.now, "acme")
+    assert memory.app.memories.signal_bridge.state("acme").suspended
+    assert refusing.app.outbox.drain(memory.now).refused == 1
+    assert memory.app.outbox.drain(memory.now, "other").published == 0
+    done = memory.app.outbox.drain(memory.now, "acme")
     assert (done.published, done.refused, done.complete) == (1, 0, True)
     (warning,) = published(memory, "memory:episodic:warning")
     assert warning == episodic_warning("w1", "medium", None, "test", memory.now)
-    assert memory.app.bus_outbox.drain(memory.now).published == 0
+    assert memory.app.outbox.drain(memory.now).published == 0
 
 
 def test_an_outbox_entry_stands_with_what_it_tells_of(memory: Memory) -> None:
@@ -231,10 +231,10 @@ def test_an_outbox_entry_stands_with_what_it_tells_of(memory: Memory) -> None:
     stale = ItemWrite(outbox_write(warnings[0]).key, {"never": 1}, 9)
     with pytest.raises(VersionMismatch):
         items.write(tenant, [outbox_write(warnings[1]), stale], memory.now)
-    assert memory.app.bus_outbox.drain(memory.now).published == 0
+    assert memory.app.outbox.drain(memory.now).published == 0
     items.write(tenant, [outbox_write(warning) for warning in warnings], memory.now)
-    assert memory.app.bus_outbox.deliver(tenant, warnings[:2], memory.now) == []
-    assert memory.app.bus_outbox.drain(memory.now).published == 1
+    assert memory.app.outbox.deliver(tenant, warnings[:2], memory.now) == []
+    assert memory.app.outbox.drain(memory.now).published == 1
     assert published(memory, "memory:episodic:warning") == warnings
 
 
@@ -261,7 +261,7 @@ def walk(memory: Memory, limit: int, wanted: AuditFilter) -> list[str]:
     seen: list[str] = []
     after: str | None = None
     while True:
-        page = memory.app.list_audit(ANNA, limit, after, wanted)
+        page = memory.app.memories.audit(ANNA, limit, after, wanted)
         assert len(page.entries) <= limit
         seen += [entry.id for entry in page.entries]
         after = page.more
@@ -283,4 +283,4 @@ def test_a_walk_over_the_audit_sees_each_entry_once_newest_first(memory: Memory,
 
 def test_a_place_in_the_audit_that_is_none_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput):
-        memory.app.list_audit(ANNA, 3, "nonsense", AuditFilter())
+        memory.app.memories.audit(ANNA, 3, "nonsense", AuditFilter())

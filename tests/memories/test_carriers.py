@@ -30,7 +30,7 @@ def test_the_raw_window_and_the_conversations_have_none(memory: Memory, projecte
     carrier = keep(memory, "Anna never eats nuts")
     if projected:
         memory.project()
-    conversations = memory.app.listing.conversations(ANNA, 10, None).conversations
+    conversations = memory.app.timeline.listing.conversations(ANNA, 10, None).conversations
     assert [one.id for one in conversations] == (["c1"] if projected else [])
     answer = memory.context("What about nuts?")
     assert "Anna never eats nuts" not in [event.content for event in answer.gathered.raw_window]
@@ -38,7 +38,7 @@ def test_the_raw_window_and_the_conversations_have_none(memory: Memory, projecte
     sections = {one.item.content: one.section.value for one in answer.prompt.memories}
     assert sections.get("Anna never eats nuts") in ("semantic", "important")
     with pytest.raises(NotFound):
-        memory.app.listing.one(ANNA, carrier.id, memory.now)
+        memory.app.timeline.listing.one(ANNA, carrier.id, memory.now)
 
 
 def test_words_that_a_memory_has_already_are_not_the_memory(memory: Memory) -> None:

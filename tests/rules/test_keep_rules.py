@@ -17,7 +17,7 @@ SNOW: dict[str, Any] = {"tags": {"weather": ["snow"]}, "scoring": {"base": {"use
 
 
 def kept(memory: Memory) -> KeepRules:
-    return memory.app.keep_rules
+    return memory.app.rules
 
 
 def stored(memory: Memory, value: dict[str, Any]) -> None:
@@ -33,7 +33,7 @@ def tags_of(memory: Memory, content: str) -> tuple[str, ...]:
 def test_a_tenant_without_its_own_has_the_deployments(memory: Memory) -> None:
     found = kept(memory).read("acme")
     assert (found.rules, dict(found.own), found.ignored, found.updated_at) == (Rules(), {}, (), None)
-    assert memory.app.rules("acme").version == Rules().version
+    assert memory.app.rules.resolved("acme").version == Rules().version
 
 
 @pytest.mark.spec("K-53")
@@ -42,21 +42,21 @@ def test_its_own_hold_from_the_next_request_on(memory: Memory) -> None:
     replaced = kept(memory).replace("acme", SNOW, NOON, None)
     assert (replaced.own, replaced.updated_at) == (SNOW, NOON)
     assert tags_of(memory, "snow in June") == ("weather",)
-    assert memory.context("x").rules_version == replaced.rules.version == memory.app.rules("acme").version
+    assert memory.context("x").rules_version == replaced.rules.version == memory.app.rules.resolved("acme").version
     kept(memory).replace("acme", {"scoring": {"boost": 0}}, NOON, None)
     assert tags_of(memory, "snow in July") == ()  # replaced as a whole
     kept(memory).replace("acme", {}, NOON, None)
-    assert memory.app.rules("acme").version == Rules().version
+    assert memory.app.rules.resolved("acme").version == Rules().version
 
 
 def test_tenants_are_kept_apart(memory: Memory) -> None:
     kept(memory).replace("acme", SNOW, NOON, None)
     for other in ("globex", "Acme", "acme ", ""):
-        assert memory.app.rules(other).version == Rules().version
+        assert memory.app.rules.resolved(other).version == Rules().version
         assert dict(kept(memory).read(other).own) == {}
     kept(memory).replace("globex", {"context": {"total": 1}}, NOON, None)
-    assert memory.app.rules("acme").context.total == 8
-    assert memory.app.rules("globex").tags == Rules().tags
+    assert memory.app.rules.resolved("acme").context.total == 8
+    assert memory.app.rules.resolved("globex").tags == Rules().tags
 
 
 def test_they_outlive_the_process(tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ def test_they_outlive_the_process(tmp_path: Path) -> None:
     version = kept(first).replace("acme", SNOW, NOON, None).rules.version
     first.app.parts.close()
     second = open_memory(tmp_path)
-    assert second.app.rules("acme").version == version
-    assert list(second.app.rules("acme").tags) == list(Rules().tags)
+    assert second.app.rules.resolved("acme").version == version
+    assert list(second.app.rules.resolved("acme").tags) == list(Rules().tags)
     second.app.parts.close()
 
 
@@ -73,7 +73,7 @@ def test_another_process_sees_a_change_at_once(tmp_path: Path) -> None:
     one, other = open_memory(tmp_path), open_memory(tmp_path)
     for total in (1, 2, 3):
         kept(one).replace("acme", {"context": {"total": total}}, NOON, None)
-        assert other.app.rules("acme").context.total == total
+        assert other.app.rules.resolved("acme").context.total == total
     one.app.parts.close()
     other.app.parts.close()
 
@@ -82,7 +82,7 @@ def test_what_was_removed_and_made_again_is_the_new_one(memory: Memory) -> None:
     """An item that is made again has the version of the first one: what was parsed is known by its text."""
     for total in (1, 2):
         kept(memory).replace("acme", {"context": {"total": total}}, NOON, None)
-        assert memory.app.rules("acme").context.total == total
+        assert memory.app.rules.resolved("acme").context.total == total
         kept(memory).replace("acme", {}, NOON, None)
 
 
@@ -96,7 +96,7 @@ def test_a_version_that_is_not_theirs_replaces_nothing(memory: Memory) -> None:
     for stale in (Rules().version, "", "*"):
         with pytest.raises(VersionMismatch):
             kept(memory).replace("acme", {}, NOON, stale)
-    assert memory.app.rules("acme").version == first
+    assert memory.app.rules.resolved("acme").version == first
     second = kept(memory).replace("acme", {"context": {"total": 1}}, NOON, first).rules
     assert second.context.total == 1
     assert kept(memory).replace("acme", {}, NOON, second.version).rules.version == Rules().version
@@ -106,13 +106,13 @@ def test_a_wrong_document_is_not_stored(memory: Memory) -> None:
     with pytest.raises(InvalidInput) as refused:
         kept(memory).replace("acme", {"context": {"total": -1}}, NOON, None)
     assert refused.value.loc == ("context", "total")
-    assert memory.app.rules("acme").version == Rules().version
+    assert memory.app.rules.resolved("acme").version == Rules().version
 
 
 @pytest.mark.parametrize("value", [{}, {"document": 5}, {"document": "{"}, {"document": "[]"}, {"other": "{}"}])
 def test_what_is_stored_and_cannot_be_read_stops_no_request(memory: Memory, value: dict[str, Any]) -> None:
     stored(memory, value)
-    assert memory.app.rules("acme").version == Rules().version
+    assert memory.app.rules.resolved("acme").version == Rules().version
     found = kept(memory).read("acme")
     assert (dict(found.own), len(found.ignored)) == ({}, 1)
     assert tags_of(memory, "rain") == ("weather",)
@@ -121,7 +121,7 @@ def test_what_is_stored_and_cannot_be_read_stops_no_request(memory: Memory, valu
 def test_of_an_older_document_what_can_be_read_holds(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
     stored(memory, {"document": '{"context": {"total": 3, "places": 9}, "moods": {}, "scoring": {"boost": 7}}'})
     with caplog.at_level(logging.WARNING, "recollect"):
-        assert [memory.app.rules("acme").context.total for _ in range(3)] == [3, 3, 3]
+        assert [memory.app.rules.resolved("acme").context.total for _ in range(3)] == [3, 3, 3]
     (line,) = caplog.records
     assert line.__dict__["faults"] == 3
     found = kept(memory).read("acme")
@@ -133,8 +133,8 @@ def test_of_an_older_document_what_can_be_read_holds(memory: Memory, caplog: pyt
 def test_the_tenants_own_are_merged_over_the_deployments(memory: Memory) -> None:
     deployment = Rules(context=ContextRules(total=4, recent=1), tags={"a": ("tea",)})
     app = App(memory.app.settings, memory.app.parts, deployment)
-    assert app.rules("acme") == deployment
-    resolved = app.keep_rules.replace("acme", {"context": {"total": 5}, "tags": {"b": ["rum"]}}, NOON, None).rules
+    assert app.rules.resolved("acme") == deployment
+    resolved = app.rules.replace("acme", {"context": {"total": 5}, "tags": {"b": ["rum"]}}, NOON, None).rules
     assert (resolved.context.total, resolved.context.recent) == (5, 1)
     assert dict(resolved.tags) == {"a": ("tea",), "b": ("rum",)}
 
@@ -142,11 +142,11 @@ def test_the_tenants_own_are_merged_over_the_deployments(memory: Memory) -> None
 def test_a_store_that_is_away_is_told(memory: Memory) -> None:
     with away(memory, "items", "get") as crippled:
         with pytest.raises(Unavailable):
-            crippled.app.rules("acme")
+            crippled.app.rules.resolved("acme")
         with pytest.raises(Unavailable):
             crippled.app.begin_rules("acme").result()
         with pytest.raises(Unavailable):
-            crippled.app.context(ANNA, _a_request(crippled), crippled.app.begin_rules("acme"))
+            crippled.app.context.build(ANNA, _a_request(crippled), crippled.app.begin_rules("acme"))
 
 
 def _a_request(memory: Memory) -> Any:
@@ -161,7 +161,7 @@ def _a_request(memory: Memory) -> Any:
 
 def test_resolved_rules_are_a_document_that_can_be_put_back(memory: Memory) -> None:
     version = kept(memory).replace("acme", SNOW, NOON, None).rules.version
-    document = document_of(memory.app.rules("acme"))
+    document = document_of(memory.app.rules.resolved("acme"))
     assert kept(memory).replace("acme", document, NOON, version).rules.version == version
 
 
@@ -194,7 +194,7 @@ def test_a_context_waits_for_the_rules_when_its_first_wave_has_begun(memory: Mem
     for part in ("timeline", "index"):
         memory.app.parts.__dict__[part] = Watched(getattr(memory.app.parts, part), calls)
     awaited = Awaited(calls)
-    memory.app.context(ANNA, _a_request(memory), awaited)
+    memory.app.context.build(ANNA, _a_request(memory), awaited)
     assert awaited.begun is not None
     assert {"tail", "newest", "important", "nominate"} <= set(awaited.begun)
     assert "read" not in awaited.begun

@@ -38,7 +38,7 @@ def test_an_empty_index_is_not_ready_until_it_was_rebuilt_from_the_records(memor
     part = memory.app.readiness().parts["index"]
     assert (part.ready, part.pending) == (False, 1)
     assert "reindex" in part.detail
-    assert memory.app.begin_reindex(datetime.now(UTC)) == ["acme"]
+    assert memory.app.reindexing.begin(datetime.now(UTC)) == ["acme"]
     _run_jobs(memory)
     assert memory.app.readiness().ready
     assert memory.found("who paints sunrises")[0] == TEXTS[1]
@@ -49,11 +49,11 @@ def test_an_index_of_another_embedder_is_not_ready_until_the_switch(memory: Memo
     memory.add(*TEXTS)
     memory.project()
     other = with_embedder(memory, OtherEmbedder())
-    assert not other.app.check_index().ready
-    assert other.app.begin_reindex(datetime.now(UTC)) == ["acme"]
+    assert not other.app.search_index.check().ready
+    assert other.app.reindexing.begin(datetime.now(UTC)) == ["acme"]
     _run_jobs(other)
-    assert other.app.check_index().ready
-    assert memory.app.check_index.lagging() == {"acme": "generation"}
+    assert other.app.search_index.check().ready
+    assert memory.app.search_index.check.lagging() == {"acme": "generation"}
 
 
 @pytest.mark.spec("A-34")
@@ -61,19 +61,19 @@ def test_an_index_that_was_made_anew_by_another_is_not_ready(memory: Memory) -> 
     memory.add(*TEXTS)
     memory.project()
     made_anew = with_parts(memory, index=_MadeAnew(_index(memory)))
-    assert made_anew.app.check_index.lagging() == {"acme": "lost"}
-    assert not made_anew.app.check_index().ready
+    assert made_anew.app.search_index.check.lagging() == {"acme": "lost"}
+    assert not made_anew.app.search_index.check().ready
 
 
 def test_a_memory_without_anything_is_ready(memory: Memory) -> None:
     assert memory.app.readiness().ready
-    assert memory.app.begin_reindex(datetime.now(UTC)) == []
+    assert memory.app.reindexing.begin(datetime.now(UTC)) == []
 
 
 def test_what_was_all_deleted_is_no_loss(memory: Memory) -> None:
     memory.add(TEXTS[0])
     memory.project()
-    memory.app.forget(ANNA, now=memory.now, event_id=memory.ids[0])
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[0])
     memory.project()
     assert _index(memory).count(of_tenant("acme")) == IndexCount(0, 0)
     assert memory.app.readiness().ready
@@ -83,10 +83,10 @@ def test_it_begins_once_and_looks_now_and_then(memory: Memory) -> None:
     memory.add(*TEXTS)
     memory.project()
     _index(memory).remove(ANNA, memory.ids)
-    begin = BeginReindex(memory.app.check_index, memory.app.jobs, memory.app.ids, lambda: None, 0.0, 0.0)
+    begin = BeginReindex(memory.app.search_index.check, memory.app.jobs, memory.app.ids, lambda: None, 0.0, 0.0)
     assert begin(datetime.now(UTC)) == ["acme"]
     assert begin(datetime.now(UTC)) == [], "its job is not finished"
-    slow = BeginReindex(memory.app.check_index, memory.app.jobs, memory.app.ids, lambda: None)
+    slow = BeginReindex(memory.app.search_index.check, memory.app.jobs, memory.app.ids, lambda: None)
     assert slow(datetime.now(UTC)) == []
     _run_jobs(memory)
     assert begin(datetime.now(UTC)) == [], "it is whole"
@@ -109,8 +109,8 @@ def test_with_the_index_away_searches_are_answered_from_the_timeline(memory: Mem
 def test_with_the_index_away_writes_are_kept_and_shown_later(memory: Memory) -> None:
     with away(memory, "index", "put") as degraded:
         degraded.add(*TEXTS)
-        assert set(degraded.app.reconcile(degraded.now).failed.values()) == {"Unavailable"}
-    assert memory.app.reconcile(memory.now + timedelta(hours=1)).projected == 3
+        assert set(degraded.app.projection.reconcile(degraded.now).failed.values()) == {"Unavailable"}
+    assert memory.app.projection.reconcile(memory.now + timedelta(hours=1)).projected == 3
     assert memory.found("who paints sunrises")[0] == TEXTS[1]
 
 
@@ -118,7 +118,7 @@ def test_a_pointer_that_cannot_be_read_stops_no_search(memory: Memory) -> None:
     memory.add(*TEXTS)
     memory.project()
     with away(memory, "items", "get") as degraded:
-        index = degraded.app.index
+        index = degraded.app.search_index.in_use
         assert index.holds_vectors("acme")
 
 
@@ -175,11 +175,13 @@ def test_a_state_tells_why_it_lags() -> None:
 
 def _watch(memory: Memory, policy: WatchPolicy) -> WatchIndex:
     app = memory.app
-    return WatchIndex(app.index, app.parts.publisher, app.rules, app.ids, lambda: datetime.now(UTC), policy)
+    return WatchIndex(
+        app.search_index.in_use, app.parts.publisher, app.rules.resolved, app.ids, lambda: datetime.now(UTC), policy
+    )
 
 
 def _set_limits(memory: Memory, **limits: object) -> None:
-    memory.app.keep_rules.replace("acme", {"limits": limits}, memory.now, None)
+    memory.app.rules.replace("acme", {"limits": limits}, memory.now, None)
 
 
 def _warnings(memory: Memory) -> list[dict[str, object]]:

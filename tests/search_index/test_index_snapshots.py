@@ -23,7 +23,7 @@ def _names(memory: Memory) -> list[str]:
 
 
 def _snapshots(memory: Memory) -> IndexSnapshots:
-    found = memory.app.index_snapshots
+    found = memory.app.search_index.snapshots
     assert found is not None
     return found
 

@@ -125,11 +125,11 @@ class Service:
         if self.pump:
             self.pump.drain()
             assert self.pump.given_up == 0
-        assert self.app.reconcile(now()).failed == {}
+        assert self.app.projection.reconcile(now()).failed == {}
 
     def reconcile_bridge(self) -> int:
         """The scheduled reconciliation of the bridge; how many were promoted."""
-        return self.app.reconcile_bridge(now(), self.tenant).deferred.promoted
+        return self.app.memories.reconcile_bridge(now(), self.tenant).deferred.promoted
 
     def job(self, kind: str, **parameters: Any) -> dict[str, Any]:
         """A job that was asked for and has ended well, as `GET /v1/jobs/{job_id}` shows it."""

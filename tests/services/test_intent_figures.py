@@ -102,12 +102,12 @@ def test_a_query_that_nothing_matches_counts_as_such(diary: Service) -> None:
 def test_a_hundred_queries_at_once_over_a_thousand_records(diary: Service, answers: dict[str, dict[str, Any]]) -> None:
     """Each is answered as it is alone, and none falls back: the work of one is not in the answer of another."""
     together = Barrier(100)
-    rules = diary.app.rules(diary.tenant)
+    rules = diary.app.rules.resolved(diary.tenant)
 
     def one(n: int) -> tuple[list[str], bool]:
         question = IntentQuestion(text=list(DIARY_KINDS.values())[n % 12], filters=SearchFilters(now=NOON, as_of=NOON))
         together.wait(60)
-        answer = diary.app.retrieve_by_intent(diary.scope(), question, rules)
+        answer = diary.app.intent(diary.scope(), question, rules)
         return [result.event.id for result in answer.results], answer.fallback is None
 
     with ThreadPoolExecutor(100) as threads:

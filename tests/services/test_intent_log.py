@@ -141,7 +141,7 @@ class Clock:
 @pytest.fixture
 def clock(diary: Service, monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Reading takes 40 ms, the keywords 7, the classifier 3, scores 20; and names, between these, 5."""
-    clock, where, use_case = Clock(), retrieve_by_intent, diary.app.retrieve_by_intent
+    clock, where, use_case = Clock(), retrieve_by_intent, diary.app.intent
     monkeypatch.setattr(where, "time", SimpleNamespace(perf_counter=clock.perf_counter))
     monkeypatch.setattr(where, "extract_keywords", clock.during(7, extract_keywords))
     monkeypatch.setattr(where, "space_reach", clock.during(5, space_reach))
@@ -207,7 +207,7 @@ def test_each_part_is_done_once_for_a_query_and_each_record_scored_once(
         done.append("classification")
         return classify(query, keywords)
 
-    monkeypatch.setattr(diary.app.retrieve_by_intent, "_classifier", classifier)
+    monkeypatch.setattr(diary.app.intent, "_classifier", classifier)
     asked(diary, BP)
     assert {name: done.count(name) for name in done} == {"extraction": 1, "classification": 1, "score": READINGS}
 

@@ -18,12 +18,14 @@ ACTIVE = GoalStatus.ACTIVE
 
 def track(memory: Memory, text: str, scope: Scope = ANNA, **more: Any) -> Goal:
     """A model names a goal."""
-    return memory.app.goals.track(scope, text, more.pop("status", ACTIVE), more.pop("often", None), NOON, **more)
+    return memory.app.summaries.goals.track(
+        scope, text, more.pop("status", ACTIVE), more.pop("often", None), NOON, **more
+    )
 
 
 def test_goals_are_of_a_user_and_a_persona(memory: Memory) -> None:
     run, paint, read = track(memory, "Run"), track(memory, "Paint", COACH), track(memory, "Read")
-    goals = memory.app.goals
+    goals = memory.app.summaries.goals
     assert goals.listed(ANNA) == [run, read]
     assert goals.listed(COACH) == [paint]
     assert goals.listed(ANNA, every_persona=True) == [run, paint, read]
@@ -44,12 +46,12 @@ def test_naming_a_goal_again_changes_it_and_makes_no_second(memory: Memory) -> N
     assert (again.check_in_frequency, again.source_event_ids) == ("weekly", ("e1", "e2"))
     assert track(memory, "Run a marathon", often="weekly").version == 2
     assert track(memory, "run a marathon", status=GoalStatus.COMPLETED).status == "completed"
-    assert len(memory.app.goals.listed(ANNA)) == 1
+    assert len(memory.app.summaries.goals.listed(ANNA)) == 1
 
 
 def test_a_patch_is_of_one_version_and_no_model_undoes_it(memory: Memory) -> None:
     goal = track(memory, "Run a marathon")
-    goals = memory.app.goals
+    goals = memory.app.summaries.goals
     patched = goals.patch(ANNA, goal.id, {"status": GoalStatus.ABANDONED}, lambda version: version == 1, NOON)
     assert (patched.status, patched.version) == ("abandoned", 2)
     with pytest.raises(VersionMismatch):
@@ -62,7 +64,7 @@ def test_a_patch_is_of_one_version_and_no_model_undoes_it(memory: Memory) -> Non
 def test_check_ins_are_by_date(memory: Memory) -> None:
     goal = track(memory, "Run")
     for status in (CheckInStatus.MISSED, CheckInStatus.COMPLETED):
-        goal = memory.app.goals.check_in(ANNA, goal.id, CheckIn("2024-05-01", status), NOON)
+        goal = memory.app.summaries.goals.check_in(ANNA, goal.id, CheckIn("2024-05-01", status), NOON)
     assert goal.history == (CheckIn("2024-05-01", CheckInStatus.COMPLETED),)
     assert goal.version == 3
 
@@ -98,9 +100,9 @@ def test_who_is_not_the_fastest_tries_again(memory: Memory, times: int, written:
     contended = with_parts(memory, items=Contended(memory.app.parts.items, times))
     entry = CheckIn("2024-05-01", CheckInStatus.COMPLETED)
     if written:
-        assert contended.app.goals.check_in(ANNA, goal.id, entry, NOON).version == 2
+        assert contended.app.summaries.goals.check_in(ANNA, goal.id, entry, NOON).version == 2
     else:
         with pytest.raises(Conflict):
-            contended.app.goals.check_in(ANNA, goal.id, entry, NOON)
+            contended.app.summaries.goals.check_in(ANNA, goal.id, entry, NOON)
         with pytest.raises(Conflict):
             track(contended, "Swim")

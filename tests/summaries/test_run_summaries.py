@@ -36,7 +36,7 @@ def hint(summaries: Summaries, scope: Scope = ANNA) -> int:
 
 def run(summaries: Summaries, seconds: float = 900.0) -> SummaryRun:
     """A scheduled run."""
-    return summaries.app.run_summaries(lambda: summaries.memory.now, lambda: seconds)
+    return summaries.app.summaries.run(lambda: summaries.memory.now, lambda: seconds)
 
 
 @pytest.mark.spec("H-05", "H-09", "H-10")
@@ -81,7 +81,7 @@ def test_projecting_twice_counts_too_much_and_the_check_puts_it_right(summaries:
     summaries.say(30)
     refs = summaries.app.parts.timeline.tail(ANNA).refs
     for _ in range(2):
-        summaries.app.project([PendingEvent(ANNA, ref) for ref in refs], summaries.memory.now)
+        summaries.app.projection.project([PendingEvent(ANNA, ref) for ref in refs], summaries.memory.now)
     assert (hint(summaries), summaries.due()) == (60, [("anna", None)])
     assert run(summaries).counts == {"made": 0, "not_due": 1, "busy": 0, "failed": 0}
     assert (hint(summaries), summaries.due(), summaries.model.asked) == (30, [], [])
@@ -104,7 +104,7 @@ def test_what_counts_for_nothing_is_not_counted_and_not_written(summaries: Summa
 def test_where_the_count_cannot_be_kept_the_events_stay_pending(summaries: Summaries) -> None:
     summaries.say(1)
     with away(summaries.memory, "items", "write") as broken:
-        report = broken.app.reconcile(summaries.memory.now)
+        report = broken.app.projection.reconcile(summaries.memory.now)
         assert report.failed == dict.fromkeys(summaries.memory.ids, "Unavailable")
     assert summaries.memory.project() == 1
     assert hint(summaries) == 1
@@ -113,7 +113,7 @@ def test_where_the_count_cannot_be_kept_the_events_stay_pending(summaries: Summa
 def test_counting_side_by_side_loses_nothing(summaries: Summaries) -> None:
     summaries.say(40)
     events = summaries.app.parts.timeline.newest(ANNA, 40)
-    note = NoteMessages(summaries.app.parts.items, summaries.app.rules)
+    note = NoteMessages(summaries.app.parts.items, summaries.app.rules.resolved)
     threads = [
         threading.Thread(target=note, args=(ANNA, events[n::8], summaries.memory.now)) for n in range(8)
     ]  # fmt: skip
@@ -136,13 +136,13 @@ def test_a_count_that_others_change_all_the_time_is_a_failure_and_no_loss(summar
             raise VersionMismatch("again")
 
     with pytest.raises(VersionMismatch):
-        NoteMessages(Contended(), summaries.app.rules)(ANNA, events, summaries.memory.now)
+        NoteMessages(Contended(), summaries.app.rules.resolved)(ANNA, events, summaries.memory.now)
 
 
 @pytest.mark.spec("H-11")
 def test_the_tenants_own_thresholds_count(summaries: Summaries) -> None:
     own = {"summary": {"messages": 4, "raw_window": 1}}
-    summaries.app.keep_rules.replace("acme", own, summaries.memory.now, None)
+    summaries.app.rules.replace("acme", own, summaries.memory.now, None)
     summaries.say(4)
     summaries.memory.project()
     assert run(summaries).made == 1
@@ -197,11 +197,11 @@ def test_a_run_stops_a_minute_before_its_time_is_over_and_the_next_goes_on(summa
         return answer("Good.")
 
     summaries.model.says = [slow]
-    report = summaries.app.run_summaries(lambda: summaries.memory.now, lambda: left[0])
+    report = summaries.app.summaries.run(lambda: summaries.memory.now, lambda: left[0])
     assert (report.made, report.complete) == (3, False)
-    assert summaries.app.run_summaries(lambda: summaries.memory.now, lambda: 59.9).made == 0
+    assert summaries.app.summaries.run(lambda: summaries.memory.now, lambda: 59.9).made == 0
     left[0] = 900.0
-    assert summaries.app.run_summaries(lambda: summaries.memory.now, lambda: left[0]).complete
+    assert summaries.app.summaries.run(lambda: summaries.memory.now, lambda: left[0]).complete
     assert [len(summaries.stored(Scope("acme", f"user{n}"))) for n in range(5)] == [1] * 5
 
 
@@ -230,7 +230,7 @@ def test_two_runs_at_once_do_nothing_twice(summaries: Summaries) -> None:
 def test_due_users_are_found_page_by_page(summaries: Summaries, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recollect.summaries.run._PAGE", 2)
     own = {"summary": {"messages": 1, "raw_window": 0}}
-    summaries.app.keep_rules.replace("acme", own, summaries.memory.now, None)
+    summaries.app.rules.replace("acme", own, summaries.memory.now, None)
     for n in range(5):
         summaries.say(1, Scope("acme", f"user{n}"))
     summaries.memory.project()

@@ -50,7 +50,7 @@ def test_fifty_messages_make_a_summary_of_all_but_the_newest_ten(summaries: Summ
     assert len(made.id) == 36
     assert made.id[14] == "7"
     assert made.id > max(ids)
-    assert summaries.app.read_summaries.latest(ANNA) == made
+    assert summaries.app.summaries.read.latest(ANNA) == made
 
 
 @pytest.mark.spec("H-05")
@@ -73,7 +73,7 @@ def test_after_a_summary_a_quiet_stretch_of_fifty_is_fifty(summaries: Summaries)
     assert (second.message_count, second.reason) == (50, Reason.MESSAGES)
     assert second.covered_from > first.covered_until
     assert [one.id for one in summaries.stored()] == [first.id, second.id]
-    assert summaries.app.read_summaries.latest(ANNA) == second
+    assert summaries.app.summaries.read.latest(ANNA) == second
 
 
 @pytest.mark.spec("H-06", "H-07", "P-5")
@@ -153,8 +153,8 @@ def test_summaries_are_of_a_persona_over_all_conversations(summaries: Summaries)
     assert (own.message_count, own.persona_id) == (40, None)
     coached = summaries.made(COACH, force=True)
     assert (coached.message_count, coached.persona_id) == (39, "coach")
-    assert summaries.app.read_summaries.latest(ANNA) == own
-    assert summaries.app.read_summaries.latest(COACH) == coached
+    assert summaries.app.summaries.read.latest(ANNA) == own
+    assert summaries.app.summaries.read.latest(COACH) == coached
     assert summaries.stored(COACH) == [coached]
     assert summaries.stored(ANNA) == [own, coached]  # no persona is no filter
     assert summaries.stored(Scope("acme", "ben")) == []
@@ -259,7 +259,7 @@ def test_goals_go_on_from_summary_to_summary_with_their_history(summaries: Summa
     for _ in range(3):
         summaries.say(1)
         summaries.made(force=True)
-    (goal,) = summaries.app.goals.listed(ANNA)
+    (goal,) = summaries.app.summaries.goals.listed(ANNA)
     assert (goal.goal, goal.status, goal.check_in_frequency, goal.version) == (
         "Meditate daily",
         "completed",
@@ -291,7 +291,7 @@ def test_after_three_invalid_answers_nothing_is_stored_but_counts_and_the_trigge
     with pytest.raises(UpstreamFailed):
         summaries.run()
     assert summaries.stored() == []
-    assert summaries.app.goals.listed(ANNA) == []
+    assert summaries.app.summaries.goals.listed(ANNA) == []
     key = failures_key(None)
     kept = summaries.app.parts.items.get(ANNA, [key])[key].value
     assert kept["kinds"] == {"no_json": 1, "too_long": 1, "no_summary": 1}
@@ -341,7 +341,7 @@ def test_where_time_is_short_the_steps_that_were_made_count_and_the_rest_stays_d
     summaries.memory.project()
     left = iter([100.0] * 4 + [1.0] * 100)
     order = summaries.order()
-    made = summaries.app.summarize(ANNA, replace(order, remaining_seconds=lambda: next(left)))
+    made = summaries.app.summaries.summarize(ANNA, replace(order, remaining_seconds=lambda: next(left)))
     assert isinstance(made, SummaryMade)
     assert 0 < made.summary.message_count < 1_000
     assert made.summary.message_count % 400 == 0
@@ -446,17 +446,17 @@ def test_a_goal_that_is_patched_meanwhile_keeps_the_patch(summaries: Summaries) 
     summaries.model.says = [answer("One.", run)]
     summaries.say(1)
     summaries.made(force=True)
-    (goal,) = summaries.app.goals.listed(ANNA)
+    (goal,) = summaries.app.summaries.goals.listed(ANNA)
 
     def meanwhile(_request: object) -> str:
         now = summaries.memory.now
-        summaries.app.goals.patch(ANNA, goal.id, {"check_in_frequency": "daily"}, lambda _: True, now)
+        summaries.app.summaries.goals.patch(ANNA, goal.id, {"check_in_frequency": "daily"}, lambda _: True, now)
         return answer("Two.", {**run, "status": "completed"})
 
     summaries.model.says = [meanwhile]
     summaries.say(1)
     summaries.made(force=True)
-    (after,) = summaries.app.goals.listed(ANNA)
+    (after,) = summaries.app.summaries.goals.listed(ANNA)
     assert (after.check_in_frequency, after.status, after.version) == ("daily", "completed", 3)
 
 
@@ -474,7 +474,7 @@ def test_the_clock_of_a_summary_never_goes_back(summaries: Summaries) -> None:
     summaries.wait(days=-10)
     second = summaries.made(force=True)
     assert second.created_at == first.created_at
-    assert summaries.app.read_summaries.latest(ANNA) == second
+    assert summaries.app.summaries.read.latest(ANNA) == second
 
 
 def test_pages_of_summaries_are_walked_once_each(summaries: Summaries) -> None:
@@ -487,7 +487,7 @@ def test_pages_of_summaries_are_walked_once_each(summaries: Summaries) -> None:
         seen: list[str] = []
         after = None
         while True:
-            page = summaries.app.read_summaries.page(scope, 2, after)
+            page = summaries.app.summaries.read.page(scope, 2, after)
             seen += [one.id for one in page.summaries]
             after = page.more
             if after is None:
@@ -503,7 +503,7 @@ def test_without_a_model_the_summary_is_made_of_what_was_said(memory: Memory) ->
     assert made.model == "extractive"
     assert "I moved to Lyon in May with my dog Rex." in made.text
     assert made.sentences[0].source_event_ids == (memory.ids[0],)
-    (goal,) = memory.app.goals.listed(ANNA)
+    (goal,) = memory.app.summaries.goals.listed(ANNA)
     assert (goal.goal, goal.source_event_ids) == ("Meditate every day", (memory.ids[1],))
 
 

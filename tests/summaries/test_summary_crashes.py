@@ -34,7 +34,7 @@ def calls_of(memory: Memory) -> int:
 def check_whole(summaries: Summaries) -> None:
     """One more summary than before, its goals, and nothing that is due."""
     assert [one.text for one in summaries.stored()] == ["Before.", "After."]
-    assert [(one.goal, one.status, one.version) for one in summaries.app.goals.listed(ANNA)] == [
+    assert [(one.goal, one.status, one.version) for one in summaries.app.summaries.goals.listed(ANNA)] == [
         ("Meditate daily", "completed", 2),
         ("Learn Spanish", "active", 1),
     ]
@@ -65,7 +65,7 @@ def test_a_failure_at_any_call_leaves_all_or_nothing(memory: Memory, fatal: int,
             return
     stored = [one.text for one in summaries.stored()]
     assert stored == ["Before."]
-    assert [one.status for one in summaries.app.goals.listed(ANNA)] == ["active"]
+    assert [one.status for one in summaries.app.summaries.goals.listed(ANNA)] == ["active"]
     summaries.wait(minutes=6)
     assert summaries.due() == [("anna", None)]
     summaries.made()

@@ -10,12 +10,12 @@ def test_who_is_projected_is_known(memory: Memory) -> None:
     memory.add("I like tea")
     memory.add("Ben likes ships", scope=Scope("acme", "ben", "coach"))
     memory.add("elsewhere", scope=Scope("other", "carla"))
-    assert memory.app.known_users.page("acme", 10, None).user_ids == ()
+    assert memory.app.timeline.known_users.page("acme", 10, None).user_ids == ()
     memory.project()
-    assert memory.app.known_users.page("acme", 10, None).user_ids == ("anna", "ben")
-    first = memory.app.known_users.page("acme", 1, None)
+    assert memory.app.timeline.known_users.page("acme", 10, None).user_ids == ("anna", "ben")
+    first = memory.app.timeline.known_users.page("acme", 1, None)
     assert first.user_ids == ("anna",)
-    assert memory.app.known_users.page("acme", 1, first.more).user_ids == ("ben",)
+    assert memory.app.timeline.known_users.page("acme", 1, first.more).user_ids == ("ben",)
 
 
 def test_a_user_is_written_once(memory: Memory) -> None:
@@ -29,7 +29,7 @@ def test_a_user_is_written_once(memory: Memory) -> None:
 
 
 def test_who_was_taken_off_is_noted_again(memory: Memory) -> None:
-    users = memory.app.known_users
+    users = memory.app.timeline.known_users
     users.note(ANNA, memory.now)
     users.forget(ANNA, memory.now)
     users.forget(ANNA, memory.now)
@@ -40,7 +40,7 @@ def test_who_was_taken_off_is_noted_again(memory: Memory) -> None:
 
 def test_two_who_note_a_user_at_once(memory: Memory) -> None:
     users = KnownUsers(memory.app.parts.items)
-    memory.app.known_users.note(ANNA, memory.now)
+    memory.app.timeline.known_users.note(ANNA, memory.now)
     users._items = Blind(memory.app.parts.items)  # type: ignore[assignment]
     users.note(ANNA, memory.now)
     assert users.page("acme", 10, None).user_ids == ("anna",)

@@ -35,7 +35,7 @@ def test_projecting_again_changes_nothing(memory: Memory) -> None:
     refs = memory.app.parts.timeline.tail(ANNA).refs
     before = None
     for _ in range(3):
-        report = memory.app.project([PendingEvent(ANNA, ref) for ref in refs], memory.now)
+        report = memory.app.projection.project([PendingEvent(ANNA, ref) for ref in refs], memory.now)
         assert (report.projected, report.failed) == (2, {})
         found = memory.search("Paris", count=True)
         state = ([r.event for r in found.results], found.diagnostics.matched_count)
@@ -48,7 +48,7 @@ def test_a_record_of_an_event_that_never_was_removes_and_goes_on(memory: Memory)
     ghost = PendingEvent(ANNA, EventRef("018f0000-0000-7000-8000-000000000009", NOON))
     memory.add("real")
     real = PendingEvent(ANNA, memory.app.parts.timeline.tail(ANNA).refs[0])
-    report = memory.app.project([ghost, real], memory.now)
+    report = memory.app.projection.project([ghost, real], memory.now)
     assert (report.projected, report.gone, report.failed) == (1, 1, {})
 
 
@@ -63,7 +63,7 @@ def test_a_record_of_an_event_that_never_was_removes_and_goes_on(memory: Memory)
 def test_whatever_fails_is_reported_stays_pending_and_is_made_good(memory: Memory, part: str, method: str) -> None:
     memory.add("I live in Paris")
     with away(memory, part, method) as broken:
-        report = broken.app.reconcile(memory.now)
+        report = broken.app.projection.reconcile(memory.now)
         assert (report.projected, report.failed) == (0, {memory.ids[0]: "Unavailable"})
     assert memory.found("Paris") == ["I live in Paris"]
     assert memory.project() == 1
@@ -88,7 +88,12 @@ def test_one_users_failure_is_nobody_elses(memory: Memory) -> None:
 
     parts = memory.app.parts
     project = ProjectEvents(
-        cast(Any, OnlyBen()), parts.projections, parts.index, parts.embedder, parts.publisher, memory.app.following
+        cast(Any, OnlyBen()),
+        parts.projections,
+        parts.index,
+        parts.embedder,
+        parts.publisher,
+        memory.app.projection.steps,
     )
     report = project(parts.projections.pending(10, None).markers, memory.now)
     assert (report.projected, list(report.failed)) == (1, [memory.ids[0]])
@@ -109,7 +114,7 @@ def test_what_fails_at_the_commit_is_reported_as_not_projected(memory: Memory) -
     memory.add("theirs", scope=Scope("acme", "ben"))
     parts = memory.app.parts
     project = ProjectEvents(
-        parts.timeline, cast(Any, Full()), parts.index, parts.embedder, parts.publisher, memory.app.following
+        parts.timeline, cast(Any, Full()), parts.index, parts.embedder, parts.publisher, memory.app.projection.steps
     )
     report = project(parts.projections.pending(10, None).markers, memory.now)
     assert (report.projected, report.failed) == (0, dict.fromkeys(memory.ids, "Unavailable"))
@@ -128,7 +133,7 @@ def test_the_newest_event_of_a_key_is_its_value_whatever_order_they_come_in(
     for position in order:
         memory.add(cities[position])
         memory.project()
-    page = memory.app.listing.window(ANNA, WindowQuery(now=memory.now, window=TimeWindow(), limit=10))
+    page = memory.app.timeline.listing.window(ANNA, WindowQuery(now=memory.now, window=TimeWindow(), limit=10))
     by_city = {event.content: event for event in page.events}
     assert by_city["Lyon"].superseded_by is None
     assert by_city["Paris"].superseded_by == by_city["Lyon"].id
@@ -148,5 +153,5 @@ def test_slots_are_of_a_persona_and_a_household(memory: Memory) -> None:
 def test_what_the_stream_never_brought_is_found_by_its_marker(memory: Memory) -> None:
     memory.add(*(f"note number {n}" for n in range(230)))
     assert memory.project() == 230
-    assert memory.app.reconcile.oldest_age(memory.now) == timedelta(0)
+    assert memory.app.projection.reconcile.oldest_age(memory.now) == timedelta(0)
     assert memory.project() == 0

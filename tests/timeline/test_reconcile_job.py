@@ -54,7 +54,7 @@ def test_all_of_the_tenants_markers_go_page_by_page_and_no_others(memory: Memory
 def test_a_deletion_that_was_cut_short_is_completed(memory: Memory) -> None:
     memory.add("the zebra sings")
     memory.project()
-    memory.app.forget(ANNA, event_id=memory.ids[0], now=NOON)
+    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=NOON)
     ended = run(memory, start(memory))
     assert (ended.status, ended.counts["gone"], pending(memory)) == (JobStatus.DONE, 1, [])
 
@@ -88,8 +88,8 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
     from recollect.timeline.record import EventDraft
 
     drafts = [EventDraft(content="late", timestamp=NOON)]
-    memory.app.ingest(ANNA, "c", drafts, later, NOON, memory.app.rules("acme"))
-    project = memory.app.project
+    memory.app.timeline.ingest(ANNA, "c", drafts, later, NOON, memory.app.rules.resolved("acme"))
+    project = memory.app.projection.project
 
     class OldOnly:
         def __call__(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
@@ -97,7 +97,7 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
             report.failed |= {one.ref.id: "Throttled" for one in markers if one.ref.id not in memory.ids}
             return report
 
-    memory.app.__dict__["project"] = OldOnly()
+    memory.app.projection.__dict__["project"] = OldOnly()
     ended = run(memory, job)
     assert (ended.status, ended.counts["projected"], ended.errors) == (JobStatus.DONE, 1, {"Throttled": 1})
 
@@ -105,14 +105,14 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
 def test_what_changed_while_it_was_projected_is_walked_over_again(memory: Memory) -> None:
     memory.add("one")
     walks: list[int] = []
-    project = memory.app.project
+    project = memory.app.projection.project
 
     class Changing:
         def __call__(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
             walks.append(len(markers))
             return ProjectionReport() if len(walks) == 1 else project(markers, now)
 
-    memory.app.__dict__["project"] = Changing()
+    memory.app.projection.__dict__["project"] = Changing()
     job = start(memory)
     assert run(memory, job).status is JobStatus.RUNNING
     assert run(memory, job, 1).status is JobStatus.DONE
@@ -123,7 +123,7 @@ def test_a_walk_goes_on_where_the_time_was_over(memory: Memory) -> None:
     memory.add(*(f"thing {number}" for number in range(7)))
     app = memory.app
     state: Any = start(memory).state
-    step, steps = app.reconcile_job.step, 0
+    step, steps = app.projection.reconcile_job.step, 0
     while not (progress := step("acme", state, NOON, lambda: 9.0)).done:
         state, steps = progress.state, steps + 1
         assert steps < 10

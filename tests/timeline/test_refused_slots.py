@@ -46,7 +46,7 @@ def test_a_refused_value_leaves_its_slot_empty(memory: Memory, other: Memory) ->
     keyed(memory, "city", "Paris", "Lyon")
     memory.project()
     other.now = memory.now
-    other.app.reject_value(ANNA, "Lyon", Rejecting(now=other.now, actor=USER, via="test"))
+    other.app.deletion.reject(ANNA, "Lyon", Rejecting(now=other.now, actor=USER, via="test"))
     lines = exported(memory)
     for count in ({LineOutcome.CREATED: 1, LineOutcome.REFUSED: 1}, {LineOutcome.DUPLICATE: 1, LineOutcome.REFUSED: 1}):
         assert imported(other, lines).counts == count
@@ -63,7 +63,7 @@ def test_in_whatever_order_the_values_come(memory: Memory, other: Memory) -> Non
     keyed(memory, "city", "Paris", "Rome", "Lyon")
     memory.project()
     other.now = memory.now
-    other.app.reject_value(ANNA, "Lyon", Rejecting(now=other.now, actor=USER, via="test"))
+    other.app.deletion.reject(ANNA, "Lyon", Rejecting(now=other.now, actor=USER, via="test"))
     paris, rome, lyon = exported(memory)
     forgotten = replace(rome, event=replace(rome.event, superseded_by=None, superseded_at=None))
     imported(other, [paris, forgotten])
@@ -80,7 +80,7 @@ def test_a_refused_value_that_was_superseded_changes_nothing(memory: Memory, oth
     keyed(memory, "city", "Paris", "Lyon")
     memory.project()
     other.now = memory.now
-    other.app.reject_value(ANNA, "Paris", Rejecting(now=other.now, actor=USER, via="test"))
+    other.app.deletion.reject(ANNA, "Paris", Rejecting(now=other.now, actor=USER, via="test"))
     imported(other, exported(memory))
     other.project()
     assert current(other) == ["Lyon"]
@@ -91,10 +91,10 @@ def test_a_snapshot_without_the_deleted_value_leaves_its_slot_empty(memory: Memo
     keyed(memory, "city", "Paris", "Lyon")
     memory.project()
     made = snapshot(memory)
-    memory.app.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
     memory.project()
     other.now = memory.now
-    assert run_job(other, other.app.restore_snapshot, snapshot_id=made)["created"] == 1
+    assert run_job(other, other.app.archive.restore, snapshot_id=made)["created"] == 1
     assert current(other) == []
     other.project()
     assert (texts(all_events(other)), current(other)) == (["Paris"], [])
@@ -118,10 +118,10 @@ def test_a_newer_value_that_is_not_projected_yet_counts_in_a_snapshot(
     remarks(memory, waiting)
     made = snapshot(memory)
     memory.project()
-    memory.app.forget(ANNA, now=memory.now, event_id=lyon)
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=lyon)
     memory.project()
     other.now = memory.now
-    run_job(other, other.app.restore_snapshot, snapshot_id=made)
+    run_job(other, other.app.archive.restore, snapshot_id=made)
     other.project()
     assert "Lyon" not in texts(all_events(other))
     assert [event.superseded_by for event in all_events(other) if event.content == "Paris"] == [lyon]
@@ -146,10 +146,10 @@ def test_an_archived_value_stays_superseded_by_one_that_was_said_later_and_delet
     if archived:
         archive_of(memory)
     for event_id in reversed(memory.ids[-2:]):
-        memory.app.forget(ANNA, now=memory.now, event_id=event_id)
+        memory.app.deletion.forget(ANNA, now=memory.now, event_id=event_id)
     memory.project()
     other.now = memory.now
-    run_job(other, other.app.restore_snapshot, snapshot_id="timeline" if archive == "timeline" else made)
+    run_job(other, other.app.archive.restore, snapshot_id="timeline" if archive == "timeline" else made)
     other.project()
     assert len(all_events(other)) == 5
     assert current(other, spoken=3) == []
@@ -166,17 +166,17 @@ def test_what_was_archived_without_the_last_value_before_is_told_too(memory: Mem
     made = archive_of(memory)
     keyed(memory, "city", "Paris", "Lyon")
     memory.project()
-    memory.app.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
     memory.project()
     other.now = memory.now
     for one in (made, "timeline"):
-        run_job(other, other.app.restore_snapshot, snapshot_id=one)
+        run_job(other, other.app.archive.restore, snapshot_id=one)
         other.project()
         assert (texts(all_events(other)), current(other)) == (["Oslo"], [])
 
 
 def archive_of(memory: Memory) -> str:
     """A snapshot, and all that is projected in segments."""
-    memory.app.compact_segments.close(ANNA, memory.now)
-    memory.app.compact_segments(ANNA, memory.now)
+    memory.app.segments.compact.close(ANNA, memory.now)
+    memory.app.segments.compact(ANNA, memory.now)
     return snapshot(memory)

@@ -40,13 +40,13 @@ def open_folder(home: Path) -> App:
 
 def fill(app: App) -> None:
     """Four events that are projected, one that waits, one that was deleted; an item that is due."""
-    app.ingest(ANNA, "c1", PROJECTED, IdSeed(1_740_830_400_000 << 12, 7), NOON, app.rules("acme"))
-    app.reconcile(NOON)
+    app.timeline.ingest(ANNA, "c1", PROJECTED, IdSeed(1_740_830_400_000 << 12, 7), NOON, app.rules.resolved("acme"))
+    app.projection.reconcile(NOON)
     seed = IdSeed(1_740_830_402_000 << 12, 7)
-    app.ingest(ANNA, "c1", [DELETED], seed, NOON, app.rules("acme"))
-    app.reconcile(NOON)
-    app.forget(ANNA, event_id=seed.nth(0), now=NOON)
-    app.ingest(ANNA, "c1", PENDING, IdSeed(1_740_830_401_000 << 12, 7), NOON, app.rules("acme"))
+    app.timeline.ingest(ANNA, "c1", [DELETED], seed, NOON, app.rules.resolved("acme"))
+    app.projection.reconcile(NOON)
+    app.deletion.forget(ANNA, event_id=seed.nth(0), now=NOON)
+    app.timeline.ingest(ANNA, "c1", PENDING, IdSeed(1_740_830_401_000 << 12, 7), NOON, app.rules.resolved("acme"))
     app.parts.items.write(ANNA.user, [ItemWrite(ITEM, {"text": "é🙂"}, ABSENT, Due("jobs", NOON))], NOON)
 
 

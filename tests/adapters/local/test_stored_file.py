@@ -26,18 +26,18 @@ def test_a_kept_file_opens_with_all_that_was_in_it(tmp_path: Path, file: Path) -
     shutil.copy(file, tmp_path / "recollect.db")
     app = open_folder(tmp_path)
     try:
-        page = app.listing.window(ANNA, WindowQuery(now=NOON, window=TimeWindow(), limit=10))
+        page = app.timeline.listing.window(ANNA, WindowQuery(now=NOON, window=TimeWindow(), limit=10))
         assert [event.content for event in page.events] == [
             "My sister paints sunrises", "a secret", "Noted.", "I live in Lyon. 我住在里昂 🙂", "I live in Paris",
         ]  # fmt: skip
         assert page.events[4].superseded_by == page.events[3].id
-        report = app.reconcile(NOON)
+        report = app.projection.reconcile(NOON)
         assert (report.projected, report.failed) == (1, {})
         for mode, least in ((Mode.HYBRID, None), (Mode.LEXICAL, None), (Mode.SEMANTIC, 0.2)):
             request = RecallRequest(
                 text="Lyon", vector=None, mode=mode, filters=SearchFilters(now=NOON), wanted=1, min_similarity=least
             )
-            (result,) = app.search(ANNA, request).results
+            (result,) = app.retrieval.search(ANNA, request).results
             assert result.event.metadata == {"source_id": "D1:1"}
     finally:
         app.parts.close()
@@ -51,9 +51,11 @@ def test_items_and_deletions_are_kept(tmp_path: Path, file: Path) -> None:
         item = app.parts.items.get(ANNA.user, [ITEM])[ITEM]
         assert item == Item(ITEM, {"text": "é🙂"}, 1, NOON, Due("jobs", NOON))
         assert app.parts.items.due("jobs", NOON, 10, None).items == (DueItem(ANNA.user, ITEM, NOON),)
-        (again,) = app.ingest(ANNA, "c1", [DELETED], IdSeed(2 << 50, 7), NOON, app.rules("acme")).results
+        (again,) = app.timeline.ingest(
+            ANNA, "c1", [DELETED], IdSeed(2 << 50, 7), NOON, app.rules.resolved("acme")
+        ).results
         assert (again.status, again.reason) == ("refused", "deleted")
-        assert app.reconcile(NOON).gone == 1
+        assert app.projection.reconcile(NOON).gone == 1
         (emptied,) = app.parts.timeline.slot_history(ANNA, ("coach", "", "planet"))
         assert emptied.emptied is True
     finally:
@@ -65,8 +67,8 @@ def test_a_file_of_the_first_format_takes_deletions_and_items(tmp_path: Path) ->
     app = open_folder(tmp_path)
     try:
         app.parts.items.write(ANNA.user, [ItemWrite(ITEM, {"n": 1})], NOON)
-        assert len(app.forget(ANNA, key="city", now=NOON).event_ids) == 2
-        page = app.listing.window(ANNA, WindowQuery(now=NOON, window=TimeWindow(), limit=10))
+        assert len(app.deletion.forget(ANNA, key="city", now=NOON).event_ids) == 2
+        page = app.timeline.listing.window(ANNA, WindowQuery(now=NOON, window=TimeWindow(), limit=10))
         assert [event.content for event in page.events] == ["My sister paints sunrises", "a secret", "Noted."]
     finally:
         app.parts.close()

@@ -68,7 +68,7 @@ class Home:
 
 def events_of(app: App, scope: Scope) -> list[Event]:
     """The whole timeline, newest first."""
-    page = app.listing.window(scope, WindowQuery(now=real_now(), window=TimeWindow(), limit=100_000))
+    page = app.timeline.listing.window(scope, WindowQuery(now=real_now(), window=TimeWindow(), limit=100_000))
     assert page.more is None
     return list(page.events)
 

@@ -33,7 +33,7 @@ def say(app: App, text: str, days_ago: float) -> None:
     """A text of that age."""
     draft = EventDraft(content=text, timestamp=datetime.now(UTC) - timedelta(days=days_ago))
     seed = app.ids.seed(int(time.time() * 1000), 2)
-    app.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules("local"))
+    app.timeline.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules.resolved("local"))
 
 
 def left(app: App) -> list[str]:
@@ -43,7 +43,7 @@ def left(app: App) -> list[str]:
 
 def forget_after(app: App, days: float) -> None:
     """The tenant's rules of retention."""
-    app.keep_rules.replace("local", {"retention": [{"older_than_days": days}]}, datetime.now(UTC), None)
+    app.rules.replace("local", {"retention": [{"older_than_days": days}]}, datetime.now(UTC), None)
 
 
 def start(app: App, kind: str) -> Job:
@@ -91,7 +91,7 @@ def quarantine(app: App) -> str:
     event = app.parts.timeline.newest(ANA, 1)[0]
     failure = Failure((PendingEvent(ANA, event.ref),), "ValueError", Fault.OWN)
     for hours in range(RETRY_POLICY.most_tries):
-        assert app.failed_events.note(failure, datetime.now(UTC) - timedelta(hours=20 - hours))
+        assert app.projection.failed_events.note(failure, datetime.now(UTC) - timedelta(hours=20 - hours))
     return event.id
 
 
@@ -174,8 +174,8 @@ def test_a_server_retains_by_itself_once_a_day(app: App) -> None:
 def test_where_requests_have_a_clock_of_their_own_nothing_is_retained_by_the_real_one(home: Home, app: App) -> None:
     forget_after(app, 30)
     say(app, "the zebra sings", 40)
-    app.reconcile(real_now())
-    app.settings = dataclasses.replace(app.settings, test_clock=True)
+    app.projection.reconcile(real_now())
+    app.deployment = dataclasses.replace(app.deployment, settings=dataclasses.replace(app.settings, test_clock=True))
     assert JobRounds(app, real_now, threading.Event(), 0.01).round() is not None
     assert (left(app), app.jobs.newest("local", 10)) == (["the zebra sings"], [])
 
@@ -202,10 +202,10 @@ def test_a_round_that_fails_is_logged_and_the_next_one_tries_again(
     def broken(*_: Any) -> int:
         raise error
 
-    app.__dict__["schedule_retention"] = broken
+    app.archive.__dict__["schedule_retention"] = broken
     assert JobRounds(app, real_now, threading.Event(), 0.01).round() is None
     (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert line.__dict__["error"] == type(error).__name__
     assert "what a user said" not in caplog.text
-    del app.__dict__["schedule_retention"]
+    del app.archive.__dict__["schedule_retention"]
     assert JobRounds(app, real_now, threading.Event(), 0.01).round() is not None

@@ -26,7 +26,7 @@ def say(app: App, *texts: str, days_ago: float = 0.1, scope: Scope = ANA) -> Non
     start = datetime.now(UTC) - timedelta(days=days_ago)
     drafts = [EventDraft(content=text, timestamp=start + timedelta(seconds=n)) for n, text in enumerate(texts)]
     seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
-    app.ingest(scope, "c", drafts, seed, datetime.now(UTC), app.rules("local"))
+    app.timeline.ingest(scope, "c", drafts, seed, datetime.now(UTC), app.rules.resolved("local"))
 
 
 def test_a_summary_is_made_when_due_or_forced(run: Run, app: App) -> None:
@@ -69,9 +69,9 @@ def test_beside_a_server_summaries_make_themselves(home: Home, app: App) -> None
     with Projector(app, QUICK):
         say(app, *(f"I counted sheep number {n} near Lyon." for n in range(50)))
         deadline = time.monotonic() + 10
-        while app.read_summaries.latest(ANA) is None and time.monotonic() < deadline:
+        while app.summaries.read.latest(ANA) is None and time.monotonic() < deadline:
             time.sleep(0.02)
-    latest = app.read_summaries.latest(ANA)
+    latest = app.summaries.read.latest(ANA)
     assert latest is not None
     assert latest.message_count == 40
 

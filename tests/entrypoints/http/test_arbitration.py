@@ -158,7 +158,7 @@ class Applied:
 def applied(app: App, monkeypatch: pytest.MonkeyPatch) -> Applied:
     """Stands in for what stores verdicts."""
     found = Applied()
-    monkeypatch.setattr(type(app), "store_arbitration", found)
+    monkeypatch.setattr(app.arbitration, "apply_given", found)
     return found
 
 

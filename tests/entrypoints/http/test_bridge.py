@@ -43,12 +43,12 @@ def at(**later: float) -> str:
 
 def project(app: App) -> None:
     """What the stream reader does."""
-    assert app.reconcile(NOW).failed == {}
+    assert app.projection.reconcile(NOW).failed == {}
 
 
 def reconcile(app: App) -> int:
     """The bridge's reconciliation; how many were promoted."""
-    run = app.reconcile_bridge(NOW)
+    run = app.memories.reconcile_bridge(NOW)
     assert run.deferred.complete
     return run.deferred.promoted
 

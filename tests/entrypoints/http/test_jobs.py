@@ -85,7 +85,7 @@ def refusing(app: App) -> Iterator[None]:
         def encode(self, *_: Any, **__: Any) -> Any:
             raise ValueError("the zebra sings")
 
-    real, attempt = app.parts.embedder, app.project._attempt
+    real, attempt = app.parts.embedder, app.projection.project._attempt
     attempt._embedder = cast(Any, Refusing())
     try:
         yield
@@ -115,12 +115,12 @@ def test_what_fails_is_listed_without_its_text_and_replayed(laptop: Laptop, app:
 def test_what_fails_is_its_tenants_alone(app: App) -> None:
     of(app, "acme").added("the zebra sings")
     with refusing(app):
-        app.reconcile(datetime.now(UTC))
+        app.projection.reconcile(datetime.now(UTC))
     job_id = start(of(app, "other"), "reconcile", {"replay": True}).json["job_id"]
     app.run_jobs(lambda: datetime.now(UTC), lambda: 900.0)
     shown = of(app, "other").get(f"/v1/jobs/{job_id}").json
     assert (shown["counts"]["replayed"], "failures" in shown) == (0, False)
-    assert app.failed_events.standing("acme").retried == 1
+    assert app.projection.failed_events.standing("acme").retried == 1
 
 
 def test_a_tenants_reconcile_leaves_others_alone(app: App) -> None:

@@ -119,7 +119,7 @@ def test_the_diagnostics_say_how_many_wait(app: App, caller: Caller, mode: str) 
     built = context(caller, "the violin teacher called")
     assert (built["diagnostics"]["pending"], built["diagnostics"]["tail_cut"]) == (151, True)
     assert first in [one["id"] for one in built["items"] if one["section"] == "semantic"]
-    app.reconcile(datetime.now(UTC))
+    app.projection.reconcile(datetime.now(UTC))
     assert search(caller, "the violin teacher called", **asked)["diagnostics"]["pending"] == 0
     assert context(caller, "the violin teacher called")["diagnostics"]["pending"] == 0
 

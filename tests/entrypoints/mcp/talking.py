@@ -69,4 +69,4 @@ def text_of(result: types.CallToolResult) -> str:
 
 def memories_of(app: App, scope: Scope) -> list[Memory]:
     """What is kept of a user."""
-    return list(app.list_memories(scope, MemoryQuery(), 10, None, datetime.now(UTC)).memories)
+    return list(app.memories.listing(scope, MemoryQuery(), 10, None, datetime.now(UTC)).memories)

@@ -32,8 +32,8 @@ def jobs_handler(app: App) -> Handler:
     """
 
     def run(seconds: Callable[[], float]) -> JobRun:
-        app.apply_tombstones(_clock(), seconds)
-        app.compact_due(_clock(), seconds)
+        app.deletion.apply_tombstones(_clock(), seconds)
+        app.segments.compact_due(_clock(), seconds)
         return app.run_jobs(_clock, seconds)
 
     return _handler(JOBS_TASK, app, run)
@@ -43,7 +43,7 @@ def retain_handler(app: App) -> Handler:
     """A handler of `{"task": "retain"}`: asks for the jobs `retain` that are due by the day, and runs them."""
 
     def run(seconds: Callable[[], float]) -> JobRun:
-        app.schedule_retention(_clock())
+        app.archive.schedule_retention(_clock())
         return app.run_jobs(_clock, seconds, "retain")
 
     return _handler(RETAIN_TASK, app, run)

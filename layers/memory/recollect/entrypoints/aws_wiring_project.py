@@ -40,7 +40,7 @@ def project_handler(app: App) -> Handler:
 
 
 def _stream(app: App, logger: Logger, metrics: Metrics, records: list[Any]) -> Answer:
-    report = project_records(records, app.project, _clock())
+    report = project_records(records, app.projection.project, _clock())
     _count(metrics, len(records), report)
     if report.malformed:
         logger.error("change records that cannot be read", extra={"sequence_numbers": report.malformed})
@@ -62,13 +62,13 @@ def _count(metrics: Metrics, records: int, report: StreamReport) -> None:
 
 
 def _reconcile(app: App, logger: Logger, metrics: Metrics, remaining_seconds: Callable[[], float]) -> Answer:
-    report = run_reconcile(app.reconcile, _clock, remaining_seconds)
+    report = run_reconcile(app.projection.reconcile, _clock, remaining_seconds)
     _log_failed(logger, report.projection.failed)
     _measure(metrics, report)
     projection = report.projection
     counts = {"projected": projection.projected, "gone": projection.gone, "failed": len(projection.failed)}
     counts |= {} if report.quarantined is None else {"quarantined": report.quarantined}
-    bridge = app.reconcile_bridge(_clock(), remaining_seconds=remaining_seconds).counts
+    bridge = app.memories.reconcile_bridge(_clock(), remaining_seconds=remaining_seconds).counts
     logger.info("reconciled", extra=counts | {"complete": report.complete} | bridge)
     return counts
 

@@ -30,7 +30,7 @@ def summarize_handler(app: App) -> Handler:
     requests = http_handler("summaries", app=app)
 
     def run(_event: dict[str, Any], context: LambdaContext) -> Answer:
-        report = app.run_summaries(_clock, lambda: context.get_remaining_time_in_millis() / 1000)
+        report = app.summaries.run(_clock, lambda: context.get_remaining_time_in_millis() / 1000)
         return _told(report, logger, metrics)
 
     scheduled: Handler = metrics.log_metrics(logger.inject_lambda_context(run))

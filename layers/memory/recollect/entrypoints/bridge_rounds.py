@@ -16,7 +16,7 @@ class BridgeRounds(Rounds):
     def round(self) -> BridgeRun | None:
         """One run over every tenant; None where it failed as a whole, which is logged."""
         try:
-            report = self._app.reconcile_bridge(self._clock(), remaining_seconds=self._remaining_seconds)
+            report = self._app.memories.reconcile_bridge(self._clock(), remaining_seconds=self._remaining_seconds)
         except Exception as error:  # noqa: BLE001 - a defect must not end the thread; what waits goes on waiting
             _LOG.warning("the bridge was not reconciled", extra={"error": type(error).__name__})
             return None

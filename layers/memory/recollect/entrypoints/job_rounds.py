@@ -17,12 +17,12 @@ class JobRounds(Rounds):
     def round(self) -> JobRun | None:
         """One run over all jobs that are due; None where it failed as a whole, which is logged."""
         try:
-            self._app.apply_tombstones(self._clock(), self._remaining_seconds)
+            self._app.deletion.apply_tombstones(self._clock(), self._remaining_seconds)
             if not self._app.settings.test_clock:  # else requests live in a time of their own, and would lose all
-                self._app.schedule_retention(self._clock())
+                self._app.archive.schedule_retention(self._clock())
             if self._app.settings.engines == "local":
-                self._app.begin_reindex(self._clock())
-            self._app.compact_due(self._clock(), self._remaining_seconds)
+                self._app.reindexing.begin(self._clock())
+            self._app.segments.compact_due(self._clock(), self._remaining_seconds)
             report = self._app.run_jobs(self._clock, self._remaining_seconds)
         except RecollectError as error:
             _LOG.warning("jobs failed", extra={"error": type(error).__name__})

@@ -17,7 +17,7 @@ class SummaryRounds(Rounds):
     def round(self) -> SummaryRun | None:
         """One run over everybody who is due; None where it failed as a whole, which is logged."""
         try:
-            report = self._app.run_summaries(self._clock, self._remaining_seconds)
+            report = self._app.summaries.run(self._clock, self._remaining_seconds)
         except RecollectError as error:
             _LOG.warning("summaries failed", extra={"error": type(error).__name__})
             return None

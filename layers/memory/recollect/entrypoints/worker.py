@@ -137,7 +137,7 @@ class Projector:
     def _pages(self, total: ProjectionReport) -> None:
         after: str | None = None
         while not self._stop.is_set():
-            report, after = self._app.reconcile.page(self._clock(), after)
+            report, after = self._app.projection.reconcile.page(self._clock(), after)
             total.add(report)
             if after is None:
                 return
@@ -196,7 +196,7 @@ def stream_pump(app: App) -> Callable[[threading.Event], None]:
     from recollect.entrypoints.stream import project_records
 
     def handle(event: dict[str, Any]) -> dict[str, Any]:
-        report = project_records(event["Records"], app.project, real_now())
+        report = project_records(event["Records"], app.projection.project, real_now())
         _log(report.projection)
         return dict(report.answer)
 
@@ -262,7 +262,7 @@ def _drain_round(app: App, progress: Callable[[int], None], clock: Clock, done: 
     after: str | None = None
     while True:
         try:
-            report, after = app.reconcile.page(clock(), after)
+            report, after = app.projection.reconcile.page(clock(), after)
         except RecollectError as error:
             done.failures[type(error).__name__] += 1
             return

@@ -15,7 +15,7 @@ from recollect.core.scope import Scope
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
 from recollect.timeline.failed_projections import Fault
 from recollect.timeline.projection_attempt import Failure, Outcome, ProjectionAttempt
-from recollect.timeline.projection_steps import Following
+from recollect.timeline.projection_steps import ProjectionSteps
 from recollect.timeline.quarantine import FailedEvents
 from recollect.timeline.timeline import PendingEvent
 
@@ -64,11 +64,11 @@ class ProjectEvents:
         index: SearchIndex,
         embedder: Embedder | None,
         publisher: Publisher,
-        following: Following,
+        steps: ProjectionSteps,
         failed: FailedEvents | None = None,
     ) -> None:
         forget = failed.forget if failed is not None else None
-        self._attempt = ProjectionAttempt(timeline, projections, index, embedder, publisher, following, forget)
+        self._attempt = ProjectionAttempt(timeline, projections, index, embedder, publisher, steps, forget)
         self._failed = failed
 
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:

@@ -22,7 +22,7 @@ from recollect.retrieval.unprojected import given_vectors
 from recollect.search_index.page import index_document
 from recollect.timeline.bus import BusEvent, SegmentPlace, episodic_saved, semantic_saved
 from recollect.timeline.failed_projections import Fault, fault_of
-from recollect.timeline.projection_steps import Following, Projected
+from recollect.timeline.projection_steps import ProjectedBatch, ProjectionStep, ProjectionSteps
 from recollect.timeline.slots import FillSlots
 from recollect.timeline.timeline import PendingEvent, Projection
 
@@ -82,6 +82,10 @@ class _Batch:
         return [event_id for event_id in self.refs if event_id not in self.events]
 
     @property
+    def gone_refs(self) -> list[EventRef]:
+        return [self.refs[event_id] for event_id in self.gone]
+
+    @property
     def markers(self) -> tuple[PendingEvent, ...]:
         return tuple(PendingEvent(self.scope, ref) for ref in self.refs.values())
 
@@ -120,7 +124,7 @@ class ProjectionAttempt:
         index: SearchIndex,
         embedder: Embedder | None,
         publisher: Publisher,
-        following: Following,
+        steps: ProjectionSteps,
         forget: Forget | None = None,
     ) -> None:
         self._timeline = timeline
@@ -129,8 +133,8 @@ class ProjectionAttempt:
         self._embedder = embedder
         self._publisher = publisher
         self._fill_slots = FillSlots(timeline, projections)
-        self._following = following
-        self._memories = following.memories
+        self._steps = steps
+        self._memories = steps.memories
         self._forget = forget
 
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
@@ -171,8 +175,7 @@ class ProjectionAttempt:
         """
         batch.events = self._timeline.read(batch.scope, list(batch.refs.values()))
         batch.was_read = True
-        if batch.gone:
-            self._following.copies(batch.scope, [batch.refs[event_id] for event_id in batch.gone], now)
+        self._run(self._steps.before, batch.scope, ProjectedBatch(gone=batch.gone_refs), now)
         kept = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
         batch.vectors = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == self._model}
         batch.memories = self._memories.read(batch.scope, list(batch.events.values()))
@@ -198,21 +201,23 @@ class ProjectionAttempt:
             batch.vectors |= {event_id: vector for event_id, vector in fit.items() if vector is not None}
         for conversation_id, started_at in _conversations(batch.events.values()).items():
             self._projections.enter_conversation(batch.scope, conversation_id, started_at)
-        self._follow(batch, now)
+        self._derive_more(batch, now)
 
-    def _follow(self, batch: _Batch, now: datetime) -> None:
-        events, gone = list(batch.events.values()), [batch.refs[event_id] for event_id in batch.gone]
+    def _derive_more(self, batch: _Batch, now: datetime) -> None:
+        """The steps of the other subjects; a text that a merge changed is encoded again."""
+        events = list(batch.events.values())
         said = {event.id: batch.told(event).content for event in events}
-        projected = Projected(
-            events,
-            list(batch.reindexed.values()),
-            gone,
-            {event.id: batch.memories.get(event.id) for event in events},
-            batch.vectors,
-        )
-        followed = self._following(batch.scope, projected, now)
-        batch.memories, batch.segments = followed.memories, followed.segments
+        read = {event.id: batch.memories.get(event.id) for event in events}
+        changed = list(batch.reindexed.values())
+        projected = ProjectedBatch(events, changed, batch.gone_refs, read, batch.vectors)
+        self._run(self._steps.derive, batch.scope, projected, now)
+        batch.memories, batch.segments = projected.memories, projected.segments
         self._encode_again(batch, [event for event in events if batch.told(event).content != said[event.id]])
+
+    @staticmethod
+    def _run(steps: Sequence[ProjectionStep], scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        for step in steps:
+            step(scope, batch, now)
 
     def _encode_again(self, batch: _Batch, merged: Sequence[Event]) -> None:
         """What took in another's words just now has a vector of the words that it had before."""
@@ -283,9 +288,7 @@ class ProjectionAttempt:
 
     def _take_away(self, scope: Scope, gone: dict[str, EventRef], now: datetime) -> None:
         """All that is left of what is gone, and then its markers."""
-        self._memories.forget(scope, list(gone), now)
-        self._following.archive(scope, list(gone.values()), now)
-        self._following.pruned(scope, now)
+        self._run(self._steps.remove, scope, ProjectedBatch(gone=list(gone.values())), now)
         if self._forget is not None:
             self._forget(scope, list(gone), now)
         self._projections.forget(scope, list(gone.values()))

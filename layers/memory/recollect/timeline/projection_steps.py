@@ -1,11 +1,12 @@
-"""What follows from events that were projected, beside vectors, slots and the index."""
+"""The steps that run after a projection, each of one subject, in one list and with one signature."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 from recollect.archive.segment_archive import AssignSegments
-from recollect.contradictions.settle import Contradicted, FollowContradictions
+from recollect.contradictions.settle import FollowContradictions
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
@@ -21,30 +22,31 @@ KeepUp = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
 
 
 @dataclass(slots=True)
-class Followed:
-    """The memories of events by the events' ids, and the segments of those that were just projected."""
+class ProjectedBatch:
+    """What one projection has done for one user so far; the steps read it and add to it.
 
-    memories: dict[str, KeptMemory]
+    `events` are projected now, with their `vectors`; `changed` are others that they superseded; `gone` are removed.
+    `read` are the memories of `events` as they were read before, None where there was none. `memories` are those of
+    the events, by the events' ids, as the steps leave them; `ended` are events whose words no longer hold; `segments`
+    are the segments of the events.
+    """
+
+    events: Sequence[Event] = ()
+    changed: Sequence[Event] = ()
+    gone: Sequence[EventRef] = ()
+    read: Mapping[str, KeptMemory | None] = field(default_factory=dict)
+    vectors: Mapping[str, FloatArray] = field(default_factory=dict)
+    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    ended: list[EventRef] = field(default_factory=list)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Projected:
-    """`events` are projected now, with their vectors; `changed` are others that they superseded; `gone` are removed.
-
-    `read` are the memories of `events` as they were read before, None where there was none.
-    """
-
-    events: Sequence[Event]
-    changed: Sequence[Event]
-    gone: Sequence[EventRef]
-    read: Mapping[str, KeptMemory | None]
-    vectors: Mapping[str, FloatArray]
+ProjectionStep: TypeAlias = Callable[[Scope, ProjectedBatch, datetime], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
-    """The parts of `project` that other subjects need; each may run twice, late and beside itself."""
+class ProjectionSteps:
+    """What `project` runs for the other subjects. Each step is idempotent, and may run late and beside itself."""
 
     rules: Callable[[str], Rules]
     memories: FollowMemories
@@ -55,35 +57,74 @@ class Following:
     summaries: KeepUp
     expiry: KeepUp
     archive: Callable[[Scope, Sequence[EventRef], datetime], None]
-    """Takes what is gone out of segments and snapshots, before its marker goes."""
-    pruned: Callable[[Scope, datetime], None]
-    """Publishes that it is gone, before its marker goes."""
+    outbox: Callable[[Scope, datetime], None]
     copies: Callable[[Scope, Sequence[EventRef], datetime], object]
-    """Deletes what others copied of it, before anything is written."""
 
-    def __call__(self, scope: Scope, projected: Projected, now: datetime) -> Followed:
-        """Raises what the items, the index and the timeline raise."""
-        events = projected.events
-        if events:
+    @property
+    def before(self) -> tuple[ProjectionStep, ...]:
+        """Before anything is written."""
+        return (self._delete_copies,)
+
+    @property
+    def derive(self) -> tuple[ProjectionStep, ...]:
+        """After vectors and slots are written, before the index and the markers."""
+        return (
+            self._note_user,
+            self._note_spaces,
+            self._promote,
+            self._settle_contradictions,
+            self._assign_segments,
+            self._keep_summaries_up,
+            self._note_expiry,
+        )
+
+    @property
+    def remove(self) -> tuple[ProjectionStep, ...]:
+        """Before the markers of deleted events go."""
+        return (self._forget_memories, self._forget_archived, self._publish_pruned)
+
+    def _delete_copies(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.gone:
+            self.copies(scope, batch.gone, now)
+
+    def _note_user(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.events:
             self.users.note(scope, now)
-            self.spaces.note(scope, events, now)
-        made = self._memories(scope, projected, now)
-        segments = self.segments(scope, events, now) if events else {}
-        gone = [*projected.gone, *_replaced(events, made.memories), *made.ended]
-        self.summaries(scope, events, gone, now)
-        self.expiry(scope, [_represented(event, made.memories) for event in events], projected.gone, now)
-        return Followed(made.memories, segments)
 
-    def _memories(self, scope: Scope, projected: Projected, now: datetime) -> Contradicted:
-        """Promoted, and then settled: what contradicts what is known of memories alone."""
-        together = [*projected.events, *projected.changed]
-        if not together:
-            return Contradicted({})
+    def _note_spaces(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.events:
+            self.spaces.note(scope, batch.events, now)
+
+    def _promote(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        together = [*batch.events, *batch.changed]
+        batch.memories = self.memories(scope, together, self.rules(scope.tenant), now, batch.read) if together else {}
+
+    def _settle_contradictions(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if not batch.events:
+            return
         rules = self.rules(scope.tenant)
-        memories = self.memories(scope, together, rules, now, projected.read)
-        if not projected.events:
-            return Contradicted(memories)
-        return self.contradictions(scope, projected.events, memories, projected.vectors, rules, now)
+        found = self.contradictions(scope, batch.events, batch.memories, batch.vectors, rules, now)
+        batch.memories, batch.ended = found.memories, found.ended
+
+    def _assign_segments(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.events:
+            batch.segments = self.segments(scope, batch.events, now)
+
+    def _keep_summaries_up(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        lost = [*batch.gone, *_replaced(batch.events, batch.memories), *batch.ended]
+        self.summaries(scope, batch.events, lost, now)
+
+    def _note_expiry(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        self.expiry(scope, [_represented(event, batch.memories) for event in batch.events], batch.gone, now)
+
+    def _forget_memories(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        self.memories.forget(scope, [ref.id for ref in batch.gone], now)
+
+    def _forget_archived(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        self.archive(scope, batch.gone, now)
+
+    def _publish_pruned(self, scope: Scope, _batch: ProjectedBatch, now: datetime) -> None:
+        self.outbox(scope, now)
 
 
 def _replaced(events: Sequence[Event], memories: Mapping[str, KeptMemory]) -> list[EventRef]:

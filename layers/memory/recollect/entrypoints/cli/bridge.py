@@ -19,7 +19,7 @@ bridge = typer.Typer(help="Whether events become memories by themselves.", no_ar
 def state(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
     """Whether a tenant's bridge is suspended, since when, by whom and why."""
     with opened() as app:
-        found = app.signal_bridge.state(tenant_of(tenant))
+        found = app.memories.signal_bridge.state(tenant_of(tenant))
     since = iso(found.since) if found.since else None
     if as_json:
         told = {"source": found.source, "severity": found.severity, "reason": found.reason, "since": since}
@@ -47,5 +47,5 @@ def signal(
             severity=severity,
             reason=reason,
         )
-        outcome = app.signal_bridge(tenant, told, now)
+        outcome = app.memories.signal_bridge(tenant, told, now)
     write_line("suspended" if outcome.suspended else "open")

@@ -50,7 +50,9 @@ class Chat:
         seed = self.app.ids.seed(int(time.time() * 1000), IDS_OF_A_TURN)
         rules = self.app.begin_rules(self.scope.tenant)
         try:
-            self.last = self.app.turn(self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app))
+            self.last = self.app.context.turn(
+                self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app)
+            )
         except TurnUnanswered as error:
             self.conversation_id = error.conversation_id
             raise

@@ -61,8 +61,8 @@ def revert(
     """Takes a decision back and prints the memory that counts now; it is not decided so again."""
     scope, now = scope_of(user, persona, household, tenant), _now()
     with opened() as app:
-        reverted = app.revert_decision(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
-        memory = app.memories.one(scope, reverted.memory_id, now)
+        reverted = app.contradictions.revert(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
+        memory = app.memories.keep.one(scope, reverted.memory_id, now)
     write_json(memory_json(memory))
     say("reverted")
 
@@ -100,7 +100,7 @@ def resolve(
     """Says which of the two counts; the other one is superseded by it."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        resolved = app.resolve_conflict(scope, conflict_id, winner, _actor(scope), _now())
+        resolved = app.contradictions.resolve(scope, conflict_id, winner, _actor(scope), _now())
     write_json(conflict_json(resolved.conflict))
     say("resolved")
 
@@ -108,7 +108,7 @@ def resolve(
 def _decisions(app: App, scope: Scope, wanted: DecisionFilter) -> Iterator[Decision]:
     after: str | None = None
     while True:
-        page = app.list_decisions(scope, _PAGE, after, wanted)
+        page = app.contradictions.decisions(scope, _PAGE, after, wanted)
         yield from page.decisions
         after = page.more
         if after is None:
@@ -118,7 +118,7 @@ def _decisions(app: App, scope: Scope, wanted: DecisionFilter) -> Iterator[Decis
 def _conflicts(app: App, scope: Scope, status: ConflictStatus | None) -> Iterator[OpenConflict]:
     now, after = _now(), None
     while True:
-        page = app.list_conflicts(scope, _PAGE, after, status, now)
+        page = app.contradictions.conflicts(scope, _PAGE, after, status, now)
         yield from page.conflicts
         after = page.more
         if after is None:
@@ -143,14 +143,14 @@ def _write_conflict(app: App, scope: Scope, conflict: OpenConflict) -> None:
 def _said(app: App, scope: Scope, record_id: str) -> str:
     """In the words of its memory; of its event where it is none."""
     try:
-        return one_line(app.memories.one(scope, record_id, _now()).content, _SHOWN)
+        return one_line(app.memories.keep.one(scope, record_id, _now()).content, _SHOWN)
     except NotFound:
         return _event(app, scope, record_id)
 
 
 def _event(app: App, scope: Scope, record_id: str) -> str:
     try:
-        return one_line(app.listing.one(scope, record_id, _now()).content, _SHOWN)
+        return one_line(app.timeline.listing.one(scope, record_id, _now()).content, _SHOWN)
     except NotFound:
         return _UNSEEN
 

@@ -28,10 +28,10 @@ def erase(user: User, yes: Sure = False, tenant: Tenant = LOCAL_TENANT, as_json:
     over = time.monotonic() + _SECONDS
     with opened() as app:
         now = _now()
-        erasure = app.erase_user(scope, now, now, _OPERATOR, lambda: over - time.monotonic())
+        erasure = app.deletion.erase(scope, now, now, _OPERATOR, lambda: over - time.monotonic())
         say(f"erasure {erasure.id}: nothing of {user} is read any more")
         job = _finished(app, scope.tenant, erasure.id, over)
-        _show(erasure.id, app.erase_user.report(scope.tenant, erasure.id), as_json)
+        _show(erasure.id, app.deletion.erase.report(scope.tenant, erasure.id), as_json)
     if job.status is JobStatus.FAILED:
         say("error: not all of it was reached: see the job of the same id")
         raise typer.Exit(_FAILED)
@@ -44,7 +44,7 @@ def erasure(
 ) -> None:
     """Prints the report of an erasure: what was reached, and which copies lapse when."""
     with opened() as app:
-        _show(erasure_id, app.erase_user.report(tenant_of(tenant), erasure_id), as_json)
+        _show(erasure_id, app.deletion.erase.report(tenant_of(tenant), erasure_id), as_json)
 
 
 def _finished(app: App, tenant: str, job_id: str, over: float) -> Job:

@@ -181,7 +181,7 @@ def _search(app: App, question: GoldQuestion, now: datetime, wanted: int, second
         wanted=wanted,
         count=True,
     )
-    answer = app.search(Scope(LOCAL_TENANT, question.conversation_id), request)
+    answer = app.retrieval.search(Scope(LOCAL_TENANT, question.conversation_id), request)
     seconds.search.append(time.perf_counter() - encoded)
     seconds.encoding.append(encoded - began)
     return [str(result.event.metadata.get("source_id")) for result in answer.results]

@@ -75,13 +75,13 @@ def _as_time_goes(app: App, talk: Talk) -> Iterator[TalkQuestion]:
 def _ask(app: App, scope: Scope, question: TalkQuestion, answers: TalkAnswers) -> None:
     filters = SearchFilters(now=question.at)
     asked = ContextQuestion(text=question.text, filters=filters, conversation_id=f"question-{question.id}")
-    context = app.context(scope, ContextRequest(question=asked, fence=_FENCE), app.rules(scope.tenant))
+    context = app.context.build(scope, ContextRequest(question=asked, fence=_FENCE), app.rules.resolved(scope.tenant))
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS))
     turn_of = _turn_ids(app, scope)
     answers.questions.append(question)
     answers.messages.append(_shown_in_messages(context, turn_of))
     answers.prompts.append(_shown_in_prompt(context, turn_of))
-    answers.found.append(Shown(tuple(_line_of(one, turn_of) for one in app.search(scope, request).results)))
+    answers.found.append(Shown(tuple(_line_of(one, turn_of) for one in app.retrieval.search(scope, request).results)))
 
 
 def _put_in(app: App, scope: Scope, due: Sequence[PlacedDraft], now: datetime) -> None:

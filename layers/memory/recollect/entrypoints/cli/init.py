@@ -16,5 +16,5 @@ def init() -> None:
     with opened(settings) as app:
         made = app.parts.create()
         say(f"created: {', '.join(made)}" if made else "engines: all there")
-        if OTHER_GENERATION in app.check_index.lagging().values():
+        if OTHER_GENERATION in app.search_index.check.lagging().values():
             say(OTHER_VECTORS)

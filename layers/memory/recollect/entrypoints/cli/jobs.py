@@ -86,7 +86,7 @@ def failed(
 ) -> None:
     """The events that could not be projected: `jobs run reconcile --replay` tries them again."""
     with opened() as app:
-        found = app.failed_events.listed(tenant_of(tenant), limit)
+        found = app.projection.failed_events.listed(tenant_of(tenant), limit)
     shown = [failure_json(one) for one in found]
     if as_json:
         write_json({"failures": shown})

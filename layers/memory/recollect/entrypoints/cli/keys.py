@@ -16,7 +16,7 @@ keys = typer.Typer(help="Keys of a tenant's rejected values; their ids, never th
 def listed(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
     """The keys, the newest first: new rejections take that one. None before the first value was rejected."""
     with opened() as app:
-        found = app.value_gate.keys(tenant_of(tenant))
+        found = app.deletion.suppression.keys(tenant_of(tenant))
     _show(found, as_json)
 
 
@@ -26,7 +26,7 @@ def rotate(yes: Sure = False, tenant: Tenant = LOCAL_TENANT, as_json: AsJson = F
     tenant = tenant_of(tenant)
     sure(yes, "Make a new key? It cannot be taken back.")
     with opened() as app:
-        found = app.value_gate.rotate(tenant, datetime.now(UTC))
+        found = app.deletion.suppression.rotate(tenant, datetime.now(UTC))
     _show(found, as_json)
 
 

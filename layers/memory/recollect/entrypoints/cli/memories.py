@@ -90,7 +90,7 @@ def save(
     )
     with opened() as app:
         seed = app.ids.seed(int(time.time() * 1000))
-        saved = app.memories.save(scope, draft, seed, _now(), _actor(scope), app.rules(scope.tenant))
+        saved = app.memories.keep.save(scope, draft, seed, _now(), _actor(scope), app.rules.resolved(scope.tenant))
     write_json(memory_json(saved.memory))
     say("saved" if saved.created else "known already")
 
@@ -107,8 +107,8 @@ def show(
     """Prints one memory."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        memory = app.memories.one(scope, memory_id, _now())
-        versions = app.memory_history(scope, memory) if history else []
+        memory = app.memories.keep.one(scope, memory_id, _now())
+        versions = app.memories.history(scope, memory) if history else []
     shown: dict[str, Any] = {"history": [version_json(one) for one in versions]} if history else memory_json(memory)
     write_json(shown)
 
@@ -139,7 +139,7 @@ def edit(
     if not changes:
         raise InvalidInput("nothing to change: see --help")
     with opened() as app:
-        memory = app.memories.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), _now())
+        memory = app.memories.keep.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), _now())
     write_json(memory_json(memory))
 
 
@@ -154,8 +154,8 @@ def delete(
     """Deletes a memory with the events it was made from; they are refused when they come again."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        memory = app.memories.one(scope, memory_id, _now())
-        forgotten = app.forget.memory(scope, memory, now=_now(), actor=_actor(scope))
+        memory = app.memories.keep.one(scope, memory_id, _now())
+        forgotten = app.deletion.forget.memory(scope, memory, now=_now(), actor=_actor(scope))
     say(f"deleted, with {len(memory.source_event_ids)} events" if memory.source_event_ids else "deleted")
     write_json({"deleted": list(forgotten.event_ids)})
 
@@ -163,7 +163,7 @@ def delete(
 def _walk(app: App, scope: Scope, query: MemoryQuery) -> Iterator[Memory]:
     now, after = _now(), None
     while True:
-        page = app.list_memories(scope, query, _PAGE, after, now)
+        page = app.memories.listing(scope, query, _PAGE, after, now)
         yield from page.memories
         after = page.more
         if after is None:

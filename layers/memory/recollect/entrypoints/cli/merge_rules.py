@@ -26,7 +26,7 @@ merge_rules = typer.Typer(help="Rules of arbitration and merging.", no_args_is_h
 def list_rules(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
     """Lists the rules in their raw form; with --json as a document that `import` takes."""
     with opened() as app:
-        registry = app.merge_rules.registry(tenant_of(tenant))
+        registry = app.arbitration.merge_rules.registry(tenant_of(tenant))
     found = exported_rules(registry)
     if as_json:
         write_json({"version": registry.version, "rules": found})
@@ -41,7 +41,7 @@ def list_rules(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
 def show(name: Name, tenant: Tenant = LOCAL_TENANT) -> None:
     """Shows a rule as it holds, with all that it inherits."""
     with opened() as app:
-        write_json(app.merge_rules.registry(tenant_of(tenant)).resolved(name))
+        write_json(app.arbitration.merge_rules.registry(tenant_of(tenant)).resolved(name))
 
 
 @merge_rules.command("set")
@@ -53,7 +53,7 @@ def set_rule(
     """Registers a rule, or replaces the one of that name."""
     tenant = tenant_of(tenant)
     with opened() as app:
-        registry = _naming_the_part(lambda: app.merge_rules.put(tenant, name, _json(document), _now()))
+        registry = _naming_the_part(lambda: app.arbitration.merge_rules.put(tenant, name, _json(document), _now()))
     say(f"version {registry.version}")
 
 
@@ -62,7 +62,7 @@ def delete(name: Name, tenant: Tenant = LOCAL_TENANT) -> None:
     """Deletes a rule; not the default one, and none that another one extends."""
     tenant = tenant_of(tenant)
     with opened() as app:
-        app.merge_rules.delete(tenant, name, _now(), lambda _version: True)
+        app.arbitration.merge_rules.delete(tenant, name, _now(), lambda _version: True)
     say("deleted")
 
 
@@ -73,7 +73,7 @@ def import_rules(
     """Registers all rules of a file, or none; those of the same names are replaced."""
     tenant, rules = tenant_of(tenant), _rules_in(_json(_text(file)))
     with opened() as app:
-        registry = _naming_the_part(lambda: app.merge_rules.load(tenant, rules, _now()))
+        registry = _naming_the_part(lambda: app.arbitration.merge_rules.load(tenant, rules, _now()))
     say(f"{len(rules)} rules, version {registry.version}")
 
 

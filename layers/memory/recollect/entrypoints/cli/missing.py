@@ -34,5 +34,5 @@ def warn_of_pending(pending: int, *, cut: bool) -> None:
 
 def warn_of_other_vectors(app: App, tenant: str) -> None:
     """Where the embedder that is set is not the one that the tenant's index was made with."""
-    if app.parts.embedder is not None and not app.index.holds_vectors(tenant):
+    if app.parts.embedder is not None and not app.search_index.in_use.holds_vectors(tenant):
         say(OTHER_VECTORS)

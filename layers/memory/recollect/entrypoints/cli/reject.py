@@ -80,7 +80,7 @@ def lift(
 ) -> None:
     """Lets a value in again; what was deleted stays deleted."""
     with opened() as app:
-        app.reject_value.lift(scope_of(user, None, None, tenant), rejection_id, _order("lift", rejection_id))
+        app.deletion.reject.lift(scope_of(user, None, None, tenant), rejection_id, _order("lift", rejection_id))
     say("lifted")
 
 
@@ -88,17 +88,17 @@ def _rejected(app: App, scope: Scope, record_id: str) -> Forgotten:
     memory = _memory(app, scope, record_id)
     order = _order("delete", record_id)
     if memory is None:
-        return app.reject_value.event(
-            scope, record_id, order, lambda: app.forget(scope, event_id=record_id, now=order.now)
+        return app.deletion.reject.event(
+            scope, record_id, order, lambda: app.deletion.forget(scope, event_id=record_id, now=order.now)
         )
     owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
-    with app.reject_value.rejected(owner, memory.content, order):
-        return app.forget.memory(scope, memory, now=order.now, actor=_OPERATOR)
+    with app.deletion.reject.rejected(owner, memory.content, order):
+        return app.deletion.forget.memory(scope, memory, now=order.now, actor=_OPERATOR)
 
 
 def _memory(app: App, scope: Scope, record_id: str) -> Memory | None:
     try:
-        return app.memories.one(scope, record_id, _now())
+        return app.memories.keep.one(scope, record_id, _now())
     except NotFound:
         return None
 
@@ -107,7 +107,7 @@ def _all(app: App, scope: Scope) -> list[RejectedValue]:
     found: list[RejectedValue] = []
     after: str | None = None
     while True:
-        page = app.reject_value.page(scope, _PAGE, after)
+        page = app.deletion.reject.page(scope, _PAGE, after)
         found += page.values
         after = page.more
         if after is None:

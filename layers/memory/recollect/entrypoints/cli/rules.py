@@ -25,7 +25,7 @@ def rules(
         _check(check)
         return
     with opened() as app:
-        found = app.keep_rules.read(tenant)
+        found = app.rules.read(tenant)
     write_json(document_of(found.rules))
     say(f"version {found.rules.version}; the tenant's own: {', '.join(found.own) or 'none'}")
     for fault in found.ignored:

@@ -55,7 +55,7 @@ def export(
 def _pages(app: App, scope: Scope) -> Iterator[str]:
     after: EventRef | None = None
     while True:
-        page = app.export_memories.page(scope, after, datetime.now(UTC))
+        page = app.segments.export.page(scope, after, datetime.now(UTC))
         yield page.text
         after = page.more
         if after is None:
@@ -68,7 +68,7 @@ def listed(
 ) -> None:
     """The newest snapshots."""
     with opened() as app:
-        page = app.snapshots.page(tenant_of(tenant), limit, None)
+        page = app.segments.snapshots.page(tenant_of(tenant), limit, None)
     if as_json:
         write_json({"snapshots": [snapshot_json(one) for one in page.snapshots]})
         return
@@ -87,7 +87,7 @@ def diff(
 ) -> None:
     """What was added, removed and changed from the first to the second."""
     with opened() as app:
-        found = app.diff_snapshots(tenant_of(tenant), first, second, _NAMED)
+        found = app.segments.diff(tenant_of(tenant), first, second, _NAMED)
     if as_json:
         changes = [{"kind": one.kind, "user_id": one.user_id, "id": one.record_id} for one in found.changes]
         write_json({"counts": dict(found.counts), "changes": changes})

@@ -31,12 +31,12 @@ def summarize(
     with opened() as app:
         order = SummaryOrder(
             now=datetime.now(UTC),
-            rules=app.rules(tenant).summary,
+            rules=app.rules.resolved(tenant).summary,
             seed=app.ids.seed(int(time.time() * 1000), IDS),
             remaining_seconds=lambda: over - time.monotonic(),
             force=force,
         )
-        made = app.summarize(scope, order)
+        made = app.summaries.summarize(scope, order)
     _show(None if isinstance(made, NotDue) else made.summary, as_json)
     if isinstance(made, NotDue):
         say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")
@@ -54,7 +54,7 @@ def goals(user: User, persona: Persona = None, tenant: Tenant = LOCAL_TENANT, as
     """Prints the goals of a user; without --persona those of every persona."""
     scope: Scope = scope_of(user, persona, None, tenant)
     with opened() as app:
-        found = app.goals.listed(scope, every_persona=persona is None)
+        found = app.summaries.goals.listed(scope, every_persona=persona is None)
     if as_json:
         write_json({"goals": [goal_json(goal) for goal in found]})
         return

@@ -47,7 +47,7 @@ def walk(app: App, scope: Scope, conversation_id: str | None = None) -> Iterator
     """Every event of the scope, newest first, a page of 200 in memory."""
     now, after = datetime.now(UTC), None
     while True:
-        page = app.listing.window(scope, _query(now, conversation_id, after))
+        page = app.timeline.listing.window(scope, _query(now, conversation_id, after))
         yield from page.events
         after = page.more
         if after is None:

@@ -13,8 +13,8 @@ _SECONDS = 24 * 3600.0
 def tombstones() -> None:
     """Applies deletions that are kept outside of the table and that it does not know of. Safe to run at any time."""
     with opened() as app:
-        counts = app.apply_tombstones(datetime.now(UTC), seconds_from_now(_SECONDS))
-        state = app.apply_tombstones.check()
+        counts = app.deletion.apply_tombstones(datetime.now(UTC), seconds_from_now(_SECONDS))
+        state = app.deletion.apply_tombstones.check()
     applied = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
     write_line(f"applied: {applied}" if applied else "nothing to apply")
     say(state.detail)

@@ -43,7 +43,7 @@ def replayed(app: App, scope: Scope, body: Mapping[str, Any], candidate: Stateme
 
 
 def _merged(app: App, scope: Scope, memory_id: str, now: datetime) -> dict[str, Any]:
-    memory = app.memories.one(scope, memory_id, now)
+    memory = app.memories.keep.one(scope, memory_id, now)
     return statement_json(
         Statement(
             id=memory.id,

@@ -43,7 +43,7 @@ def export_page(app: App, request: Request) -> Reply:
     if "cursor" in query:
         event_id, at = open_cursor(query["cursor"], listing, 2)
         after = EventRef(event_id, from_iso(at))
-    page = app.export_memories.page(scope, after, request.now)
+    page = app.segments.export.page(scope, after, request.now)
     headers = {}
     if page.more is not None:
         cursor = seal([page.more.id, iso(page.more.timestamp)], listing)
@@ -111,7 +111,7 @@ def _imported(app: App, scope: Scope, given: GivenPage, request: Request, over: 
     for start in range(0, len(given.lines), _AT_ONCE):
         if start and time.monotonic() > over:
             raise OutOfTime(f"{start} of {len(given.lines)} records are stored: send the page again")
-        counts.update(app.import_memories(scope, given.lines[start : start + _AT_ONCE], order).counts)
+        counts.update(app.archive.import_memories(scope, given.lines[start : start + _AT_ONCE], order).counts)
     return counts
 
 
@@ -124,7 +124,7 @@ def list_snapshots(app: App, request: Request) -> Reply:
     query, tenant = request.query, request.principal.tenant
     listing = Listing(f"{app.settings.engines}:{app.settings.table}", "snapshots", Scope(tenant, ""))
     after = open_cursor(query["cursor"], listing, 1)[0] if "cursor" in query else None
-    page = app.snapshots.page(tenant, query["limit"], after)
+    page = app.segments.snapshots.page(tenant, query["limit"], after)
     body: dict[str, Any] = {"snapshots": [snapshot_json(one) for one in page.snapshots]}
     if page.more is not None:
         body["next_cursor"] = seal([page.more], listing)

@@ -24,14 +24,14 @@ def revert_decision(app: App, request: Request) -> Reply:
     done: list[Reverted] = []
 
     def work(again: bool) -> dict[str, Any]:
-        app.write_limits.take(scope.tenant, 1, app.rules(scope.tenant))
+        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         order = RevertOrder(actor=_actor(scope), now=request.now, again=again)
-        done.append(app.revert_decision(scope, decision_id, order))
+        done.append(app.contradictions.revert(scope, decision_id, order))
         return {"id": decision_id}
 
     answer = _once(app, request, f"revert {decision_id}", work)
     if not done:
-        done.append(app.revert_decision.current(scope, app.list_decisions.one(scope, decision_id)))
+        done.append(app.contradictions.revert.current(scope, app.contradictions.decisions.one(scope, decision_id)))
     shown = decision_json(scope, done[0].decision) | _memory(app, scope, done[0].memory_id, request)
     return _reply(answer, shown, "reverted")
 
@@ -41,14 +41,16 @@ def resolve_conflict(app: App, request: Request) -> Reply:
     scope, conflict_id = _scope(request), request.path["conflict_id"]
 
     def work(_again: bool) -> dict[str, Any]:
-        app.write_limits.take(scope.tenant, 1, app.rules(scope.tenant))
+        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         winner = request.values["winner"]
-        resolved = app.resolve_conflict(scope, conflict_id, winner, _actor(scope), request.now)
+        resolved = app.contradictions.resolve(scope, conflict_id, winner, _actor(scope), request.now)
         return {"id": conflict_id, "decision_id": resolved.decision_id}
 
     answer = _once(app, request, f"resolve {conflict_id}", work)
     told = {"decision_id": answer.body["decision_id"]} if answer.body["decision_id"] else {}
-    return _reply(answer, conflict_json(app.list_conflicts.one(scope, conflict_id, request.now)) | told, "resolved")
+    return _reply(
+        answer, conflict_json(app.contradictions.conflicts.one(scope, conflict_id, request.now)) | told, "resolved"
+    )
 
 
 def _once(app: App, request: Request, target: str, work: Callable[[bool], dict[str, Any]]) -> Answer:
@@ -64,7 +66,7 @@ def _once(app: App, request: Request, target: str, work: Callable[[bool], dict[s
 
 def _memory(app: App, scope: Scope, memory_id: str, request: Request) -> dict[str, Any]:
     try:
-        return {"memory": memory_json(app.memories.one(scope, memory_id, request.now))}
+        return {"memory": memory_json(app.memories.keep.one(scope, memory_id, request.now))}
     except NotFound:
         return {}
 

@@ -22,7 +22,7 @@ def search_by_intent(app: App, request: Request) -> Reply:
     values = request.values
     scope = request.scope(values)
     rules = app.begin_rules(scope.tenant)
-    answer = app.retrieve_by_intent(scope, _question(request), rules)
+    answer = app.intent(scope, _question(request), rules)
     body = intent_json(answer, values.get("explain", False))
     took = {"rules_version": rules.result().version, "duration_ms": round((perf_counter() - started) * 1000, 1)}
     body["diagnostics"] |= took

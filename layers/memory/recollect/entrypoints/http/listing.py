@@ -26,11 +26,11 @@ def list_events(app: App, request: Request) -> Reply:
     scope = request.scope({**query, "user_id": request.path["user_id"]})
     listing = _listing(app, "events", scope, query)
     asked = _window_query(request, _place(query, listing))
-    page = app.listing.window(scope, asked)
+    page = app.timeline.listing.window(scope, asked)
     events: Sequence[Mapping[str, Any]] = [event_json(event) for event in page.events]
     fitting = within_page(events)
     if len(fitting) < len(events):
-        page = app.listing.window(scope, replace(asked, limit=len(fitting)))
+        page = app.timeline.listing.window(scope, replace(asked, limit=len(fitting)))
         events = fitting
     body: dict[str, Any] = {"events": events, "diagnostics": _page_diagnostics(page)}
     if page.more is not None:
@@ -89,7 +89,7 @@ def _page_diagnostics(page: WindowPage) -> dict[str, Any]:
 def get_event(app: App, request: Request) -> Reply:
     """One event; another user's is not found."""
     scope = request.scope({**request.query, "user_id": request.path["user_id"]})
-    event = app.listing.one(scope, request.path["event_id"], request.now)
+    event = app.timeline.listing.one(scope, request.path["event_id"], request.now)
     return Reply(200, event_json(event), {"ETag": f'"{event.version}"'})
 
 
@@ -99,7 +99,7 @@ def list_conversations(app: App, request: Request) -> Reply:
     scope = request.scope({"user_id": request.path["user_id"]})
     listing = _listing(app, "conversations", scope, query)
     after = open_cursor(query["cursor"], listing, 1)[0] if "cursor" in query else None
-    page = app.listing.conversations(scope, query["limit"], after)
+    page = app.timeline.listing.conversations(scope, query["limit"], after)
     found = [{"id": one.id, "started_at": iso(one.started_at)} for one in page.conversations]
     body: dict[str, Any] = {"conversations": found}
     if page.more is not None:

@@ -45,16 +45,16 @@ def patch_memory(app: App, request: Request) -> Reply:
     if "keywords" in changes:
         changes["keywords"] = tuple(changes["keywords"])
     change = MemoryChange(changes, _user(scope), lambda version: matches(headers, version))
-    return memory_reply(app.memories.patch(scope, request.path["memory_id"], change, request.now))
+    return memory_reply(app.memories.keep.patch(scope, request.path["memory_id"], change, request.now))
 
 
 def delete_memory(app: App, request: Request) -> Reply:
     """Deletes a memory and the events in its `source_event_ids`; with `reject` its value is refused from now on."""
     headers, scope = request.call.headers, _scope(request)
-    memory = app.memories.one(scope, request.path["memory_id"], request.now)
+    memory = app.memories.keep.one(scope, request.path["memory_id"], request.now)
 
     def forget() -> Reply:
-        forgotten = app.forget.memory(
+        forgotten = app.deletion.forget.memory(
             scope, memory, now=request.now, actor=_user(scope), accepts=lambda version: matches(headers, version)
         )
         return Reply(204, "", log={"deleted": len(forgotten.event_ids)})
@@ -62,7 +62,7 @@ def delete_memory(app: App, request: Request) -> Reply:
     if request.query["reject"] == "false":
         return forget()
     owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
-    with app.reject_value.rejected(owner, memory.content, rejecting(request, scope, "delete", memory.id)):
+    with app.deletion.reject.rejected(owner, memory.content, rejecting(request, scope, "delete", memory.id)):
         return forget()
 
 

@@ -26,10 +26,10 @@ def list_memories(app: App, request: Request) -> Reply:
     listing = _listing(app, scope, query)
     after = open_cursor(query["cursor"], listing, 1)[0] if "cursor" in query else None
     wanted = _wanted(query)
-    page = app.list_memories(scope, wanted, query["limit"], after, request.now)
+    page = app.memories.listing(scope, wanted, query["limit"], after, request.now)
     fitting = within_page([memory_json(memory) for memory in page.memories])
     if len(fitting) < len(page.memories):
-        page = app.list_memories(scope, wanted, len(fitting), after, request.now)
+        page = app.memories.listing(scope, wanted, len(fitting), after, request.now)
     body: dict[str, Any] = {"memories": [memory_json(memory) for memory in page.memories]}
     if page.more is not None:
         body["next_cursor"] = seal([page.more], listing)
@@ -39,7 +39,7 @@ def list_memories(app: App, request: Request) -> Reply:
 def memory_history(app: App, request: Request) -> Reply:
     """Every version that a memory has had, the present one last; where they are too many, the first are left out."""
     memory = _memory(app, request)
-    versions = app.memory_history(_scope(request), memory)
+    versions = app.memories.history(_scope(request), memory)
     shown = within_page([version_json(one) for one in reversed(versions)])
     return Reply(200, {"history": list(reversed(shown))}, log={"versions": len(versions)})
 
@@ -51,7 +51,7 @@ def memory_reply(memory: Memory) -> Reply:
 
 
 def _memory(app: App, request: Request) -> Memory:
-    return app.memories.one(_scope(request), request.path["memory_id"], request.now)
+    return app.memories.keep.one(_scope(request), request.path["memory_id"], request.now)
 
 
 def _scope(request: Request) -> Scope:

@@ -32,8 +32,8 @@ def save_memory(app: App, request: Request) -> Reply:
 
     def work(seed: IdSeed) -> Answer:
         actor = Actor(ActorKind.USER, scope.user_id)
-        app.write_limits.take(scope.tenant, 1, rules.result())
-        saved.append(app.memories.save(scope, draft, seed, request.now, actor, rules.result()))
+        app.timeline.write_limits.take(scope.tenant, 1, rules.result())
+        saved.append(app.memories.keep.save(scope, draft, seed, request.now, actor, rules.result()))
         return Answer(201 if saved[0].created else 200, {"id": saved[0].memory.id})
 
     claim = claim_of(request, ROUTE, fresh)
@@ -57,7 +57,7 @@ def _draft(app: App, request: Request) -> MemoryDraft:
 
 def _as_it_is_now(app: App, scope: Scope, memory_id: str, request: Request) -> Memory | None:
     try:
-        return app.memories.one(scope, memory_id, request.now)
+        return app.memories.keep.one(scope, memory_id, request.now)
     except NotFound:
         return None
 

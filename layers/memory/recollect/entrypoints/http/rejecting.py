@@ -35,7 +35,7 @@ def list_rejections(app: App, request: Request) -> Reply:
     filters = {name: value for name, value in query.items() if name in _SCOPE}
     listing = Listing(f"{app.settings.engines}:{app.settings.table}", "rejections", scope, filters)
     after = open_cursor(query["cursor"], listing, 1)[0] if "cursor" in query else None
-    page = app.reject_value.page(scope, query["limit"], after)
+    page = app.deletion.reject.page(scope, query["limit"], after)
     body: dict[str, Any] = {"rejections": [_rejection_json(scope, value) for value in page.values]}
     if page.more is not None:
         body["next_cursor"] = seal([page.more], listing)
@@ -46,7 +46,7 @@ def lift_rejection(app: App, request: Request) -> Reply:
     """Lifts one."""
     scope = request.scope({**request.query, "user_id": request.path["user_id"]})
     rejection_id = request.path["rejection_id"]
-    app.reject_value.lift(scope, rejection_id, rejecting(request, scope, "lift", rejection_id))
+    app.deletion.reject.lift(scope, rejection_id, rejecting(request, scope, "lift", rejection_id))
     return Reply(204, "", log={"lifted": 1})
 
 

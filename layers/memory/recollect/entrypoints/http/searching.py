@@ -27,7 +27,7 @@ def search(app: App, request: Request) -> Reply:
     scope = request.scope(values)
     recall = _recall_request(app, request)
     rules = app.begin_rules(scope.tenant)
-    answer = app.search(scope, recall)
+    answer = app.retrieval.search(scope, recall)
     explain = values.get("explain", False)
     found, near = ([result_json(one, explain) for one in part] for part in (answer.results, answer.near_misses))
     fitting = within_page([*found, *near])

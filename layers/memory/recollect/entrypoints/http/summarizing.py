@@ -28,10 +28,10 @@ def list_summaries(app: App, request: Request) -> Reply:
     scope = request.scope({**query, "user_id": request.path["user_id"]})
     listing = Listing(f"{app.settings.engines}:{app.settings.table}", "summaries", scope)
     after = open_cursor(query["cursor"], listing, 1)[0] if "cursor" in query else None
-    page = app.read_summaries.page(scope, query["limit"], after)
+    page = app.summaries.read.page(scope, query["limit"], after)
     shown = within_page([summary_json(summary) for summary in page.summaries])
     if len(shown) < len(page.summaries):
-        page = app.read_summaries.page(scope, len(shown), after)
+        page = app.summaries.read.page(scope, len(shown), after)
     body: dict[str, Any] = {"summaries": [summary_json(summary) for summary in page.summaries]}
     if page.more is not None:
         body["next_cursor"] = seal([page.more], listing)
@@ -45,7 +45,7 @@ def make_summary(app: App, request: Request) -> Reply:
     made: list[Summary] = []
 
     def work(seed: IdSeed) -> Answer:
-        answer = app.summarize(scope, _order(app, request, seed, scope))
+        answer = app.summaries.summarize(scope, _order(app, request, seed, scope))
         if isinstance(answer, NotDue):
             return Answer(200, _not_due_json(answer))
         made.append(answer.summary)
@@ -67,7 +67,7 @@ def _order(app: App, request: Request, seed: IdSeed, scope: Scope) -> SummaryOrd
     over = time.monotonic() + min(request.call.remaining_seconds, _LONGEST_SECONDS)
     return SummaryOrder(
         now=request.now,
-        rules=app.rules(scope.tenant).summary,
+        rules=app.rules.resolved(scope.tenant).summary,
         seed=seed,
         remaining_seconds=lambda: over - time.monotonic(),
         force=request.query["force"] == "true",
@@ -89,7 +89,7 @@ def _answer_json(app: App, scope: Scope, answer: Answer, made: Summary | None) -
     if not answer.body["due"]:
         return dict(answer.body)
     known = {"due": True, "reason": answer.body["reason"]}
-    summary = made or app.read_summaries.one(scope, answer.body["key"])
+    summary = made or app.summaries.read.one(scope, answer.body["key"])
     if summary is None:
         return {**known, "summary": None, "refused": [answer.body["summary_id"]]}
     return {**known, "summary": summary_json(summary)}

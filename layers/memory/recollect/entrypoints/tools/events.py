@@ -44,8 +44,8 @@ def authorship(tool: str, more: Mapping[str, Json] | None = None) -> dict[str, A
 def store(invocation: Invocation, draft: EventDraft) -> Outcome:
     """Ingests one event of a model's. Raises Conflict where its value was rejected or it was deleted before."""
     app, scope = invocation.app, invocation.scope
-    rules = app.rules(scope.tenant)
-    answer = app.ingest(scope, invocation.conversation_id, [draft], invocation.seed, invocation.now, rules)
+    rules = app.rules.resolved(scope.tenant)
+    answer = app.timeline.ingest(scope, invocation.conversation_id, [draft], invocation.seed, invocation.now, rules)
     (stored,) = answer.results
     if stored.status is IngestStatus.REFUSED or stored.event_id is None:
         raise Conflict("this was rejected or deleted before, and is not stored again")

@@ -28,7 +28,7 @@ class TrackGoal(Parameters):
 
 def track_goal(invocation: Invocation, given: TrackGoal) -> Outcome:
     """Keeps the goal, or says how one that is kept stands; what the user set about it stays."""
-    goal = invocation.app.goals.track(
+    goal = invocation.app.summaries.goals.track(
         invocation.scope, given.goal, given.status, given.check_in_frequency, invocation.now
     )
     return Outcome({"id": goal.id, "status": goal.status.value, "version": goal.version})

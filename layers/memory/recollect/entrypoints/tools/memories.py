@@ -69,8 +69,8 @@ def save_memory(invocation: Invocation, given: SaveMemory) -> Outcome:
         key=given.key,
         metadata={"actor": "model", "tool": "save_memory"},
     )
-    saved = app.memories.save(
-        scope, draft, invocation.seed, invocation.now, _model("save_memory"), app.rules(scope.tenant)
+    saved = app.memories.keep.save(
+        scope, draft, invocation.seed, invocation.now, _model("save_memory"), app.rules.resolved(scope.tenant)
     )
     status = "created" if saved.created else "duplicate"
     return Outcome({"id": saved.memory.id, "status": status}, (saved.memory.id,))
@@ -85,7 +85,7 @@ def search_memory(invocation: Invocation, given: SearchMemory) -> Outcome:
         filters=SearchFilters(now=invocation.now),
         wanted=given.top_k,
     )
-    found = fitting([_found(result) for result in invocation.app.search(invocation.scope, request).results])
+    found = fitting([_found(result) for result in invocation.app.retrieval.search(invocation.scope, request).results])
     return Outcome({"results": found.pop("entries"), **found})
 
 
@@ -111,13 +111,13 @@ def forget_memory(invocation: Invocation, given: ForgetMemory) -> Outcome:
     """Deletes what the scope admits, and leaves tombstones of it. Raises NotFound for anything else."""
     app, scope, now, model = invocation.app, invocation.scope, invocation.now, _model("forget_memory")
     try:
-        memory = app.memories.one(scope, given.id, now) if given.id is not None else None
+        memory = app.memories.keep.one(scope, given.id, now) if given.id is not None else None
     except NotFound:
         memory = None
     if memory is not None:
-        forgotten = app.forget.memory(scope, memory, now=now, actor=model)
+        forgotten = app.deletion.forget.memory(scope, memory, now=now, actor=model)
     else:
-        forgotten = app.forget(scope, event_id=given.id, key=given.key, now=now, actor=model)
+        forgotten = app.deletion.forget(scope, event_id=given.id, key=given.key, now=now, actor=model)
     return Outcome({"deleted": list(forgotten.event_ids)})
 
 

@@ -65,7 +65,7 @@ def arbitrate(app: App, request: Request) -> Reply:
     if values.get("apply", False):
         return _applied(app, request, scope, asked)
     with _located():
-        found = app.arbitrate.weighed(scope.tenant, asked, app.rules(scope.tenant))
+        found = app.arbitration.arbitrate.weighed(scope.tenant, asked, app.rules.resolved(scope.tenant))
     return _reply(arbitration_json(found))
 
 
@@ -91,7 +91,9 @@ def _applied(app: App, request: Request, scope: Scope, asked: ArbitrationRequest
 
     def work(seed: IdSeed) -> Answer:
         actor = Actor(ActorKind.USER, scope.user_id)
-        found = app.arbitrate.applied(scope, asked, app.rules(scope.tenant), Applying(actor, seed, request.now))
+        found = app.arbitration.arbitrate.applied(
+            scope, asked, app.rules.resolved(scope.tenant), Applying(actor, seed, request.now)
+        )
         first.append(arbitration_json(found))
         return Answer(200, kept(first[0], asked.candidate))
 

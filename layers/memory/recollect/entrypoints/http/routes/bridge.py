@@ -40,7 +40,7 @@ def send_signal(app: App, request: Request) -> Reply:
 
     def work(seed: IdSeed) -> Answer:
         asked = {**values, "type": SignalType(values["type"])}
-        outcome = app.signal_bridge(tenant, Signal(id=seed.nth(0), **asked), request.now)
+        outcome = app.memories.signal_bridge(tenant, Signal(id=seed.nth(0), **asked), request.now)
         body: dict[str, Any] = {"type": values["type"], "suspended": outcome.suspended}
         if outcome.event_id is not None:
             body |= {"event_id": outcome.event_id, "forwarded": outcome.forwarded}
@@ -73,7 +73,7 @@ def _page(app: App, request: Request, name: str, wanted: AuditFilter) -> Reply:
     filters = {key: value for key, value in query.items() if key not in ("limit", "cursor")}
     listing = Listing(f"{app.settings.engines}:{app.settings.table}", name, scope, filters)
     after = open_cursor(query["cursor"], listing, 1)[0] if "cursor" in query else None
-    page = app.list_audit(scope, query["limit"], after, wanted)
+    page = app.memories.audit(scope, query["limit"], after, wanted)
     body: dict[str, Any] = {"entries": [_entry_json(entry) for entry in page.entries]}
     if page.more is not None:
         body["next_cursor"] = seal([page.more], listing)

@@ -56,7 +56,7 @@ def build_context(app: App, request: Request) -> Reply:
     scope = request.scope(values)
     rules = app.begin_rules(scope.tenant)
     fence = fence_for(secrets.token_hex(16))
-    answer = app.context(scope, _context_request(values, request, fence), rules)
+    answer = app.context.build(scope, _context_request(values, request, fence), rules)
     return Reply(200, context_json(answer, fence, values.get("explain", False)), log=context_log(answer))
 
 

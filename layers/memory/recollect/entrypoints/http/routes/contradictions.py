@@ -41,7 +41,7 @@ def list_decisions(app: App, request: Request) -> Reply:
         winner=query.get("winner"),
         loser=query.get("loser"),
     )
-    page = app.list_decisions(scope, query["limit"], _after(query, listing), wanted)
+    page = app.contradictions.decisions(scope, query["limit"], _after(query, listing), wanted)
     return _page("arbitrations", [decision_json(scope, one) for one in page.decisions], page.more, listing)
 
 
@@ -50,7 +50,7 @@ def list_conflicts(app: App, request: Request) -> Reply:
     query, scope = request.query, _scope(request)
     listing = _listing(app, "conflicts", scope, query)
     status = ConflictStatus(query["status"]) if "status" in query else None
-    page = app.list_conflicts(scope, query["limit"], _after(query, listing), status, request.now)
+    page = app.contradictions.conflicts(scope, query["limit"], _after(query, listing), status, request.now)
     return _page("conflicts", [conflict_json(one) for one in page.conflicts], page.more, listing)
 
 

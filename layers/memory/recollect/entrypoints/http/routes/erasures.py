@@ -28,7 +28,7 @@ def erase_user(app: App, request: Request) -> Reply:
     def left() -> float:
         return over - time.monotonic()
 
-    erasure = app.erase_user(scope, request.now, _real_now(), actor, left)
+    erasure = app.deletion.erase(scope, request.now, _real_now(), actor, left)
     if request.call.request_id is None:
         _go_on(app, scope.tenant, erasure.id, left)
     log = {"erasure_id": erasure.id, "events": erasure.counts.get("events", 0)}
@@ -37,7 +37,7 @@ def erase_user(app: App, request: Request) -> Reply:
 
 def get_erasure(app: App, request: Request) -> Reply:
     """An erasure of this tenant; one of another user's is not found."""
-    report = app.erase_user.report(request.principal.tenant, request.path["erasure_id"])
+    report = app.deletion.erase.report(request.principal.tenant, request.path["erasure_id"])
     try:
         request.scope({"user_id": report.erasure.user_id})
     except Forbidden:

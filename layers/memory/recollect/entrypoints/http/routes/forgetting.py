@@ -42,18 +42,18 @@ def delete_event(app: App, request: Request) -> Reply:
         return matches(headers, version)
 
     def forget() -> Forgotten:
-        return app.forget(scope, event_id=event_id, now=request.now, accepts=accepts)
+        return app.deletion.forget(scope, event_id=event_id, now=request.now, accepts=accepts)
 
     if request.query["reject"] == "false":
         return _gone(forget())
     order = rejecting(request, scope, "delete", event_id)
-    return _gone(app.reject_value.event(scope, event_id, order, forget, accepts))
+    return _gone(app.deletion.reject.event(scope, event_id, order, forget, accepts))
 
 
 def delete_key(app: App, request: Request) -> Reply:
     """Deletes all values that a slot has had."""
     scope = request.scope({**request.query, "user_id": request.path["user_id"]})
-    return _gone(app.forget(scope, key=request.path["key"], now=request.now))
+    return _gone(app.deletion.forget(scope, key=request.path["key"], now=request.now))
 
 
 def _gone(forgotten: Forgotten) -> Reply:

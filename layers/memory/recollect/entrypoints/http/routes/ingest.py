@@ -69,8 +69,10 @@ def _stored_once(
 
     def work(seed: IdSeed) -> Answer:
         conversation_id = request.values.get("conversation_id")
-        app.write_limits.take(scope.tenant, len(drafts), rules.result())
-        ingested = app.ingest(scope, conversation_id, drafts, seed, request.now, rules.result(), marks.result())
+        app.timeline.write_limits.take(scope.tenant, len(drafts), rules.result())
+        ingested = app.timeline.ingest(
+            scope, conversation_id, drafts, seed, request.now, rules.result(), marks.result()
+        )
         return _record(ingested, drafts)
 
     claim = claim_of(request, _EVENTS_ROUTE, seed)
@@ -147,7 +149,7 @@ def analyze(app: App, request: Request) -> Reply:
     from recollect.rules.use_cases import AnalyzeRequest, analyze_text
 
     asked = AnalyzeRequest(**request.values)
-    rules = app.rules(request.principal.tenant)
+    rules = app.rules.resolved(request.principal.tenant)
     found = analyze_text(asked, request.now, rules)
     return Reply(
         200,

@@ -117,7 +117,9 @@ def _finished(app: App, tenant: str, job: Job) -> Job:
 
 def _reply(app: App, status: int, tenant: str, job: Job, headers: Mapping[str, str] | None = None) -> Reply:
     """With a reconcile that has ended, the tenant's events that fail as of now, at most 100."""
-    failures = app.failed_events.listed(tenant, _MOST_FAILURES) if job.finished and job.kind == "reconcile" else []
+    failures = (
+        app.projection.failed_events.listed(tenant, _MOST_FAILURES) if job.finished and job.kind == "reconcile" else []
+    )
     log = {"job_id": job.id, "kind": job.kind, "status": job.status.value}
     return Reply(status, {"job_id": job.id, **job_json(job, failures)}, headers or {}, log=log)
 

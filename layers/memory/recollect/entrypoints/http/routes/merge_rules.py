@@ -62,7 +62,9 @@ def put_rule(app: App, request: Request) -> Reply:
     """Registers a rule, or replaces the one of that name."""
     accepts = _accepts(request) if HEADER.lower() in request.call.headers else None
     name, document = request.path["name"], request.values["document"]
-    return _changed(lambda: app.merge_rules.put(request.principal.tenant, name, document, request.now, accepts), name)
+    return _changed(
+        lambda: app.arbitration.merge_rules.put(request.principal.tenant, name, document, request.now, accepts), name
+    )
 
 
 def patch_rule(app: App, request: Request) -> Reply:
@@ -72,25 +74,28 @@ def patch_rule(app: App, request: Request) -> Reply:
     if not changes:
         raise InvalidInput("names nothing to change", ("body",))
     return _changed(
-        lambda: app.merge_rules.patch(request.principal.tenant, name, changes, request.now, _accepts(request)), name
+        lambda: app.arbitration.merge_rules.patch(
+            request.principal.tenant, name, changes, request.now, _accepts(request)
+        ),
+        name,
     )
 
 
 def get_rule(app: App, request: Request) -> Reply:
     """A rule in its raw form, and what it says with all that it inherits."""
-    return _rule_reply(app.merge_rules.registry(request.principal.tenant), request.path["name"])
+    return _rule_reply(app.arbitration.merge_rules.registry(request.principal.tenant), request.path["name"])
 
 
 def delete_rule(app: App, request: Request) -> Reply:
     """Deletes a rule."""
-    app.merge_rules.delete(request.principal.tenant, request.path["name"], request.now, _accepts(request))
+    app.arbitration.merge_rules.delete(request.principal.tenant, request.path["name"], request.now, _accepts(request))
     return Reply(204, "")
 
 
 def list_rules(app: App, request: Request) -> Reply:
     """All rules, in the order of their registration; with a limit or a cursor a page of them, by name."""
     tenant, query = request.principal.tenant, request.query
-    registry = app.merge_rules.registry(tenant)
+    registry = app.arbitration.merge_rules.registry(tenant)
     names = [rule.name for rule in registry.rules]
     listing = Listing(f"{app.settings.engines}:{app.settings.table}", "merge-rules", of_tenant(tenant))
     more: dict[str, Any] = {}
@@ -109,12 +114,12 @@ def import_rules(app: App, request: Request) -> Reply:
     fresh = app.ids.seed(int(time.time() * 1000))
 
     def work(_seed: IdSeed) -> Answer:
-        return Answer(200, {"version": app.merge_rules.load(tenant, rules, request.now).version})
+        return Answer(200, {"version": app.arbitration.merge_rules.load(tenant, rules, request.now).version})
 
     with _located("body", "rules"):
         claim = claim_of(request, _IMPORT_ROUTE, fresh)
         answer = run_once(app.parts.idempotency, claim, work) if claim else work(fresh)
-    registry = app.merge_rules.registry(tenant)
+    registry = app.arbitration.merge_rules.registry(tenant)
     body = {"version": answer.body["version"], "rules": [rule_json(registry, rule.name) for rule in registry.rules]}
     log = {"imported": len(rules), "replayed": answer.replayed}
     return Reply(answer.status, body, REPLAYED if answer.replayed else {}, log=log)
@@ -124,7 +129,7 @@ def match_rule(app: App, request: Request) -> Reply:
     """The rule that a candidate meets: its name, and what it says with all that it inherits."""
     profile = {"id": "-", "content": "", "importance": -1.0, "timestamp": request.now, **request.values["candidate"]}
     request.scope({"user_id": profile["user_id"]})
-    registry = app.merge_rules.registry(request.principal.tenant)
+    registry = app.arbitration.merge_rules.registry(request.principal.tenant)
     rule = registry.matching(statement_of(profile))
     shown = {**rule_json(registry, rule.name), **registry.resolved(rule.name)}
     shown.pop("resolved")

@@ -17,19 +17,19 @@ RULES_BODY = RulesShape("RulesDocument")
 
 def get_rules(app: App, request: Request) -> Reply:
     """The rules as they hold, and the tenant's own part of them."""
-    return _reply(app.keep_rules.read(request.principal.tenant))
+    return _reply(app.rules.read(request.principal.tenant))
 
 
 def put_rules(app: App, request: Request) -> Reply:
     """Takes the place of the tenant's own; `{}` removes them. They hold from the next request on."""
     tenant, headers = request.principal.tenant, request.call.headers
     expected = _expected(app, request) if expects(headers) else None
-    return _reply(app.keep_rules.replace(tenant, request.values["document"], request.now, expected))
+    return _reply(app.rules.replace(tenant, request.values["document"], request.now, expected))
 
 
 def _expected(app: App, request: Request) -> str:
     """The version that the request names, which is that of now. Raises VersionMismatch for any other."""
-    version = app.keep_rules.resolved(request.principal.tenant).version
+    version = app.rules.resolved(request.principal.tenant).version
     if not matches(request.call.headers, version):
         raise VersionMismatch("the rules changed since they were read")
     return version

@@ -78,7 +78,7 @@ CHECK_IN = Shape(
 def list_goals(app: App, request: Request) -> Reply:
     """All goals, in the order they were made."""
     scope = request.scope({**request.query, "user_id": request.path["user_id"]})
-    goals = app.goals.listed(scope, every_persona=scope.persona_id is None)
+    goals = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
     return Reply(200, {"goals": [goal_json(goal) for goal in goals]}, log={"returned": len(goals)})
 
 
@@ -92,7 +92,7 @@ def patch_goal(app: App, request: Request) -> Reply:
     changes = dict(request.values)
     if "status" in changes:
         changes["status"] = GoalStatus(changes["status"])
-    goal = app.goals.patch(
+    goal = app.summaries.goals.patch(
         scope, request.path["goal_id"], changes, lambda version: matches(headers, version), request.now
     )
     return _goal_reply(200, goal)
@@ -105,13 +105,13 @@ def check_in(app: App, request: Request) -> Reply:
     entry = CheckIn(values["date"], CheckInStatus(values["status"]))
 
     def work(_seed: IdSeed) -> Answer:
-        return Answer(201, {"goal_id": app.goals.check_in(scope, goal_id, entry, request.now).id})
+        return Answer(201, {"goal_id": app.summaries.goals.check_in(scope, goal_id, entry, request.now).id})
 
     seed = app.ids.seed(int(time.time() * 1000))
     named = json.dumps([scope.user_id, scope.persona_id, goal_id])
     claim = claim_of(request, f"{_CHECK_INS_ROUTE} {named}", seed)
     answer = run_once(app.parts.idempotency, claim, work) if claim else work(seed)
-    return _goal_reply(answer.status, app.goals.one(scope, goal_id), answer.replayed)
+    return _goal_reply(answer.status, app.summaries.goals.one(scope, goal_id), answer.replayed)
 
 
 def _goal_reply(status: int, goal: Goal, replayed: bool = False) -> Reply:

@@ -50,7 +50,7 @@ def take_turn(app: App, request: Request) -> Reply:
     def work(seed: IdSeed) -> Answer:
         asked = _turn_request(request, fence, resumed=seed != fresh)
         rules = app.begin_rules(scope.tenant)
-        taken.append(app.turn(scope, asked, seed, request.now, rules, TurnTools(app)))
+        taken.append(app.context.turn(scope, asked, seed, request.now, rules, TurnTools(app)))
         return Answer(200, _record(taken[0]))
 
     claim = claim_of(request, _ROUTE, fresh)
