@@ -130,4 +130,4 @@ def _tell_crash_points(terminalreporter: pytest.TerminalReporter) -> None:
     if found:
         calls, points, runs = (sum(one[f"crash_{name}"] for one in found) for name in ("calls", "points", "runs"))
         told = f"{len(found)} scenarios, {calls} calls, {points} points, {runs} of them run"
-        terminalreporter.write_line(f"crash matrix: {told}; a kill after a call is one before the next")
+        terminalreporter.write_line(f"crash matrix: {told}; all: make crashes")

@@ -19,7 +19,7 @@ def contents(memory: Memory, text: str, **changes: Any) -> list[str]:
     return [selected.item.content for selected in memory.context(text, **changes).prompt.memories]
 
 
-@pytest.mark.spec("K-15", "K-22", "K-25")
+@pytest.mark.spec("K-15", "K-22", "K-25", "K-88")
 def test_at_most_eight_none_twice_oldest_first(memory: Memory) -> None:
     memory.add(*(f"note about the dog {n}" for n in range(20)), EventDraft(content="Remember my dog", timestamp=NOON))
     memory.project()
@@ -29,7 +29,7 @@ def test_at_most_eight_none_twice_oldest_first(memory: Memory) -> None:
     assert [item.timestamp for item in items] == sorted(item.timestamp for item in items)
 
 
-@pytest.mark.spec("K-16", "K-17", "K-20")
+@pytest.mark.spec("K-16", "K-17", "K-20", "K-86", "K-88", "K-99")
 def test_the_three_sources_stand_side_by_side(memory: Memory) -> None:
     memory.add(
         EventDraft(content="Remember that I never eat nuts", timestamp=NOON - timedelta(days=90)), conversation="old"
@@ -54,6 +54,7 @@ def test_the_current_input_appears_once_and_last(memory: Memory) -> None:
     assert memory.context("dog?").prompt.text.endswith("Current user input: dog?")
 
 
+@pytest.mark.spec("K-96")
 def test_it_stores_nothing(memory: Memory) -> None:
     memory.add("I have a dog")
     memory.context("Where do I live?")
@@ -143,7 +144,7 @@ def test_limits_of_a_request_take_the_place_of_the_rules(memory: Memory) -> None
     assert contents(memory, "x", conversation_id="c1", limits=limits) == ["note 17", "note 18", "note 19"]
 
 
-@pytest.mark.spec("K-76")
+@pytest.mark.spec("K-76", "K-89")
 @pytest.mark.parametrize(("wish", "triggered"), [("auto", True), ("never", False), ("always", True)])
 def test_the_web_search_rule_decides_and_is_skipped_while_off(memory: Memory, wish: str, triggered: bool) -> None:
     decision = memory.context("What is the latest news?", web_search=wish).web_search

@@ -27,7 +27,7 @@ SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes tea", "source": "user", "us
 VCP = "<<<[TOOL_REQUEST]>>>\ntool_name:「始」search_memory「末」\nquery:「始」tea「末」\n<<<[END_TOOL_REQUEST]>>>"
 
 
-@pytest.mark.spec("K-74", "K-75", "K-80")
+@pytest.mark.spec("K-74", "K-75", "K-80", "K-89", "K-96")
 def test_input_and_response_are_stored_with_the_tags_of_the_input(memory: Memory) -> None:
     session = talk(memory, "It will rain.")
     answer = session.say("How is the weather today?")

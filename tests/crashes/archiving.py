@@ -64,15 +64,7 @@ def _exported(world: World) -> list[Any]:
     return [read_line(text) for text in page.text.splitlines()]
 
 
-@scenario(
-    "compact_segments",
-    "compact_segments.close",
-    "compact_segments.run",
-    "compact_segments.refs",
-    "segment_archive.write",
-    "record_lines",
-    prepare=closed,
-)
+@scenario(prepare=closed)
 def compact(world: World) -> None:
     """A closed segment, then the open one, as the schedule does it."""
     world.app.segments.compact(ANNA, world.now)
@@ -80,30 +72,19 @@ def compact(world: World) -> None:
     world.app.segments.compact.run(world.now, lambda: 600.0)
 
 
-@scenario(
-    "take_snapshot.step",
-    "rotate_index.step",
-    "index_snapshots.put",
-    "index_snapshots.finish",
-    "snapshots.begin",
-    "snapshots.user",
-    "snapshots.put_user",
-    "snapshots.put_vectors",
-    "snapshots.finish",
-    prepare=remembered,
-)
+@scenario(prepare=remembered)
 def job_snapshot(world: World) -> str:
     """The job `snapshot`."""
     return run_job(world, "snapshot")
 
 
-@scenario("take_snapshot.step", prepare=remembered)
+@scenario(prepare=remembered)
 def job_snapshot_in_steps(world: World) -> str:
     """So little time at once that every piece is a step of its own."""
     return run_job(world, "snapshot", hurried=True)
 
 
-@scenario("rewrite_segments", "index_snapshots.forget", prepare=archived, after=gone("nuts"))
+@scenario(prepare=archived, after=gone("nuts"))
 def forget_what_is_archived(world: World) -> None:
     """A deletion reaches segments and snapshots."""
     gone = world.app.parts.timeline.find(ANNA, world.known["promoted"])
@@ -113,7 +94,7 @@ def forget_what_is_archived(world: World) -> None:
         world.app.search_index.forget(ANNA, [gone.ref])
 
 
-@scenario("empty_archived_slots", "segment_archive.supersede", prepare=archived, after=gone("Bonn"))
+@scenario(prepare=archived, after=gone("Bonn"))
 def forget_what_superseded_an_archived_value(world: World) -> None:
     """The archive's value of the slot, which is the one before, says that it is superseded."""
     gone = world.app.parts.timeline.find(ANNA, world.known["later"][1])
@@ -122,27 +103,19 @@ def forget_what_superseded_an_archived_value(world: World) -> None:
         world.app.segments.empty_slots(ANNA, [gone.ref], world.now)
 
 
-@scenario(
-    "restore_snapshot.step",
-    "snapshots.users",
-    "snapshots.lines",
-    "snapshots.vectors",
-    "snapshots.one",
-    prepare=lost,
-    lost=True,
-)
+@scenario(prepare=lost, lost=True)
 def job_restore(world: World) -> str:
     """The job `restore` into a new table: what was deleted before the snapshot's rewriting stays away."""
     return run_job(world, "restore", {"snapshot_id": world.known["snapshot"]})
 
 
-@scenario("restore_snapshot.step", prepare=archived)
+@scenario(prepare=archived)
 def job_restore_over(world: World) -> str:
     """Into the table that it was taken of: nothing is there twice, and nothing deleted is back."""
     return run_job(world, "restore", {"snapshot_id": world.known["snapshot"]})
 
 
-@scenario("read_segments.manifests", "read_segments.manifest", "read_segments.segment", prepare=lost, lost=True)
+@scenario(prepare=lost, lost=True)
 def job_restore_timeline(world: World) -> str:
     """From the segments of the timeline."""
     return run_job(world, "restore", {"snapshot_id": "timeline"})
@@ -156,7 +129,7 @@ def copied(world: World) -> None:
     world.known["ref"] = event.ref
 
 
-@scenario("import_memories", prepare=archived)
+@scenario(prepare=archived)
 def import_a_copy(world: World) -> dict[str, int]:
     """Anna's records become Ben's too; her own are there already."""
     lines = world.known.setdefault("lines", _exported(world))
@@ -165,22 +138,13 @@ def import_a_copy(world: World) -> dict[str, int]:
     return {outcome.value: count for outcome, count in own.counts.items()}
 
 
-@scenario("rewrite_segments.erase", "segment_archive.erase", prepare=archived)
+@scenario(prepare=archived)
 def erase_the_archive(world: World) -> None:
     """Of one user."""
     world.app.segments.rewrite.erase(ANNA)
 
 
-@scenario(
-    "read_segments",
-    "segment_archive.read",
-    "snapshots.ids",
-    "snapshots.page",
-    "diff_snapshots",
-    "export_memories.page",
-    prepare=twice,
-    reads=True,
-)
+@scenario(prepare=twice, reads=True)
 def archives(world: World) -> list[Any]:
     """As they are read."""
     lines = [line.event.content for line in world.app.segments.read(ANNA)]

@@ -83,19 +83,13 @@ def _current(*contents: str) -> Any:
     return check
 
 
-@scenario(
-    *("follow_contradictions", "settle_contradictions", "find_contradicting", "find_contradicting.enter"),
-    *("apply_verdicts", "apply_verdicts.bounds", "decided.changed", "decided.told", "decided.bounded"),
-    *("merge_parts", "merge_parts.into", "propose_conflicts", "find_contradicting.similar", "decided.withdrawn"),
-    prepare=stated,
-    after=_current(LYON, "I no longer eat meat.", "Oslo"),
-)
+@scenario(prepare=stated, after=_current(LYON, "I no longer eat meat.", "Oslo"))
 def settle_contradictions(world: World) -> None:
     """What ends, replaces, takes back, bounds and changes a part, all in one round."""
     world.app.projection.reconcile(world.now)
 
 
-@scenario("decided.withdrawn", "decided.taken_back", prepare=decided, after=_current(PARIS, LYON))
+@scenario(prepare=decided, after=_current(PARIS, LYON))
 def withdraw_decisions(world: World) -> bool:
     """What a record had decided that turned out never to have been so."""
     winner = world.known["cue"].partition(".")[0]
@@ -104,7 +98,7 @@ def withdraw_decisions(world: World) -> bool:
     return True
 
 
-@scenario("apply_verdicts.leave_open", prepare=decided)
+@scenario(prepare=decided)
 def leave_open(world: World) -> bool:
     """Nobody can tell which of two counts, and it is noted once."""
     timeline = world.app.parts.timeline
@@ -122,32 +116,25 @@ def _revert(world: World, name: str) -> None:
     world.app.contradictions.revert(ANNA, world.known[name], RevertOrder(actor=USER, now=world.now))
 
 
-@scenario("revert_decision", "decided.back", prepare=decided, after=_current(PARIS, LYON), done_already=(Conflict,))
+@scenario(prepare=decided, after=_current(PARIS, LYON), done_already=(Conflict,))
 def revert_a_cue(world: World) -> None:
     """The older value counts again, and the newer one stays."""
     _revert(world, "cue")
 
 
-@scenario("revert_decision", "decided.back", prepare=decided, after=_current(TUESDAY, LATER), done_already=(Conflict,))
+@scenario(prepare=decided, after=_current(TUESDAY, LATER), done_already=(Conflict,))
 def revert_a_merger(world: World) -> None:
     """Both have their own words again."""
     _revert(world, "part")
 
 
-@scenario(
-    "revert_decision",
-    "decided.ledger",
-    prepare=decided,
-    after=_current("Rome"),
-    done_already=(Conflict,),
-    unlike=frozenset({"items.copies"}),
-)
+@scenario(prepare=decided, after=_current("Rome"), done_already=(Conflict,), unlike=frozenset({"items.copies"}))
 def revert_a_key(world: World) -> None:
     """The older value is written anew, once; an entry of a copy that was never made leads to nothing."""
     _revert(world, "key")
 
 
-@scenario("revert_decision.current", "list_decisions.one", prepare=resolved, after=_current(*UNLIKE))
+@scenario(prepare=resolved, after=_current(*UNLIKE))
 def revert_a_resolution(world: World) -> str:
     """Asked once, and tried again with the same key: the conflict is open again."""
     order = RevertOrder(actor=USER, now=world.now, again=True)
@@ -157,7 +144,7 @@ def revert_a_resolution(world: World) -> str:
     return done.decision.status.value
 
 
-@scenario("resolve_conflict", prepare=decided, after=_current(UNLIKE[1]))
+@scenario(prepare=decided, after=_current(UNLIKE[1]))
 def resolve_a_conflict(world: World) -> str:
     """The newer one counts; the same again is the same answer."""
     winner = world.known["conflict"].partition(".")[0]
@@ -165,7 +152,7 @@ def resolve_a_conflict(world: World) -> str:
     return done.conflict.status.value
 
 
-@scenario("forget_memories.writes", prepare=decided, says=QUOTES, after=_current(LATER))
+@scenario(prepare=decided, says=QUOTES, after=_current(LATER))
 def forget_an_older_part(world: World) -> bool:
     """What took the part up gets its own words back."""
     event = world.app.parts.timeline.find(ANNA, world.known["older"])
@@ -174,7 +161,7 @@ def forget_an_older_part(world: World) -> bool:
     return True
 
 
-@scenario("forget.memory", prepare=decided, says=QUOTES)
+@scenario(prepare=decided, says=QUOTES)
 def forget_a_merged_memory(world: World) -> bool:
     """With both of its sources."""
     try:
@@ -185,11 +172,7 @@ def forget_a_merged_memory(world: World) -> bool:
     return True
 
 
-@scenario(
-    *("list_decisions", "list_decisions.item", "list_conflicts", "list_conflicts.one", "list_conflicts.item"),
-    prepare=decided,
-    reads=True,
-)
+@scenario(prepare=decided, reads=True)
 def list_decisions(world: World) -> list[Any]:
     """The ledger, and what is open."""
     page = world.app.contradictions.decisions(ANNA, 50, None, DecisionFilter())

@@ -59,25 +59,25 @@ def _summarize(world: World, seed: IdSeed) -> dict[str, Any]:
     return {"text": made.summary.text}
 
 
-@scenario("summarize", prepare=counted, says=AFTER)
+@scenario(prepare=counted, says=AFTER)
 def summarize(world: World) -> Any:
     """A summary that is due, with a goal that is new."""
     return world.once("summarize", IDS, lambda seed, again: _summarize(world, seed))
 
 
-@scenario("run_summaries", prepare=counted, says=AFTER)
+@scenario(prepare=counted, says=AFTER)
 def run_summaries(world: World) -> None:
     """The scheduled run."""
     world.app.summaries.run(lambda: world.now, lambda: 600.0)
 
 
-@scenario("redact_summaries", prepare=summarized, says=AFTER)
+@scenario(prepare=summarized, says=AFTER)
 def redact_summaries(world: World) -> None:
     """What a deletion takes out of a summary."""
     world.app.summaries.redact(ANNA, world.known["refs"], world.now)
 
 
-@scenario("keep_summaries_up", prepare=summarized, says=AFTER)
+@scenario(prepare=summarized, says=AFTER)
 def keep_summaries_up(world: World) -> None:
     """What `project` tells the summaries."""
     gone: list[EventRef] = world.known["refs"]
@@ -85,7 +85,7 @@ def keep_summaries_up(world: World) -> None:
     world.app.summaries.keep_up(ANNA, there, gone, world.now)
 
 
-@scenario("goals.patch", prepare=with_a_goal, done_already=(VersionMismatch,))
+@scenario(prepare=with_a_goal, done_already=(VersionMismatch,))
 def goals_patch(world: World) -> str:
     """A person's word on the version that was read."""
     changes = {"status": GoalStatus.COMPLETED}
@@ -93,7 +93,7 @@ def goals_patch(world: World) -> str:
     return goal.status.value
 
 
-@scenario("goals.check_in", prepare=with_a_goal)
+@scenario(prepare=with_a_goal)
 def goals_check_in(world: World) -> Any:
     """An occasion that was kept."""
     entry = CheckIn("2024-05-01", CheckInStatus.COMPLETED)
@@ -104,7 +104,7 @@ def goals_check_in(world: World) -> Any:
     return world.once("check-in", 1, work)
 
 
-@scenario("goals.track", prepare=with_a_goal)
+@scenario(prepare=with_a_goal)
 def goals_track(world: World) -> list[str]:
     """A goal that there is, and a new one."""
 
@@ -114,20 +114,20 @@ def goals_track(world: World) -> list[str]:
     return [tracked("Meditate daily").goal, tracked("Learn Spanish").goal]
 
 
-@scenario("knowledge.put", prepare=taught, done_already=(VersionMismatch,))
+@scenario(prepare=taught, done_already=(VersionMismatch,))
 def knowledge_put(world: World) -> None:
     """An entry that must not exist yet, and one that may."""
     world.app.knowledge.put("acme", "notes", "zebra", {"size": 2}, world.now)
     world.app.knowledge.put("acme", "notes", "ant", {"size": 3}, world.now, expected=ABSENT)
 
 
-@scenario("knowledge.delete", prepare=taught, done_already=(NotFound,))
+@scenario(prepare=taught, done_already=(NotFound,))
 def knowledge_delete(world: World) -> None:
     """An entry in the version that was read."""
     world.app.knowledge.delete("acme", "notes", "zebra", world.now, expected=1)
 
 
-@scenario("knowledge.learn", prepare=talked)
+@scenario(prepare=talked)
 def knowledge_learn(world: World) -> Any:
     """What a text teaches."""
 
@@ -139,7 +139,7 @@ def knowledge_learn(world: World) -> Any:
     return world.once("learn", 1, work)
 
 
-@scenario("keep_rules.replace", prepare=taught, done_already=(VersionMismatch,))
+@scenario(prepare=taught, done_already=(VersionMismatch,))
 def keep_rules_replace(world: World) -> None:
     """In the version that was read."""
     version = world.known.setdefault("version", world.app.rules.resolved("acme").version)

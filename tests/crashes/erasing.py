@@ -76,23 +76,7 @@ def nothing_of_anna(world: World, stored: Stored) -> None:
     gone("nuts", "Bern", "Rex", "sleeps")(world, stored)
 
 
-@scenario(
-    "erase_user",
-    "erase_user.hide",
-    "erase_user.step",
-    "erase_user.report",
-    "forget_copies.page",
-    "forget_copies.left",
-    "forget.record",
-    "index_snapshots.erase",
-    "index_snapshots.left",
-    "rewrite_segments.left",
-    "outside_tombstones.erasure",
-    prepare=few,
-    settle=finished,
-    after=nothing_of_anna,
-    unlike=TRIES,
-)
+@scenario(prepare=few, settle=finished, after=nothing_of_anna, unlike=TRIES)
 def erase_a_user(world: World) -> bool:
     """Everything of hers, and what others copied."""
     erasure = world.app.deletion.erase(ANNA, world.now, world.now, USER, lambda: 600.0)
@@ -100,7 +84,7 @@ def erase_a_user(world: World) -> bool:
     return world.app.deletion.erase.report("acme", erasure.id).verified
 
 
-@scenario("forget_copies", prepare=shared, after=gone("nuts"), done_already=(NotFound,))
+@scenario(prepare=shared, after=gone("nuts"), done_already=(NotFound,))
 def forget_with_copies(world: World) -> None:
     """The deletion of a record deletes what was imported from it."""
     world.app.deletion.forget(ANNA, event_id=world.known["promoted"], now=world.now)
@@ -108,18 +92,7 @@ def forget_with_copies(world: World) -> None:
     world.app.deletion.forget_copies(ANNA, [world.known["ref"]], world.now)
 
 
-@scenario(
-    "apply_tombstones",
-    "apply_tombstones.check",
-    "outside_tombstones.read",
-    "outside_tombstones.waiting",
-    "erase_user.resume",
-    prepare=restored,
-    broken=True,
-    settle=finished,
-    after=gone("nuts"),
-    unlike=frozenset({"items.jobs"}),
-)
+@scenario(prepare=restored, broken=True, settle=finished, after=gone("nuts"), unlike=frozenset({"items.jobs"}))
 def apply_tombstones(world: World) -> Any:
     """A table that is older than what was deleted forgets again."""
     world.app.deletion.apply_tombstones(world.now, lambda: 600.0)
@@ -127,7 +100,7 @@ def apply_tombstones(world: World) -> Any:
     return world.app.deletion.apply_tombstones.check().ready
 
 
-@scenario("index_snapshots", "index_snapshots.of", "index_snapshots.drop", "bus_outbox.of_user", prepare=archived)
+@scenario(prepare=archived)
 def index_snapshots(world: World) -> list[int]:
     """Read for a rebuild; those of a tenant that has none, dropped."""
     snapshots = world.app.search_index.snapshots

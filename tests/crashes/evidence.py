@@ -58,7 +58,7 @@ def gone(*words: str) -> Callable[[World, Stored], None]:
     return check
 
 
-@scenario("ingest", "value_gate.marks", "value_gate.keys", prepare=talked)
+@scenario(prepare=talked)
 def ingest(world: World) -> Any:
     """New ones, one that is stored already, one twice, a value of a slot."""
     drafts = [
@@ -76,7 +76,7 @@ def ingest(world: World) -> Any:
     return world.once("ingest", len(drafts) + 1, work)
 
 
-@scenario("turn", prepare=talked, says=f"I see.\n{LEARNS}\n{TRACKS}\n{RECORDS}", degrades=True)
+@scenario(prepare=talked, says=f"I see.\n{LEARNS}\n{TRACKS}\n{RECORDS}", degrades=True)
 def turn(world: World) -> Any:
     """A turn in which the model calls tools that write."""
 
@@ -90,42 +90,25 @@ def turn(world: World) -> Any:
     return world.once("turn", IDS_OF_A_TURN, work)
 
 
-@scenario(
-    "forget",
-    "forget_memories.writes",
-    "outside_tombstones.events",
-    "outside_tombstones.known",
-    "outside_tombstones.passed",
-    "outside_tombstones.told",
-    prepare=talked,
-    after=gone("cat sleeps"),
-    done_already=(NotFound,),
-)
+@scenario(prepare=talked, after=gone("cat sleeps"), done_already=(NotFound,))
 def forget_an_event(world: World) -> None:
     """One that was projected; another that a slot has for its value."""
     world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
 
 
-@scenario("forget", prepare=fresh_talk, after=gone("Kyiv"), done_already=(NotFound,))
+@scenario(prepare=fresh_talk, after=gone("Kyiv"), done_already=(NotFound,))
 def forget_a_value(world: World) -> None:
     """The newest value of a slot, not yet projected: what is before it must not come back."""
     world.app.deletion.forget(ANNA, event_id=world.known["new"][2], now=world.now)
 
 
-@scenario("forget", prepare=fresh_talk, done_already=(NotFound,), unlike=frozenset({"items.audit"}))
+@scenario(prepare=fresh_talk, done_already=(NotFound,), unlike=frozenset({"items.audit"}))
 def forget_a_slot(world: World) -> None:
     """A slot with its whole history."""
     world.app.deletion.forget(ANNA, key="city", now=world.now)
 
 
-@scenario(
-    "project",
-    *("following", "follow_memories", "follow_memories.read", "follow_memories.changed", "follow_memories.shown"),
-    *("follow_memories.forget", "forget_memories.hanging", "known_users.note", "note_expiry", "rewrite_segments"),
-    *("segment_archive.remove", "snapshots.begun", "index.put", "index.remove"),
-    *("index_states.entered", "index_states.kept", "index_states.read"),
-    prepare=with_removals,
-)
+@scenario(prepare=with_removals)
 def project(world: World) -> None:
     """As a change record asks for it: what is new, what is gone, what is projected already."""
     named = [*world.app.parts.projections.pending(100, None).markers]
@@ -142,13 +125,13 @@ def _space_is_known(_: World, stored: Stored) -> None:
     assert [row.key for row in stored.of("spaces")] == ["kitchen"]
 
 
-@scenario("known_spaces.note", prepare=in_a_space, after=_space_is_known)
+@scenario(prepare=in_a_space, after=_space_is_known)
 def project_in_a_space(world: World) -> None:
     """A query may name it from then on."""
     world.app.projection.reconcile(world.now)
 
 
-@scenario("reconcile", "reconcile.page", "reconcile.oldest_age", "outside_tombstones.tell", prepare=with_removals)
+@scenario(prepare=with_removals)
 def reconcile(world: World) -> None:
     """Everything that has a marker."""
     world.app.projection.reconcile.oldest_age(world.now)

@@ -64,12 +64,7 @@ def tried_again(world: World) -> None:
     assert world.app.projection.retry_failed(world.now + 2 * LATER).failed == {}
 
 
-@scenario(
-    *("failed_events.note", "failed_events.due", "retry_failed", "reconcile.standing"),
-    "retry_failed.standing",
-    prepare=with_zebras,
-    settle=tried_again,
-)
+@scenario(prepare=with_zebras, settle=tried_again)
 def project_past_a_failure(world: World) -> None:
     """All but the one are projected, and that is noted; its second try fails, too."""
     app = refusing(world)
@@ -78,19 +73,19 @@ def project_past_a_failure(world: World) -> None:
     app.projection.reconcile.standing()
 
 
-@scenario("failed_events.clear", prepare=noted)
+@scenario(prepare=noted)
 def retry_what_failed(world: World) -> None:
     """The fault is gone."""
     world.app.projection.reconcile(world.now + LATER)
 
 
-@scenario("failed_events.page", "failed_events.replay", "retry_failed.replay", prepare=quarantined, settle=tried_again)
+@scenario(prepare=quarantined, settle=tried_again)
 def replay_what_is_quarantined(world: World) -> str:
     """The job `reconcile` with `replay`."""
     return run_job(world, "reconcile", {"replay": True})
 
 
-@scenario("failed_events.forget", "failed_events.noted", prepare=quarantined, settle=tried_again)
+@scenario(prepare=quarantined, settle=tried_again)
 def forget_what_is_quarantined(world: World) -> None:
     """With the event its note goes."""
     for ref in [one.failed.ref for one in world.app.projection.failed_events.listed("acme", 10)]:
@@ -98,10 +93,7 @@ def forget_what_is_quarantined(world: World) -> None:
     world.app.projection.reconcile(world.now)
 
 
-@scenario(
-    "failed_events.check", "failed_events.listed", "failed_events.of_user", "failed_events.standing",
-    prepare=talked, reads=True,
-)  # fmt: skip
+@scenario(prepare=talked, reads=True)  # fmt: skip
 def failures(world: World) -> list[Any]:
     """What an operator sees of them."""
     failed = world.app.projection.failed_events

@@ -77,7 +77,7 @@ def healthy(world: World) -> None:
     world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
 
 
-@scenario("memories.save", prepare=remembered)
+@scenario(prepare=remembered)
 def memories_save(world: World) -> Any:
     """A new one, one that is known, a value of a slot."""
 
@@ -94,36 +94,34 @@ def memories_save(world: World) -> Any:
     return world.once("save", 6, work)
 
 
-@scenario("memories.patch", prepare=quoted, says=QUOTES, done_already=(VersionMismatch,))
+@scenario(prepare=quoted, says=QUOTES, done_already=(VersionMismatch,))
 def memories_patch(world: World) -> None:
     """A person's own words for what was promoted, in the version that was read."""
     change = MemoryChange({"content": "I am allergic to nuts and milk."}, USER, lambda version: version == 1)
     world.app.memories.keep.patch(ANNA, world.known["promoted"], change, world.now)
 
 
-@scenario("memories.patch", prepare=remembered, done_already=(VersionMismatch,))
+@scenario(prepare=remembered, done_already=(VersionMismatch,))
 def memories_patch_importance(world: World) -> None:
     """Of one that was saved directly; its words stay."""
     change = MemoryChange({"importance": 0.1}, USER, lambda version: version == 1)
     world.app.memories.keep.patch(ANNA, world.known["saved"], change, world.now)
 
 
-@scenario(
-    "forget.memory", prepare=remembered, after=gone("Bern"), done_already=(NotFound,), unlike=frozenset({"items.audit"})
-)
+@scenario(prepare=remembered, after=gone("Bern"), done_already=(NotFound,), unlike=frozenset({"items.audit"}))
 def forget_a_memory(world: World) -> None:
     """With all the events that it was made from."""
     memory = world.app.memories.keep.one(ANNA, world.known["doubled"], world.now)
     world.app.deletion.forget.memory(ANNA, memory, now=world.now)
 
 
-@scenario("forget", prepare=remembered, done_already=(NotFound,))
+@scenario(prepare=remembered, done_already=(NotFound,))
 def forget_the_first_source(world: World) -> None:
     """Another event says the same: the memory is made again from that."""
     world.app.deletion.forget(ANNA, event_id=world.known["doubled"], now=world.now)
 
 
-@scenario("forget.one", prepare=remembered)
+@scenario(prepare=remembered)
 def forget_one(world: World) -> None:
     """By the order of a job: an event that said what another had said before it."""
     event = world.app.parts.timeline.find(ANNA, world.known["twice"][0])
@@ -132,7 +130,7 @@ def forget_one(world: World) -> None:
         world.app.deletion.forget.one(ANNA, event, order)
 
 
-@scenario("promote_memories", "promote_memories.promote", prepare=suspended, unlike=frozenset({"items.audit"}))
+@scenario(prepare=suspended, unlike=frozenset({"items.audit"}))
 def promote_memories(world: World) -> None:
     """What the gate lets through, and what somebody lets through past it."""
     there = world.app.parts.timeline.read(ANNA, [e.ref for e in world.app.parts.timeline.newest(ANNA, 100)])
@@ -141,26 +139,26 @@ def promote_memories(world: World) -> None:
     world.app.memories.promote.promote(ANNA, events[:1], world.now, "test")
 
 
-@scenario("signal_bridge", prepare=remembered)
+@scenario(prepare=remembered)
 def signal_a_warning(world: World) -> None:
     """It suspends, and is forwarded."""
     world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
 
 
-@scenario("signal_bridge", "signal_bridge.state", prepare=healthy)
+@scenario(prepare=healthy)
 def signal_health(world: World) -> bool:
     """What was deferred may go on."""
     world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
     return world.app.memories.signal_bridge.state("acme").suspended
 
 
-@scenario("reconcile_bridge", "promote_deferred", prepare=healthy)
+@scenario(prepare=healthy)
 def reconcile_bridge(world: World) -> None:
     """What was deferred becomes memories, or is gone."""
     world.app.memories.reconcile_bridge(world.now)
 
 
-@scenario("bus_outbox.deliver", "bus_outbox.drain", prepare=talked)
+@scenario(prepare=talked)
 def bus_outbox(world: World) -> None:
     """What is published right away, and what stands there."""
     from recollect.core.items import of_tenant
@@ -172,15 +170,7 @@ def bus_outbox(world: World) -> None:
     world.app.outbox.drain(world.now)
 
 
-@scenario(
-    "memories.one",
-    "list_memories",
-    "list_memories.history",
-    "list_audit",
-    "memory_history",
-    prepare=remembered,
-    reads=True,
-)
+@scenario(prepare=remembered, reads=True)
 def memories(world: World) -> list[str]:
     """As they are kept, with what was done to them."""
     listed = world.app.memories.listing(ANNA, MemoryQuery(), 10, None, world.now).memories

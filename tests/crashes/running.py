@@ -97,74 +97,74 @@ def without_vectors(world: World) -> None:
     world.app = world.plan.open(world.ticket)
 
 
-@scenario("reconcile_job.step", "jobs.start", "jobs.read", "run_jobs", "run_jobs.one", prepare=deferred_and_removed)
+@scenario(prepare=deferred_and_removed)
 def job_reconcile(world: World) -> str:
     """The job `reconcile`."""
     return run_job(world, "reconcile")
 
 
-@scenario("summarize_job.step", prepare=counted, says=AFTER, degrades=True)
+@scenario(prepare=counted, says=AFTER, degrades=True)
 def job_summarize(world: World) -> str:
     """The job `summarize`."""
     return run_job(world, "summarize")
 
 
-@scenario("retain.step", "bus_outbox.waiting", prepare=aged, unlike=frozenset({"bus", "objects"}))
+@scenario(prepare=aged, unlike=frozenset({"bus", "objects"}))
 def job_retain(world: World) -> str:
     """The job `retain`. What is tried again is archived and told again, without what went before."""
     return run_job(world, "retain")
 
 
-@scenario("reindex.step", "index_states.change", prepare=remembered)
+@scenario(prepare=remembered)
 def job_reindex_from_vectors(world: World) -> str:
     """The job `reindex` from what is kept."""
     return run_job(world, "reindex", {"from": "vectors"})
 
 
-@scenario("reindex.step", "rederive.page", prepare=remembered)
+@scenario(prepare=remembered)
 def job_reindex_from_events(world: World) -> str:
     """The job `reindex` from the evidence alone."""
     return run_job(world, "reindex", {"from": "events"})
 
 
-@scenario("reindex.step", prepare=with_an_orphan, broken=True)
+@scenario(prepare=with_an_orphan, broken=True)
 def job_reindex_over_orphans(world: World) -> str:
     """Documents of records that are gone, go."""
     return run_job(world, "reindex", {"from": "vectors"})
 
 
-@scenario("rederive.settled", prepare=remembered)
+@scenario(prepare=remembered)
 def job_rederive_in_steps(world: World) -> str:
     """So little time at once that every page is a step of its own."""
     return run_job(world, "reindex", {"from": "events"}, hurried=True)
 
 
-@scenario("rederive.orphans", prepare=with_an_orphan, broken=True)
+@scenario(prepare=with_an_orphan, broken=True)
 def job_rederive_over_orphans(world: World) -> str:
     """The same from the evidence."""
     return run_job(world, "reindex", {"from": "events"})
 
 
-@scenario("reindex.step", prepare=without_vectors, broken=True)
+@scenario(prepare=without_vectors, broken=True)
 def job_reindex_another_generation(world: World) -> str:
     """A new embedder: an index is made beside the old one, which goes then."""
     return run_job(world, "reindex", {"from": "vectors"})
 
 
-@scenario("schedule_retention", prepare=aged)
+@scenario(prepare=aged)
 def schedule_retention(world: World) -> None:
     """Once a day."""
     world.app.archive.schedule_retention(world.now)
 
 
-@scenario("begin_reindex", "jobs.newest", prepare=remembered, reads=True)
+@scenario(prepare=remembered, reads=True)
 def begin_reindex(world: World) -> list[str]:
     """Nothing is to be begun."""
     world.app.jobs.newest("acme", 10)
     return world.app.reindexing.begin(world.now)
 
 
-@scenario("known_users.page", "known_users.forget", prepare=remembered)
+@scenario(prepare=remembered)
 def known_users(world: World) -> list[str]:
     """One who has nothing here is taken off the list."""
     ben = Scope("acme", "ben")
@@ -174,18 +174,7 @@ def known_users(world: World) -> list[str]:
     return listed
 
 
-@scenario(
-    "index.check",
-    "index.count",
-    "index.create",
-    "index.drop",
-    "index.identity",
-    "index.listed",
-    "index.of",
-    "index_states.lacking",
-    prepare=remembered,
-    reads=True,
-)
+@scenario(prepare=remembered, reads=True)
 def index(world: World) -> list[Any]:
     """What is asked of the index beside searches; of a tenant that has nothing there, nothing is dropped."""
     used = world.app.search_index.in_use

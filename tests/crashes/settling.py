@@ -25,8 +25,6 @@ MEAT, NO_MEAT = "I eat meat.", "I no longer eat meat."
 NICE = "I live in Nice until Friday."
 ALIKE = ("Anna's blue bicycle stands in the old shed", "Anna's blue bicycle stands in the old barn")
 BILLS = ("Pay the first bill at the bank", "Pay the second bill at the bank")
-_COVERED = ("apply_verdicts", "apply_verdicts.mend", "decided.fallen")
-_BOUNDED = (*_COVERED, "apply_verdicts.remembered")
 _RULE = {"priority": 1, "arbitration": {"mergeThreshold": 0.3}}
 
 
@@ -62,7 +60,6 @@ def _shape(
     name: str,
     older: tuple[EventDraft, ...],
     newer: tuple[EventDraft, ...],
-    covered: tuple[str, ...] = _COVERED,
     **wanted: Any,
 ) -> None:
     def prepare(world: World) -> None:
@@ -75,7 +72,7 @@ def _shape(
 
     act.__name__ = f"settle_{name}"
     more = {"apart": True, "unlike": frozenset({"items.memory_versions", "items.audit", "vectors"})}
-    scenario("settle_contradictions", *covered, prepare=prepare, after=_stands(**wanted), **more)(act)
+    scenario(prepare=prepare, after=_stands(**wanted), **more)(act)
 
 
 _shape("a_replacement", (on(0, PARIS),), (on(2, LYON),), superseded=(PARIS,), active=(LYON,))
@@ -95,12 +92,11 @@ _shape(
     active=(PARIS, NOT_LYON),
 )
 _shape("a_part", (on(0, TUESDAY),), (on(2, LATER),), merged=(TUESDAY,), both=True)
-_shape("a_bound", (on(0, PARIS),), (on(2, NICE),), _BOUNDED, bounded=(PARIS,), active=(NICE,))
+_shape("a_bound", (on(0, PARIS),), (on(2, NICE),), bounded=(PARIS,), active=(NICE,))
 _shape(
     "a_bound_of_a_key",
     (on(0, PARIS, key="home"),),
     (on(2, NICE, key="home"),),
-    _BOUNDED,
     bounded=(PARIS,),
     active=(NICE,),
 )
@@ -140,19 +136,13 @@ def _one_decided(_: World, stored: Stored) -> None:
     assert memories[decision.winner].status.value == "active"
 
 
-@scenario(
-    *("propose_conflicts", "choose_policy.of", "choose_policy"),
-    prepare=alike,
-    after=_one_open,
-    apart=True,
-    unlike=frozenset({"items.conflicts"}),
-)
+@scenario(prepare=alike, after=_one_open, apart=True, unlike=frozenset({"items.conflicts"}))
 def settle_what_is_alike(world: World) -> None:
     """A proposal on an open conflict; both stay. How alike they are differs in the last digits of a kept vector."""
     world.app.projection.reconcile(world.now)
 
 
-@scenario("apply_arbitration", prepare=alike_and_applied, after=_one_decided, apart=True)
+@scenario(prepare=alike_and_applied, after=_one_decided, apart=True)
 def settle_what_is_alike_for_good(world: World) -> None:
     """`conflict.auto_apply` `all`."""
     world.app.projection.reconcile(world.now)
@@ -180,12 +170,7 @@ def nothing(world: World) -> None:
     world.reconcile()
 
 
-@scenario(
-    *("arbitrate.applied", "store_arbitration"),
-    prepare=nothing,
-    after=_one_decided,
-    unlike=frozenset({"items.conflicts"}),
-)
+@scenario(prepare=nothing, after=_one_decided, unlike=frozenset({"items.conflicts"}))
 def arbitrate_and_apply(world: World) -> Any:
     """`POST /v1/arbitrations` with a key: both are stored, one of them ends.
 
@@ -202,7 +187,7 @@ def arbitrate_and_apply(world: World) -> Any:
     return world.once("arbitrate", 3, work)
 
 
-@scenario("arbitrate.weighed", prepare=nothing, reads=True)
+@scenario(prepare=nothing, reads=True)
 def arbitrate(world: World) -> str:
     """A dry run."""
     return world.app.arbitration.arbitrate.weighed(
@@ -215,7 +200,7 @@ def ruled(world: World) -> None:
     world.app.arbitration.merge_rules.put("acme", "mine", _RULE, world.now)
 
 
-@scenario("merge_rules.put", "merge_rules.registry", "bus_outbox.deliver", prepare=nothing)
+@scenario(prepare=nothing)
 def merge_rules_put(world: World) -> int:
     """Registered, and told once."""
     if not _known(world):
@@ -227,19 +212,19 @@ def _known(world: World) -> bool:
     return "mine" in [rule.name for rule in world.app.arbitration.merge_rules.registry("acme").rules]
 
 
-@scenario("merge_rules.patch", prepare=ruled, done_already=(VersionMismatch,))
+@scenario(prepare=ruled, done_already=(VersionMismatch,))
 def merge_rules_patch(world: World) -> None:
     """By its version."""
     world.app.arbitration.merge_rules.patch("acme", "mine", {"enabled": False}, world.now, lambda version: version == 2)
 
 
-@scenario("merge_rules.delete", prepare=ruled, done_already=(NotFound,))
+@scenario(prepare=ruled, done_already=(NotFound,))
 def merge_rules_delete(world: World) -> None:
     """Gone, and told once."""
     world.app.arbitration.merge_rules.delete("acme", "mine", world.now, lambda _: True)
 
 
-@scenario("merge_rules.load", prepare=ruled, done_already=(VersionMismatch,))
+@scenario(prepare=ruled, done_already=(VersionMismatch,))
 def merge_rules_load(world: World) -> None:
     """All or none."""
     rules: list[tuple[str, dict[str, Any]]] = [("one", _RULE), ("other", {"extends": "one"})]

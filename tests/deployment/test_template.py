@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import fields
 from itertools import permutations
 
@@ -26,6 +24,7 @@ from deployment.template import (
     template,
     walk,
 )
+from infra.tools import dependencies
 from recollect.adapters.aws.stream import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
 from recollect.entrypoints import aws_wiring_jobs, aws_wiring_project, aws_wiring_summarize
@@ -309,6 +308,4 @@ def test_the_stream_and_the_schedule_have_sample_events() -> None:
 
 
 def test_the_pins_of_the_layers_are_those_of_pyproject() -> None:
-    command = [sys.executable, str(ROOT / "infra/dependencies.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert dependencies.check() == []

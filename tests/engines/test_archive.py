@@ -44,23 +44,6 @@ def run(kind: JobKind, **state: Any) -> dict[str, int]:
             return counts
 
 
-@pytest.mark.spec("A-52", "A-53", "A-55")
-def test_segments_are_written_and_read_and_rewritten(deployment: Deployment) -> None:
-    app, ids = deployment.app, add(deployment, 70)
-    assert set(app.projection.steps.segments.known(ANNA, ids).values()) == {"00000001"}
-    app.segments.compact.close(ANNA, NOW)
-    done = app.segments.compact.run(datetime.now(UTC), lambda: 100.0)
-    assert (done.segments, done.events) == (1, 70)
-    archived = [line.event for line in app.segments.read(ANNA)]
-    assert len(archived) == 70
-    assert {event.id: event for event in archived} == app.parts.timeline.read(ANNA, [event.ref for event in archived])
-    app.deletion.forget(ANNA, now=NOW, event_id=archived[5].id)
-    app.projection.reconcile(NOW)
-    assert len(list(app.segments.read(ANNA))) == 69
-    [entry] = app.segments.read.manifest(ANNA).segments
-    assert entry.events == 69
-
-
 @pytest.mark.spec("P-22")
 def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> None:
     app, ids = deployment.app, add(deployment, 40)

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from embedded.reindexing import OTHER, OtherEmbedder
-from engines.conftest import Deployment, lambda_context
+from engines.conftest import Deployment
 from recollect.app import App
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.composition import search_index
-from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.aws import http_handler
 from recollect.jobs.job import JobStatus
@@ -114,36 +113,3 @@ def test_another_tenant_s_index_stays_in_use(deployment: Deployment, other: Depl
     assert len(_indexes(other)) == 2
     answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "ben", "query": "Oslo"}, tenant="strangers")
     assert answer.status == 200
-
-
-@pytest.mark.spec("A-34", "A-35", "A-39")
-def test_a_lost_index_is_not_ready_answers_all_the_same_and_comes_back(deployment: Deployment) -> None:
-    _say(deployment, *TEXTS)
-    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
-    (name,) = _indexes(deployment)
-    client: Any = deployment.app.parts.index
-    client._client.indices.delete(index=name)
-    assert deployment.call("retrieval", "GET", "/v1/ready").status == 503
-    answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": "who paints sunrises"})
-    assert answer.body["results"][0]["content"] == TEXTS[1]
-    assert answer.body["diagnostics"]["fallback"] == "timeline"
-    assert deployment.app.parts.create() == ["index"]
-    assert deployment.call("retrieval", "GET", "/v1/ready").status == 503, "it is there, and empty"
-    counts = _reindexed(deployment.app)
-    assert (counts["rebuilt"], counts["encoded"]) == (3, 0)
-    assert deployment.call("retrieval", "GET", "/v1/ready").status == 200
-    assert _found(deployment, "who paints sunrises")[0] == TEXTS[1]
-
-
-@pytest.mark.spec("A-33")
-def test_all_that_is_derived_is_made_again_from_the_events(deployment: Deployment) -> None:
-    _say(deployment, *TEXTS)
-    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
-    before = deployment.call("retrieval", "GET", "/v1/bus").body["events"]
-    counts = _reindexed(deployment.app, **{"from": "events"})
-    assert (counts["dropped"], counts["rebuilt"]) == (3, 3)
-    assert [_found(deployment, text, mode="semantic", min_similarity=0.9) for text in TEXTS] == [[t] for t in TEXTS]
-    assert deployment.call("retrieval", "GET", "/v1/bus").body["events"] == before
-    assert deployment.app.parts.index.count(of_tenant("acme")) == IndexCount(3, 3)
-    deployment.handlers["project"]({"task": "reconcile"}, lambda_context())
-    assert deployment.app.parts.projections.pending(10, None).markers == ()

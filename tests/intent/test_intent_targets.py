@@ -1,7 +1,7 @@
 """The document's targets, on a month of a diary that a person might keep (R-03 to R-05, R-86, R-94 to R-97, R-115).
 
-No clock is looked at here: times (R-90 to R-94), and what long conversations of others give, are measured by
-`make bench` and stand in docs/benchmarks.md.
+No clock is looked at here: times (R-90 to R-94), and what long conversations of others give, were measured once
+(docs/adr/0009-what-a-context-holds.md).
 """
 
 import statistics

@@ -26,6 +26,7 @@ KEYWORDS = ("remember", "prefer", "always", "never", "my name is", "i am", "i li
         pytest.param("assistantresponse", 0.3, marks=pytest.mark.spec("K-06")),
     ],
 )
+@pytest.mark.spec("K-87", "K-98")
 def test_base_score_of_each_type(content_type: str, expected: float) -> None:
     assert base_score(content_type, RULES) == expected
     assert score("tea", content_type, RULES) == expected
@@ -37,7 +38,7 @@ def test_types_keep_their_order() -> None:
     assert all(base_score(a, RULES) > base_score(b, RULES) for a, b in pairwise(order))
 
 
-@pytest.mark.spec("K-09")
+@pytest.mark.spec("K-09", "K-87")
 @pytest.mark.parametrize("content_type", list(ContentType))
 def test_a_keyword_boosts_every_type(content_type: ContentType) -> None:
     expected = round(min(base_score(content_type, RULES) + 0.2, 1.0), 10)

@@ -1,7 +1,7 @@
 """The document's targets that can be counted, on SQLite and on the real engines (R-03 to R-05, R-94 to R-97, R-115).
 
 A diary of a thousand records that a person might keep, some sixty of them in the last fourteen days. No clock is looked
-at: what a query takes is measured by `make bench` and stands in docs/benchmarks.md.
+at: what a query takes was measured once (docs/adr/0009-what-a-context-holds.md).
 """
 
 import json

@@ -27,7 +27,7 @@ def test_events_are_stored_in_the_order_of_their_time(memory: Memory) -> None:
     assert stored(memory) == ["third", "second", "first"]
 
 
-@pytest.mark.spec("K-01", "K-06", "K-14")
+@pytest.mark.spec("K-01", "K-06", "K-14", "K-87", "K-98")
 def test_what_is_absent_follows_the_rules(memory: Memory) -> None:
     answer = memory.add(
         EventDraft(content="I always walk"),

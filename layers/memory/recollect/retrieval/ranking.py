@@ -119,7 +119,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingPolicy:
-    """Weights of the signals in hybrid mode; docs/benchmarks.md holds the ablation behind them.
+    """Weights of the signals in hybrid mode; docs/adr/0003 holds the ablation behind them.
 
     Of what was nominated the best has 1 in the first four, the others their share of it.
 
