@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.model_folder import how_to_build
+from recollect.adapters.embedders.pooled import pooled
 from recollect.adapters.embedders.recipes import BUILT_HERE
-from recollect.bootstrap.embedding import builds_model, model_folder, model_recipe
+from recollect.bootstrap.embedding import Embedding, builds_model, model_folder, model_recipe
 from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.aws_wiring import IN_PROCESS
 from recollect.settings import Settings
@@ -55,3 +57,21 @@ def test_the_multilingual_model_has_one_precision() -> None:
     for chosen in ({"EMBEDDER": "e5-small"}, {}):
         with pytest.raises(ConfigurationError, match=r"RECOLLECT_EMBEDDING_PRECISION.*RECOLLECT_EMBEDDER=minilm"):
             settings(**chosen, EMBEDDING_PRECISION="fp32")
+
+
+@pytest.mark.spec("A-22")
+def test_a_process_without_the_model_knows_the_generation_of_its_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The function `memories` saves what `project` embeds."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "/nowhere")
+    chosen = settings(EMBEDDER="e5-small")
+
+    class Model(HashingEmbedder):
+        generation = model_recipe(chosen).generation
+
+    assert Embedding(chosen).embedder is None
+    assert Embedding(chosen).generation == pooled(Model()).generation
+
+
+@pytest.mark.parametrize(("embedder", "generation"), [("none", None), ("hashing", HashingEmbedder().generation)])
+def test_any_other_is_asked_for_it(embedder: str, generation: str | None) -> None:
+    assert Embedding(settings(EMBEDDER=embedder)).generation == generation

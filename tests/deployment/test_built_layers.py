@@ -18,11 +18,9 @@ LIMIT_BYTES = 250_000_000
 MACHINES = {"x86_64": 0x3E, "arm64": 0xB7}
 
 
-@pytest.mark.parametrize("embedder", IN_PROCESS)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_and_its_layers_fit(built: Path, name: str, embedder: str) -> None:
-    parts = [f"{name.capitalize()}Function", *layers(name, embedder)]
-    assert unpacked_bytes(*(built / part for part in parts)) < LIMIT_BYTES
+def test_a_function_and_its_layers_fit(built: Path, name: str) -> None:
+    assert unpacked_bytes(*(built / part for part in [f"{name.capitalize()}Function", *layers(name)])) < LIMIT_BYTES
 
 
 def test_no_two_layers_of_a_function_hold_one_file(opt: Opt) -> None:
@@ -30,17 +28,9 @@ def test_no_two_layers_of_a_function_hold_one_file(opt: Opt) -> None:
     assert set(opt.folders) == set(FUNCTIONS)
 
 
-@pytest.mark.parametrize("embedder", IN_PROCESS)
-def test_nor_do_they_with_either_model(built: Path, embedder: str) -> None:
-    folders = [built / layer for layer in layers("mcp", embedder)]
-    files = [path.relative_to(folder) for folder in folders for path in folder.rglob("*") if path.is_file()]
-    assert len(files) == len(set(files))
-
-
-@pytest.mark.parametrize("embedder", IN_PROCESS)
-def test_a_layer_holds_its_model_alone_and_others_may_read_it(built: Path, embedder: str) -> None:
-    folder = built / IN_PROCESS[embedder] / "recollect-models"
-    generation = recipe_of(embedder).generation
+def test_the_layer_of_the_embedder_holds_its_model_alone_and_others_may_read_it(built: Path) -> None:
+    folder = built / "EmbedderLayer/recollect-models"
+    generation = recipe_of(IN_PROCESS).generation
     assert [path.name for path in folder.iterdir()] == [generation]
     assert verify_folder(folder / generation).generation == generation
     assert all(path.stat().st_mode & 0o004 for path in (folder / generation).iterdir())

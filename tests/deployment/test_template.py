@@ -144,20 +144,21 @@ def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
     alarms = [one["Properties"] for one in resources("AWS::CloudWatch::Alarm").values()]
     own = {one["MetricName"] for one in alarms if one.get("Namespace") == namespace}
     body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
-    own |= set(re.findall(rf'\["{namespace}", "(\w+)"', body))
+    own |= {name for name in re.findall(rf'\["{namespace}", "(\w+)"', body) if not name.startswith("Intent")}
     needed = {aws_wiring_project.OLDEST_PENDING, aws_wiring_project.QUARANTINED, "SummariesFailed", "JobsFailed"}
     assert needed <= own <= written
     assert json.loads(body)["widgets"]
 
 
 @pytest.mark.spec("R-119", "R-98", "R-115")
-def test_the_dashboard_of_retrieval_by_intent_shows_what_is_counted() -> None:
+def test_the_dashboard_shows_what_is_counted_of_retrieval_by_intent() -> None:
     source = (ROOT / "layers/memory/recollect/entrypoints/http/intent_searching.py").read_text("utf-8")
     counted = set(re.findall(r'"(Intent\w+)"', source)) | {
         f"Intent{intent.value.capitalize()}" for intent in IntentName
     }
-    widgets = json.loads(properties("IntentDashboard")["DashboardBody"]["Fn::Sub"])["widgets"]
-    shown = [{metric[1] for metric in one["properties"]["metrics"]} for one in widgets]
+    widgets = json.loads(properties("Dashboard")["DashboardBody"]["Fn::Sub"])["widgets"]
+    every = [{metric[1] for metric in one["properties"]["metrics"]} for one in widgets]
+    shown = [names for names in every if any(name.startswith("Intent") for name in names)]
     assert shown == [
         {"IntentRecords", "IntentRecordsStage4"},
         {"IntentTokens", "IntentTokensStage4"},
@@ -167,7 +168,6 @@ def test_the_dashboard_of_retrieval_by_intent_shows_what_is_counted() -> None:
         {"IntentFeedback"},
     ]
     assert set().union(*shown) <= counted | {FEEDBACK}
-    assert {metric[0] for one in widgets for metric in one["properties"]["metrics"]} == {METRICS_NAMESPACE}
 
 
 def test_the_missing_age_of_the_oldest_marker_is_an_alarm() -> None:
@@ -218,19 +218,28 @@ def test_a_model_gives_up_before_its_function_does() -> None:
 
 def test_what_does_not_embed_carries_no_model() -> None:
     for name in FUNCTIONS:
-        for embedder, layer in IN_PROCESS.items():
-            more = ([layer] if name in EMBEDDING else []) + (["McpLayer"] if name == "mcp" else [])
-            assert layers(name, embedder) == ["MemoryLayer", "DependenciesLayer", *more]
-        assert ("RECOLLECT_EMBEDDER" in environment(name)) == (name in EMBEDDING)
+        more = (["EmbedderLayer"] if name in EMBEDDING else []) + (["McpLayer"] if name == "mcp" else [])
+        assert layers(name) == ["MemoryLayer", "DependenciesLayer", *more]
 
 
-def test_the_multilingual_model_has_the_layer_that_holds_it() -> None:
-    kinds = template()["Parameters"]["EmbedderKind"]["AllowedValues"]
-    assert template()["Conditions"]["IsMultilingual"] == {"Fn::Equals": [{"Ref": "EmbedderKind"}, "e5-small"]}
-    assert [kind for kind in kinds if kind in IN_PROCESS] == list(IN_PROCESS)
-    assert default_embedder() == Settings.from_environment({}).embedder
-    for kind in IN_PROCESS:
-        assert Settings.from_environment({"RECOLLECT_EMBEDDER": kind}).embedder == kind
+def test_the_key_of_a_model_is_with_the_functions_that_ask_it_alone() -> None:
+    holding = [name for name in FUNCTIONS if "RECOLLECT_OPENAI_API_KEY" in environment(name)]
+    assert holding == [name for name in FUNCTIONS if name in EMBEDDING + ASKING]
+
+
+def test_inputs_leave_the_account_from_functions_that_build_contexts_alone() -> None:
+    searching = [name for name in FUNCTIONS if "RECOLLECT_WEB_SEARCH" in environment(name)]
+    assert searching == ["context", "converse", "mcp"]
+
+
+def test_a_function_that_saves_knows_how_vectors_are_called_which_another_one_makes() -> None:
+    assert "memories" not in EMBEDDING
+    assert environment("memories")["RECOLLECT_EMBEDDER"] == environment("project")["RECOLLECT_EMBEDDER"]
+
+
+def test_the_model_in_the_function_is_the_default_of_template_and_settings() -> None:
+    assert IN_PROCESS in template()["Parameters"]["EmbedderKind"]["AllowedValues"]
+    assert IN_PROCESS == default_embedder() == Settings.from_environment({}).embedder
 
 
 def test_the_model_may_be_any_list_that_the_settings_take() -> None:
@@ -251,6 +260,15 @@ def test_a_deployment_without_what_its_model_needs_is_refused(provider: str, rul
     allowed = template()["Parameters"]["Model"]["AllowedValues"]
     assert parameter == {"Ref": "Model"}
     assert set(chosen) == {one for one in allowed if provider in one.split(",")}
+
+
+def test_there_is_one_dashboard_whose_widgets_do_not_overlap() -> None:
+    (dashboard,) = resources("AWS::CloudWatch::Dashboard").values()
+    widgets = json.loads(dashboard["Properties"]["DashboardBody"]["Fn::Sub"])["widgets"]
+    assert {(one["width"], one["height"]) for one in widgets} == {(8, 6)}
+    places = [(one["x"], one["y"]) for one in widgets]
+    assert len(set(places)) == len(places)
+    assert {x % 8 for x, _ in places} == {y % 6 for _, y in places} == {0}
 
 
 def test_no_alarm_has_more_metrics_than_cloudwatch_takes() -> None:

@@ -18,7 +18,8 @@ from recollect.settings import Settings
 
 GROUPS_OF = {
     "ingest": ("ingest",),
-    "retrieval": ("retrieval", "memories", "contradictions", "operations", "forgetting", "bridge", "jobs", "snapshots"),
+    "retrieval": ("retrieval", "operations"),
+    "memories": ("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs"),
     "context": ("context",),
     "converse": ("turns",),
     "knowledge": ("knowledge", "rules", "tools"),

@@ -71,7 +71,7 @@ def test_a_poisoned_event_is_noted_quarantined_and_replayed(jobs: Deployment) ->
     assert refusals("jobs", needs, jobs.app.settings.index_prefix) == set()
     with noting(jobs) as needs:
         shown = jobs.call("admin", "GET", f"/v1/jobs/{asked.body['job_id']}").body
-    assert refusals("retrieval", needs, jobs.app.settings.index_prefix) == set()
+    assert refusals("memories", needs, jobs.app.settings.index_prefix) == set()
     assert (shown["status"], shown["counts"]["projected"], shown["counts"]["quarantined"]) == ("done", 1, 0)
     assert "failures" not in shown
     assert app.projection.failed_events.listed("acme", 10) == []

@@ -12,6 +12,10 @@ GROUPS = {
     "rules": {"numpy", "sqlite3", "recollect.retrieval.ranking"},
     "summaries": {"numpy", "sqlite3", "recollect.retrieval.ranking"},
     "tools": {"numpy", "sqlite3", "mcp", "recollect.retrieval.ranking"},
+    **{
+        group: {"numpy", "sqlite3", "recollect.retrieval.pipeline"}
+        for group in ("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs")
+    },
     "retrieval": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "context": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "turns": {"sqlite3", "recollect.entrypoints.http.openapi"},

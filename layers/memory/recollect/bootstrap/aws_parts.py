@@ -146,6 +146,10 @@ class AwsParts:
             raise NotReady("there is no bucket for snapshots: RECOLLECT_SNAPSHOT_BUCKET")
         return S3Snapshots(self._bucket.client, self._settings.snapshot_bucket)
 
+    def embedding_generation(self) -> str | None:
+        """Also in a function that has no model: another one embeds what it saves."""
+        return self._embedding.generation
+
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """Timeline, index, embedder, model, and the bucket where one is set."""
         checks: dict[str, Callable[[], PartState]] = {

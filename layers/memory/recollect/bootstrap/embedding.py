@@ -62,6 +62,15 @@ class Embedding:
         """The embedder, if there is one."""
         return None if isinstance(self.outcome, NotReady) else self.outcome
 
+    @property
+    def generation(self) -> str | None:
+        """Of the vectors that this deployment makes, also where this process has no model; None where it makes none."""
+        from recollect.adapters.embedders.model_folder import pooled_generation
+
+        if builds_model(self._settings) and not self._settings.model_folder:
+            return pooled_generation(model_recipe(self._settings).generation)
+        return self.embedder.generation if self.embedder else None
+
     def check(self) -> PartState:
         """Ready with its generation's name, or with a word that search is by words alone."""
         if isinstance(self.outcome, NotReady):

@@ -103,6 +103,10 @@ class LocalParts:
 
         return FolderSnapshots(self._settings.home / "archive")
 
+    def embedding_generation(self) -> str | None:
+        """None without the model: then nothing of this process is embedded."""
+        return self.embedder.generation if self.embedder else None
+
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """Timeline, index, embedder, model."""
         return {

@@ -62,6 +62,9 @@ class Parts(Protocol):
     def snapshots(self) -> SnapshotStore:
         """Raises NotReady where the deployment has no snapshot store."""
 
+    def embedding_generation(self) -> str | None:
+        """The generation of the vectors of what is saved, whichever process makes them; None where none does."""
+
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """One check per part, for readiness and `recollect doctor`."""
 
@@ -89,9 +92,8 @@ class Deployment:
 
     @property
     def generation(self) -> str | None:
-        """The embedder's, None without an embedder."""
-        embedder = self.parts.embedder
-        return embedder.generation if embedder else None
+        """See `Parts.embedding_generation`."""
+        return self.parts.embedding_generation()
 
     def require_embedder(self) -> None:
         """Raises NotReady where the embedder that is set is missing; its own check says why."""

@@ -16,6 +16,12 @@ TOKENIZER_FILE, UNIGRAM_FILE, WEIGHTS_FILE = "tokenizer.json", "unigram.bin", "w
 FILES = frozenset({GRAPH_FILE, MANIFEST_FILE, TOKENIZER_FILE, UNIGRAM_FILE, WEIGHTS_FILE})
 """All that a folder may hold."""
 POOLINGS = ("mean", "first")
+_POOLED = "own1"
+
+
+def pooled_generation(generation: str) -> str:
+    """The generation of the vectors that `pooled` makes of a model's tokens; known without numpy."""
+    return f"{generation}.{_POOLED}"
 
 
 @dataclass(frozen=True, slots=True)

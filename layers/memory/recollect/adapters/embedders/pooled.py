@@ -13,13 +13,13 @@ from importlib import resources
 
 import numpy as np
 
+from recollect.adapters.embedders.model_folder import pooled_generation
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
 from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
 
 CENTRES_FILE = "centres.json"
 SCALES_FILE = "similarity_scales.json"
-_VERSION = "own1"
 
 
 class PooledEmbedder:
@@ -36,7 +36,7 @@ class PooledEmbedder:
 
     @property
     def generation(self) -> str:
-        return f"{self._embedder.generation}.{_VERSION}"
+        return pooled_generation(self._embedder.generation)
 
     @property
     def dimension(self) -> int:
