@@ -65,7 +65,7 @@ def environment(name: str) -> dict[str, Any]:
     return {**shared, **function(name).get("Environment", {"Variables": {}})["Variables"]}
 
 
-IN_PROCESS = "e5-small"
+IN_PROCESS = "e5"
 """The EmbedderKind that runs in the function, from EmbedderLayer."""
 
 

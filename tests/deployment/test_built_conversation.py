@@ -16,9 +16,8 @@ from deployment.conftest import Opt
 from deployment.gateway import Gateway, Need
 from deployment.permissions import BEDROCK_MODEL_ARN, refusals
 from deployment.requests import SERVED_BY, SNEAKERS
-from deployment.template import FUNCTIONS, IN_PROCESS, sample_events
-from recollect.adapters.embedders.model_folder import pooled_generation
-from recollect.adapters.embedders.recipes import recipe_of
+from deployment.template import FUNCTIONS, sample_events
+from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 
 pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
 
@@ -191,7 +190,7 @@ def test_a_memory_is_saved_found_edited_and_deleted(functions: Functions, user: 
     memory = said(functions[SERVED_BY[SAVE]].invoke(of(user, SAVE)))
     again = functions[SERVED_BY[SAVE]].invoke(of(user, SAVE))
     assert (again["statusCode"], said(again)) == (200, memory)
-    assert memory["embedding_id"].partition("/")[0] == pooled_generation(recipe_of(IN_PROCESS).generation)
+    assert memory["embedding_id"].partition("/")[0] == pooled_generation(GENERATION)
     question = {"user_id": user, "query": "What does Anna drink?"}
     for method, content in (("GET", "green"), ("PATCH", "black")):
         assert content in said(asked(functions, f"{method} {MEMORY}", user, memory["id"]))["content"]

@@ -8,9 +8,8 @@ import pytest
 
 from deployment.built import BUILD, LAYER_SOURCES, python, unpacked_bytes
 from deployment.conftest import Opt
-from deployment.template import FUNCTIONS, IN_PROCESS, ROOT, layers
-from recollect.adapters.embedders.model_folder import verify_folder
-from recollect.adapters.embedders.recipes import recipe_of
+from deployment.template import FUNCTIONS, ROOT, layers
+from recollect.adapters.embedders.model_folder import GENERATION, verify_folder
 
 pytestmark = [pytest.mark.built, pytest.mark.xdist_group("built")]
 
@@ -28,12 +27,15 @@ def test_no_two_layers_of_a_function_hold_one_file(opt: Opt) -> None:
     assert set(opt.folders) == set(FUNCTIONS)
 
 
-def test_the_layer_of_the_embedder_holds_its_model_alone_and_others_may_read_it(built: Path) -> None:
+def test_a_layer_holds_its_model_alone_and_others_may_read_it(built: Path) -> None:
     folder = built / "EmbedderLayer/recollect-models"
-    generation = recipe_of(IN_PROCESS).generation
-    assert [path.name for path in folder.iterdir()] == [generation]
-    assert verify_folder(folder / generation).generation == generation
-    assert all(path.stat().st_mode & 0o004 for path in (folder / generation).iterdir())
+    assert [path.name for path in folder.iterdir()] == [GENERATION]
+    assert verify_folder(folder / GENERATION).generation == GENERATION
+    assert all(path.stat().st_mode & 0o004 for path in (folder / GENERATION).iterdir())
+
+
+def test_what_builds_the_model_is_in_no_layer(built: Path) -> None:
+    assert not (built / "MemoryLayer/python/recollect/adapters/embedders/building").exists()
 
 
 def test_layers_hold_no_sources_of_builds_and_no_tests(built: Path) -> None:

@@ -11,9 +11,7 @@ from deployment.template import (
     ASKING,
     EMBEDDING,
     FUNCTIONS,
-    IN_PROCESS,
     ROOT,
-    default_embedder,
     environment,
     function,
     layers,
@@ -43,7 +41,6 @@ NOT_IN_THE_CLOUD = {
     "RECOLLECT_MCP_USER": "the token or a header says whose memory it is",
     "RECOLLECT_PROJECTOR": "the stream is the projector's switch",
     "RECOLLECT_MODEL_FOLDER": "the layer has a place of its own",
-    "RECOLLECT_EMBEDDING_PRECISION": "the layer holds the int8 model",
 }
 
 
@@ -237,9 +234,12 @@ def test_a_function_that_saves_knows_how_vectors_are_called_which_another_one_ma
     assert environment("memories")["RECOLLECT_EMBEDDER"] == environment("project")["RECOLLECT_EMBEDDER"]
 
 
-def test_the_model_in_the_function_is_the_default_of_template_and_settings() -> None:
-    assert IN_PROCESS in template()["Parameters"]["EmbedderKind"]["AllowedValues"]
-    assert IN_PROCESS == default_embedder() == Settings.from_environment({}).embedder
+def test_the_embedder_may_be_any_that_the_settings_take() -> None:
+    kinds = template()["Parameters"]["EmbedderKind"]
+    assert kinds["Default"] == Settings.from_environment({}).embedder
+    for kind in kinds["AllowedValues"]:
+        given = {"RECOLLECT_EMBEDDER": kind, "RECOLLECT_OPENAI_BASE_URL": "http://host/v1"}
+        assert Settings.from_environment(given).embedder == kind
 
 
 def test_the_model_may_be_any_list_that_the_settings_take() -> None:

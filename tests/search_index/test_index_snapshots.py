@@ -128,7 +128,7 @@ def test_a_line_that_cannot_be_read_is_left_out() -> None:
 
 
 def test_a_generation_of_any_name_is_a_folder() -> None:
-    assert index_folder("minilm-l6-v2.int8.1") == "semantic-index/minilm-l6-v2.int8.1/"
+    assert index_folder("e5-small.int8.1") == "semantic-index/e5-small.int8.1/"
     assert index_folder("a/b") != index_folder("a/c")
     assert "/" not in index_folder("a/b").removeprefix(FOLDER)[:-1]
 

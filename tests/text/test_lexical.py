@@ -84,13 +84,6 @@ def test_rare_terms_weigh_more_and_long_documents_less() -> None:
     assert scored("whale", "dog park", known) == 0
 
 
-def test_documents_that_no_index_shows_yet_count_too() -> None:
-    known = TermStatistics(10, 100, {"dog": 2, "cat": 0, "cow": 1})
-    tail = [Counter({"dog": 3, "hen": 1}), Counter({"dog": 1, "cat": 2}), Counter[str]()]
-    assert known.plus(tail) == TermStatistics(13, 107, {"dog": 4, "cat": 1, "cow": 1})
-    assert known.plus([]) == known
-
-
 def test_an_empty_scope_scores_without_error() -> None:
     empty = TermStatistics(0, 0, {})
     assert inverse_document_frequency(empty, "x") > 0

@@ -49,7 +49,7 @@ def test_what_is_default_is_not_stored() -> None:
 
 
 def test_a_newer_format_is_refused_and_named() -> None:
-    with pytest.raises(StoredDataError, match=f"up to {FORMAT_VERSION}"):
+    with pytest.raises(StoredDataError, match=f"reads format {FORMAT_VERSION}"):
         from_record({**to_record(event()), "format": FORMAT_VERSION + 1})
 
 

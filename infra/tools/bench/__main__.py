@@ -33,10 +33,11 @@ from infra.tools.bench.page import page
 from infra.tools.bench.rivals import rivals_python
 from infra.tools.bench.sizes import QUICK_SIZES, SIZES, aws_sizes, local_sizes
 from infra.tools.bench.vectors import BenchEmbedder, KeptVectors
-from recollect.adapters.embedders.build import build_model
+from recollect.adapters.embedders.building.build import build_model
+from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.pooled import PooledEmbedder, pooled
-from recollect.bootstrap.embedding import model_folder, model_recipe
+from recollect.bootstrap.embedding import model_folder
 from recollect.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,7 +64,7 @@ class Bench:
         """The embedding model's folder; builds it where it is missing."""
         settings = Settings.from_environment({})
         folder = model_folder(settings)
-        build_model(folder, model_recipe(settings))
+        build_model(folder)
         return folder
 
     @cached_property
@@ -192,7 +193,7 @@ def _machine() -> dict[str, Any]:
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
-        "embedder": model_recipe(Settings.from_environment({})).generation,
+        "embedder": GENERATION,
     }
 
 

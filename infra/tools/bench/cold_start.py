@@ -77,9 +77,10 @@ def _imports(rounds: int) -> dict[str, float]:
 def _functions() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each function with its layers, as the built template names them."""
     template = yaml.load((BUILD / "template.yaml").read_text("utf-8"), _Loader)
+    shared = template.get("Globals", {}).get("Function", {}).get("Layers", [])
     for name, one in template["Resources"].items():
         if one["Type"] == "AWS::Serverless::Function":
-            yield name, tuple(_reference(layer) for layer in one["Properties"].get("Layers", ()))
+            yield name, tuple(_reference(layer) for layer in [*shared, *one["Properties"].get("Layers", [])])
 
 
 def _reference(layer: dict[str, Any]) -> str:

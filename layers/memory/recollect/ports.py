@@ -247,7 +247,7 @@ class Embedder(Protocol):
 
     @property
     def generation(self) -> str:
-        """Lower-case name of model and precision, such as `minilm-l6-v2.int8.1`."""
+        """Lower-case name of model and precision, such as `e5-small.int8.1`."""
 
     @property
     def dimension(self) -> int:

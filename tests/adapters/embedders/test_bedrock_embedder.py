@@ -9,7 +9,7 @@ import pytest
 from botocore.config import Config
 
 from adapters.embedders.local_server import Reply, Server
-from recollect.adapters.embedders.bedrock_embedder import BedrockEmbedder
+from recollect.adapters.embedders.remote import BedrockEmbedder
 from recollect.core.errors import ConfigurationError, OutOfTime, Throttled, Unavailable, UpstreamFailed
 from recollect.core.vectors import TextKind
 

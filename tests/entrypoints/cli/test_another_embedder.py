@@ -74,7 +74,7 @@ def test_the_job_does_not_wait_for_a_model_that_cannot_be_built(
     def fails(_: object) -> None:
         raise NotReady("no package index in reach")
 
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5-small")
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
     monkeypatch.setattr("recollect.entrypoints.cli.jobs.build_model", fails)
     ended = under_another("jobs", "run", "reindex")
     assert (ended.exit_code, ended.stderr) == (1, "error: no package index in reach\n")

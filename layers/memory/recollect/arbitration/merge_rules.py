@@ -1,6 +1,6 @@
-"""Whether a candidate meets a merge rule's conditions (A-121).
+"""A merge rule as a JSON document: what may stand in it, and what it means (api.md, *Merge rules*).
 
-A merge rule as a JSON document: what may stand in it, and what it means (api.md, *Merge rules*).
+Whether a candidate meets a merge rule's conditions (A-121).
 
 Merge rules by name: inheritance, updates, and which one a candidate meets (A-108 to A-130, P-14).
 
@@ -35,25 +35,6 @@ from recollect.rules.values import (
     refuse_unknown,
 )
 from recollect.timeline.bus import BusEvent
-
-
-def conditions_hold(conditions: Mapping[str, Any], candidate: Statement) -> bool:
-    """Whether all of them hold; without any they do. A list asks for one of its values, a range includes its ends."""
-    values = {"userId": candidate.user_id, "personaId": candidate.persona_id, "source": candidate.source}
-    asked = ((conditions[name], value) for name, value in values.items() if name in conditions)
-    if not all(_is_among(value, wanted) for wanted, value in asked):
-        return False
-    return "importanceRange" not in conditions or _is_within(candidate.importance, conditions["importanceRange"])
-
-
-def _is_among(value: str | None, wanted: Any) -> bool:
-    return value in wanted if isinstance(wanted, list) else value == wanted
-
-
-def _is_within(importance: float, bounds: Mapping[str, Any]) -> bool:
-    low, high = bounds.get("min", 0.0), bounds.get("max", 1.0)
-    return bool(low - TOLERANCE <= importance <= high + TOLERANCE)
-
 
 PRIORITY = Number(-1_000_000, 1_000_000, whole=True)
 MOST_IDS = 100
@@ -215,6 +196,24 @@ def _read_range(value: Any, place: Place) -> None:
 def _refuse(fault: str | None, place: Place) -> None:
     if fault is not None:
         place.refuse(fault)
+
+
+def conditions_hold(conditions: Mapping[str, Any], candidate: Statement) -> bool:
+    """Whether all of them hold; without any they do. A list asks for one of its values, a range includes its ends."""
+    values = {"userId": candidate.user_id, "personaId": candidate.persona_id, "source": candidate.source}
+    asked = ((conditions[name], value) for name, value in values.items() if name in conditions)
+    if not all(_is_among(value, wanted) for wanted, value in asked):
+        return False
+    return "importanceRange" not in conditions or _is_within(candidate.importance, conditions["importanceRange"])
+
+
+def _is_among(value: str | None, wanted: Any) -> bool:
+    return value in wanted if isinstance(wanted, list) else value == wanted
+
+
+def _is_within(importance: float, bounds: Mapping[str, Any]) -> bool:
+    low, high = bounds.get("min", 0.0), bounds.get("max", 1.0)
+    return bool(low - TOLERANCE <= importance <= high + TOLERANCE)
 
 
 DEFAULT = "default"

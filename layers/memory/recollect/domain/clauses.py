@@ -13,7 +13,6 @@ from itertools import islice
 from recollect.knowledge.resolution import plain_quotes
 
 MOST_SENTENCES = 200
-MOST_CLAUSES = 400
 MOST_TOKENS_OF_SENTENCE = 120
 _MOST_CHARACTERS = 64 * 1024
 

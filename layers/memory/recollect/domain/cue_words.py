@@ -7,7 +7,6 @@ from functools import cached_property
 from recollect.text.terms import ENGLISH_STOP_WORDS
 
 _DOUBLED = frozenset("bdgklmnprt")
-_VOWELS = frozenset("aeiou")
 
 
 @dataclass(frozen=True)

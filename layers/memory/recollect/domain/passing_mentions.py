@@ -51,7 +51,6 @@ _SAID_SO = re.compile(
     re.IGNORECASE,
 )
 _DAYS = re.compile(r" ((?:mon|tues|wednes|thurs|fri|satur|sun)day|weekday|weekend)s?(?= )")
-_STILL = re.compile(r" (?:still|as ever|as always) ")
 _NO_NEED = re.compile(r" (?:not|n't|never) (?:have|need|got) to ")
 _INSTEAD_OF = re.compile(r" (?:not|n't|never) .* (?:instead of|rather than) ")
 _SOME_DAY = re.compile(

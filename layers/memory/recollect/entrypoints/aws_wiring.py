@@ -8,8 +8,6 @@ from recollect.core.errors import NotReady, RecollectError
 from recollect.core.vectors import TextKind
 from recollect.entrypoints.collecting import collect_seldom
 
-IN_PROCESS = frozenset({"minilm", "e5-small", "onnx"})
-
 
 def open_warm_app() -> App:
     """The app of the environment, its in-process model loaded: while a function starts nobody waits for an answer yet.
@@ -37,5 +35,5 @@ def open_embedding_app() -> App:
 
 
 def _load_model(app: App) -> None:
-    if app.settings.embedder in IN_PROCESS and app.parts.embedder is not None:
+    if app.settings.embedder == "e5" and app.parts.embedder is not None:
         app.parts.embedder.encode(["warm"], TextKind.QUERY)

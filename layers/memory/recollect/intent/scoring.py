@@ -265,8 +265,6 @@ def _carried(phrases: Iterable[str], records: Sequence[RetrievalRecord]) -> tupl
     return tuple(carried)
 
 
-DATE_RANGES_DAYS = (7, 14, 30, 90)
-"""The ranges that the document names; any other number of days is as good."""
 DEFAULT_DAYS = 14
 MOST_RECORDS = 20
 DATE_BASED = "date_based"

@@ -12,7 +12,7 @@ An event as JSON in the names that other memory stores of this kind use: camelCa
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -24,7 +24,7 @@ from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.memories.audit import content_hash
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, Origin
-from recollect.timeline.record import from_record, to_record
+from recollect.timeline.record import to_record
 
 FORMAT_VERSION = 2
 MEMORIES = ItemPath("memories")
@@ -139,19 +139,9 @@ def trace(scope: Scope, memory: Memory) -> dict[str, Any]:
     return {"id": memory.id, "version": memory.version, "hash": hashed}
 
 
-_HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 _BAR = re.compile(r"_([a-z])")
 
 
 def memory_json(event: Event) -> dict[str, Any]:
     """The record of the event, its names in camelCase: `conversationId`, `contentType`; `metadata` as it was given."""
-    return _renamed(to_record(event), lambda name: _BAR.sub(lambda bar: bar.group(1).upper(), name))
-
-
-def from_memory_json(document: Mapping[str, Any]) -> Event:
-    """The same event again. Raises StoredDataError where the document cannot be read."""
-    return from_record(_renamed(document, lambda name: _HUMP.sub(lambda hump: f"_{hump.group().lower()}", name)))
-
-
-def _renamed(document: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str, Any]:
-    return {rename(name): value for name, value in document.items()}
+    return {_BAR.sub(lambda bar: bar.group(1).upper(), name): value for name, value in to_record(event).items()}

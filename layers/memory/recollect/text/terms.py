@@ -18,7 +18,6 @@ Terms and BM25: our own tokenizer and the statistics of one scope, so that every
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -267,14 +266,6 @@ class TermStatistics:
     documents: int
     total_terms: int
     document_frequency: Mapping[str, int]
-
-    def plus(self, others: Sequence[Counter[str]]) -> "TermStatistics":
-        """The same with more documents, each given by its term counts: the tail that no index shows yet."""
-        frequency = {
-            term: count + sum(1 for other in others if term in other) for term, count in self.document_frequency.items()
-        }
-        added = sum(other.total() for other in others)
-        return TermStatistics(self.documents + len(others), self.total_terms + added, frequency)
 
 
 def terms(text: str) -> list[str]:

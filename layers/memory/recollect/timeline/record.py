@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -29,9 +29,6 @@ _DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {"event_type": "conversation", "views": 0, "is_private": False, "metadata": {}, "tags": [], "version": 1}
 )
 
-# One entry for each format ever written: it turns a record of that format into the next one.
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({})
-
 
 def to_record(event: Event) -> dict[str, Any]:
     """The JSON record of an event; what is None or the default is left out."""
@@ -44,9 +41,9 @@ def to_record(event: Event) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> Event:
-    """Reads a record of this or an earlier format. Raises StoredDataError where it cannot."""
+    """Reads a record. Raises StoredDataError where it cannot, as of another format."""
     try:
-        fields = {**_DEFAULTS, **_upgraded(dict(record))}
+        fields = {**_DEFAULTS, **_without_format(dict(record))}
         fields |= {name: _instant(fields[name]) for name in _DATES if fields.get(name)}
         embedding = fields.get("embedding")
         return Event(
@@ -73,12 +70,10 @@ def _instant(text: str) -> datetime:
     return found
 
 
-def _upgraded(record: dict[str, Any]) -> dict[str, Any]:
+def _without_format(record: dict[str, Any]) -> dict[str, Any]:
     version = record.pop("format")
-    if version > FORMAT_VERSION:
-        raise StoredDataError(f"written in format {version}, this release reads up to {FORMAT_VERSION}")
-    for step in range(version, FORMAT_VERSION):
-        record = UPGRADES[step](record)
+    if version != FORMAT_VERSION:
+        raise StoredDataError(f"written in format {version}, this release reads format {FORMAT_VERSION}")
     return record
 
 

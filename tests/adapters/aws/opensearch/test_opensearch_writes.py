@@ -168,7 +168,7 @@ def test_an_index_that_lost_its_name_gets_it_back(scripted: ScriptedEngine, inde
 @pytest.mark.parametrize(
     ("generation", "alias"),
     [
-        ("minilm-l6-v2.int8.1", r"p-minilm-l6-v2\.int8\.1"),
+        ("e5-small.int8.1", r"p-e5-small\.int8\.1"),
         (None, "p-none"),
         ("Org/Model:1", "p-org-model-1-[0-9a-f]{8}"),
     ],

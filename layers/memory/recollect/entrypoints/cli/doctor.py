@@ -193,10 +193,7 @@ def _reindex_advice(settings: Settings) -> str:
 
 def _embedder_advice(settings: Settings) -> str:
     return {
-        "minilm": "run `recollect init`: it builds the model; until then search is by words alone",
-        "e5-small": "run `recollect init`: it builds the model; until then search is by words alone",
-        "onnx": "check RECOLLECT_MODEL_FOLDER: manifest.json and the files that it names must be in it "
-        "(`python -m recollect.adapters.embedders.adopt` writes it)",
+        "e5": "run `recollect init`: it builds the model; until then search is by words alone",
         "openai": "check RECOLLECT_OPENAI_BASE_URL, its key, and RECOLLECT_OPENAI_EMBEDDING_MODEL",
         "bedrock": "allow bedrock:InvokeModel on amazon.titan-embed-text-v2:0 to these AWS credentials",
     }.get(settings.embedder, "check RECOLLECT_EMBEDDER")

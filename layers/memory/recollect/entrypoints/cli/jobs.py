@@ -9,7 +9,6 @@ import typer
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from recollect.app import App
-from recollect.bootstrap.embedding import builds_model
 from recollect.core.errors import InvalidInput
 from recollect.entrypoints.cli.console import message_console, say, write_json, write_line
 from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
@@ -48,7 +47,7 @@ def run(
     now = _real_now()
     order = JobOrder(kind=kind, parameters=_checked(kind, parameters), now=now, real_now=now)
     settings = settings_of_environment()
-    if kind == _REINDEX and builds_model(settings):
+    if kind == _REINDEX and settings.embedder == "e5":
         build_model(settings)  # else the job would wait for it, try after try
     with opened(settings) as app:
         seed = app.ids.seed(int(time.time() * 1000))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.bootstrap.embedding import builds_model, model_folder, model_recipe
+from recollect.bootstrap.embedding import model_folder
 from recollect.core.errors import RecollectError
 from recollect.entrypoints.cli.console import message_console, say
 from recollect.extras import require_package
@@ -36,7 +36,7 @@ def ensure_model(settings: Settings, tell: Callable[[str], None] = say) -> bool:
 
     Where it cannot be built it is told why, and the rest goes on by words alone.
     """
-    if not builds_model(settings):
+    if settings.embedder != "e5":
         return settings.embedder != "none"
     try:
         build_model(settings, tell)
@@ -51,20 +51,21 @@ def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | 
 
     A terminal shows that it takes a while; elsewhere one line is told.
     """
-    from recollect.adapters.embedders.build import build_model as build
+    from recollect.adapters.embedders.building.build import DOWNLOAD_MEGABYTES
+    from recollect.adapters.embedders.building.build import build_model as build
     from recollect.adapters.embedders.model_folder import read_manifest
 
     require_package("onnxruntime", "the embedding model")
-    folder, recipe = model_folder(settings), model_recipe(settings)
+    folder = model_folder(settings)
     try:
         read_manifest(folder)
     except RecollectError:
-        fetching = f"Fetching and building the embedding model ({recipe.download_megabytes} MB, once) …"
+        fetching = f"Fetching and building the embedding model ({DOWNLOAD_MEGABYTES} MB, once) …"
         console = message_console()
         if not console.is_terminal:
             tell(fetching)
         with console.status(fetching):
-            build(folder, recipe)
+            build(folder)
         return str(folder)
     return None
 

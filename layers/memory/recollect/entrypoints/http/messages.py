@@ -9,8 +9,6 @@ from recollect.core.errors import Forbidden
 from recollect.core.scope import Scope
 from recollect.settings import Principal
 
-NO_VALUES: Mapping[str, Any] = {}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:

@@ -1,6 +1,6 @@
 """Measures a model's mean token vector over neutral sentences and keeps it in the package.
 
-    .venv/bin/python infra/embedders/centres.py FOLDER...
+    .venv/bin/python infra/tools/embedder/centres.py FOLDER...
 
 Each folder holds a built model. The sentences are ours; no data set that anything is measured on is among them.
 """
@@ -16,7 +16,7 @@ from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.core.vectors import FloatArray, TextKind
 
 SENTENCES = Path(__file__).with_name("neutral_sentences.txt")
-KEPT = Path(__file__).parents[2] / "layers/memory/recollect/adapters/embedders/centres.json"
+KEPT = Path(__file__).parents[3] / "layers/memory/recollect/adapters/embedders/centres.json"
 
 
 def mean_token(folder: Path) -> tuple[str, FloatArray]:

@@ -1,6 +1,6 @@
 """Measures what the default embedder's cosines mean, and stores it in the package.
 
-    .venv/bin/python infra/embedders/scale.py FOLDER_OF_TALKS [--write]
+    .venv/bin/python infra/tools/embedder/scale.py FOLDER_OF_TALKS [--write]
 
 The talks are those that `recollect eval` reads. A pair is a question and a turn said before it; it is related where the
 turn is among the question's evidence. The scale is a logistic curve through the share of related pairs, related and
@@ -24,7 +24,7 @@ from recollect.importing.natural_talk import Talk, read_talks
 from recollect.ports import Embedder
 from recollect.retrieval.pooling import SimilarityScale
 
-STORED = Path(__file__).parents[2] / "layers/memory/recollect/adapters/embedders/similarity_scales.json"
+STORED = Path(__file__).parents[3] / "layers/memory/recollect/adapters/embedders/similarity_scales.json"
 RELATED = 0.7
 _ROUNDS = 50
 
