@@ -1,8 +1,9 @@
 """Writes the generated documents, or with --check says which of them are stale.
 
 Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
-(from recollect.rules.groups), docs/specification.md (from infra/tools/statements), domain/date_words.json (from
-dateparser's tables), the layers' pinned requirements (from pyproject.toml).
+(from recollect.rules.groups), docs/specification.md (from infra/tools/statements), text/date_words.json (from
+dateparser's tables), client/synchronous.py (from asynchronous.py), the pinned requirements of the layers (from
+pyproject.toml).
 """
 
 import json
@@ -16,6 +17,8 @@ from infra.tools import dependencies
 from infra.tools.date_words import FILE as DATE_WORDS
 from infra.tools.date_words import date_words_file
 from infra.tools.specification import specification_page
+from infra.tools.sync_client import FILE as SYNC_CLIENT
+from infra.tools.sync_client import sync_client_file
 from recollect.rules.reading import kind_of
 from recollect.settings import variables
 
@@ -85,6 +88,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "docs/specification.md": specification_page,
     "docs/rules.md": rules_page,
     DATE_WORDS: date_words_file,
+    SYNC_CLIENT: sync_client_file,
 }
 
 

@@ -24,7 +24,7 @@ from recollect.client import (
     Unprocessable,
     VersionMismatch,
 )
-from recollect.client.shapes import ContextDiagnostics, NewEvent, SearchDiagnostics
+from recollect.client.types import ContextDiagnostics, NewEvent, SearchDiagnostics
 from recollect.jobs.job import KINDS
 
 HARD_IDS = (

@@ -13,7 +13,7 @@ from recollect.context.build import ContextAnswer
 from recollect.context.model_call import ModelRequest
 from recollect.context.rendering import MEMORY_PREFIX, WEB_PREFIX, fence_for
 from recollect.core.event import Role
-from recollect.entrypoints.turn_tools import TurnTools
+from recollect.entrypoints.tools.registry import TurnTools
 from recollect.memories.reading import MemoryQuery
 from recollect.summaries.goals import Goal
 from recollect.timeline.record import EventDraft

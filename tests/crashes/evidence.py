@@ -11,7 +11,7 @@ from embedded.setting import ANNA
 from recollect.context.turn import IDS_OF_A_TURN, TurnRequest
 from recollect.core.errors import NotFound
 from recollect.core.ids import IdSeed
-from recollect.entrypoints.turn_tools import TurnTools
+from recollect.entrypoints.tools.registry import TurnTools
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent
 

@@ -21,7 +21,7 @@ from embedded.setting import ANNA
 from recollect.adapters.aws import keys
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.entrypoints.stream import project_records
+from recollect.entrypoints.projection_runs import project_records
 from recollect.memories.memory import MemoryDraft
 from recollect.memories.save import MemoryChange
 from recollect.timeline.record import EventDraft

@@ -65,11 +65,11 @@ def test_modules_are_compiled_ahead(built: Path, layer: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_all_that_a_function_imports_is_in_the_build_or_the_standard_library(opt: Opt, name: str) -> None:
     task, site = BUILD / f"{name.capitalize()}Function", opt.folders[name] / "python"
-    mcp = "import recollect.entrypoints.mcp.aws\n" if name == "mcp" else ""
+    mcp = "import mangum, recollect.entrypoints.mcp.endpoint\n" if name == "mcp" else ""
     script = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "import json, recollect.bootstrap.aws_parts, recollect.entrypoints.aws_wiring_project\n"
-        f"import recollect.entrypoints.http.aws, recollect.entrypoints.aws_wiring_summarize\n{mcp}"
+        "import json, recollect.bootstrap.aws_parts, recollect.entrypoints.lambda_handlers\n"
+        f"import recollect.entrypoints.http.aws, recollect.entrypoints.projection_runs\n{mcp}"
         "print(json.dumps([m.__file__ for m in list(sys.modules.values()) if getattr(m, '__file__', None)]))"
     )
     command = [python(), "-I", "-S", "-c", script, str(task), str(site)]

@@ -13,9 +13,8 @@ from deployment.template import sample_events
 from recollect.app import App
 from recollect.core.errors import InvalidInput, Throttled
 from recollect.core.ids import id_milliseconds
-from recollect.entrypoints.aws_wiring_project import project_handler
-from recollect.entrypoints.scheduled import RESERVE_SECONDS, is_reconcile, run_reconcile
-from recollect.entrypoints.stream import project_records
+from recollect.entrypoints.lambda_handlers import asks_for, project_handler
+from recollect.entrypoints.projection_runs import RESERVE_SECONDS, project_records, run_reconcile
 from recollect.memories.deferred_promotion import BridgeRun, DeferredRun
 from recollect.timeline.bus import OutboxRun
 from recollect.timeline.project import ProjectionReport
@@ -174,7 +173,7 @@ def test_an_age_that_the_table_does_not_say_is_none() -> None:
 
 @pytest.mark.parametrize("event", [None, [], "reconcile", {}, {"task": "other"}])
 def test_only_the_schedule_asks_for_a_run(event: Any) -> None:
-    assert not is_reconcile(event)
+    assert not asks_for(event, "reconcile")
 
 
 class Context(SimpleNamespace):

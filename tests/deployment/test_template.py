@@ -25,7 +25,7 @@ from deployment.template import (
 from infra.tools import dependencies
 from recollect.adapters.aws.stream import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
-from recollect.entrypoints import aws_wiring_jobs, aws_wiring_project, aws_wiring_summarize
+from recollect.entrypoints import lambda_handlers
 from recollect.entrypoints.http.access_log import METRICS_NAMESPACE
 from recollect.entrypoints.http.feedback import FEEDBACK
 from recollect.intent.analysis import IntentName
@@ -132,17 +132,16 @@ def test_alarms_tell_the_topic_where_there_is_one() -> None:
 
 
 def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
-    namespace = aws_wiring_project.NAMESPACE
-    assert namespace == aws_wiring_summarize.NAMESPACE == aws_wiring_jobs.NAMESPACE == METRICS_NAMESPACE
-    wirings = [f"aws_wiring_{name}.py" for name in ("project", "summarize", "jobs")]
-    sources = [ROOT / "layers/memory/recollect/entrypoints" / wiring for wiring in wirings]
-    written = set(re.findall(r'"(\w+)"', "".join(source.read_text("utf-8") for source in sources)))
+    namespace = lambda_handlers.NAMESPACE
+    assert namespace == METRICS_NAMESPACE
+    source = ROOT / "layers/memory/recollect/entrypoints/lambda_handlers.py"
+    written = set(re.findall(r'"(\w+)"', source.read_text("utf-8")))
     written |= {one.name for one in fields(Statistics)}
     alarms = [one["Properties"] for one in resources("AWS::CloudWatch::Alarm").values()]
     own = {one["MetricName"] for one in alarms if one.get("Namespace") == namespace}
     body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
     own |= {name for name in re.findall(rf'\["{namespace}", "(\w+)"', body) if not name.startswith("Intent")}
-    needed = {aws_wiring_project.OLDEST_PENDING, aws_wiring_project.QUARANTINED, "SummariesFailed", "JobsFailed"}
+    needed = {lambda_handlers.OLDEST_PENDING, lambda_handlers.QUARANTINED, "SummariesFailed", "JobsFailed"}
     assert needed <= own <= written
     assert json.loads(body)["widgets"]
 
@@ -198,7 +197,7 @@ def test_a_run_of_jobs_may_be_longer_than_their_schedules_minute() -> None:
     (schedule,) = schedules("jobs")
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
     assert function("jobs")["Timeout"] <= 900
-    assert aws_wiring_jobs.RESERVE_SECONDS < function("retain")["Timeout"] == function("jobs")["Timeout"]
+    assert lambda_handlers.RESERVE_SECONDS < function("retain")["Timeout"] == function("jobs")["Timeout"]
     for retries in (schedule["RetryPolicy"], function("jobs")["EventInvokeConfig"]):
         assert retries["MaximumEventAgeInSeconds"] <= 60
         assert retries["MaximumRetryAttempts"] == 0

@@ -8,7 +8,7 @@ import pytest
 
 from engines.conftest import Deployment, lambda_context
 from recollect.core.scope import Scope
-from recollect.entrypoints.aws_wiring_summarize import summarize_handler
+from recollect.entrypoints.lambda_handlers import summarize_handler
 
 pytestmark = pytest.mark.engines
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from embedded.setting import ANNA, NOON, Memory, away, open_memory
-from recollect.entrypoints.bridge_rounds import BridgeRounds
-from recollect.entrypoints.worker import Projector, ProjectorPolicy
+from recollect.entrypoints.worker import BRIDGE, Projector, ProjectorPolicy, Rounds
 from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.memories.storage import memory_key
 from recollect.timeline.record import EventDraft
@@ -36,7 +35,7 @@ def promoted(memory: Memory) -> bool:
 
 @pytest.mark.spec("P-10", "A-67")
 def test_a_round_promotes_what_waits(waiting: Memory) -> None:
-    rounds = BridgeRounds(waiting.app, lambda: NOON, threading.Event(), 0.01)
+    rounds = Rounds(BRIDGE, waiting.app, lambda: NOON, threading.Event(), 0.01)
     assert not promoted(waiting)
     report = rounds.round()
     assert report is not None
@@ -46,14 +45,14 @@ def test_a_round_promotes_what_waits(waiting: Memory) -> None:
 
 def test_a_round_that_fails_is_followed_by_others(waiting: Memory) -> None:
     with away(waiting, "items", "due") as broken:
-        assert BridgeRounds(broken.app, lambda: NOON, threading.Event(), 0.01).round() is None
-    assert BridgeRounds(waiting.app, lambda: NOON, threading.Event(), 0.01).round() is not None
+        assert Rounds(BRIDGE, broken.app, lambda: NOON, threading.Event(), 0.01).round() is None
+    assert Rounds(BRIDGE, waiting.app, lambda: NOON, threading.Event(), 0.01).round() is not None
 
 
 def test_told_to_stop_nothing_is_begun(waiting: Memory) -> None:
     stop = threading.Event()
     stop.set()
-    assert BridgeRounds(waiting.app, lambda: NOON, stop, 0.01).round() is not None
+    assert Rounds(BRIDGE, waiting.app, lambda: NOON, stop, 0.01).round() is not None
     assert not promoted(waiting)
 
 

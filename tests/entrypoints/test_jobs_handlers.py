@@ -11,7 +11,7 @@ import pytest
 from embedded.setting import ANNA, Memory, open_memory
 from entrypoints.test_summarize_handler import Context, metrics_in
 from recollect.core.errors import InvalidInput
-from recollect.entrypoints.aws_wiring_jobs import Handler, jobs_handler, retain_handler
+from recollect.entrypoints.lambda_handlers import Handler, jobs_handler, retain_handler
 from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.timeline.record import EventDraft

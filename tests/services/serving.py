@@ -19,7 +19,7 @@ from recollect.bootstrap import open_app
 from recollect.core.errors import NotReady
 from recollect.core.scope import Scope
 from recollect.core.time import iso
-from recollect.entrypoints.aws_wiring_project import project_handler
+from recollect.entrypoints.lambda_handlers import project_handler
 
 USER = "anna"
 LAPTOP, ENGINES = "laptop", "engines"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recollect.bootstrap.embedding import Embedding
 from recollect.core.vectors import TextKind
 from recollect.entrypoints.cli.opening import settings_of_environment
-from recollect.importing.natural_talk import Talk, read_talks
+from recollect.importing.gold_data import Talk, read_talks
 from recollect.ports import Embedder
 from recollect.retrieval.pooling import SimilarityScale
 

@@ -16,8 +16,8 @@ from entrypoints.cli.running import Home
 from recollect.app import App
 from recollect.core.errors import NotFound, Unavailable
 from recollect.core.scope import Scope
-from recollect.entrypoints.job_rounds import JobRounds
-from recollect.entrypoints.worker import Projector, ProjectorPolicy, real_now
+from recollect.entrypoints.runtime import utc_now
+from recollect.entrypoints.worker import JOBS, Projector, ProjectorPolicy, Rounds
 from recollect.jobs.job import Job, JobProgress, JobStatus, RemainingSeconds
 from recollect.jobs.run import JobOrder
 from recollect.timeline.failed_projections import RETRY_POLICY, Fault
@@ -48,7 +48,7 @@ def forget_after(app: App, days: float) -> None:
 
 def start(app: App, kind: str) -> Job:
     """A job that nobody runs yet."""
-    order = JobOrder(kind=kind, now=real_now(), real_now=real_now())
+    order = JobOrder(kind=kind, now=utc_now(), real_now=utc_now())
     return app.jobs.start("local", order, app.ids.seed(int(time.time() * 1000)))
 
 
@@ -174,9 +174,9 @@ def test_a_server_retains_by_itself_once_a_day(app: App) -> None:
 def test_where_requests_have_a_clock_of_their_own_nothing_is_retained_by_the_real_one(home: Home, app: App) -> None:
     forget_after(app, 30)
     say(app, "the zebra sings", 40)
-    app.projection.reconcile(real_now())
+    app.projection.reconcile(utc_now())
     app.deployment = dataclasses.replace(app.deployment, settings=dataclasses.replace(app.settings, test_clock=True))
-    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is not None
+    assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is not None
     assert (left(app), app.jobs.newest("local", 10)) == (["the zebra sings"], [])
 
 
@@ -190,9 +190,9 @@ def test_a_server_that_stops_lets_its_job_go(app: App) -> None:
 
     app.__dict__["job_kinds"] = {"retain": Endless}
     job = start(app, "retain")
-    report = JobRounds(app, real_now, stop, 0.01).round()
+    report = Rounds(JOBS, app, utc_now, stop, 0.01).round()
     assert report is not None
-    assert (report.running, app.jobs.read("local", job.id).leased_until) == (1, None)
+    assert (report.counts["running"], app.jobs.read("local", job.id).leased_until) == (1, None)
 
 
 @pytest.mark.parametrize("error", [Unavailable("what a user said"), ZeroDivisionError("what a user said")])
@@ -203,9 +203,9 @@ def test_a_round_that_fails_is_logged_and_the_next_one_tries_again(
         raise error
 
     app.archive.__dict__["schedule_retention"] = broken
-    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is None
+    assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is None
     (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert line.__dict__["error"] == type(error).__name__
     assert "what a user said" not in caplog.text
     del app.archive.__dict__["schedule_retention"]
-    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is not None
+    assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is not None

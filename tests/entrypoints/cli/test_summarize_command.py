@@ -13,8 +13,7 @@ from entrypoints.cli.running import Home
 from recollect.app import App
 from recollect.core.errors import Unavailable
 from recollect.core.scope import Scope
-from recollect.entrypoints.summary_rounds import SummaryRounds
-from recollect.entrypoints.worker import Projector, ProjectorPolicy
+from recollect.entrypoints.worker import SUMMARIES, Projector, ProjectorPolicy, Rounds
 from recollect.timeline.record import EventDraft
 
 ANA = Scope("local", "ana")
@@ -94,7 +93,7 @@ def test_a_run_that_fails_is_logged_by_its_kind_and_tried_again(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     app, stop = Broken(error), threading.Event()
-    thread = threading.Thread(target=SummaryRounds(app, lambda: datetime.now(UTC), stop, 0.01).run)  # type: ignore[arg-type]
+    thread = threading.Thread(target=Rounds(SUMMARIES, app, lambda: datetime.now(UTC), stop, 0.01).run)  # type: ignore[arg-type]
     thread.start()
     while app.runs < 3:
         time.sleep(0.005)

@@ -127,9 +127,8 @@ def test_a_tenants_reconcile_leaves_others_alone(app: App) -> None:
     of(app, "acme").added("the zebra sings")
     of(app, "other").added("the owl hoots")
     job_id = start(of(app, "acme"), "reconcile").json["job_id"]
-    from recollect.entrypoints.worker import real_now
 
-    app.run_jobs(real_now, lambda: 900.0)
+    app.run_jobs(lambda: datetime.now(UTC), lambda: 900.0)
     assert of(app, "acme").get(f"/v1/jobs/{job_id}").json["counts"]["projected"] == 1
     assert [marker.scope.tenant for marker in app.parts.projections.pending(10, None).markers] == ["other"]
 

@@ -1,16 +1,15 @@
 """`recollect summarize` and `recollect goals`: what is remembered in short, and what a user follows."""
 
 import time
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import say, write_json, write_line
-from recollect.entrypoints.cli.opening import opened
-from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Persona, Tenant, User, scope_of
+from recollect.entrypoints.cli.opening import LOCAL_TENANT, AsJson, Persona, Tenant, User, opened, scope_of
 from recollect.entrypoints.http.summary_json import goal_json, summary_json
+from recollect.entrypoints.runtime import utc_now
 from recollect.summaries.goals import CheckInStatus, Goal
 from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
 from recollect.summaries.summary import Summary
@@ -30,7 +29,7 @@ def summarize(
     over = time.monotonic() + _SECONDS
     with opened() as app:
         order = SummaryOrder(
-            now=datetime.now(UTC),
+            now=utc_now(),
             rules=app.rules.resolved(tenant).summary,
             seed=app.ids.seed(int(time.time() * 1000), IDS),
             remaining_seconds=lambda: over - time.monotonic(),

@@ -6,11 +6,11 @@ import sys
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.errors import ConfigurationError
-from recollect.entrypoints.collecting import collect_seldom
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.app import build_local_resolver
 from recollect.entrypoints.http.gate import OWN_NAMES, Gate
 from recollect.entrypoints.mcp.local import beside
+from recollect.entrypoints.runtime import raise_gc_threshold
 from recollect.settings import Settings
 
 _KEEP_ALIVE_SECONDS = 5
@@ -68,7 +68,7 @@ def _serve_app(app: App, host: str, port: int) -> None:
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_LAST_REQUESTS_SECONDS,
     )
-    collect_seldom()
+    raise_gc_threshold()
     projector = background_projector(app) if app.settings.projector == "on" else None
     if projector is not None:
         projector.start()

@@ -62,7 +62,7 @@ class McpEndpoint:
                 raise Declined(WRONG_METHOD, "this path knows POST alone", {"Allow": "POST"})
             scope[_CALLER] = Caller(self._whose(principal, call.headers), now_of(call.headers, self._app.settings))
             await self._serve(scope, receive, status.send)
-        except Exception as caught:  # noqa: BLE001 - the last resort, as in the dispatcher: told by its type alone
+        except Exception as caught:  # noqa: BLE001 - the last resort, as in the dispatcher: only its type is logged
             error = caught
             if not status.sent:
                 await send_reply(reply_to(caught), status.send)

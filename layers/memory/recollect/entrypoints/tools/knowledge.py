@@ -6,8 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from recollect.entrypoints.http.representations import knowledge_json
-from recollect.entrypoints.tools.parameters import Identifier, Parameters
-from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool, fitting
+from recollect.entrypoints.tools.tool import Identifier, Invocation, Outcome, Parameters, Tool, fitting
 from recollect.knowledge.use_cases import KnowledgeAuthor
 from recollect.memories.audit import Actor, ActorKind
 

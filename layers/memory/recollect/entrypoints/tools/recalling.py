@@ -10,8 +10,7 @@ from recollect.context.build import ContextAnswer, ContextRequest
 from recollect.context.rendering import Fence, fence_for, instructions_for
 from recollect.context.selection import ShownIn
 from recollect.context.sources import ContextQuestion
-from recollect.entrypoints.tools.parameters import Identifier, Parameters, Said
-from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool
+from recollect.entrypoints.tools.tool import Identifier, Invocation, Outcome, Parameters, Said, Tool
 from recollect.retrieval.filters import SearchFilters
 
 

@@ -20,7 +20,7 @@ from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.routes.context import CONTEXT_BODY, context_json, context_log
 from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
 from recollect.entrypoints.http.run_once import Answer, run_once
-from recollect.entrypoints.turn_tools import TurnTools
+from recollect.entrypoints.tools.registry import TurnTools
 from recollect.retrieval.filters import SearchFilters
 
 _ROUTE = "POST /v1/turns"

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.entrypoints.aws_wiring import open_embedding_app, open_warm_app
 from recollect.entrypoints.http import server
+from recollect.entrypoints.lambda_handlers import open_embedding_app, open_warm_app
 
 
 @pytest.fixture(autouse=True)

@@ -1,15 +1,24 @@
-"""`recollect serve`: the HTTP surface on this machine, with the projector beside it."""
+"""`recollect serve`, `recollect mcp` and `recollect openapi`: the servers of this machine, and their description."""
 
 import logging
 import signal
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Annotated
 
 import typer
 
 from recollect.entrypoints.cli.console import say
-from recollect.entrypoints.cli.opening import ensure_model, settings_of_environment
+from recollect.entrypoints.cli.opening import (
+    LOCAL_TENANT,
+    Household,
+    Persona,
+    Tenant,
+    ensure_model,
+    opened,
+    scope_of,
+    settings_of_environment,
+)
 from recollect.extras import require_package
 
 _LOG = logging.getLogger(__name__)
@@ -49,3 +58,31 @@ def _announce(host: str, port: int) -> None:
         say(f"Recollect on {where}, documentation on {where}/docs. Ctrl-C ends it.")
     else:
         _LOG.info("starting", extra={"url": where})
+
+
+def mcp(
+    user: Annotated[
+        str, typer.Option("--user", "-u", envvar="RECOLLECT_MCP_USER", help="Whose memory: the user's id.")
+    ],
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+) -> None:
+    """Serves MCP on standard input and output until that ends; an assistant starts it by itself."""
+    require_package("mcp", "this command")
+    from recollect.entrypoints.http.access_log import AccessLog
+    from recollect.entrypoints.mcp.server import serve_stdio
+    from recollect.entrypoints.worker import background_projector
+
+    scope, settings = scope_of(user, persona, household, tenant), settings_of_environment()
+    AccessLog(settings.log_level, sys.stderr)  # from here on our log is JSON lines
+    ensure_model(settings, _LOG.warning)
+    with opened(settings) as app, background_projector(app) if settings.projector == "on" else nullcontext():
+        serve_stdio(app, scope)
+
+
+def openapi() -> None:
+    """Prints the OpenAPI document."""
+    from recollect.entrypoints.http.openapi import document_json
+
+    sys.stdout.write(document_json().rstrip("\n") + "\n")

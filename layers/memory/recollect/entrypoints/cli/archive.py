@@ -1,7 +1,6 @@
-"""`recollect export` and `recollect snapshots`: what leaves the store, and what was kept of it."""
+"""`recollect export`, `snapshots`, `backup` and `restore`: copies of what is stored."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,20 +8,23 @@ import typer
 
 from recollect.app import App
 from recollect.archive.snapshot import snapshot_json
-from recollect.core.event import EventRef
+from recollect.bootstrap.whole_store import back_up_store, restore_store
 from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import say, write_json, write_line, write_raw
-from recollect.entrypoints.cli.opening import opened
-from recollect.entrypoints.cli.options import (
+from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
     AsJson,
     Household,
     Persona,
     Tenant,
     User,
+    opened,
+    pages,
     scope_of,
+    settings_of_environment,
     tenant_of,
 )
+from recollect.entrypoints.runtime import utc_now
 
 _NAMED = 50
 
@@ -53,17 +55,12 @@ def export(
 
 
 def _pages(app: App, scope: Scope) -> Iterator[str]:
-    after: EventRef | None = None
-    while True:
-        page = app.segments.export.page(scope, after, datetime.now(UTC))
+    for page in pages(lambda after: app.segments.export.page(scope, after, utc_now())):
         yield page.text
-        after = page.more
-        if after is None:
-            return
 
 
 @snapshots.command("list")
-def listed(
+def list_snapshots(
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 20, tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False
 ) -> None:
     """The newest snapshots."""
@@ -95,3 +92,16 @@ def diff(
     for one in found.changes:
         write_line(f"{one.kind:8}  {one.user_id}  {one.record_id}")
     say(", ".join(f"{count} {kind}" for kind, count in found.counts.items()) or "no difference")
+
+
+def backup(folder: Annotated[Path, typer.Argument(help="A folder without a store; made where it is missing.")]) -> None:
+    """Copies all of a laptop's store while it is in use: everything, deletions included, as of now."""
+    back_up_store(settings_of_environment(), folder)
+    say(f"copied to {folder}; no deletion reaches it there")
+
+
+def restore(folder: Annotated[Path, typer.Argument(help="What `recollect backup` made.")]) -> None:
+    """Puts a copy where no store is; what was deleted since, as an archive that is there tells, is deleted in it."""
+    counts = restore_store(settings_of_environment(), folder, utc_now())
+    applied = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    say(f"restored; deletions applied: {applied}" if applied else "restored")

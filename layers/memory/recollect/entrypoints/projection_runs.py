@@ -1,4 +1,4 @@
-"""Change records of the table, as Lambda hands them over, for the use case that projects events.
+"""Runs of projection: over change records of the table, as Lambda hands them over, and over the pending markers.
 
 Powertools' batch processor calls a function for each record; here one call projects them all, since their texts are
 encoded together and the index takes them in one bulk. So the partial answer is made here.
@@ -10,10 +10,14 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from recollect.adapters.aws.stream import event_of_record
-from recollect.core.errors import StoredDataError
+from recollect.core.errors import RecollectError, StoredDataError
 from recollect.core.ids import id_milliseconds
 from recollect.timeline.project import ProjectionReport
+from recollect.timeline.reconcile import Reconcile
 from recollect.timeline.timeline import PendingEvent
+
+# A page of reconcile is 100 events: some seconds with everything well, more where calls run into their time-outs.
+RESERVE_SECONDS = 40.0
 
 Record: TypeAlias = Mapping[str, Any]
 Project: TypeAlias = Callable[[Sequence[PendingEvent], datetime], ProjectionReport]
@@ -23,10 +27,11 @@ Project: TypeAlias = Callable[[Sequence[PendingEvent], datetime], ProjectionRepo
 class StreamReport:
     """What became of a batch of change records.
 
-    `retry` holds the sequence numbers of the records to be sent again, lowest first: Lambda sends everything from
-    the lowest on. Events that are noted as failed are none of them: reconcile tries those again, and each sending would
-    project all others again. `malformed` names records that cannot be read: they are counted and logged, never tried
-    again, and what they may have meant has a pending marker. `oldest_age_seconds` is 0 without a readable record.
+    `retry` holds the sequence numbers of the records that Lambda sends again, lowest first: it sends everything from
+    the lowest on. It has no event that is noted as failed: reconcile tries those again, and each sending would project
+    all others again. `malformed` names records that cannot be read: the handler counts and logs them and never tries
+    them again, and the event that such a record may name has a pending marker. `oldest_age_seconds` is 0 where no
+    record can be read.
     """
 
     projection: ProjectionReport = field(default_factory=ProjectionReport)
@@ -74,6 +79,40 @@ def project_records(records: Sequence[Record], project: Project, now: datetime) 
     return report
 
 
+@dataclass(frozen=True, slots=True)
+class ReconcileReport:
+    """What a run of reconcile did, and whether it saw every marker.
+
+    `oldest_age_seconds` is the age of the oldest event that waits, `quarantined` how many events are; None: unknown,
+    since the engine did not answer.
+    """
+
+    projection: ProjectionReport
+    complete: bool
+    oldest_age_seconds: float | None
+    quarantined: int | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For a log line and the answer."""
+        projection = self.projection
+        counts = {"projected": projection.projected, "gone": projection.gone, "failed": len(projection.failed)}
+        return counts if self.quarantined is None else counts | {"quarantined": self.quarantined}
+
+
+def run_reconcile(
+    reconcile: Reconcile, clock: Callable[[], datetime], remaining_seconds: Callable[[], float]
+) -> ReconcileReport:
+    """Projects what waits: a page at least, and no further one with less than 40 s left. Raises as `reconcile` does."""
+    total = ProjectionReport()
+    report, after = reconcile.page(clock(), None)
+    total.add(report)
+    while after is not None and remaining_seconds() >= RESERVE_SECONDS:
+        report, after = reconcile.page(clock(), after)
+        total.add(report)
+    return ReconcileReport(total, after is None, _oldest_pending_age(reconcile, clock()), _quarantined(reconcile))
+
+
 def _event_named(record: Record) -> PendingEvent | None:
     """The event whose item changed; None for an item of another kind. Raises where the record cannot be read."""
     named = event_of_record(record)
@@ -91,7 +130,20 @@ def _sequence_number(record: Any) -> str:
 
 
 def _oldest_age(batch: _Batch, now: datetime) -> float:
-    """Seconds since the oldest of the events arrived, by the time in its id."""
     if not batch.pending:
         return 0.0
     return max(0.0, now.timestamp() - min(map(id_milliseconds, batch.pending)) / 1000)
+
+
+def _oldest_pending_age(reconcile: Reconcile, now: datetime) -> float | None:
+    try:
+        return reconcile.oldest_age(now).total_seconds()
+    except RecollectError:
+        return None
+
+
+def _quarantined(reconcile: Reconcile) -> int | None:
+    try:
+        return reconcile.standing().quarantined
+    except RecollectError:
+        return None

@@ -1,4 +1,4 @@
-"""`recollect doctor`: looks at settings, engines, model and permissions, and says what to do about what is wrong."""
+"""`recollect init` and `recollect doctor`: makes what is missing; checks an installation and says what to do."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import typer
 from rich.text import Text
@@ -17,14 +17,28 @@ from recollect.core.errors import NotReady, RecollectError
 from recollect.core.idempotency import IdempotencyClaim
 from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
-from recollect.entrypoints.cli.console import write_json, write_line
-from recollect.entrypoints.cli.opening import settings_of_environment
-from recollect.entrypoints.cli.options import AsJson
+from recollect.entrypoints.cli.console import say, write_json, write_line
+from recollect.entrypoints.cli.opening import OTHER_VECTORS, AsJson, build_model, opened, settings_of_environment
+from recollect.entrypoints.runtime import utc_now
 from recollect.search_index.health import PartState
+from recollect.search_index.state import OTHER_GENERATION
 from recollect.settings import Settings
 
 _OLDEST_PYTHON = (3, 11)
 _PROBED = Scope("local", "recollect-doctor")
+
+
+def init() -> None:
+    """Creates table, index and bucket (or the local database) and the embedding model. Safe to run twice."""
+    settings = settings_of_environment()
+    if settings.embedder == "e5":
+        built = build_model(settings)
+        say(f"embedding model: {'built in ' + built if built else 'there'}")
+    with opened(settings) as app:
+        made = app.parts.create()
+        say(f"created: {', '.join(made)}" if made else "engines: all there")
+        if OTHER_GENERATION in app.search_index.check.lagging().values():
+            say(OTHER_VECTORS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +133,7 @@ def _engines(settings: Settings) -> Iterator[Check]:
 
 
 def _part(settings: Settings, name: str, state: PartState) -> Check:
-    """What a part says of itself; of the index, `pending` counts tenants whose index must be made anew, of the
-    projection events that are quarantined.
-    """
+    """`pending` of the index counts tenants whose index must be rebuilt; of the projection, quarantined events."""
     if name == "index" and state.pending:
         return Check(name, state.ready, state.detail, _reindex_advice(settings))
     if name == "projection":
@@ -131,7 +143,7 @@ def _part(settings: Settings, name: str, state: PartState) -> Check:
 
 
 def _attempt(settings: Settings, name: str, probe: Callable[[], None]) -> Check:
-    """Does a thing rather than asks whether one may: policies of AWS cannot be read from inside."""
+    """Does what needs the permission, since a process cannot read its own AWS policies."""
     try:
         probe()
     except RecollectError as error:
@@ -146,8 +158,8 @@ def _read(app: App) -> None:
 
 
 def _write(app: App) -> None:
-    """Claims an idempotency key that nobody uses, and lets go of it: it lapses by itself at the worst."""
-    now = datetime.now(UTC)
+    """Claims an idempotency key that nobody uses and releases it; a claim that stays behind expires."""
+    now = utc_now()
     later = now + timedelta(seconds=30)
     seed = IdSource().seed(int(now.timestamp() * 1000))
     claim = IdempotencyClaim(secrets.token_hex(32), secrets.token_hex(32), seed, now, later, later)

@@ -1,4 +1,4 @@
-"""Conversations with questions at their times, as JSON: one file a user, its turns and what each question needs."""
+"""Data that `recollect eval` reads: questions with their gold turns (JSON Lines), and talks with questions (JSON)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +10,37 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from recollect.core.errors import InvalidInput
 from recollect.importing.drafts import PlacedDraft, drafts_of
-from recollect.importing.roles import role_of_speaker
-from recollect.importing.turns import BadEntry, Place, Turn
-from recollect.retrieval.evaluation import Needs, TalkQuestion
+from recollect.importing.reading import json_objects
+from recollect.importing.turns import BadEntry, Place, Turn, role_of_speaker
+from recollect.retrieval.evaluation import ALL, GoldQuestion, Needs, TalkQuestion
+
+
+class _GoldLine(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    conversation: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    category: str = "all questions"
+    evidence: list[str] = Field(min_length=1)
+
+
+def read_questions(path: Path) -> list[GoldQuestion]:
+    """The questions, in the file's order. Raises InvalidInput naming the first line that is none."""
+    with path.open("rb") as stream:
+        return [_gold_question(place.label, value) for _, place, value in json_objects(stream)]
+
+
+def _gold_question(label: str, value: dict[str, object] | BadEntry) -> GoldQuestion:
+    if isinstance(value, BadEntry):
+        raise InvalidInput(f"{label} {value.reason}")
+    try:
+        line = _GoldLine.model_validate(value)
+    except ValidationError as error:
+        fields = ", ".join(dict.fromkeys(str(one["loc"][0]) for one in error.errors()))
+        raise InvalidInput(f"{label} is no question: {fields}") from error
+    if line.category == ALL:
+        raise InvalidInput(f"{label} is of the category {ALL!r}, by which the mean over all of them is told")
+    return GoldQuestion(line.conversation, line.question, line.category, frozenset(line.evidence))
 
 
 class _TurnLine(BaseModel):
@@ -78,18 +106,18 @@ def _talk(file: Path) -> Talk:
         raise InvalidInput(f"{file}: {where or 'the file'}: {first['msg']}") from error
     turns = sorted(read.turns, key=lambda turn: turn.at)
     questions = sorted(read.questions, key=lambda one: one.at)
-    return Talk(read.id, tuple(_drafts(file, turns)), tuple(map(_question, questions)))
+    return Talk(read.id, tuple(_drafts(file, turns)), tuple(map(_talk_question, questions)))
 
 
 def _drafts(file: Path, turns: list[_TurnLine]) -> Iterator[PlacedDraft]:
-    for entry in drafts_of(_turn(place, turn) for place, turn in enumerate(turns, start=1)):
+    for entry in drafts_of(_talk_turn(place, turn) for place, turn in enumerate(turns, start=1)):
         if not isinstance(entry, PlacedDraft):
             why = f": {entry.reason}" if isinstance(entry, BadEntry) else ""
             raise InvalidInput(f"{file}: {entry.place.label} cannot be stored{why}")
         yield entry
 
 
-def _turn(place: int, turn: _TurnLine) -> Turn:
+def _talk_turn(place: int, turn: _TurnLine) -> Turn:
     return Turn(
         place=Place(f"turn {turn.id}", place),
         conversation_id=f"session-{turn.session}",
@@ -101,6 +129,6 @@ def _turn(place: int, turn: _TurnLine) -> Turn:
     )
 
 
-def _question(one: _QuestionLine) -> TalkQuestion:
+def _talk_question(one: _QuestionLine) -> TalkQuestion:
     at: datetime = one.at.astimezone(UTC)
     return TalkQuestion(one.id, one.kind, one.question, at, one.evidence, one.needs, one.stale)
