@@ -191,9 +191,13 @@ class Context(SimpleNamespace):
         return 100_000
 
 
-def handled(event: Any, projector: Projector, capsys: pytest.CaptureFixture[str], **parts: Any) -> Any:
+def handled(
+    event: Any, projector: Projector, capsys: pytest.CaptureFixture[str], *, reconcile: Any = None, bridge: Any = None
+) -> Any:
     """The answer to an event, and the lines that it left on standard output, as JSON."""
-    app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), project=projector, **parts)
+    projection = SimpleNamespace(project=projector, reconcile=reconcile)
+    memories = SimpleNamespace(reconcile_bridge=bridge)
+    app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), projection=projection, memories=memories)
     answer = project_handler(cast(App, app))(event, cast(Any, Context()))
     return answer, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
@@ -220,7 +224,7 @@ def test_a_scheduled_run_is_measured(capsys: pytest.CaptureFixture[str]) -> None
         return BridgeRun(OutboxRun(1, 2, True), DeferredRun(promoted=3))
 
     answer, lines = handled(
-        {"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2, quarantined=7), reconcile_bridge=bridge
+        {"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2, quarantined=7), bridge=bridge
     )
     assert asked == [100.0]
     (metrics,) = (line for line in lines if "_aws" in line)
