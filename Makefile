@@ -23,7 +23,7 @@ demo: $(VENV)/.local ## a conversation goes in, the context of the next model ca
 	@$(BIN)/recollect demo
 
 test: $(STAMP) ## all tests; those that need engines or built artifacts say so when left out
-	$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest -q -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 check: $(STAMP) ## formatting, lint, types, imports, templates, generated documents
 	$(BIN)/ruff format --check .

@@ -11,7 +11,7 @@ from deployment.permissions import refusals
 from deployment.requests import SERVED_BY, good_statuses
 from deployment.template import FUNCTIONS, sample_events
 
-pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
+pytestmark = [pytest.mark.built, pytest.mark.engines]
 
 
 @pytest.mark.parametrize("route", sorted(route for route in SERVED_BY if not route.startswith("ANY ")))

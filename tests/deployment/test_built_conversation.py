@@ -19,7 +19,7 @@ from deployment.requests import SERVED_BY, SNEAKERS
 from deployment.template import FUNCTIONS, sample_events
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 
-pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
+pytestmark = [pytest.mark.built, pytest.mark.engines]
 
 SAVE, MEMORY = "POST /v1/memories", "/v1/users/{user_id}/memories/{memory_id}"
 

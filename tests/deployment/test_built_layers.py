@@ -11,7 +11,7 @@ from deployment.conftest import Opt
 from deployment.template import FUNCTIONS, ROOT, layers
 from recollect.adapters.embedders.model_folder import GENERATION, verify_folder
 
-pytestmark = [pytest.mark.built, pytest.mark.xdist_group("built")]
+pytestmark = [pytest.mark.built]
 
 LIMIT_BYTES = 250_000_000
 MACHINES = {"x86_64": 0x3E, "arm64": 0xB7}

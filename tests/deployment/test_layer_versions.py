@@ -72,7 +72,6 @@ def functions() -> list[dict[str, Any]]:
 
 
 @pytest.mark.built
-@pytest.mark.xdist_group("built")
 def test_one_changed_line_is_other_contents_and_a_second_build_is_not(built: Path, tmp_path: Path) -> None:
     """By the hash that `sam deploy` takes, of what `sam build` made."""
     layer = Path(shutil.copytree(built / "MemoryLayer", tmp_path / "layer"))
@@ -88,7 +87,6 @@ def checksum(folder: Path) -> str:
 
 
 @pytest.mark.built
-@pytest.mark.xdist_group("built")
 @pytest.mark.parametrize("layer", LAYER_SOURCES)
 def test_the_same_sources_are_the_same_layer_on_any_machine(built: Path, layer: str) -> None:
     """A compiled module carries the path that it was compiled under: that of Lambda, not that of the build."""

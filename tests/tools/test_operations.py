@@ -34,7 +34,6 @@ _SAID = {
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="the page's commands need bash"),
     pytest.mark.skipif(shutil.which("curl") is None, reason="the page's commands need curl"),
-    pytest.mark.xdist_group("operations"),
 ]
 
 
