@@ -98,7 +98,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """The tests of a file run on one worker: its fixtures are made once. (pytest 9.2 hides the groups that xdist sets.)"""
+    """The tests of a file run on one worker: its fixtures are made once. (pytest 9.2 hides the groups of xdist.)"""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
