@@ -5,27 +5,21 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.domain.claim_reading import read_claims
-from recollect.domain.claims import Claim, Said
-from recollect.domain.clause_owners import is_of_others
-from recollect.domain.cue_rules import CueRules, default_cue_rules
-from recollect.domain.ended_frames import ended, put_in_place
-from recollect.domain.old_values import departed, named_as_not
-from recollect.domain.overlap import denied
-from recollect.domain.passing_changes import updated_in_passing
-from recollect.domain.slot_changes import slot_changed
-from recollect.domain.standing_in import stood_in
-from recollect.domain.told_words import all_words, clause_text, known_words, noted, word_stems
-from recollect.domain.value_swaps import swapped
+from recollect.contradictions.cues.changes import slot_changed, swapped, updated_in_passing
+from recollect.contradictions.cues.claims import Claim, Parsed, all_words, clause_text, known_words, noted, word_stems
+from recollect.contradictions.cues.documents import CueRules, default_cue_rules
+from recollect.contradictions.cues.endings import denied, departed, ended, named_as_not, put_in_place, stood_in
+from recollect.contradictions.cues.reading import read_claims
+from recollect.contradictions.cues.statements import is_of_others
 
 AT = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 RULES = default_cue_rules()
-_Pairs = Callable[[Said, Said, CueRules], Iterator[tuple[Claim, Claim]]]
+_Pairs = Callable[[Parsed, Parsed, CueRules], Iterator[tuple[Claim, Claim]]]
 
 
-def said(text: str, *, days: int = 0) -> Said:
+def said(text: str, *, days: int = 0) -> Parsed:
     at = AT + timedelta(days=days)
-    return Said(f"{days:03d}", text, at, "", read_claims(text, at, RULES))
+    return Parsed(f"{days:03d}", text, at, "", read_claims(text, at, RULES))
 
 
 def related(found_by: _Pairs, older: str, newer: str) -> bool:

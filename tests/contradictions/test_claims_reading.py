@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.claim_reading import MOST_CLAIMS, read_claims
-from recollect.domain.claims import Claim, ClaimKind
-from recollect.domain.cue_rules import default_cue_rules
+from recollect.contradictions.cues.claims import Claim, ClaimKind
+from recollect.contradictions.cues.documents import default_cue_rules
+from recollect.contradictions.cues.reading import MOST_CLAIMS, read_claims
 
 AT = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)  # a Tuesday
 

@@ -6,17 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.claim_reading import read_claims
-from recollect.domain.claim_relations import relate
-from recollect.domain.claims import Relation, Said
-from recollect.domain.cue_rules import default_cue_rules
+from recollect.contradictions.cues.claims import Parsed
+from recollect.contradictions.cues.documents import default_cue_rules
+from recollect.contradictions.cues.reading import read_claims
+from recollect.contradictions.cues.relations import relate
+from recollect.contradictions.relation import Relation
 
 AT = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 
 
-def said(text: str, *, days: int = 0, speaker: str = "") -> Said:
+def said(text: str, *, days: int = 0, speaker: str = "") -> Parsed:
     at = AT + timedelta(days=days)
-    return Said(f"{days:03d}", text, at, speaker, read_claims(text, at, default_cue_rules()))
+    return Parsed(f"{days:03d}", text, at, speaker, read_claims(text, at, default_cue_rules()))
 
 
 def relation(older: str, newer: str) -> Relation | None:

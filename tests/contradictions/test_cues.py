@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import timedelta
 from functools import lru_cache
 
 import pytest
 
 from contradictions.cases import SHAPES, Case, Expect, Turn, load_cases
-from recollect.domain.claim_reading import read_claims
-from recollect.domain.claim_relations import relate
-from recollect.domain.claims import Relation, RelationKind, Said
-from recollect.domain.cue_rules import default_cue_rules
+from recollect.contradictions.cues import CueJudge
+from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.relation import Relation, RelationKind, Said
 
 CASES = load_cases()
+JUDGE: RelationJudge = CueJudge()
 MOST_STALE = 0.10
 MOST_STALE_OF_SHAPE = 0.15
 MOST_TWINS = 0.02
@@ -27,14 +28,20 @@ KINDS: dict[Expect, frozenset[RelationKind]] = {
 
 
 def said(turn: Turn, name: str) -> Said:
-    """What a user's turn claims; a bot's claims nothing."""
-    claims = read_claims(turn.text, turn.at, default_cue_rules()) if turn.role == "user" else ()
-    return Said(name, turn.text, turn.at, turn.speaker or "", claims)
+    """A turn as a judge sees it."""
+    return Said(id=name, text=turn.text, at=turn.at, speaker=turn.speaker or "")
+
+
+def judged(older: Said, newer: Said) -> Relation | None:
+    """What the newer does to the older."""
+    (found,) = JUDGE.judge(newer, [older])
+    return found
 
 
 def relation(earlier: Turn, later: Turn) -> Relation | None:
-    """How the later turn stands to the earlier one."""
-    return relate(said(earlier, "1"), said(later, "2"), default_cue_rules())
+    """What the later turn does to the earlier one; a bot's is compared with nothing."""
+    by_users = earlier.role == later.role == "user"
+    return judged(said(earlier, "1"), said(later, "2")) if by_users else None
 
 
 @lru_cache(maxsize=1)
@@ -87,9 +94,8 @@ def test_whoever_says_it_another_speaker_contradicts_nobody() -> None:
 
 def relation_to_another_speaker(case: Case) -> Relation | None:
     """How the later turn stands to the earlier one where somebody else says it."""
-    later = said(case.later, "2")
-    other = Said("2", later.text, later.at, later.speaker + " other", later.claims)
-    return relate(said(case.earlier, "1"), other, default_cue_rules())
+    earlier, later = said(case.earlier, "1"), said(case.later, "2")
+    return judged(earlier, replace(later, speaker=later.speaker + " other"))
 
 
 def test_spans_are_of_the_texts() -> None:
@@ -102,5 +108,5 @@ def test_spans_are_of_the_texts() -> None:
 
 
 def test_the_earlier_says_nothing_of_the_later() -> None:
-    turned = (relate(said(case.later, "2"), said(case.earlier, "1"), default_cue_rules()) for case in CASES)
+    turned = (judged(said(case.later, "2"), said(case.earlier, "1")) for case in CASES)
     assert [found for found in turned if found is not None] == []

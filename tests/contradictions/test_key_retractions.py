@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.claim_reading import read_claims
-from recollect.domain.claims import Said
-from recollect.domain.cue_rules import default_cue_rules
-from recollect.domain.key_retractions import takes_back
+from recollect.contradictions.cues.claims import Parsed
+from recollect.contradictions.cues.documents import default_cue_rules
+from recollect.contradictions.cues.reading import read_claims
+from recollect.contradictions.cues.retractions import takes_back
 
 AT = datetime(2026, 6, 16, 9, 20, tzinfo=UTC)
 
@@ -17,7 +17,7 @@ AT = datetime(2026, 6, 16, 9, 20, tzinfo=UTC)
 def taken_back(older: str, newer: str) -> bool:
     """Whether the newer value takes the older one back."""
     rules = default_cue_rules()
-    return takes_back(older, Said("b", newer, AT, "", read_claims(newer, AT, rules)), rules.words)
+    return takes_back(older, Parsed("b", newer, AT, "", read_claims(newer, AT, rules)), rules.words)
 
 
 @pytest.mark.spec("P-24")

@@ -6,19 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.claim_reading import read_claims
-from recollect.domain.claim_relations import relate
-from recollect.domain.claims import Relation, RelationKind, Said
-from recollect.domain.cue_rules import CueRules, cue_rules_of, default_cue_rules
-from recollect.domain.plain_evidence import closest, evidence_of
-from recollect.domain.plain_statements import may_say_otherwise
+from recollect.contradictions.cues.claims import Parsed
+from recollect.contradictions.cues.documents import CueRules, default_cue_rules
+from recollect.contradictions.cues.evidence import closest, evidence_of
+from recollect.contradictions.cues.reading import read_claims
+from recollect.contradictions.cues.relations import relate
+from recollect.contradictions.cues.statements import may_say_otherwise
+from recollect.contradictions.relation import Relation, RelationKind
 
 AT = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 
 
-def said(text: str, days: int, rules: CueRules) -> Said:
+def said(text: str, days: int, rules: CueRules) -> Parsed:
     at = AT + timedelta(days=days)
-    return Said(f"{days:03d}", text, at, "", read_claims(text, at, rules))
+    return Parsed(f"{days:03d}", text, at, "", read_claims(text, at, rules))
 
 
 def relation(older: str, newer: str, rules: CueRules | None = None) -> Relation | None:
@@ -151,11 +152,16 @@ def test_one_of_several_things_leaves_both_and_an_open_conflict(older: str, newe
     assert (found.kind, found.merged) == (RelationKind.UNDECIDED, None)
 
 
-def test_the_weights_are_rules_that_can_be_changed_and_switched_off() -> None:
+def test_the_weights_decide() -> None:
     older, newer = "Our boiler cover is with Hestia.", "We took our boiler cover to Novaheat."
-    assert relation(older, newer, cue_rules_of({"evidence": {"plain": None}})) is None
-    assert relation(older, newer, cue_rules_of({"evidence": {"plain": {"always": -9}}})) is None
-    assert relation(older, newer, cue_rules_of({"evidence": {"bounded": None}})) is not None
+    assert relation(older, newer, weighing(plain={})) is None
+    assert relation(older, newer, weighing(plain={"always": -9})) is None
+    assert relation(older, newer, weighing(bounded={})) is not None
+
+
+def weighing(**weights: dict[str, float]) -> CueRules:
+    known = default_cue_rules()
+    return CueRules({**known.document, "evidence": {**known.evidence, **weights}})
 
 
 def test_every_weight_is_of_a_piece_of_evidence_that_there_is() -> None:

@@ -27,11 +27,11 @@ from embedded.memory_items import delete, kept_of, patch, shown
 from embedded.setting import ANNA, NOON, Memory
 from recollect.archive.record_line import RecordOrigin
 from recollect.contradictions.decisions import DecisionStatus
+from recollect.contradictions.relation import RelationKind
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.reject import Rejecting
-from recollect.domain.claims import RelationKind
 from recollect.memories.audit import Action, ActorKind
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.memory import MemoryStatus, Origin

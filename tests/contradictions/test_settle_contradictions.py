@@ -1,6 +1,6 @@
 """Contradictions settled by cue rules, from what is said to what is recalled (P-24)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -9,10 +9,10 @@ import pytest
 
 from embedded.contradicting import DAY, MONDAY, on, recalled, remembered, say, settle, statuses
 from embedded.setting import ANNA, Memory, open_memory
-from recollect.contradictions.candidates import LookedAt
+from recollect.contradictions.cues import CueJudge
 from recollect.contradictions.decisions import ARBITRATIONS, CONFLICTS, decision_in
+from recollect.contradictions.relation import Relation, Said
 from recollect.core.scope import Scope
-from recollect.domain.claims import Relation, Said
 from recollect.memories.audit import Action
 from recollect.memories.memory import MemoryStatus
 
@@ -67,13 +67,13 @@ def test_what_only_its_words_lead_to_is_found_when_it_is_said(memory: Memory) ->
 def test_in_a_batch_each_is_held_against_what_it_leads_to(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a record ends hangs on no other of its batch: neither of what that one leads to, nor on its being there."""
     held: set[tuple[str, str]] = set()
-    relation = LookedAt.relation
+    judge = CueJudge.judge
 
-    def noted(found: LookedAt, older: Said, newer: Said) -> Relation | None:
-        held.add((found.events[older.id].content, found.events[newer.id].content))
-        return relation(found, older, newer)
+    def noted(self: CueJudge, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
+        held.update((one.text, newer.text) for one in older)
+        return judge(self, newer, older)
 
-    monkeypatch.setattr(LookedAt, "relation", noted)
+    monkeypatch.setattr(CueJudge, "judge", noted)
     say(memory, on(0, "I bank with Northgate."))
     memory.add(on(1, "Thanks, I like football."), on(2, "My accounts are with Coral Bank now."))
     memory.project()
@@ -86,8 +86,17 @@ def test_in_a_batch_each_is_held_against_what_it_leads_to(memory: Memory, monkey
 def test_a_mere_reply_asks_the_index_for_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(type(memory.app.parts.index), "nominate", lambda *call: asked.append(call))
-    say(memory, on(0, "Thanks, that sounds lovely!"), on(1, "Wow, your boiler looks great."))
+    memory.add("Thanks, that sounds lovely!", "Wow, your boiler looks great.")
+    memory.project()
     assert asked == []
+
+
+@pytest.mark.spec("P-24")
+def test_what_arrives_late_is_ended_by_what_was_said_since(memory: Memory) -> None:
+    """The newer one is projected, and what arrives ends nothing itself: the index leads to what ended it."""
+    (new,) = say(memory, on(2, "I no longer eat meat."))
+    (old,) = say(memory, on(0, "I eat meat with my brothers."))
+    assert statuses(memory, [old, new]) == [SUPERSEDED, ACTIVE]
 
 
 @pytest.mark.spec("P-24")

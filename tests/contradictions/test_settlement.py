@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.contradictions.decisions import BY_KEY, Verdict, bounded, reopened, settled
+from recollect.contradictions.relation import Relation, RelationKind, TimeBound
 from recollect.core.event import Source
-from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind
 from recollect.memories.memory import Memory, MemoryStatus
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -128,9 +128,9 @@ def test_taking_it_back_makes_the_memory_current_again() -> None:
 
 @pytest.mark.spec("P-24")
 def test_a_bound_in_its_own_words_ends_a_memory_or_its_clause() -> None:
-    claim = Claim(attribute="home", kind=ClaimKind.STATE, until=MAY + 2 * DAY, span=(0, 15), rule="home")
-    assert bounded(PARIS, [claim]).valid_to == MAY + 2 * DAY
-    parts = bounded(replace(PARIS, content=LONG), [claim])
+    bound = TimeBound((0, 15), MAY + 2 * DAY, "home")
+    assert bounded(PARIS, [bound]).valid_to == MAY + 2 * DAY
+    parts = bounded(replace(PARIS, content=LONG), [bound])
     assert parts.valid_to is None
     assert [(one.by, one.since, one.until) for one in parts.lapses] == [("a", MAY + 2 * DAY, None)]
-    assert bounded(parts, [claim]) is parts
+    assert bounded(parts, [bound]) is parts

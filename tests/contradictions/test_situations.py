@@ -4,31 +4,30 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.core.errors import InvalidInput
-from recollect.domain.claim_reading import read_claims
-from recollect.domain.claim_relations import relate
-from recollect.domain.claims import Relation, RelationKind, Said
-from recollect.domain.cue_rules import CueRules, cue_rules_of, default_cue_rules, merged_cue_rules
+from recollect.contradictions.cues.claims import Parsed
+from recollect.contradictions.cues.documents import CueRules, default_cue_rules
+from recollect.contradictions.cues.reading import read_claims
+from recollect.contradictions.cues.relations import relate
+from recollect.contradictions.relation import Relation, RelationKind
 
 AT = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
-OWN = {
-    "situations": {
-        "tides": {
-            "out": {"state": ["be out with the tide"], "change": ["set sail"]},
-            "in": {"state": ["be moored"], "change": ["= the anchor is down"]},
-        },
-        "watch": {
-            "first": {"state": ["stand the first watch"]},
-            "middle": {"state": ["stand the middle watch"]},
-            "dog": {"state": ["stand the dog watch"]},
-        },
-    }
+SITUATIONS = {
+    "tides": {
+        "out": {"state": ["be out with the tide"], "change": ["set sail"]},
+        "in": {"state": ["be moored"], "change": ["= the anchor is down"]},
+    },
+    "watch": {
+        "first": {"state": ["stand the first watch"]},
+        "middle": {"state": ["stand the middle watch"]},
+        "dog": {"state": ["stand the dog watch"]},
+    },
 }
+OWN = CueRules({**default_cue_rules().document, "situations": SITUATIONS})
 
 
-def said(name: str, text: str, days: int, rules: CueRules) -> Said:
+def said(name: str, text: str, days: int, rules: CueRules) -> Parsed:
     at = AT + timedelta(days=days)
-    return Said(name, text, at, "", read_claims(text, at, rules))
+    return Parsed(name, text, at, "", read_claims(text, at, rules))
 
 
 def related(older: str, newer: str, rules: CueRules | None = None) -> Relation | None:
@@ -92,48 +91,21 @@ def test_another_person_a_condition_a_question_and_the_past_end_nothing(older: s
 
 
 def test_of_two_values_a_denial_is_the_other_one() -> None:
-    rules = cue_rules_of(OWN)
-    assert values("I'm moored.", "tides", rules) == ["in"]
-    assert values("I'm not moored any more.", "tides", rules) == ["out"]
-    assert values("The anchor is down.", "tides", rules) == ["in"]
+    assert values("I'm moored.", "tides", OWN) == ["in"]
+    assert values("I'm not moored any more.", "tides", OWN) == ["out"]
+    assert values("The anchor is down.", "tides", OWN) == ["in"]
 
 
 def test_of_three_values_a_denial_only_ends_it() -> None:
-    rules = cue_rules_of(OWN)
-    (ended,) = [claim for claim in read_claims("I don't stand the dog watch.", AT, rules) if claim.attribute == "watch"]
+    (ended,) = [claim for claim in read_claims("I don't stand the dog watch.", AT, OWN) if claim.attribute == "watch"]
     assert (ended.kind.value, ended.value) == ("end", "dog")
-    assert related("I stand the dog watch.", "I stand the middle watch now.", rules) is not None
+    assert related("I stand the dog watch.", "I stand the middle watch now.", OWN) is not None
 
 
 def test_a_denial_with_words_of_error_takes_back() -> None:
     found = related("I have private health insurance.", "I checked, and I was wrong: I don't have health insurance.")
     assert found is not None
     assert found.kind is RelationKind.RETRACTS
-
-
-def test_a_situation_is_switched_off_by_null() -> None:
-    off = cue_rules_of({"situations": {"fear of flying": None}})
-    assert values("I'm afraid of flying.", "fear of flying") == ["afraid"]
-    assert values("I'm afraid of flying.", "fear of flying", off) == []
-
-
-@pytest.mark.parametrize(
-    ("situation", "loc"),
-    [
-        ([], ()),
-        ({"only": {"state": ["be moored"]}}, ()),
-        ({str(number): {} for number in range(21)}, ()),
-        ({"": {}, "in": {}}, ()),
-        ({"out": [], "in": {}}, ("out",)),
-        ({"out": {"end": ["set sail"]}, "in": {}}, ("out",)),
-        ({"out": {"state": "be out"}, "in": {}}, ("out", "state")),
-        ({"out": {"state": ["be {nowhere}"]}, "in": {}}, ("out", "state", 0)),
-    ],
-)
-def test_what_is_wrong_is_refused_with_its_path(situation: object, loc: tuple[str | int, ...]) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        merged_cue_rules({"situations": {"tides": situation}}, default_cue_rules())
-    assert refused.value.loc == ("cues", "situations", "tides", *loc)
 
 
 def test_what_is_quit_today_is_over_and_not_for_a_day() -> None:

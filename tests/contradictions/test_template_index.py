@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.contradictions.cues.documents import TemplateIndex, TemplateSource, default_cue_rules
 from recollect.core.errors import InvalidInput
-from recollect.domain.cue_rules import default_cue_rules
-from recollect.domain.template_index import TemplateIndex, TemplateSource
 
 TEXTS = [
     "be (still) at home",

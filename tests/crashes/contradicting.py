@@ -19,10 +19,10 @@ from recollect.contradictions.decisions import (
     decision_in,
 )
 from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.relation import Relation, RelationKind
 from recollect.contradictions.resolve import RevertOrder
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.items import ItemWrite
-from recollect.domain.claims import Relation, RelationKind
 from recollect.memories.storage import memory_in
 from recollect.timeline.record import EventDraft
 

@@ -19,10 +19,10 @@ from recollect.contradictions.decisions import (
     pair_id,
     settled,
 )
+from recollect.contradictions.relation import Relation, RelationKind
 from recollect.contradictions.resolve import Reverted, RevertOrder
 from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
-from recollect.domain.claims import Relation, RelationKind
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory as Remembered
 from recollect.memories.reading import KeptMemory, ReadMemories

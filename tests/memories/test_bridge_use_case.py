@@ -110,7 +110,7 @@ def test_of_a_suspended_tenant_all_stay_and_others_go_on(memory: Memory) -> None
 def test_projecting_a_deferred_event_again_defers_it_once(memory: Memory) -> None:
     signal(memory, SignalType.WARNING)
     (event_id,) = late(memory, "again")
-    gate = BridgeGate(memory.app.parts.items, memory.app.ids)
+    gate = BridgeGate(memory.app.parts.items, memory.app.ids, memory.app.judge)
     event = memory.app.timeline.listing.one(ANNA, event_id, memory.now)
     rules = memory.app.rules.resolved("acme")
     for _ in range(3):
@@ -203,11 +203,13 @@ def test_the_gate_looks_again_where_somebody_was_faster(memory: Memory, times: i
     signal(memory, SignalType.WARNING)
     (event_id,) = late(memory, "words")
     event, rules = memory.app.timeline.listing.one(ANNA, event_id, memory.now), memory.app.rules.resolved("acme")
-    gate = BridgeGate(Racing(memory.app.parts.items, times), memory.app.ids)
+    gate = BridgeGate(Racing(memory.app.parts.items, times), memory.app.ids, memory.app.judge)
     assert gate(ANNA, [event], rules, memory.now).deferred == [event]
     assert outcomes(memory, event_id) == [("deferred", "suspended")]
     with pytest.raises(Conflict):
-        BridgeGate(Racing(memory.app.parts.items, 99), memory.app.ids)(BEN, [event], rules, memory.now)
+        BridgeGate(Racing(memory.app.parts.items, 99), memory.app.ids, memory.app.judge)(
+            BEN, [event], rules, memory.now
+        )
 
 
 @pytest.mark.spec("A-66")

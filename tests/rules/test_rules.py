@@ -75,7 +75,6 @@ DEFAULTS = {
         "keyword_threshold": 0.5,
         "time_window_ms": 300_000,
         "importance_delta": 0.4,
-        "cues": {},
     },
     "intent": {
         "enabled": True,

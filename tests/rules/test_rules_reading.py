@@ -337,6 +337,7 @@ def test_numbers_are_kept_as_the_kind_they_are() -> None:
         ({"retention": 5}, "must be a list of at most 50 policies"),
         ({"retention": [{}]}, "is required"),
         ({"conflict": {"auto_apply": 5}}, "must be one of cues, all, off"),
+        ({"conflict": {"cues": {}}}, "unknown name"),
         ({"limits": {"index_capacity": 0}}, "must be a whole number, 1 to 1000000000000, or null"),
     ],
 )

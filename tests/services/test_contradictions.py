@@ -220,14 +220,6 @@ def test_what_is_applied_by_itself_is_a_rule(service: Service) -> None:
     assert "I drink tea" not in service.found(query="what do I drink"), "what a key means is no option"
 
 
-@pytest.mark.spec("P-24")
-def test_a_rule_of_ones_own_is_read_from_the_next_turn_on(service: Service) -> None:
-    told(service, ("My spirit animal is the otter", MARCH))
-    service.rules(conflict={"cues": {"attributes": {"home": None}}})
-    told(service, (PARIS, MARCH), (LYON, MAY))
-    assert set(service.found(query=QUESTION, top_k=2)) == {PARIS, LYON}, "the rule is switched off"
-
-
 @pytest.mark.spec("P-24", "P-25")
 def test_delivered_again_or_made_again_from_the_events_nothing_changes(service: Service) -> None:
     told(service, (PARIS, MARCH))

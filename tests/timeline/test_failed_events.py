@@ -19,7 +19,6 @@ from recollect.contradictions import candidates as looked_at
 from recollect.core.errors import Conflict, StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.scope import Scope
-from recollect.domain import recognition
 from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.memories.audit import Actor, ActorKind
@@ -342,7 +341,7 @@ def test_a_memory_that_waits_to_be_shown_is_not_marked_while_its_event_waits(mem
 def test_a_text_that_a_rule_cannot_read_fails_by_itself_and_not_with_all_that_are_like_it(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = recognition.said_by
+    real = looked_at.said_by
 
     def said_by(event: Event, *given: Any) -> Any:
         if "poison" in event.content:

@@ -1,13 +1,13 @@
 """Slots: the newest event of a key is its value, in whatever order events arrive."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.event import EventRef, Role, Source
+from recollect.core.event import OPEN_ENDED, EventRef, Role, Source
 from recollect.timeline.slots import (
     SlotEntry,
     bound_of,
@@ -155,6 +155,12 @@ def test_a_keyed_value_with_a_bound_of_its_own_fills_no_slot(content: str, days:
 )
 def test_only_a_persons_own_keyed_words_set_a_bound(changes: dict[str, object]) -> None:
     assert bound_of(event(**{"content": "Berlin until Friday", "key": "city", **changes})) is None
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(("stored", "found"), [(OPEN_ENDED, None), (NOON, NOON)])
+def test_where_the_end_is_stored_the_words_are_not_read(stored: datetime, found: datetime | None) -> None:
+    assert bound_of(event(content="Berlin until Friday", key="city", holds_until=stored)) == found
 
 
 @pytest.mark.spec("P-24")

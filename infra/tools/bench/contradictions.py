@@ -17,18 +17,17 @@ from typing import Any
 from infra.tools.bench.data import DataSet, Question
 from infra.tools.bench.ours import TENANT, OurMemory, local_variables, open_watched, passage_of
 from infra.tools.bench.vectors import BenchEmbedder, KeptVectors
+from recollect.contradictions.cues import CueJudge
 from recollect.contradictions.decisions import ARBITRATIONS, Decision, DecisionStatus, decision_in
+from recollect.contradictions.relation import RelationKind, Said
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind
-from recollect.domain.claim_reading import read_claims
-from recollect.domain.claim_relations import relate
-from recollect.domain.claims import RelationKind, Said
-from recollect.domain.cue_rules import default_cue_rules
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
 
 PAIRS = Path(__file__).resolve().parents[3] / "tests" / "contradictions"
+JUDGE = CueJudge()
 EARLIER, LATER = datetime(2026, 1, 9, 10, tzinfo=UTC), datetime(2026, 3, 10, 10, tzinfo=UTC)
 RIGHT = {
     "replacement": {RelationKind.SUPERSEDES, RelationKind.CHANGES_PART},
@@ -75,12 +74,8 @@ def pairs() -> dict[str, dict[str, float]]:
 
 
 def _found(earlier: str, later: str) -> RelationKind | None:
-    relation = relate(_said("1", earlier, EARLIER), _said("2", later, LATER), default_cue_rules())
+    (relation,) = JUDGE.judge(Said("2", later, LATER), [Said("1", earlier, EARLIER)])
     return relation.kind if relation else None
-
-
-def _said(name: str, text: str, at: datetime) -> Said:
-    return Said(name, text, at, "", read_claims(text, at, default_cue_rules()))
 
 
 def _ends(earlier: str, later: str) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recollect.composition.segments import SegmentUseCases
     from recollect.composition.summaries import SummaryUseCases
     from recollect.composition.timeline import TimelineUseCases
+    from recollect.contradictions.judge import RelationJudge
     from recollect.core.scope import Scope
     from recollect.deletion.suppression import ValueMarks
     from recollect.intent.retrieve import RetrieveByIntent
@@ -82,6 +83,13 @@ class App:
         return BusOutbox(self.parts.items, self.parts.publisher)
 
     @cached_property
+    def judge(self) -> RelationJudge:
+        """Judges what a newer statement does to older ones."""
+        from recollect.contradictions.cues import CueJudge
+
+        return CueJudge()
+
+    @cached_property
     def knowledge(self) -> KeepKnowledge:
         """`/v1/knowledge`."""
         from recollect.knowledge.use_cases import KeepKnowledge
@@ -129,13 +137,13 @@ class App:
     def memories(self) -> MemoryUseCases:
         from recollect.composition.memories import MemoryUseCases
 
-        return MemoryUseCases(self.deployment, self.summaries, self.deletion, self.outbox)
+        return MemoryUseCases(self.deployment, self.summaries, self.deletion, self.outbox, self.judge)
 
     @cached_property
     def contradictions(self) -> ContradictionUseCases:
         from recollect.composition.contradictions import ContradictionUseCases
 
-        return ContradictionUseCases(self.deployment, self.rules, self.search_index, self.memories)
+        return ContradictionUseCases(self.deployment, self.rules, self.search_index, self.memories, self.judge)
 
     @cached_property
     def arbitration(self) -> ArbitrationUseCases:

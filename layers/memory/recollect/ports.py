@@ -158,6 +158,9 @@ class Projections(Protocol):
     def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
         """Enters a keyed event that is not stored in its slot's history as a removed one; what is there stays."""
 
+    def store_bound(self, scope: Scope, event: Event) -> None:
+        """Writes the event's `holds_until`; its version stays. Raises VersionMismatch where it changed since."""
+
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one (None: it is current); answers it with its new version.
 

@@ -15,7 +15,7 @@ from recollect.arbitration.detection import Statement, detection_options
 from recollect.arbitration.merge_rules import MergeRuleRegistry
 from recollect.arbitration.registry import KeepMergeRules
 from recollect.contradictions.decisions import Decision, Outcome, Step
-from recollect.contradictions.ledger import PROJECT, Decided
+from recollect.contradictions.ledger import PROJECT, DecisionWriter
 from recollect.contradictions.merged import MergeParts
 from recollect.core.errors import Conflict, InvalidInput, NotFound, VersionMismatch
 from recollect.core.ids import IdSeed
@@ -135,7 +135,7 @@ _STATUS = {
 class ApplyArbitration:
     """Both memories must be stored. One that is no longer active decides nothing and loses nothing."""
 
-    def __init__(self, read: ReadMemories, decided: Decided, merge: MergeParts) -> None:
+    def __init__(self, read: ReadMemories, decided: DecisionWriter, merge: MergeParts) -> None:
         self._read = read
         self._decided = decided
         self._merge = merge

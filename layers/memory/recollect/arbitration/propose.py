@@ -1,4 +1,4 @@
-"""Step 3 of what settles a contradiction: the arbiter's word on memories that no key and no cue rule decides (P-24).
+"""Step 3 of what settles a contradiction: the arbiter's verdict where neither key nor judge decides (P-24).
 
 By default it is a proposal on an open conflict, and both memories stay; `conflict.auto_apply` `all` applies it.
 
@@ -40,7 +40,7 @@ Policy = Callable[[Scope, Statement, Rules], ArbitrationPolicy]
 
 
 class ProposeConflicts:
-    """Looks at memories that were made just now, and at their nearest in the index; most have none near enough."""
+    """Weighs memories that were made just now against their nearest in the index; most have none near enough."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class ProposeConflicts:
         rules: Rules,
         now: datetime,
     ) -> list[KeptMemory]:
-        """The memories that changed by it: none, unless all verdicts are applied."""
+        """The memories that changed: none, unless `auto_apply` is `all`."""
         if rules.conflict.auto_apply == "off":
             return []
         return [one for event, memory in made for one in self._weighed(scope, event, memory, vectors, rules, now)]
@@ -167,7 +167,7 @@ Changed = Callable[[Scope, Sequence[KeptMemory], datetime], None]
 """Lets the index, and what quotes them, follow the memories that changed."""
 
 
-class ApplyGiven:
+class ArbitrateAndStore:
     """A statement that is no memory of the user's yet becomes one, the loser too; the answer names them as given.
 
     Again with the same seed makes nothing twice: the seed gives the ids.

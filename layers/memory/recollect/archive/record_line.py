@@ -106,7 +106,7 @@ def line_text(line: RecordLine) -> str:
         "kind": KIND_MEMORY if line.event.is_carrier else KIND_EVENT,
         "origin": {"user_id": line.origin.user_id, "event_id": line.origin.event_id},
         "given": line.given.value,
-        "event": to_record(line.event),
+        "event": to_record(replace(line.event, holds_until=None)),
     }
     if line.memory is not None:
         document["memory"] = memory_document(line.memory)

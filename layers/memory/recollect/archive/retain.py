@@ -139,7 +139,7 @@ class PruneEvents:
 
 
 def _lines(events: Iterable[Event]) -> Iterable[str]:
-    return (json.dumps(to_record(event), ensure_ascii=False) + "\n" for event in events)
+    return (json.dumps(to_record(replace(event, holds_until=None)), ensure_ascii=False) + "\n" for event in events)
 
 
 def _log(scope: Scope, events: Sequence[Event], order: PruneOrder) -> None:

@@ -5,8 +5,9 @@ from functools import cached_property
 from recollect.composition.deployment import Deployment
 from recollect.composition.memories import MemoryUseCases
 from recollect.composition.search_index import SearchIndexUseCases
-from recollect.contradictions.candidates import FindContradicting, StandingRecords
-from recollect.contradictions.ledger import Decided, ListConflicts, ListDecisions
+from recollect.contradictions.candidates import CurrentRecords, FindContradicting
+from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import MergeParts, PartMemories
 from recollect.contradictions.resolve import BringBackValue, ResolveConflict, RevertDecision
 from recollect.contradictions.settle import ApplyVerdicts, SettleContradictions
@@ -19,8 +20,14 @@ class ContradictionUseCases:
     """`app.contradictions`."""
 
     def __init__(
-        self, deployment: Deployment, rules: KeepRules, search_index: SearchIndexUseCases, memories: MemoryUseCases
+        self,
+        deployment: Deployment,
+        rules: KeepRules,
+        search_index: SearchIndexUseCases,
+        memories: MemoryUseCases,
+        judge: RelationJudge,
     ) -> None:
+        self._judge = judge
         self._deployment = deployment
         self._parts = deployment.parts
         self._rules = rules
@@ -30,7 +37,7 @@ class ContradictionUseCases:
     @cached_property
     def find(self) -> FindContradicting:
         """Which records may contradict those of a projection."""
-        return FindContradicting(self._parts.timeline, self._parts.items, self._search_index.in_use)
+        return FindContradicting(self._parts.timeline, self._search_index.in_use)
 
     @cached_property
     def settle(self) -> SettleContradictions:
@@ -39,12 +46,12 @@ class ContradictionUseCases:
 
     def settle_among(self, find: FindContradicting) -> SettleContradictions:
         """The same among other candidates."""
-        return SettleContradictions(find, ReadMemories(self._parts.items), self.apply_verdicts)
+        return SettleContradictions(find, ReadMemories(self._parts.items), self.apply_verdicts, self._judge)
 
     @cached_property
-    def ledger(self) -> Decided:
+    def ledger(self) -> DecisionWriter:
         """Writes decisions."""
-        return Decided(self._parts.items, self._deployment.ids)
+        return DecisionWriter(self._parts.items, self._deployment.ids)
 
     @cached_property
     def merge(self) -> MergeParts:
@@ -83,5 +90,5 @@ class ContradictionUseCases:
         return RevertDecision(timeline, items, self.ledger, part, bring_back, self._memories.reproject, refused)
 
     @cached_property
-    def _current_records(self) -> StandingRecords:
-        return StandingRecords(self._parts.timeline, self._parts.items)
+    def _current_records(self) -> CurrentRecords:
+        return CurrentRecords(self._parts.timeline, self._parts.items)

@@ -7,6 +7,7 @@ from functools import cached_property
 from recollect.composition.deletion import DeletionUseCases
 from recollect.composition.deployment import Deployment
 from recollect.composition.summaries import SummaryUseCases
+from recollect.contradictions.judge import RelationJudge
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.memories.audit_log import ListAudit
@@ -22,8 +23,14 @@ class MemoryUseCases:
     """`app.memories`."""
 
     def __init__(
-        self, deployment: Deployment, summaries: SummaryUseCases, deletion: DeletionUseCases, outbox: BusOutbox
+        self,
+        deployment: Deployment,
+        summaries: SummaryUseCases,
+        deletion: DeletionUseCases,
+        outbox: BusOutbox,
+        judge: RelationJudge,
     ) -> None:
+        self._judge = judge
         self._deployment = deployment
         self._parts = deployment.parts
         self._summaries = summaries
@@ -58,7 +65,7 @@ class MemoryUseCases:
     def promote(self) -> PromoteMemories:
         """Events become memories."""
         items, ids = self._parts.items, self._deployment.ids
-        return PromoteMemories(items, BridgeGate(items, ids), ids, self._deployment.generation)
+        return PromoteMemories(items, BridgeGate(items, ids, self._judge), ids, self._deployment.generation)
 
     @cached_property
     def follow(self) -> FollowMemories:

@@ -238,6 +238,22 @@ class ProjectionsContract:
         assert timeline.find(scope, old.id) == current == replace(old, version=3)
         assert timeline.find(scope, new.id) == new
 
+    @pytest.mark.spec("P-24")
+    def test_the_end_of_a_value_is_stored_with_its_event(self, timeline: Timeline, projections: Projections) -> None:
+        scope = a_scope()
+        old, new = some_events(scope, 2, key="home")
+        timeline.append(scope, writes_of(scope, [old, new]))
+        bounded = replace(old, holds_until=NOW)
+        projections.store_bound(scope, bounded)
+        assert timeline.find(scope, old.id) == bounded
+        superseded = projections.supersede(scope, bounded, new.ref)
+        assert superseded.holds_until == NOW
+        with pytest.raises(VersionMismatch):
+            projections.store_bound(scope, replace(old, holds_until=None))
+        assert timeline.find(scope, old.id) == superseded
+        with pytest.raises(VersionMismatch):
+            projections.store_bound(scope, an_event(scope))
+
     def test_of_two_changes_at_once_one_is_refused(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
         old, new = some_events(scope, 2, key="home")

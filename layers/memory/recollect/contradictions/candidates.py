@@ -1,37 +1,32 @@
-"""Which records may contradict those that are projected now: found by attribute, by the index, among what is pending.
+"""Which records may contradict those that are projected now: the index's nearest, the unprojected, values of a key.
 
-A record is entered under its attributes before others are looked up there, and the pending ones are read before the
-index is asked: of two that come at once, at least the later one sees both.
+The unprojected are read before the index is asked: of two that come at once, at least the later one sees both.
 
-The records that are looked at together for contradictions, and how any two of them stand to each other (P-24).
+Records that are compared for contradictions, and what the newer of two does to the older (P-24).
 
-A record is read in its own words, also where its memory took up another one's part since: so what it does to others
-does not hang on what came first. What a memory's content says beside that is read there too.
+A record is compared in its own words, also where its memory took up another one's part since: so what it does to others
+does not depend on what came first. What a memory's content says beside that is compared too.
 
 Which records still count: what a decision between two of them asks first (P-24).
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from recollect.contradictions.decisions import BY_KEY, Verdict
+from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.relation import Profile, Relation, RelationKind, Said, TimeBound
 from recollect.core.event import Event, EventRef
-from recollect.core.items import ItemPath
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.deletion.suppression import ValueGate
-from recollect.domain.claim_places import attribute_path, claim_writes, cues_path, entered_ref
-from recollect.domain.claim_relations import relate
-from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
-from recollect.domain.key_retractions import takes_back
-from recollect.domain.recognition import claims_of, held_over, key_claim, restated, said_by
 from recollect.memories.memory import Memory, MemoryStatus, Origin
-from recollect.memories.reading import KeptMemory, ReadMemories, StandingMemories
+from recollect.memories.reading import CurrentMemories, KeptMemory, ReadMemories
 from recollect.ports import Items, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import Candidate, NominationRequest
-from recollect.rules.groups import Rules
 from recollect.text.terms import query_terms
 from recollect.timeline.listing import readable_events
 from recollect.timeline.slots import bound_of
@@ -39,84 +34,48 @@ from recollect.timeline.slots import bound_of
 CANDIDATES = 20
 """Nominated by each arm of the index."""
 
-_PER_ATTRIBUTE = 50
-_MOST_CUES = 50
 _LATE = timedelta(minutes=10)
-
-Claims = Mapping[str, Sequence[Claim]]
+"""A record that arrives so long after it was said may already have been ended by a newer one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Led:
-    """Records as they are now, by id, and for each of those that asked the ids of what it led to."""
+class Candidates:
+    """Records as they are now, by id, and for each record of the projection the ids of its own candidates."""
 
     events: Mapping[str, Event]
-    to: Mapping[str, frozenset[str]]
+    of: Mapping[str, frozenset[str]]
 
 
 class FindContradicting:
-    """Reads only what claims ask for: without claims nothing at all. `without` are ids of what is never led to."""
+    """Asks the index only for records that may end something, or that came late. `without` are ids never answered."""
 
-    def __init__(
-        self, timeline: Timeline, items: Items, index: SearchIndex, without: Collection[str] = frozenset()
-    ) -> None:
+    def __init__(self, timeline: Timeline, index: SearchIndex, without: Collection[str] = frozenset()) -> None:
         self._timeline = timeline
-        self._items = items
         self._index = index
         self._without = without
 
     def sparing(self, event_ids: Collection[str]) -> "FindContradicting":
-        """The same, which does not lead to these."""
-        return FindContradicting(self._timeline, self._items, self._index, event_ids)
-
-    def enter(self, scope: Scope, events: Iterable[Event], claims: Claims, now: datetime) -> None:
-        """Enters the records under what they claim; again is no harm. One by one: together they would cost twice."""
-        for write in (write for event in events for write in claim_writes(event, claims.get(event.id, ()))):
-            self._items.write(scope.user, [write], now)
+        """The same, which never answers these."""
+        return FindContradicting(self._timeline, self._index, event_ids)
 
     def __call__(
         self,
         scope: Scope,
         events: Sequence[Event],
-        claims: Claims,
+        profiles: Mapping[str, Profile],
         vectors: Mapping[str, FloatArray],
         now: datetime,
-        *,
-        plain: Collection[str] = frozenset(),
-    ) -> Led:
-        """Other records that may contradict these. Raises Unavailable where the index is away.
-
-        `plain` are the ids of those that may do so in any words: what each is near to is looked at.
-        """
-        asking = [event for event in events if event.id in plain or any(map(_looks_around, claims.get(event.id, ())))]
-        of_all = self._newer_cues(scope, [event for event in events if claims.get(event.id)])
-        if asking:
-            of_all |= {ref.id: ref for ref in self._timeline.tail(scope).refs}
-        led = {event.id: self._of_itself(scope, event, claims.get(event.id, ())) for event in events}
+    ) -> Candidates:
+        """Other records that may contradict these; `profiles` has what each states. Raises Unavailable."""
+        asking = [event for event in events if profiles[event.id].may_end or _is_late(event)]
+        unprojected = {ref.id: ref for ref in self._timeline.tail(scope).refs} if asking else {}
+        found = {event.id: self._of_slot(scope, event) for event in events}
         for event in asking:
-            led[event.id] |= self._near(scope, event, claims.get(event.id, ()), vectors, now, event.id in plain)
-        passed = led.keys() | self._without
-        refs = {i: ref for found in (of_all, *led.values()) for i, ref in found.items() if i not in passed}
+            found[event.id] |= self._near(scope, event, profiles[event.id], vectors.get(event.id), now)
+        passed = found.keys() | self._without
+        refs = {i: ref for some in (unprojected, *found.values()) for i, ref in some.items() if i not in passed}
         read = readable_events(self._timeline, scope, list(refs.values()))
-        return Led(read, {i: frozenset((*of_all, *found)) for i, found in led.items()})
-
-    def _of_itself(self, scope: Scope, event: Event, claims: Sequence[Claim]) -> dict[str, EventRef]:
-        found = [*self._of_attributes(scope, event, claims), *self._of_slot(scope, event, claims)]
-        return {ref.id: ref for ref in found}
-
-    def _near(
-        self,
-        scope: Scope,
-        event: Event,
-        claims: Sequence[Claim],
-        vectors: Mapping[str, FloatArray],
-        now: datetime,
-        plain: bool,
-    ) -> dict[str, EventRef]:
-        near = self.similar(scope, event, vectors.get(event.id), now, ended=_looks_back(event, claims))
-        # Of another value of an attribute, what shares no word with it is led to by that attribute.
-        wide = plain or any(claim.kind is not ClaimKind.STATE for claim in claims)
-        return {hit.ref.id: hit.ref for hit in near if wide or hit.counts}
+        return Candidates(read, {i: frozenset((*unprojected, *some)) for i, some in found.items()})
 
     def similar(
         self, scope: Scope, event: Event, vector: FloatArray | None, now: datetime, *, ended: bool = False
@@ -135,64 +94,46 @@ class FindContradicting:
         hits = self._index.nominate(owner, request).hits
         return [hit for hit in hits if hit.ref.id != event.id and hit.ref.id not in self._without]
 
-    def _of_attributes(self, scope: Scope, event: Event, claims: Iterable[Claim]) -> list[EventRef]:
-        asked = [claim for claim in claims if claim.strong or claim.rule == BY_KEY]
-        paths = dict.fromkeys(attribute_path(event, claim) for claim in asked)
-        pages = [self._items.page(scope.user, path, _PER_ATTRIBUTE, None, descending=True) for path in paths]
-        return [entered_ref(item) for page in pages for item in page.items]
+    def _near(
+        self, scope: Scope, event: Event, profile: Profile, vector: FloatArray | None, now: datetime
+    ) -> dict[str, EventRef]:
+        """What it may end, or what may have ended it: of one that ends nothing only what was said after it."""
+        near = self.similar(scope, event, vector, now, ended=profile.retracts or _is_late(event))
+        return {hit.ref.id: hit.ref for hit in near if profile.may_end or hit.ref.timestamp >= event.timestamp}
 
-    def _of_slot(self, scope: Scope, event: Event, claims: Sequence[Claim]) -> list[EventRef]:
-        """The values of its key, where its words say more of them than that they are superseded."""
-        if event.key is None or not any(_looks_around(claim) or claim.until is not None for claim in claims):
-            return []
+    def _of_slot(self, scope: Scope, event: Event) -> dict[str, EventRef]:
+        """The values of its key: its words may say more of them than that they are superseded."""
+        if event.key is None:
+            return {}
         slot = (event.persona_id or "", event.household_id or "", event.key)
-        return [other.ref for other in self._timeline.of_slot(scope, slot)]
-
-    def _newer_cues(self, scope: Scope, events: Sequence[Event]) -> dict[str, EventRef]:
-        """Records that end something and are newer than one of these, which came late."""
-        found: dict[str, EventRef] = {}
-        for path, oldest in _oldest(events).items():
-            page = self._items.page(scope.user, path, _MOST_CUES, None, descending=True)
-            refs = [entered_ref(item) for item in page.items]
-            found |= {ref.id: ref for ref in refs if ref.timestamp >= oldest}
-        return found
+        return {other.ref.id: other.ref for other in self._timeline.of_slot(scope, slot)}
 
 
-def _looks_around(claim: Claim) -> bool:
-    """Whether what it ends may have been said in any words, so that no attribute leads to it."""
-    return claim.kind is not ClaimKind.STATE or claim.exclusive or claim.until is not None
+def _is_late(event: Event) -> bool:
+    return event.recorded_at - event.timestamp > _LATE
 
 
-def _looks_back(event: Event, claims: Iterable[Claim]) -> bool:
-    """Whether it may say something of what has ended since: it was told late, or says that something never was so."""
-    late = event.recorded_at - event.timestamp > _LATE
-    return late or any(claim.kind is ClaimKind.RETRACTION for claim in claims)
-
-
-def _oldest(events: Iterable[Event]) -> dict[ItemPath, datetime]:
-    oldest: dict[ItemPath, datetime] = {}
-    for event in events:
-        path = cues_path(event)
-        oldest[path] = min(event.timestamp, oldest.get(path, event.timestamp))
-    return oldest
-
-
+RESTATED = "restated"
+BOUNDED = "key.bounded"
 _BY_ITS_SLOT = (RelationKind.SUPERSEDES, RelationKind.OVERRIDES)
 _NO_LONGER_COUNT = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
 
+Pair = tuple[Said, Said]
+"""An older and a newer statement."""
+
 
 @dataclass(slots=True)
-class LookedAt:
-    """Their events, the memories that they are in, and what each says; `rules` are the tenant's.
+class CandidateSet:
+    """The records of a projection with their candidates: events, the memories that they are in, what each says.
 
-    `led` has for each record that is looked at now the ids of those that it led to: with them, and with the others that
-    are looked at now, it is held together. So what it does hangs on no other record of its batch.
+    `candidates` has for each record that is projected now the ids of its own candidates: it is compared with those and
+    with the others of its batch. So what it does depends on no other record of its batch.
     """
 
     events: dict[str, Event]
     memories: dict[str, KeptMemory]
-    rules: Rules
-    led: Mapping[str, Collection[str]] = field(default_factory=dict)
+    judge: RelationJudge
+    candidates: Mapping[str, Collection[str]] = field(default_factory=dict)
     said: dict[str, Said] = field(default_factory=dict)
     latest: dict[str, tuple[datetime, str]] = field(default_factory=dict)
     """For each memory, or record without one, when what it says was said last."""
@@ -228,8 +169,60 @@ class LookedAt:
         """Whether the older one's memory was said again after the newer: then it is the newer that is out of date."""
         return self.latest[self.identity(older.id)] > newer.order
 
-    def pairs(self, fresh: Iterable[Event]) -> Iterable[tuple[Said, Said]]:
-        """Each pair of which one is fresh, once, the older first."""
+    def relations(self, fresh: Iterable[Event]) -> Iterable[tuple[Said, Said, Relation]]:
+        """Each pair of which one is fresh and the newer does something to the older: older, newer, what it does."""
+        pairs = list(self._pairs(fresh))
+        judged = self._judged(pairs)
+        for older, newer in pairs:
+            relation = self._relation(older, newer, judged[older.id, newer.id])
+            if relation is not None:
+                yield older, newer, relation
+
+    def in_words_of(self, memory: Memory, verdict: Verdict) -> Verdict:
+        """What the verdict does to the memory as it is written now: other words than when both were compared."""
+        older, newer = self.said.get(memory.id), self.said.get(verdict.by)
+        if older is None or newer is None or memory.content == older.text:
+            return verdict
+        (again,) = self.judge.judge(newer, [replace(older, text=memory.content)])
+        if again is not None and again.kind is verdict.relation.kind:
+            return replace(verdict, relation=again)
+        return replace(verdict, relation=replace(verdict.relation, ended=((0, len(memory.content)),)))
+
+    def edited(self, memory: Memory) -> bool:
+        """Whether a person gave it other words than its record's."""
+        event = self.events.get(memory.id)
+        return event is not None and memory.origin is not Origin.MERGED and event.content != memory.content
+
+    def bounds(self, record_id: str) -> Sequence[TimeBound]:
+        """The parts of a record's words that hold for a while only.
+
+        None of a value of a key without a bound: it is its slot's until the next one comes.
+        """
+        said = self.said.get(record_id)
+        if said is None:
+            return ()
+        event = self.events[record_id]
+        found = self.judge.profile(said).bounds
+        if event.key is None:
+            return found
+        until = bound_of(event)
+        return () if until is None else (*found, TimeBound((0, len(event.content)), until, BY_KEY))
+
+    def bounds_of(self, memory: Memory) -> Sequence[TimeBound]:
+        """The same of a memory that has its record's words."""
+        said = self.said.get(memory.id)
+        return self.bounds(memory.id) if said is not None and said.text == memory.content else ()
+
+    def _said(self, event: Event) -> Said | None:
+        """What the record says; None where it counts no longer or states nothing."""
+        memory = self.memory(event.id)
+        if memory is not None and memory.status in _NO_LONGER_COUNT:
+            return None
+        said = said_by(event, memory)
+        return said if said is not None and (event.key is not None or self.judge.profile(said).states) else None
+
+    def _pairs(self, fresh: Iterable[Event]) -> Iterable[Pair]:
+        """Each pair of which one is fresh, once."""
         seen: set[tuple[str, str]] = set()
         for event in fresh:
             own = self.said.get(event.id)
@@ -240,63 +233,8 @@ class LookedAt:
                     yield older, newer
 
     def _beside(self, record_id: str) -> Iterable[Said]:
-        led = self.led.get(record_id, ())
-        return (said for i, said in self.said.items() if i in self.led or i in led)
-
-    def relation(self, older: Said, newer: Said) -> Relation | None:
-        """How they are related; where both have the same key, that one supersedes the other the key says already."""
-        a, b = self.events[older.id], self.events[newer.id]
-        by_cues = self._by_cues(older, newer)
-        if by_cues is not None and by_cues.kind is RelationKind.RETRACTS:
-            return by_cues
-        by_key = held_over(a, b) if bound_of(b) is not None else self._taken_back(a, newer) or held_over(a, b)
-        if by_key is not None:
-            return by_key
-        relation = by_cues or restated(_cues(older), _cues(newer))
-        keyed = a.key is not None and b.key is not None
-        return None if relation and keyed and relation.kind in _BY_ITS_SLOT else relation
-
-    def _taken_back(self, older: Event, newer: Said) -> Relation | None:
-        """A newer value of the key that takes something back, without a word of what, takes back the one before it."""
-        if older.key is None or self.events[newer.id].key != older.key:
-            return None
-        own = (older.timestamp, older.id)
-        between = (e for e in self.events.values() if e.key == older.key and own < (e.timestamp, e.id) < newer.order)
-        if any(between) or not takes_back(older.content, newer, self.rules.conflict.cue_rules.words):
-            return None
-        return Relation(kind=RelationKind.RETRACTS, rule="key.retraction", ended=((0, len(older.content)),))
-
-    def in_words_of(self, memory: Memory, verdict: Verdict) -> Verdict:
-        """What the verdict does to the memory as it is written now: other words than when both were looked at."""
-        older, newer = self.said.get(memory.id), self.said.get(verdict.by)
-        if older is None or newer is None or memory.content == older.text:
-            return verdict
-        made = claims_of(self.events[memory.id], memory, self.rules)
-        again = relate(replace(older, text=memory.content, claims=made), _cues(newer), self.rules.conflict.cue_rules)
-        if again is not None and again.kind is verdict.relation.kind:
-            return replace(verdict, relation=again)
-        return replace(verdict, relation=replace(verdict.relation, ended=((0, len(memory.content)),)))
-
-    def edited(self, memory: Memory) -> bool:
-        """Whether a person gave it other words than its record's."""
-        event = self.events.get(memory.id)
-        return event is not None and memory.origin is not Origin.MERGED and event.content != memory.content
-
-    def bounds_of(self, memory: Memory) -> Sequence[Claim]:
-        """The memory's own claims, in its own words: those with a bound in time set it."""
-        said, event = self.said.get(memory.id), self.events.get(memory.id)
-        if event is not None and event.key is not None and bound_of(event) is None:
-            return ()  # its slot's value until the next one comes
-        return said.claims if said is not None and said.text == memory.content else ()
-
-    def _said(self, event: Event) -> Said | None:
-        """What the record says; None where it counts no longer or claims nothing."""
-        memory = self.memory(event.id)
-        if memory is not None and memory.status in _NO_LONGER_COUNT:
-            return None
-        made = claims_in(event, memory, self.rules)
-        text = event.content if memory is None or memory.origin is Origin.MERGED else memory.content
-        return said_by(event, text, made, self.rules) if made else None
+        own = self.candidates.get(record_id, ())
+        return (said for i, said in self.said.items() if i in self.candidates or i in own)
 
     def _may_contradict(self, older: Said, newer: Said) -> bool:
         """One persona, household and speaker; different keys never conflict, and what was never so ends nothing."""
@@ -305,37 +243,97 @@ class LookedAt:
         same = (a.persona_id, a.household_id, older.speaker) == (b.persona_id, b.household_id, newer.speaker)
         return same and len(keys) < 2 and not self.never_so(newer.id)
 
-    def _by_cues(self, older: Said, newer: Said) -> Relation | None:
-        """Of what they said, else of what the older one's memory took up beside that."""
-        cue_rules = self.rules.conflict.cue_rules
-        found = relate(_cues(older), _cues(newer), cue_rules)
+    def _judged(self, pairs: Iterable[Pair]) -> dict[tuple[str, str], Relation | None]:
+        """What the judge says of each pair, by the ids of older and newer; one call for each newer one."""
+        of_newer: dict[str, list[Said]] = defaultdict(list)
+        for older, newer in pairs:
+            of_newer[newer.id].append(older)
+        judged: dict[tuple[str, str], Relation | None] = {}
+        for newer_id, older_ones in of_newer.items():
+            newer = replace(self.said[newer_id], follows=self._value_before(self.events[newer_id]))
+            found = self.judge.judge(newer, older_ones)
+            judged |= {(one.id, newer_id): relation for one, relation in zip(older_ones, found, strict=True)}
+        return judged
+
+    def _value_before(self, newer: Event) -> str | None:
+        """The value of its key that a keyed one stands directly behind; a bounded one stands beside them."""
+        if newer.key is None or bound_of(newer) is not None:
+            return None
+        own = (newer.timestamp, newer.id)
+        before = (e for e in self.events.values() if e.key == newer.key and (e.timestamp, e.id) < own)
+        last = max(before, key=lambda e: (e.timestamp, e.id), default=None)
+        return last.id if last is not None else None
+
+    def _relation(self, older: Said, newer: Said, judged: Relation | None) -> Relation | None:
+        """The judge's word, but of two values of a key only what the key does not say already."""
+        a, b = self.events[older.id], self.events[newer.id]
+        judged = judged or self._by_what_it_took_up(older, newer)
+        if judged is not None and judged.kind is RelationKind.RETRACTS:
+            return judged
+        by_key = _held_over(a, b)
+        if by_key is not None:
+            return by_key
+        relation = judged or self._restated(older, newer)
+        keyed = a.key is not None and b.key is not None
+        return None if relation and keyed and relation.kind in _BY_ITS_SLOT else relation
+
+    def _by_what_it_took_up(self, older: Said, newer: Said) -> Relation | None:
+        """What the newer one does to the words that the older one's memory took up beside its own."""
         memory = self.memory(older.id)
-        if found is not None or memory is None or memory.content == older.text:
-            return found
-        made = claims_of(self.events[older.id], memory, self.rules)
-        return relate(replace(older, text=memory.content, claims=made), _cues(newer), cue_rules)
+        if memory is None or memory.content == older.text:
+            return None
+        (found,) = self.judge.judge(newer, [replace(older, text=memory.content)])
+        return found
+
+    def _restated(self, older: Said, newer: Said) -> Relation | None:
+        """The same words said again: the value is recalled once, as it was said last."""
+        same = older.text.strip().casefold() == newer.text.strip().casefold()
+        if not same or not self.judge.profile(newer).recognised:
+            return None
+        return Relation(kind=RelationKind.SUPERSEDES, rule=RESTATED, ended=((0, len(older.text)),))
 
 
-def claims_in(event: Event, memory: Memory | None, rules: Rules) -> tuple[Claim, ...]:
-    """What a record claims: in its own words where its memory took up another one's, else in the memory's."""
-    own = key_claim(event)
-    said = claims_of(event, None if memory is None or memory.origin is Origin.MERGED else memory, rules)
-    return (*said, *([own] if own else ()))
+def said_by(event: Event, memory: Memory | None) -> Said | None:
+    """A record's statement: in its own words where its memory took up another one's, else in the memory's.
+
+    None where they are not a person's own words.
+    """
+    if not event.is_own_words:
+        return None
+    text = event.content if memory is None or memory.origin is Origin.MERGED else memory.content
+    return Said(id=event.id, text=text, at=event.timestamp, speaker=event.speaker or "")
 
 
-def claims_entered(event: Event, memory: Memory | None, rules: Rules) -> tuple[Claim, ...]:
-    """The same, with what its memory claims beside that: by either it is found."""
-    merged = memory is not None and memory.origin is Origin.MERGED
-    return (*claims_in(event, memory, rules), *(claims_of(event, memory, rules) if merged else ()))
+def profile_of(event: Event, memory: Memory | None, judge: RelationJudge) -> Profile | None:
+    """What a record says by itself, with what its memory says beside that; None where it is compared with nothing."""
+    said = said_by(event, memory)
+    if said is None:
+        return None
+    found = judge.profile(said)
+    if memory is not None and memory.content != said.text:
+        found |= judge.profile(replace(said, text=memory.content))
+    if event.key is not None:
+        found |= Profile(states=True, may_end=True)
+    return found if found.states else None
 
 
-def _cues(said: Said) -> Said:
-    kept = tuple(claim for claim in said.claims if claim.rule != BY_KEY)
-    return said if len(kept) == len(said.claims) else replace(said, claims=kept)
+def _held_over(older: Event, newer: Event) -> Relation | None:
+    """What a key says beside its slot, which holds no bounded value.
+
+    A bounded one holds over what was said before it, within its bounds; what is said after it without any ends it.
+    """
+    if newer.key is None or older.key != newer.key:
+        return None
+    until, ended = bound_of(newer), ((0, len(older.content)),)
+    if until is not None:
+        return Relation(kind=RelationKind.OVERRIDES, rule=BOUNDED, ended=ended, until=until)
+    if bound_of(older) is not None:
+        return Relation(kind=RelationKind.SUPERSEDES, rule=BOUNDED, ended=ended)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
-class StandingRecord:
+class CurrentRecord:
     """A record that counts, with its memory; where it is in another's memory, the event that carries that one."""
 
     event: Event
@@ -352,7 +350,7 @@ class StandingRecord:
         return self.kept.memory.valid_from if self.kept is not None else self.event.timestamp
 
 
-class StandingRecords:
+class CurrentRecords:
     """Deleted, expired, private and rejected ones count no longer, nor what was superseded, retracted or merged.
 
     Nor does a value whose bound is over.
@@ -361,16 +359,16 @@ class StandingRecords:
     def __init__(self, timeline: Timeline, items: Items) -> None:
         self._timeline = timeline
         self._read = ReadMemories(items)
-        self._standing = StandingMemories(timeline)
+        self._standing = CurrentMemories(timeline)
         self._gate = ValueGate(items)
 
-    def __call__(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, StandingRecord]:
+    def __call__(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, CurrentRecord]:
         """Those of the records that count now and that the scope admits, by the ids asked for."""
         asked = list(dict.fromkeys(ids))
         kept = self._read.kept(scope, asked) if asked else {}
         events = self._events(scope, asked, kept)
         rejections = self._gate.load(scope) if events else None
-        found: dict[str, StandingRecord] = {}
+        found: dict[str, CurrentRecord] = {}
         for one in asked:
             event = events.get(kept[one].memory.id if one in kept else one)
             record = self._record(scope, event, kept.get(one), now) if event is not None else None
@@ -385,17 +383,17 @@ class StandingRecords:
         alone = [event for one in asked if one not in kept and (event := self._timeline.find(scope, one))]
         return {**found, **{event.id: event for event in alone}}
 
-    def _record(self, scope: Scope, event: Event, kept: KeptMemory | None, now: datetime) -> StandingRecord | None:
+    def _record(self, scope: Scope, event: Event, kept: KeptMemory | None, now: datetime) -> CurrentRecord | None:
         if event.expired(now) or event.is_private or not scope.admits(event.persona_id, event.household_id):
             return None
         if kept is None:
-            return StandingRecord(event, None) if event.superseded_by is None else None
+            return CurrentRecord(event, None) if event.superseded_by is None else None
         (memory,) = self._standing(scope, [kept.memory], {event.id: event})
         over = memory.valid_to is not None and memory.valid_to <= now
         counts = memory.status is MemoryStatus.ACTIVE and not over and not memory.expired(now)
-        return StandingRecord(event, kept) if counts else None
+        return CurrentRecord(event, kept) if counts else None
 
 
-def _said(record: StandingRecord) -> tuple[str, str | None, str | None]:
+def _said(record: CurrentRecord) -> tuple[str, str | None, str | None]:
     content = record.kept.memory.content if record.kept is not None else record.event.content
     return content, record.event.persona_id, record.event.household_id

@@ -20,10 +20,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from recollect.contradictions.relation import Relation, RelationKind, TimeBound
 from recollect.core.errors import StoredDataError
 from recollect.core.items import ItemKey, ItemPath
 from recollect.core.time import from_iso, iso
-from recollect.domain.claims import Claim, Relation, RelationKind
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, left_of
 
 FORMAT_VERSION = 1
@@ -201,15 +201,15 @@ def settled(memory: Memory, verdicts: Iterable[Verdict]) -> Memory:
     return memory
 
 
-def bounded(memory: Memory, claims: Iterable[Claim]) -> Memory:
+def bounded(memory: Memory, bounds: Iterable[TimeBound]) -> Memory:
     """The memory with the bounds that its own words set ("until Friday"): as a whole, or the clause that has one."""
-    for claim in claims:
-        if claim.until is None or claim.until <= memory.valid_from:
+    for bound in bounds:
+        if bound.until <= memory.valid_from:
             continue
-        if left_of(memory.content, [claim.span]) is None:
-            memory = memory if memory.valid_to is not None else replace(memory, valid_to=claim.until)
+        if left_of(memory.content, [bound.span]) is None:
+            memory = memory if memory.valid_to is not None else replace(memory, valid_to=bound.until)
         else:
-            memory = _lapsed(memory, memory.id, [claim.span], claim.until, None, claim.rule)
+            memory = _lapsed(memory, memory.id, [bound.span], bound.until, None, bound.rule)
     return memory
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.contradictions.candidates import StandingRecord, StandingRecords
+from recollect.contradictions.candidates import CurrentRecord, CurrentRecords
 from recollect.contradictions.decisions import (
     ARBITRATIONS,
     CONFLICTS,
@@ -53,8 +53,8 @@ _PAGE = 100
 _TRIES = 8
 
 
-class Decided:
-    """Each change is one step, on condition that nobody changed the memory meanwhile; the index follows by a marker."""
+class DecisionWriter:
+    """Each write is atomic and conditional on the memory's version; a marker lets the index follow."""
 
     def __init__(self, items: Items, ids: IdSource) -> None:
         self._items = items
@@ -219,7 +219,7 @@ def _kept(after: Memory, written: Sequence[Item | None]) -> KeptMemory:
     return KeptMemory(after, written[0])
 
 
-Standing = Mapping[str, StandingRecord]
+Standing = Mapping[str, CurrentRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class ConflictPage:
 class ListConflicts:
     """Where persona or household narrow, a conflict is shown while one of its records is there to tell."""
 
-    def __init__(self, items: Items, standing: StandingRecords) -> None:
+    def __init__(self, items: Items, standing: CurrentRecords) -> None:
         self._items = items
         self._standing = standing
         self._pages = FilteredPages(items, CONFLICTS)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.contradictions.decisions import Decision, Verdict
-from recollect.contradictions.ledger import PROJECT, Decided
+from recollect.contradictions.ledger import PROJECT, DecisionWriter
 from recollect.core.items import ABSENT, Due, ItemKey, ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import ValueGate
@@ -32,7 +32,7 @@ from recollect.ports import Items, Timeline
 class MergeParts:
     """The newer record's memory takes the text with the part replaced; the older one's stays, as merged into it."""
 
-    def __init__(self, items: Items, decided: Decided) -> None:
+    def __init__(self, items: Items, decided: DecisionWriter) -> None:
         self._items = items
         self._decided = decided
         self._gate = ValueGate(items)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from recollect.archive.record_line import RecordOrigin
-from recollect.contradictions.candidates import StandingRecord, StandingRecords
+from recollect.contradictions.candidates import CurrentRecord, CurrentRecords
 from recollect.contradictions.decisions import (
     ConflictStatus,
     Decision,
@@ -32,7 +32,7 @@ from recollect.contradictions.decisions import (
     decision_key,
     pair_id,
 )
-from recollect.contradictions.ledger import Decided, ListConflicts, ListDecisions
+from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import PartMemories, moved_record
 from recollect.contradictions.settle import Promoted
 from recollect.core.errors import Conflict, InvalidInput, VersionMismatch
@@ -70,7 +70,7 @@ class Resolved:
 class _Sides:
     """The record that counts, and the memory that does not."""
 
-    winner: StandingRecord
+    winner: CurrentRecord
     loser: KeptMemory
 
 
@@ -78,7 +78,7 @@ class ResolveConflict:
     """Loser, conflict, decision and audit are one step, on condition that neither memory changed meanwhile."""
 
     def __init__(
-        self, items: Items, standing: StandingRecords, promoted: Promoted, decided: Decided, tell: TellChanged
+        self, items: Items, standing: CurrentRecords, promoted: Promoted, decided: DecisionWriter, tell: TellChanged
     ) -> None:
         self._items = items
         self._standing = standing
@@ -161,7 +161,7 @@ def _checked(conflict: OpenConflict, winner: str) -> OpenConflict:
     return conflict
 
 
-def _superseded(loser: Memory, winner: StandingRecord) -> Memory:
+def _superseded(loser: Memory, winner: CurrentRecord) -> Memory:
     """It held until the winner came; where that was there before, it never did."""
     ends = max(loser.valid_from, winner.said_at)
     ends = ends if loser.valid_to is None else min(loser.valid_to, ends)
@@ -189,7 +189,7 @@ def _decision(before: Memory, after: Memory, now: datetime) -> Decision:
     )
 
 
-def _unchanged(winner: StandingRecord) -> list[ItemWrite]:
+def _unchanged(winner: CurrentRecord) -> list[ItemWrite]:
     """Its memory, as it was read: who changes it meanwhile changes what was decided about."""
     if winner.kept is None:
         return []
@@ -309,7 +309,7 @@ class RevertDecision:
         self,
         timeline: Timeline,
         items: Items,
-        decided: Decided,
+        decided: DecisionWriter,
         part: PartMemories,
         bring_back: BringBackValue,
         tell: TellChanged,

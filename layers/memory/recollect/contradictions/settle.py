@@ -1,12 +1,12 @@
-"""Writes what cue rules decided: the memory that loses, the decision, the entry of the audit, in one step (P-24).
+"""Writes what the judge decided: the memory that loses, the decision, the entry of the audit, atomically (P-24).
 
-Settles contradictions by cue rules, a part of `project`: what newer words end, take back or hold over (P-24).
+Settles contradictions as the judge says, a part of `project`: what newer words end, take back, override (P-24).
 
-Every pair of records is looked at from the side that is projected later, and what follows from it is the same from
-either side. A memory changes in one step with the decision in the ledger and the entry of the audit; a decision that is
-there is not made again, also one that a person took back.
+Every pair of records is compared when the later of the two is projected, and the result is the same from either side. A
+memory changes atomically with the decision in the ledger and the entry of the audit; a decision that is there is not
+made again, also one that a person took back.
 
-What `project` does about contradictions: cue rules first, then the arbiter's word on what is left (P-24).
+What `project` does about contradictions: first the judge, then the arbiter on what is left (P-24).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from recollect.arbitration.propose import ProposeConflicts
-from recollect.contradictions.candidates import FindContradicting, LookedAt, claims_entered
+from recollect.contradictions.candidates import CandidateSet, FindContradicting, profile_of
 from recollect.contradictions.decisions import (
     Decision,
     DecisionStatus,
@@ -31,22 +31,20 @@ from recollect.contradictions.decisions import (
     pair_id,
     settled,
 )
-from recollect.contradictions.ledger import Decided
+from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.ledger import DecisionWriter
 from recollect.contradictions.merged import MergeParts
+from recollect.contradictions.relation import Profile, RelationKind, TimeBound
 from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
-from recollect.domain.claims import Claim, RelationKind, Said
-from recollect.domain.plain_statements import may_say_otherwise
-from recollect.domain.recognition import said_by, speaks
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import KeptMemory, ReadMemories
 from recollect.ports import Items
 from recollect.rules.groups import Rules
 from recollect.timeline.failed_projections import Fault, fault_of
-from recollect.timeline.slots import bound_of
 
 Promoted = Callable[[Scope, Event, datetime], KeptMemory | None]
 """The memory of a record, made now where there is none; None where there cannot be one."""
@@ -73,18 +71,18 @@ class _Made:
 
 
 class ApplyVerdicts:
-    """Again is no harm: a decision that is in the ledger is not made a second time."""
+    """Idempotent: a decision that is in the ledger is not made a second time."""
 
-    def __init__(self, items: Items, promoted: Promoted, decided: Decided, merge: MergeParts) -> None:
+    def __init__(self, items: Items, promoted: Promoted, decided: DecisionWriter, merge: MergeParts) -> None:
         self._items = items
         self._promoted = promoted
         self._decided = decided
         self._merge = merge
 
     def __call__(
-        self, scope: Scope, loser: Event, against: Sequence[Verdict], found: LookedAt, now: datetime
+        self, scope: Scope, loser: Event, against: Sequence[Verdict], found: CandidateSet, now: datetime
     ) -> list[KeptMemory]:
-        """The memories that changed by it: the loser's, one that holds both parts, those that are current again."""
+        """The memories that changed: the loser's, a merged one, those that are current again."""
         for _ in range(_TRIES):
             kept = self._promoted(scope, loser, now)
             if kept is None:
@@ -103,18 +101,16 @@ class ApplyVerdicts:
         return self._promoted(scope, event, now)
 
     def bounds(
-        self, scope: Scope, event: Event, kept: KeptMemory | None, said: Said | None, now: datetime
+        self, scope: Scope, event: Event, kept: KeptMemory | None, bounds: Sequence[TimeBound], now: datetime
     ) -> KeptMemory | None:
-        """The memory with the bounds that its own words set; None where nothing changes."""
-        if kept is None or said is None or kept.memory.id != event.id or kept.memory.status is not MemoryStatus.ACTIVE:
+        """Writes the bounds that the memory's own words set; None where nothing changes."""
+        if kept is None or kept.memory.id != event.id or kept.memory.status is not MemoryStatus.ACTIVE:
             return None
-        if event.key is not None and bound_of(event) is None:
-            return None  # it is its slot's value until the next one comes
-        after = bounded(kept.memory, said.claims)
+        after = bounded(kept.memory, bounds)
         return None if after == kept.memory else self._decided.bounded(scope, kept, after, now)
 
     def mend(self, scope: Scope, kept: KeptMemory | None, now: datetime) -> Iterator[KeptMemory]:
-        """What was cut short: what a retracted memory ended is current again, and it itself where its winner was."""
+        """Finishes what was cut short: what a retracted memory had ended is current again."""
         if kept is None:
             return
         if kept.memory.status is MemoryStatus.RETRACTED:
@@ -123,7 +119,7 @@ class ApplyVerdicts:
             yield from self._decided.fallen(scope, kept.memory, now)
 
     def leave_open(self, scope: Scope, older: str, verdict: Verdict, now: datetime) -> None:
-        """Notes that nobody can tell which counts; where that stands already, or was settled, nothing changes."""
+        """Opens a conflict, unless it is open already or was settled."""
         conflict = OpenConflict(newer=verdict.by, older=older, at=now, step=Step.CUE, rule=verdict.relation.rule)
         key = conflict_key(conflict.id)
         if not self._items.get(scope.user, [key]):
@@ -136,7 +132,7 @@ class ApplyVerdicts:
             return
 
     def _made(
-        self, scope: Scope, memory: Memory, against: Sequence[Verdict], found: LookedAt, now: datetime
+        self, scope: Scope, memory: Memory, against: Sequence[Verdict], found: CandidateSet, now: datetime
     ) -> _Made | None:
         known = self._items.get(scope.user, [decision_key(pair_id(one.by, memory.id)) for one in against])
         made = {key.key for key, item in known.items() if _stands(decision_in(item.value), memory, found)}
@@ -153,7 +149,9 @@ class ApplyVerdicts:
                 decisions.append(_decision(memory, verdict, now))
         return _Made(after, tuple(decisions), tuple(counted)) if decisions else None
 
-    def _written(self, scope: Scope, kept: KeptMemory, made: _Made, found: LookedAt, now: datetime) -> list[KeptMemory]:
+    def _written(
+        self, scope: Scope, kept: KeptMemory, made: _Made, found: CandidateSet, now: datetime
+    ) -> list[KeptMemory]:
         parts = [one for one in made.verdicts if one.relation.kind is RelationKind.CHANGES_PART]
         if parts and made.after.status is MemoryStatus.MERGED:
             (part,) = [one for one in parts if one.by == made.after.superseded_by]
@@ -163,10 +161,10 @@ class ApplyVerdicts:
         return [changed, *self.mend(scope, changed, now)]
 
 
-def _stands(decision: Decision, memory: Memory, found: LookedAt) -> bool:
-    """Whether it is not made again: a key's gives way, and so does one that an earlier end had taken the place of.
+def _stands(decision: Decision, memory: Memory, found: CandidateSet) -> bool:
+    """Whether the decision is not made again: a key's gives way, and so does one that an earlier end replaced.
 
-    A memory that a person edited since is left in peace.
+    A memory that a person edited since is not changed.
     """
     overtaken = memory.status is MemoryStatus.ACTIVE and decision.status is DecisionStatus.APPLIED
     again = overtaken and decision.outcome is not Outcome.OVERRIDDEN and not found.edited(memory)
@@ -190,37 +188,37 @@ def _decision(memory: Memory, verdict: Verdict, now: datetime) -> Decision:
 
 
 _MOST_ROUNDS = 4
-"""As often a memory that took up another one's part is looked at anew at once; further ones wait for its marker."""
+"""So often a merged memory is compared again at once; further rounds wait for its marker."""
 
 Verdicts = dict[str, list[Verdict]]
 
 
 @dataclass(slots=True)
 class Settled:
-    """The memories that changed, by id, and the records that they are of: those are to be shown anew."""
+    """The memories that changed, by id, and their records, whose documents in the index must follow."""
 
     memories: dict[str, KeptMemory] = field(default_factory=dict)
     refs: dict[str, EventRef] = field(default_factory=dict)
 
     def note(self, changed: KeptMemory | None) -> None:
-        """One more that changed, or the same again."""
         if changed is not None:
             self.memories[changed.memory.id] = changed
             self.refs[changed.memory.id] = changed.memory.ref
 
     def merged(self) -> set[str]:
-        """Those that took up another one's part, with the version in which they did."""
+        """The merged memories, each with its version."""
         found = (kept.memory for kept in self.memories.values())
         return {f"{one.id}/{one.version}" for one in found if one.origin is Origin.MERGED}
 
 
 class SettleContradictions:
-    """`rules` are the tenant's; raises what its ports raise, with some decisions made: again makes the rest."""
+    """Idempotent. `rules` are the tenant's. Raises what its ports raise, with a part of the decisions made."""
 
-    def __init__(self, find: FindContradicting, read: ReadMemories, apply: ApplyVerdicts) -> None:
+    def __init__(self, find: FindContradicting, read: ReadMemories, apply: ApplyVerdicts, judge: RelationJudge) -> None:
         self._find = find
         self._read = read
         self._apply = apply
+        self._judge = judge
 
     def __call__(
         self,
@@ -231,13 +229,14 @@ class SettleContradictions:
         rules: Rules,
         now: datetime,
     ) -> Settled:
-        """Settles what these records, which are projected now, contradict or are contradicted by."""
+        """Settles what these records contradict, and what contradicts them."""
         settled, seen, fresh = Settled(), set[str](), list(events)
         for _ in range(_MOST_ROUNDS):
-            found = self._found(scope, fresh, {**memories, **_by_record(settled, fresh)}, vectors, rules, now)
+            found = self._found(scope, fresh, {**memories, **_by_record(settled, fresh)}, vectors, now)
             if found is None:
                 break
-            self._settle(scope, [e for e in fresh if e.id in found.said], found, settled, now)
+            saying = [event for event in fresh if event.id in found.said]
+            self._settle(scope, saying, found, settled, now, applied=rules.conflict.auto_apply != "off")
             merged = settled.merged() - seen
             seen |= merged
             fresh = [found.events[i] for one in merged if (i := one.partition("/")[0]) in found.events]
@@ -249,27 +248,40 @@ class SettleContradictions:
         events: Sequence[Event],
         memories: Mapping[str, KeptMemory],
         vectors: Mapping[str, FloatArray],
-        rules: Rules,
         now: datetime,
-    ) -> LookedAt | None:
-        """These and what may contradict them; None where none of them claims anything."""
-        claims = {e.id: made for e in events if (made := _claims(e, memories, rules))}
-        fresh = [event for event in events if event.id in claims and not event.expired(now)]
+    ) -> CandidateSet | None:
+        """These and their candidates; None where none of them states anything."""
+        profiles = {e.id: profile for e in events if (profile := self._profile(e, memories)) is not None}
+        fresh = [event for event in events if event.id in profiles and not event.expired(now)]
         if not fresh:
             return None
-        self._find.enter(scope, fresh, claims, now)
-        led = self._find(scope, fresh, claims, vectors, now, plain=_plain(fresh, claims, rules))
-        others = {i: event for i, event in led.events.items() if speaks(event) and not event.expired(now)}
+        found = self._find(scope, fresh, profiles, vectors, now)
+        others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
         read = self._read.kept(scope, others) if others else {}
-        return LookedAt({**others, **{event.id: event for event in fresh}}, {**read, **memories}, rules, led.to)
+        together = {**others, **{event.id: event for event in fresh}}
+        return CandidateSet(together, {**read, **memories}, self._judge, found.of)
 
-    def _settle(self, scope: Scope, fresh: Sequence[Event], found: LookedAt, settled: Settled, now: datetime) -> None:
+    def _profile(self, event: Event, memories: Mapping[str, KeptMemory]) -> Profile | None:
+        kept = memories.get(event.id)
+        own = kept.memory if kept is not None and kept.memory.id == event.id else None
+        return profile_of(event, own, self._judge)
+
+    def _settle(
+        self,
+        scope: Scope,
+        fresh: Sequence[Event],
+        found: CandidateSet,
+        settled: Settled,
+        now: datetime,
+        *,
+        applied: bool,
+    ) -> None:
         verdicts, undecided = _verdicts(fresh, found)
         for event in fresh:
             for changed in self._apply.mend(scope, found.memories.get(event.id), now):
                 settled.note(changed)
-            settled.note(self._apply.bounds(scope, event, found.memories.get(event.id), found.said.get(event.id), now))
-        if found.rules.conflict.auto_apply == "off":
+            settled.note(self._apply.bounds(scope, event, found.memories.get(event.id), found.bounds(event.id), now))
+        if not applied:
             undecided += [(older_id, verdict) for older_id, against in verdicts.items() for verdict in against]
         else:
             self._decide(scope, verdicts, found, settled, now)
@@ -277,18 +289,18 @@ class SettleContradictions:
         for older_id, verdict in undecided:
             self._apply.leave_open(scope, older_id, verdict, now)
 
-    def _bound(self, scope: Scope, verdicts: Verdicts, found: LookedAt, settled: Settled, now: datetime) -> None:
-        """What holds over something else for a while is a memory, and ends with its bound."""
-        over = (one.by for against in verdicts.values() for one in against if _holds_over(one))
+    def _bound(self, scope: Scope, verdicts: Verdicts, found: CandidateSet, settled: Settled, now: datetime) -> None:
+        """What overrides something for a while becomes a memory, which ends with its bound."""
+        over = (one.by for against in verdicts.values() for one in against if _overrides(one))
         for memory_id in dict.fromkeys(over):
             record = found.record(memory_id)
             kept = self._apply.remembered(scope, record, now)
-            settled.note(self._apply.bounds(scope, record, kept, found.said.get(record.id), now))
+            settled.note(self._apply.bounds(scope, record, kept, found.bounds(record.id), now))
 
-    def _decide(self, scope: Scope, verdicts: Verdicts, found: LookedAt, settled: Settled, now: datetime) -> None:
-        """What was taken back first, the newest of it before what it took back itself: that decides nothing any more.
+    def _decide(self, scope: Scope, verdicts: Verdicts, found: CandidateSet, settled: Settled, now: datetime) -> None:
+        """Retractions first, the newest first: what was taken back decides nothing any more.
 
-        Then from the oldest record on, so that what was merged goes on as a whole.
+        Then from the oldest record on, so that a merged memory is compared as a whole.
         """
         oldest_first = sorted(verdicts, key=lambda one: (found.record(one).timestamp, one))
         never_so: set[str] = set()
@@ -303,18 +315,6 @@ class SettleContradictions:
                     never_so.add(older_id)
 
 
-def _claims(event: Event, memories: Mapping[str, KeptMemory], rules: Rules) -> tuple[Claim, ...]:
-    kept = memories.get(event.id)
-    return claims_entered(event, kept.memory if kept is not None and kept.memory.id == event.id else None, rules)
-
-
-def _plain(events: Iterable[Event], claims: Mapping[str, tuple[Claim, ...]], rules: Rules) -> frozenset[str]:
-    """Those that may end something in words which no rule knows; what has no verb and no cue says nothing of that."""
-    stating = (e for e in events if any(claim.attribute != "bit" for claim in claims[e.id]))
-    said = (said_by(e, e.content, claims[e.id], rules) for e in stating)
-    return frozenset(one.id for one in said if may_say_otherwise(one, rules.conflict.cue_rules))
-
-
 def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, KeptMemory]:
     return {event.id: settled.memories[event.id] for event in events if event.id in settled.memories}
 
@@ -323,23 +323,20 @@ def _takes_back(verdict: Verdict) -> bool:
     return verdict.relation.kind is RelationKind.RETRACTS
 
 
-def _holds_over(verdict: Verdict) -> bool:
+def _overrides(verdict: Verdict) -> bool:
     return verdict.relation.kind is RelationKind.OVERRIDES
 
 
-def _retracted(memory_id: str, settled: Settled, found: LookedAt) -> bool:
+def _retracted(memory_id: str, settled: Settled, found: CandidateSet) -> bool:
     changed = settled.memories.get(memory_id)
     return found.never_so(memory_id) if changed is None else changed.memory.status is MemoryStatus.RETRACTED
 
 
-def _verdicts(fresh: Iterable[Event], found: LookedAt) -> tuple[Verdicts, list[tuple[str, Verdict]]]:
-    """What newer records do to older ones, by the older one's id; and what no rule can tell."""
+def _verdicts(fresh: Iterable[Event], found: CandidateSet) -> tuple[Verdicts, list[tuple[str, Verdict]]]:
+    """What newer records do to older ones, by the older one's id; and what nobody can decide."""
     against: Verdicts = {}
     undecided: list[tuple[str, Verdict]] = []
-    for older, newer in found.pairs(fresh):
-        relation = found.relation(older, newer)
-        if relation is None:
-            continue
+    for older, newer, relation in found.relations(fresh):
         verdict = Verdict(found.identity(newer.id), newer.at, relation)
         if relation.kind is not RelationKind.UNDECIDED:
             if not found.said_again(older, newer):
@@ -360,7 +357,7 @@ Mark = Callable[[Scope, Sequence[EventRef]], None]
 
 
 class Steps(NamedTuple):
-    """What settles, and what proposes then."""
+    """The two steps, in this order."""
 
     settle: SettleContradictions
     propose: ProposeConflicts
@@ -371,17 +368,17 @@ Sparing = Callable[[Scope], Steps | None]
 
 @dataclass(slots=True)
 class Contradicted:
-    """The memories of the projected events as they are then, and the events that hold no longer as they were said."""
+    """The memories of the projected events afterwards, and the events whose words no longer hold as they were said."""
 
     memories: dict[str, KeptMemory]
     ended: list[EventRef] = field(default_factory=list)
 
 
 class FollowContradictions:
-    """`mark` lets those be projected again that are not projected now: their documents follow.
+    """`mark` marks changed memories for projection, so that the index follows; those projected now need no marker.
 
-    `sparing` gives steps that do not look at the user's events whose projection failed, None where there are none:
-    an event must not fail because of another's words. That one is settled when it is projected itself.
+    `sparing` gives steps that leave out the user's events whose projection failed, None where there are none: an event
+    must not fail because of another's words. The failed one is settled when it is projected itself.
     """
 
     def __init__(self, steps: Steps, mark: Mark, sparing: Sparing) -> None:
@@ -398,7 +395,7 @@ class FollowContradictions:
         rules: Rules,
         now: datetime,
     ) -> Contradicted:
-        """Raises what the ports raise, with some of it done: again makes the rest."""
+        """Idempotent. Raises what the ports raise, with a part of the changes made."""
         try:
             changed = _changed(self._steps, scope, events, memories, vectors, rules, now)
         except Exception as error:
@@ -432,7 +429,7 @@ def _changed(
 def _made_now(
     events: Sequence[Event], memories: Mapping[str, KeptMemory], settled: Mapping[str, KeptMemory]
 ) -> list[tuple[Event, Memory]]:
-    """Memories in their first version that no cue rule had anything to do with."""
+    """Memories in their first version that the judge did not change."""
     found = [(event, memories[event.id].memory) for event in events if event.id in memories]
     return [
         (event, memory)
@@ -442,6 +439,6 @@ def _made_now(
 
 
 def _ended(changed: Iterable[KeptMemory]) -> list[EventRef]:
-    """The events of memories that ended, whole or in part: what quotes them loses them."""
+    """The events of memories that ended, whole or in part: summaries that quote them are made anew."""
     over = [kept.memory for kept in changed if kept.memory.status is not MemoryStatus.ACTIVE or kept.memory.lapses]
     return [EventRef(source, memory.timestamp) for memory in over for source in memory.source_event_ids]

@@ -5,7 +5,7 @@ A session: one conversation, whose id everything said in it carries (K-59 to K-6
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeAlias
@@ -17,6 +17,9 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 
 _NO_METADATA: Mapping[str, Json] = MappingProxyType({})
 
+
+OPEN_ENDED = datetime(9999, 12, 31, tzinfo=UTC)
+"""What `Event.holds_until` is where the words of a value set no end."""
 
 ANSWERED_BY = "model"
 """Names in an answer's metadata the model that gave it."""
@@ -89,7 +92,9 @@ class Event:
 
     `timestamp` is when it was said, `recorded_at` when it arrived, both UTC with microseconds. `persona_id`
     None is the default persona. `embedding` is the caller's own vector, packed; None lets the embedder make one.
-    `superseded_by` names the next newer event of the same `key`, `superseded_at` its timestamp.
+    `superseded_by` names the next newer event of the same `key`, `superseded_at` its timestamp. `holds_until` is the
+    exclusive end that the words of a keyed event set ("until Friday"), OPEN_ENDED without one, None until `project` has
+    read them (P-24).
     """
 
     id: str
@@ -119,6 +124,7 @@ class Event:
     embedding: bytes | None = None
     superseded_by: str | None = None
     superseded_at: datetime | None = None
+    holds_until: datetime | None = None
     version: int = 1
 
     @property
@@ -144,6 +150,11 @@ class Event:
     def is_searchable(self) -> bool:
         """Whether its words and its vector are in the index: not of what is private, nor of a quotation."""
         return not self.is_private and not self.is_quotation
+
+    @property
+    def is_own_words(self) -> bool:
+        """Whether a person said it: not the assistant, nothing inferred, nothing private."""
+        return self.role is Role.USER and self.source is not Source.INFERRED and not self.is_private
 
     def expired(self, now: datetime) -> bool:
         """Gone from every read from the instant `expires_at` on."""

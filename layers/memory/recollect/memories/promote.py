@@ -15,6 +15,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Protocol
 
+from recollect.contradictions.candidates import said_by
 from recollect.contradictions.decisions import (
     BY_KEY,
     Decision,
@@ -25,13 +26,13 @@ from recollect.contradictions.decisions import (
     decision_in,
     decision_key,
 )
+from recollect.contradictions.judge import RelationJudge
 from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, MOST_WRITES, Item, ItemWrite, of_tenant
 from recollect.core.scope import Scope
 from recollect.deletion.forget_memories import ForgetMemories
-from recollect.domain.recognition import recognised
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.memories.memory import MOST_SOURCES, Memory, MemoryStatus, content_identity, embedding_id, promoted
 from recollect.memories.promotion import (
@@ -331,14 +332,15 @@ class BridgeGate:
     policies refuse too: they can end a suspension. What is in neither list of the answer is not promoted.
     """
 
-    def __init__(self, items: Items, ids: IdSource) -> None:
+    def __init__(self, items: Items, ids: IdSource, judge: RelationJudge) -> None:
         self._items = items
         self._ids = ids
+        self._judge = judge
 
     def __call__(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         """The routing; a deferral is durable on return. Raises what the items raise, and Conflict."""
         if not needs_state(events, rules.bridge):
-            return route(events, rules.bridge, suspended=False, always=_recognised(events, rules))
+            return route(events, rules.bridge, suspended=False, always=self._recognised(events))
         for _ in range(_TRIES):
             try:
                 return self._route(scope, events, rules, now)
@@ -349,7 +351,7 @@ class BridgeGate:
     def _route(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         item = self._items.get(of_tenant(scope.tenant), [STATE_KEY]).get(STATE_KEY)
         suspended = item is not None and state_in(item.value).suspended
-        routing = route(events, rules.bridge, suspended=suspended, always=_recognised(events, rules))
+        routing = route(events, rules.bridge, suspended=suspended, always=self._recognised(events))
         self._defer(scope, routing.deferred, now)
         if routing.recovered and item is not None:
             self._resume(scope.tenant, item, now)
@@ -385,10 +387,10 @@ class BridgeGate:
         healthy = BridgeState(suspended=False, source="saved event", since=now)
         self._items.write(of_tenant(tenant), [ItemWrite(STATE_KEY, state_document(healthy), item.version)], now)
 
-
-def _recognised(events: Sequence[Event], rules: Rules) -> set[str]:
-    """Those in which a cue rule recognises the value of an attribute or its end: memories, whatever the policies."""
-    return {event.id for event in events if recognised(event, rules)}
+    def _recognised(self, events: Sequence[Event]) -> set[str]:
+        """Those in which the judge recognises the value of an attribute or its end: memories, whatever the policies."""
+        said = (one for event in events if (one := said_by(event, None)) is not None)
+        return {one.id for one in said if self._judge.profile(one).recognised}
 
 
 _PAGE = 25

@@ -108,7 +108,7 @@ class ReadMemories:
         return told | self.items(scope, (one for one in wanted if not newest.tells(one)))
 
 
-class StandingMemories:
+class CurrentMemories:
     """A newer value of its key supersedes a memory from the moment it is durable, whatever the projector does."""
 
     def __init__(self, timeline: Timeline) -> None:
@@ -184,7 +184,7 @@ class ListMemories:
         self._timeline = timeline
         self._items = items
         self._read = ReadMemories(items)
-        self._standing = StandingMemories(timeline)
+        self._standing = CurrentMemories(timeline)
         self._gate = ValueGate(items)
 
     def __call__(self, scope: Scope, query: MemoryQuery, limit: int, after: str | None, now: datetime) -> MemoryPage:

@@ -21,7 +21,7 @@ from recollect.memories.memory import (
     content_identity,
     memory_of,
 )
-from recollect.memories.reading import KeptMemory, ReadMemories, StandingMemories
+from recollect.memories.reading import CurrentMemories, KeptMemory, ReadMemories
 from recollect.memories.representation import in_words_of
 from recollect.memories.storage import (
     TO_PROJECT,
@@ -81,7 +81,7 @@ class KeepMemories:
         self._announce = announce
         self._corrected = corrected
         self._generation = generation
-        self._standing = StandingMemories(timeline)
+        self._standing = CurrentMemories(timeline)
         self._read = ReadMemories(items)
         self._gate = ValueGate(items)
 

@@ -14,15 +14,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recollect.core.event import SPOKEN_TYPES, ContentType
-from recollect.domain.cue_overlay import CueOverlay
 from recollect.rules.values import Choice, Choices, Flag, Kind, Number, Table, Texts
-
-if TYPE_CHECKING:
-    from recollect.domain.cue_rules import CueRules
-
 
 MOST_PLACES = 50
 """Items of one section of a context, and messages of a raw window, at most."""
@@ -172,17 +167,6 @@ class ConflictRules:
     keyword_threshold: float = _rule(_SHARE, 0.5, "Share of common keywords above which they are")
     time_window_ms: int = _rule(Number(0, _YEAR_MS, whole=True), 300_000, "Distance in ms within which they are close")
     importance_delta: float = _rule(_SHARE, 0.4, "Difference in importance above which they differ")
-    cues: Mapping[str, Any] = field(
-        default_factory=dict,
-        metadata={"kind": CueOverlay(), "meaning": "Cue rules over those of the package, by section and name"},
-    )
-
-    @property
-    def cue_rules(self) -> "CueRules":
-        """The package's rules with these over them; the same ones for equal overlays."""
-        from recollect.domain.cue_rules import cue_rules_of
-
-        return cue_rules_of(self.cues)
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,6 +157,9 @@ class _Fresh:
     def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
         self._projections.keep_place(scope, event, emptied=emptied)
 
+    def store_bound(self, scope: Scope, event: Event) -> None:
+        self._projections.store_bound(scope, event)
+
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         return self._projections.supersede(scope, event, by)
 

@@ -24,7 +24,7 @@ from recollect.rules.importance import content_type_of, extract_tags, score
 
 FORMAT_VERSION = 1
 
-_DATES = ("timestamp", "recorded_at", "expires_at", "superseded_at")
+_DATES = ("timestamp", "recorded_at", "expires_at", "superseded_at", "holds_until")
 _DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {"event_type": "conversation", "views": 0, "is_private": False, "metadata": {}, "tags": [], "version": 1}
 )

@@ -8,13 +8,13 @@ Slots: enters a keyed event in its slot's history and says of its neighbours who
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.core.errors import VersionMismatch
-from recollect.core.event import Event, EventRef, Role, Source
+from recollect.core.event import OPEN_ENDED, Event, EventRef
 from recollect.core.scope import Scope
-from recollect.domain.value_bounds import value_bound
 from recollect.ports import Projections, Timeline
 from recollect.timeline.listing import readable_events
 
@@ -63,12 +63,25 @@ def beside(slot: tuple[str, str, str]) -> tuple[str, str, str]:
 def bound_of(event: Event) -> datetime | None:
     """Until when a keyed value holds by its own words (P-24), exclusive; None without a key, or where it is open-ended.
 
-    In a person's own words only: an assistant's and what was inferred bound nothing. Nor does a date by which something
-    is due ("before Friday"), nor how long something has lasted ("I've worked there for three years"), nor when
-    something happened ("I joined Bosch this week").
+    In a person's own words only: an assistant's and what was inferred bound nothing.
     """
-    own_words = event.role is Role.USER and event.source is not Source.INFERRED and not event.is_private
-    return value_bound(event.content, event.timestamp) if event.key is not None and own_words else None
+    if event.key is None or not event.is_own_words:
+        return None
+    until = event.holds_until or read_bound(event)
+    return None if until == OPEN_ENDED else until
+
+
+def read_bound(event: Event) -> datetime:
+    """The end that the words of a value set, OPEN_ENDED without one. `project` stores it.
+
+    Readers come here only for an event that waits to be projected, or was projected before the field was stored. Not an
+    end is a date by which something is due ("before Friday"), nor how long something has lasted ("I've worked there for
+    three years"), nor when something happened ("I joined Bosch this week").
+    """
+    # Imported here: who reads projected events needs no reader of dates.
+    from recollect.contradictions.holds_until import holds_until
+
+    return holds_until(event.content, event.timestamp) or OPEN_ENDED
 
 
 def entry_of(event: Event) -> SlotEntry:
@@ -153,9 +166,10 @@ class FillSlots:
 
     def __call__(self, scope: Scope, event: Event) -> list[Event]:
         """The events as they are now whose supersession this event decides: itself and the one before it."""
-        slot = slot_of(event)
         if event.key is not None:
+            event = self._with_bound(scope, event)
             self._projections.fill_slot(scope, event)
+        slot = slot_of(event)
         if slot is None:
             return []
         history = self._timeline.slot_history(scope, slot)
@@ -182,6 +196,17 @@ class FillSlots:
             self._projections.mark(scope, [one.ref])
             self._settled(scope, one, successor(entry_of(one), with_told(history, [one])))
         return [one.ref for one in there.values()]
+
+    def _with_bound(self, scope: Scope, event: Event) -> Event:
+        """The event with the end that its words set, stored where it was not: readers need not read the words again.
+
+        Where another writer changed the event meanwhile, the next projection stores it.
+        """
+        bounded = replace(event, holds_until=read_bound(event))
+        if bounded != event:
+            with suppress(VersionMismatch):
+                self._projections.store_bound(scope, bounded)
+        return bounded
 
     def _settled(self, scope: Scope, event: Event | None, by: SlotEntry | None) -> Event | None:
         """The event with its successor written; None where it is gone by then."""

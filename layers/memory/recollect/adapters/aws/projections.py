@@ -138,6 +138,10 @@ class DynamoDBProjections:
         if slot is not None:
             self._put_where_absent(slot_item(scope, slot, event, emptied))
 
+    def store_bound(self, scope: Scope, event: Event) -> None:
+        """Writes until when its value holds. Raises VersionMismatch where it changed since it was read, or is gone."""
+        self._replace(scope, event, event)
+
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one; answers it with its new version. Raises VersionMismatch."""
         changed = replace(

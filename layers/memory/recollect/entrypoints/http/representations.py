@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recollect.retrieval.ranking import Ranked
 
 PAGE_BYTES = 4_500_000  # of the 5.5 MB that an answer may have
-_INTERNAL = frozenset({"embedding", "superseded_at"})
+_INTERNAL = frozenset({"embedding", "holds_until", "superseded_at"})
 
 
 def event_json(event: Event) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from recollect.domain.cue_overlay import CueOverlay
 from recollect.entrypoints.http.fields import Refused, Schema, Shape
 from recollect.rules.groups import CATEGORIES, RetentionRule, Rules
 from recollect.rules.reading import MOST_POLICIES, kind_of, read_rules
@@ -74,8 +73,6 @@ def kind_schema(kind: Kind) -> Schema:
         case Choices():
             items = {"type": "string", "enum": list(kind.names)}
             return {"type": ["array", "null"] if kind.optional else "array", "items": items}
-        case CueOverlay():
-            return {"type": "object", "additionalProperties": {"type": "object"}}
         case Table():
             names: Schema = (
                 {"enum": list(kind.names)} if kind.names else {"minLength": 1, "maxLength": LONGEST_NAME_BYTES}
