@@ -74,7 +74,7 @@ def pairs() -> dict[str, dict[str, float]]:
 
 
 def _found(earlier: str, later: str) -> RelationKind | None:
-    (relation,) = JUDGE.judge(Said("2", later, LATER), [Said("1", earlier, EARLIER)])
+    (relation,) = JUDGE.judge(Said(id="2", text=later, at=LATER), [Said(id="1", text=earlier, at=EARLIER)])
     return relation.kind if relation else None
 
 
