@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from embedded.archiving import exported
 from embedded.setting import ANNA, Memory, open_memory
+from recollect.archive.record_line import line_text
 from recollect.contradictions import holds_until as reader
 from recollect.core.event import OPEN_ENDED, Event
 from recollect.timeline.record import EventDraft
@@ -76,3 +78,9 @@ def test_a_value_stored_without_its_end_answers_the_same_and_gets_it_when_it_is_
     memory.app.parts.projections.mark(ANNA, [one.ref for one in stored(memory)])
     memory.project()
     assert None not in [one.holds_until for one in stored(memory)]
+
+
+@pytest.mark.spec("P-24")
+def test_an_export_has_no_end_that_is_derived_from_the_words(memory: Memory) -> None:
+    memory.project()
+    assert "holds_until" not in "".join(line_text(line) for line in exported(memory))

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from recollect.core.event import OPEN_ENDED
 from recollect.memories.storage import memory_json
 from samples.events import event
 
@@ -14,3 +15,8 @@ def test_names_are_in_camel_case_and_metadata_is_left_alone() -> None:
     assert {"conversationId", "contentType", "recordedAt", "isPrivate", "userId"} <= set(shown)
     assert all(re.fullmatch("[a-z]+([A-Z][a-z]+)*", name) for name in shown)
     assert shown["metadata"] == {"source_id": "t_1"}
+
+
+def test_what_is_derived_from_the_words_is_not_shown() -> None:
+    bounded = event(content="Berlin until Friday", key="city", holds_until=OPEN_ENDED)
+    assert memory_json(bounded) == memory_json(event(content="Berlin until Friday", key="city"))

@@ -13,6 +13,7 @@ An event as JSON in the names that other memory stores of this kind use: camelCa
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -143,5 +144,9 @@ _BAR = re.compile(r"_([a-z])")
 
 
 def memory_json(event: Event) -> dict[str, Any]:
-    """The record of the event, its names in camelCase: `conversationId`, `contentType`; `metadata` as it was given."""
-    return {_BAR.sub(lambda bar: bar.group(1).upper(), name): value for name, value in to_record(event).items()}
+    """The record of the event, its names in camelCase: `conversationId`, `contentType`; `metadata` as it was given.
+
+    `holds_until` is derived from the words, and left out.
+    """
+    record = to_record(replace(event, holds_until=None))
+    return {_BAR.sub(lambda bar: bar.group(1).upper(), name): value for name, value in record.items()}
