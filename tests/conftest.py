@@ -6,11 +6,14 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("recollect.contracts")
+
+pytest_plugins = ["embedded.fixtures"]
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.load_profile("default")
@@ -72,7 +75,10 @@ SLOW_FILES = (
     "crashes/",
     "adapters/",
     "entrypoints/",
-    "application/",
+    "summaries/",
+    "contradictions/",
+    "archive/",
+    "deletion/",
 )
 """What lasts longest, as beginnings of paths: begun first, so that the end of a run is of short tests."""
 
@@ -80,23 +86,41 @@ ONE_BY_ONE = ("engines/", "crashes/")
 """Folders whose tests last long and share nothing."""
 
 
+BUILT = ("deployment/test_built_", "deployment/test_layer_versions")
+"""Files that lay out the built layers: one worker does, once."""
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--dist loadgroup`: long tests first; the tests of a file together, so that its fixtures are made once."""
-    if not getattr(config.option, "loadgroup", False):
-        return
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first, so that the end of a run is of short ones."""
     items.sort(key=_turn)
-    for item in items:
-        path = _path(item)
-        if item.get_closest_marker("xdist_group") is None and not path.startswith(ONE_BY_ONE):
-            item.add_marker(pytest.mark.xdist_group(path))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The tests of a file run on one worker: its fixtures are made once. (pytest 9.2 hides the groups of xdist.)"""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
+        def _split_scope(self, nodeid: str) -> str:
+            return _group(nodeid)
+
+    return ByFile(config, log)
+
+
+def _group(nodeid: str) -> str:
+    """What runs on one worker, one after another."""
+    path = nodeid.partition("::")[0].removeprefix("tests/")
+    if path.startswith(BUILT):
+        return "built"
+    return nodeid if path.startswith(ONE_BY_ONE) else path
 
 
 def _turn(item: pytest.Item) -> int:
-    """Tests that name their group come first: each of these is one long piece."""
-    if item.get_closest_marker("xdist_group") is not None:
-        return -1
+    """Built artifacts come first: they are one long piece."""
     path = _path(item)
+    if path.startswith(BUILT):
+        return -1
     return next((turn for turn, part in enumerate(SLOW_FILES) if path.startswith(part)), len(SLOW_FILES))
 
 
@@ -125,4 +149,4 @@ def _tell_crash_points(terminalreporter: pytest.TerminalReporter) -> None:
     if found:
         calls, points, runs = (sum(one[f"crash_{name}"] for one in found) for name in ("calls", "points", "runs"))
         told = f"{len(found)} scenarios, {calls} calls, {points} points, {runs} of them run"
-        terminalreporter.write_line(f"crash matrix: {told}; a kill after a call is one before the next")
+        terminalreporter.write_line(f"crash matrix: {told}; all: make crashes")

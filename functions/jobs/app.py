@@ -1,6 +1,5 @@
 """jobs: runs the jobs that an operator asked for, step by step, on schedule."""
 
-from recollect.entrypoints.aws_wiring import open_embedding_app
-from recollect.entrypoints.aws_wiring_jobs import jobs_handler
+from recollect.entrypoints.lambda_handlers import jobs_handler, open_embedding_app
 
 handler = jobs_handler(open_embedding_app())

@@ -1,6 +1,5 @@
 """mcp: the tools and the context for assistants that speak MCP."""
 
-from recollect.entrypoints.aws_wiring import open_warm_app
-from recollect.entrypoints.mcp.aws import mcp_handler
+from recollect.entrypoints.lambda_handlers import mcp_handler, open_warm_app
 
 handler = mcp_handler(open_warm_app())

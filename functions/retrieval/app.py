@@ -1,8 +1,6 @@
-"""retrieval: reads the timeline, searches, keeps memories, deletes, takes signals, and says how the deployment is."""
+"""retrieval: searches, reads the timeline, takes feedback, and says how the deployment is."""
 
-from recollect.entrypoints.aws_wiring import open_warm_app
 from recollect.entrypoints.http.aws import http_handler
+from recollect.entrypoints.lambda_handlers import open_warm_app
 
-GROUPS = ("retrieval", "memories", "contradictions", "operations", "forgetting", "jobs", "bridge", "snapshots")
-
-handler = http_handler(*GROUPS, app=open_warm_app())
+handler = http_handler("retrieval", "operations", app=open_warm_app())

@@ -9,7 +9,7 @@ import pytest
 from adapters.embedders.local_server import Reply, running_server
 from recollect.adapters.deadline import within
 from recollect.adapters.http_connection import HttpConnection, HttpService, retry_after_seconds
-from recollect.domain.errors import CutAnswer, OutOfTime, UpstreamFailed
+from recollect.core.errors import CutAnswer, OutOfTime, UpstreamFailed
 
 
 def connection(url: str, **service: object) -> HttpConnection:

@@ -8,8 +8,8 @@ import pytest
 from moto import mock_aws
 
 from recollect.bootstrap import open_app
-from recollect.domain.errors import ConfigurationError, Unavailable
-from recollect.domain.rules import Rules
+from recollect.core.errors import ConfigurationError, Unavailable
+from recollect.rules.groups import Rules
 from recollect.settings import Settings
 
 AWS = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "eu-west-1"}
@@ -21,7 +21,7 @@ def opened_with(tmp_path: Path, **variables: str) -> Rules:
     environment = {"RECOLLECT_HOME": str(tmp_path / "home"), "RECOLLECT_EMBEDDER": "none", **variables}
     app = open_app(Settings.from_environment(environment))
     try:
-        return app.rules("acme")
+        return app.rules.resolved("acme")
     finally:
         app.parts.close()
 

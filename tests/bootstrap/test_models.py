@@ -12,7 +12,7 @@ from recollect.adapters.models import resilient
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.contracts.model import a_request
-from recollect.domain.errors import ConfigurationError, OutOfTime, Unavailable
+from recollect.core.errors import ConfigurationError, OutOfTime, Unavailable
 from recollect.settings import Settings
 
 OPENAI = {"RECOLLECT_OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "RECOLLECT_OPENAI_MODEL": "llama3.2"}

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from application.archiving import USER, all_events, exported, keyed, remarks, snapshot, texts
-from application.setting import ANNA, Memory, open_memory
+from embedded.archiving import USER, all_events, exported, keyed, remarks, snapshot, texts
+from embedded.setting import ANNA, Memory, open_memory
 from recollect.adapters.local import whole_store as files
-from recollect.application.reject_value import Rejecting
 from recollect.bootstrap import whole_store as whole
 from recollect.bootstrap.whole_store import back_up_store, restore_store
-from recollect.domain.errors import Conflict, InvalidInput, NotFound, NotReady, StoredDataError
+from recollect.core.errors import Conflict, InvalidInput, NotFound, NotReady, StoredDataError
+from recollect.deletion.reject import Rejecting
 from recollect.settings import Settings
 
 
@@ -45,9 +45,9 @@ def test_everything_is_there_and_nothing_is_made_again(memory: Memory, tmp_path:
     other = restored(tmp_path, memory)
     assert all_events(other) == all_events(memory)
     assert exported(other) == exported(memory)
-    assert [one.id for one in other.app.snapshots.page("acme", 10, None).snapshots] == [made]
+    assert [one.id for one in other.app.segments.snapshots.page("acme", 10, None).snapshots] == [made]
     assert other.found("Lyon") == memory.found("Lyon")
-    assert other.app.apply_tombstones.check().ready
+    assert other.app.deletion.apply_tombstones.check().ready
     assert other.project() == 1
     assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["archive", "recollect.db"]
     assert not [path for path in (tmp_path / "second").iterdir() if path.name.startswith(".")]
@@ -63,9 +63,9 @@ def test_what_was_deleted_since_is_deleted_before_anybody_reads(
     memory.add("the zebra sings")
     memory.project()
     back_up_store(settings(tmp_path / "first"), tmp_path / "copy")
-    memory.app.forget(ANNA, now=memory.now, event_id=ids[2])
-    memory.app.forget(ANNA, now=memory.now, event_id=memory.ids[-2])
-    memory.app.reject_value(ANNA, "the zebra sings", Rejecting(now=memory.now, actor=USER, via="test"))
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[2])
+    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[-2])
+    memory.app.deletion.reject(ANNA, "the zebra sings", Rejecting(now=memory.now, actor=USER, via="test"))
     memory.project()
     newest = (tmp_path / "second") if archive_is_there else (tmp_path / "copy")
     shutil.rmtree(newest / "archive", ignore_errors=True)

@@ -11,7 +11,7 @@ from recollect.client import AsyncRecollect, Recollect
 
 
 def test_what_is_exported_is_imported(server_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.application.export_memories.PAGE_BYTES", 1_500)
+    monkeypatch.setattr("recollect.archive.transfer.PAGE_BYTES", 1_500)
     user, other = f"user {uuid4().hex}", f"other {uuid4().hex}"
     with Recollect(server_url, KEY) as memory:
         memory.add_events(user, [{"content": f"remark {n}"} for n in range(6)])

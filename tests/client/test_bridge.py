@@ -9,7 +9,7 @@ import pytest
 
 from client.conftest import KEY
 from recollect.client import AsyncRecollect, Recollect, Unprocessable
-from recollect.client.shapes import Json, NewEvent
+from recollect.client.types import Json, NewEvent
 
 
 def test_signals_audit_and_ledger(server_url: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from client.conftest import KEY
 from recollect.client import AsyncRecollect, Conflict, NotFound, Recollect, Unprocessable
-from recollect.client.contradiction_calls import resolve_conflict, revert_decision
+from recollect.client.calls import post_once
 
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 PAIR = "018f4cf3-a400-7000-8000-000000000002.018f4cf3-a400-7000-8000-000000000001"
@@ -64,8 +64,9 @@ def test_the_other_client_asks_the_same(server_url: str, user: str) -> None:
 
 
 def test_a_call_has_a_key_and_ids_of_any_script() -> None:
-    call = resolve_conflict("né", "a/b", "w", None, {"persona_id": "p", "household_id": None})
+    query = {"persona_id": "p", "household_id": None}
+    call = post_once(None, "users", "né", "conflicts", "a/b", "resolve", body={"winner": "w"}, query=query)
     assert call.path == "/v1/users/~bsOp/conflicts/~YS9i/resolve"
     assert (call.body, call.query) == ({"winner": "w"}, {"persona_id": "p"})
     assert len(call.headers["Idempotency-Key"]) == 32
-    assert revert_decision("anna", PAIR, "k", {}).headers == {"Idempotency-Key": "k"}
+    assert post_once("k", "users", "anna").headers == {"Idempotency-Key": "k"}

@@ -8,16 +8,14 @@ that what is held here is that they stay so, and not how well unseen words are r
 import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from recollect.domain.claim_reading import read_claims
-from recollect.domain.claim_relations import relate
-from recollect.domain.claims import Relation, RelationKind, Said
-from recollect.domain.cue_rules import default_cue_rules
+from recollect.contradictions.cues import CueJudge
+from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.relation import Relation, RelationKind, Said
 
 FOLDER = Path(__file__).parent
 EARLIER, LATER = datetime(2026, 1, 9, 10, tzinfo=UTC), datetime(2026, 3, 10, 10, tzinfo=UTC)
@@ -60,16 +58,13 @@ class Near(NamedTuple):
 
 
 CASES = [Case(*row) for row in json.loads((FOLDER / "acceptance.json").read_text("utf-8"))]
+JUDGE: RelationJudge = CueJudge()
 NEAR = [Near(*row) for row in json.loads((FOLDER / "near_misses.json").read_text("utf-8"))]
 
 
-@lru_cache(maxsize=8192)
-def said(text: str, at: datetime) -> Said:
-    return Said("1" if at == EARLIER else "2", text, at, "", read_claims(text, at, default_cue_rules()))
-
-
 def relation(earlier: str, later: str) -> Relation | None:
-    return relate(said(earlier, EARLIER), said(later, LATER), default_cue_rules())
+    (found,) = JUDGE.judge(Said(id="2", text=later, at=LATER), [Said(id="1", text=earlier, at=EARLIER)])
+    return found
 
 
 def is_right(case: Case) -> bool:

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from application.setting import ANNA
 from crashes.evidence import city, gone
 from crashes.remembering import USER, remembered
 from crashes.running import run_job
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.import_memories import ImportOrder
-from recollect.domain.record_line import read_line
-from recollect.domain.scope import Scope
+from embedded.setting import ANNA
+from recollect.archive.record_line import read_line
+from recollect.archive.transfer import ImportOrder
+from recollect.core.scope import Scope
 
 BEN = Scope("acme", "ben")
 
@@ -19,20 +19,20 @@ BEN = Scope("acme", "ben")
 def archived(world: World) -> None:
     """Closed segments that are written, and a snapshot; then something new, and something deleted."""
     remembered(world)
-    world.app.compact_segments.close(ANNA, world.now)
-    world.app.compact_segments(ANNA, world.now)
+    world.app.segments.compact.close(ANNA, world.now)
+    world.app.segments.compact(ANNA, world.now)
     assert run_job(world, "snapshot") == "done"
     world.known["snapshot"] = world.known["job"]
     world.known["later"] = world.say("I bake bread.", city("Bonn", 2))
-    world.app.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
     world.reconcile()
 
 
 def closed(world: World) -> None:
     """A closed segment that nobody has written, one event of which is gone."""
     remembered(world)
-    world.app.compact_segments.close(ANNA, world.now)
-    world.app.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.app.segments.compact.close(ANNA, world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
     world.reconcile()
 
 
@@ -60,89 +60,62 @@ def _order(world: World, via: str) -> ImportOrder:
 
 
 def _exported(world: World) -> list[Any]:
-    page = world.app.export_memories.page(ANNA, None, world.now)
+    page = world.app.segments.export.page(ANNA, None, world.now)
     return [read_line(text) for text in page.text.splitlines()]
 
 
-@scenario(
-    "compact_segments",
-    "compact_segments.close",
-    "compact_segments.run",
-    "compact_segments.refs",
-    "segment_archive.write",
-    "record_lines",
-    prepare=closed,
-)
+@scenario(prepare=closed)
 def compact(world: World) -> None:
     """A closed segment, then the open one, as the schedule does it."""
-    world.app.compact_segments(ANNA, world.now)
-    world.app.compact_segments.close(ANNA, world.now)
-    world.app.compact_segments.run(world.now, lambda: 600.0)
+    world.app.segments.compact(ANNA, world.now)
+    world.app.segments.compact.close(ANNA, world.now)
+    world.app.segments.compact.run(world.now, lambda: 600.0)
 
 
-@scenario(
-    "take_snapshot.step",
-    "rotate_index.step",
-    "index_snapshots.put",
-    "index_snapshots.finish",
-    "snapshots.begin",
-    "snapshots.user",
-    "snapshots.put_user",
-    "snapshots.put_vectors",
-    "snapshots.finish",
-    prepare=remembered,
-)
+@scenario(prepare=remembered)
 def job_snapshot(world: World) -> str:
     """The job `snapshot`."""
     return run_job(world, "snapshot")
 
 
-@scenario("take_snapshot.step", prepare=remembered)
+@scenario(prepare=remembered)
 def job_snapshot_in_steps(world: World) -> str:
     """So little time at once that every piece is a step of its own."""
     return run_job(world, "snapshot", hurried=True)
 
 
-@scenario("rewrite_segments", "index_snapshots.forget", prepare=archived, after=gone("nuts"))
+@scenario(prepare=archived, after=gone("nuts"))
 def forget_what_is_archived(world: World) -> None:
     """A deletion reaches segments and snapshots."""
     gone = world.app.parts.timeline.find(ANNA, world.known["promoted"])
     if gone is not None:
-        world.app.forget(ANNA, event_id=gone.id, now=world.now)
-        world.app.rewrite_segments(ANNA, [gone.ref], world.now)
-        world.app.forget_indexed(ANNA, [gone.ref])
+        world.app.deletion.forget(ANNA, event_id=gone.id, now=world.now)
+        world.app.segments.rewrite(ANNA, [gone.ref], world.now)
+        world.app.search_index.forget(ANNA, [gone.ref])
 
 
-@scenario("empty_archived_slots", "segment_archive.supersede", prepare=archived, after=gone("Bonn"))
+@scenario(prepare=archived, after=gone("Bonn"))
 def forget_what_superseded_an_archived_value(world: World) -> None:
     """The archive's value of the slot, which is the one before, says that it is superseded."""
     gone = world.app.parts.timeline.find(ANNA, world.known["later"][1])
     if gone is not None:
-        world.app.forget(ANNA, event_id=gone.id, now=world.now)
-        world.app.empty_archived_slots(ANNA, [gone.ref], world.now)
+        world.app.deletion.forget(ANNA, event_id=gone.id, now=world.now)
+        world.app.segments.empty_slots(ANNA, [gone.ref], world.now)
 
 
-@scenario(
-    "restore_snapshot.step",
-    "snapshots.users",
-    "snapshots.lines",
-    "snapshots.vectors",
-    "snapshots.one",
-    prepare=lost,
-    lost=True,
-)
+@scenario(prepare=lost, lost=True)
 def job_restore(world: World) -> str:
     """The job `restore` into a new table: what was deleted before the snapshot's rewriting stays away."""
     return run_job(world, "restore", {"snapshot_id": world.known["snapshot"]})
 
 
-@scenario("restore_snapshot.step", prepare=archived)
+@scenario(prepare=archived)
 def job_restore_over(world: World) -> str:
     """Into the table that it was taken of: nothing is there twice, and nothing deleted is back."""
     return run_job(world, "restore", {"snapshot_id": world.known["snapshot"]})
 
 
-@scenario("read_segments.manifests", "read_segments.manifest", "read_segments.segment", prepare=lost, lost=True)
+@scenario(prepare=lost, lost=True)
 def job_restore_timeline(world: World) -> str:
     """From the segments of the timeline."""
     return run_job(world, "restore", {"snapshot_id": "timeline"})
@@ -150,41 +123,32 @@ def job_restore_timeline(world: World) -> str:
 
 def copied(world: World) -> None:
     """Ben has what Anna exported."""
-    world.app.import_memories(BEN, _exported(world), _order(world, "import"))
+    world.app.archive.import_memories(BEN, _exported(world), _order(world, "import"))
     event = world.app.parts.timeline.find(ANNA, world.known["promoted"])
     assert event is not None
     world.known["ref"] = event.ref
 
 
-@scenario("import_memories", prepare=archived)
+@scenario(prepare=archived)
 def import_a_copy(world: World) -> dict[str, int]:
     """Anna's records become Ben's too; her own are there already."""
     lines = world.known.setdefault("lines", _exported(world))
-    own = world.app.import_memories(ANNA, lines, _order(world, "import"))
-    world.app.import_memories(BEN, lines, _order(world, "import"))
+    own = world.app.archive.import_memories(ANNA, lines, _order(world, "import"))
+    world.app.archive.import_memories(BEN, lines, _order(world, "import"))
     return {outcome.value: count for outcome, count in own.counts.items()}
 
 
-@scenario("rewrite_segments.erase", "segment_archive.erase", prepare=archived)
+@scenario(prepare=archived)
 def erase_the_archive(world: World) -> None:
     """Of one user."""
-    world.app.rewrite_segments.erase(ANNA)
+    world.app.segments.rewrite.erase(ANNA)
 
 
-@scenario(
-    "read_segments",
-    "segment_archive.read",
-    "snapshots.ids",
-    "snapshots.page",
-    "diff_snapshots",
-    "export_memories.page",
-    prepare=twice,
-    reads=True,
-)
+@scenario(prepare=twice, reads=True)
 def archives(world: World) -> list[Any]:
     """As they are read."""
-    lines = [line.event.content for line in world.app.read_segments(ANNA)]
-    diff = world.app.diff_snapshots("acme", world.known["first"], world.known["snapshot"])
-    listed = [one.id for one in world.app.snapshots.page("acme", 10, None).snapshots]
-    page = world.app.export_memories.page(ANNA, None, world.now)
-    return [*lines, dict(diff.counts), world.app.snapshots.ids("acme"), listed, page.lines]
+    lines = [line.event.content for line in world.app.segments.read(ANNA)]
+    diff = world.app.segments.diff("acme", world.known["first"], world.known["snapshot"])
+    listed = [one.id for one in world.app.segments.snapshots.page("acme", 10, None).snapshots]
+    page = world.app.segments.export.page(ANNA, None, world.now)
+    return [*lines, dict(diff.counts), world.app.segments.snapshots.ids("acme"), listed, page.lines]

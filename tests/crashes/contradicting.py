@@ -3,28 +3,28 @@
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
 from crashes.evidence import city
 from crashes.remembering import QUOTES, USER
 from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import BEGIN, World
-from recollect.application.list_decisions import DecisionFilter
-from recollect.application.revert_decision import RevertOrder
-from recollect.domain.claims import Relation, RelationKind
-from recollect.domain.decisions import (
+from embedded.setting import ANNA
+from recollect.contradictions.decisions import (
     ConflictStatus,
     OpenConflict,
     Step,
+    Verdict,
     conflict_document,
     conflict_key,
     decision_in,
 )
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Conflict, NotFound
-from recollect.domain.items import ItemWrite
-from recollect.domain.memory_items import memory_in
-from recollect.domain.settlement import Verdict
+from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.relation import Relation, RelationKind
+from recollect.contradictions.resolve import RevertOrder
+from recollect.core.errors import Conflict, NotFound
+from recollect.core.items import ItemWrite
+from recollect.memories.storage import memory_in
+from recollect.timeline.record import EventDraft
 
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 TUESDAY, LATER = "The meeting is on Tuesday at 3pm", "The meeting is still Tuesday but at 4pm now"
@@ -64,7 +64,7 @@ def resolved(world: World) -> None:
     """The same, with a person's word on the conflict."""
     decided(world)
     winner = world.known["conflict"].partition(".")[0]
-    done = world.app.resolve_conflict(ANNA, world.known["conflict"], winner, USER, world.now)
+    done = world.app.contradictions.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
     world.known["user"] = done.decision_id
     world.reconcile()
 
@@ -83,28 +83,22 @@ def _current(*contents: str) -> Any:
     return check
 
 
-@scenario(
-    *("follow_contradictions", "settle_contradictions", "find_contradicting", "find_contradicting.enter"),
-    *("apply_verdicts", "apply_verdicts.bounds", "decided.changed", "decided.told", "decided.bounded"),
-    *("merge_parts", "merge_parts.into", "propose_conflicts", "find_contradicting.similar", "decided.withdrawn"),
-    prepare=stated,
-    after=_current(LYON, "I no longer eat meat.", "Oslo"),
-)
+@scenario(prepare=stated, after=_current(LYON, "I no longer eat meat.", "Oslo"))
 def settle_contradictions(world: World) -> None:
     """What ends, replaces, takes back, bounds and changes a part, all in one round."""
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile(world.now)
 
 
-@scenario("decided.withdrawn", "decided.taken_back", prepare=decided, after=_current(PARIS, LYON))
+@scenario(prepare=decided, after=_current(PARIS, LYON))
 def withdraw_decisions(world: World) -> bool:
     """What a record had decided that turned out never to have been so."""
     winner = world.known["cue"].partition(".")[0]
-    for changed in world.app.decided.withdrawn(ANNA, winner, world.now):
+    for changed in world.app.contradictions.ledger.withdrawn(ANNA, winner, world.now):
         world.app.parts.projections.mark(ANNA, [changed.memory.ref])
     return True
 
 
-@scenario("apply_verdicts.leave_open", prepare=decided)
+@scenario(prepare=decided)
 def leave_open(world: World) -> bool:
     """Nobody can tell which of two counts, and it is noted once."""
     timeline = world.app.parts.timeline
@@ -114,87 +108,76 @@ def leave_open(world: World) -> bool:
     relation = Relation(kind=RelationKind.UNDECIDED, rule="test")
     verdict = Verdict(newer.id, newer.timestamp, relation)
     for _ in range(2):
-        world.app.apply_verdicts.leave_open(ANNA, older.id, verdict, world.now)
+        world.app.contradictions.apply_verdicts.leave_open(ANNA, older.id, verdict, world.now)
     return True
 
 
 def _revert(world: World, name: str) -> None:
-    world.app.revert_decision(ANNA, world.known[name], RevertOrder(actor=USER, now=world.now))
+    world.app.contradictions.revert(ANNA, world.known[name], RevertOrder(actor=USER, now=world.now))
 
 
-@scenario("revert_decision", "decided.back", prepare=decided, after=_current(PARIS, LYON), done_already=(Conflict,))
+@scenario(prepare=decided, after=_current(PARIS, LYON), done_already=(Conflict,))
 def revert_a_cue(world: World) -> None:
     """The older value counts again, and the newer one stays."""
     _revert(world, "cue")
 
 
-@scenario("revert_decision", "decided.back", prepare=decided, after=_current(TUESDAY, LATER), done_already=(Conflict,))
+@scenario(prepare=decided, after=_current(TUESDAY, LATER), done_already=(Conflict,))
 def revert_a_merger(world: World) -> None:
     """Both have their own words again."""
     _revert(world, "part")
 
 
-@scenario(
-    "revert_decision",
-    "decided.ledger",
-    prepare=decided,
-    after=_current("Rome"),
-    done_already=(Conflict,),
-    unlike=frozenset({"items.copies"}),
-)
+@scenario(prepare=decided, after=_current("Rome"), done_already=(Conflict,), unlike=frozenset({"items.copies"}))
 def revert_a_key(world: World) -> None:
     """The older value is written anew, once; an entry of a copy that was never made leads to nothing."""
     _revert(world, "key")
 
 
-@scenario("revert_decision.current", "list_decisions.one", prepare=resolved, after=_current(*UNLIKE))
+@scenario(prepare=resolved, after=_current(*UNLIKE))
 def revert_a_resolution(world: World) -> str:
     """Asked once, and tried again with the same key: the conflict is open again."""
     order = RevertOrder(actor=USER, now=world.now, again=True)
-    done = world.app.revert_decision(ANNA, world.known["user"], order)
-    decision = world.app.list_decisions.one(ANNA, world.known["user"])
-    world.app.revert_decision.current(ANNA, decision)
+    done = world.app.contradictions.revert(ANNA, world.known["user"], order)
+    decision = world.app.contradictions.decisions.one(ANNA, world.known["user"])
+    world.app.contradictions.revert.current(ANNA, decision)
     return done.decision.status.value
 
 
-@scenario("resolve_conflict", prepare=decided, after=_current(UNLIKE[1]))
+@scenario(prepare=decided, after=_current(UNLIKE[1]))
 def resolve_a_conflict(world: World) -> str:
     """The newer one counts; the same again is the same answer."""
     winner = world.known["conflict"].partition(".")[0]
-    done = world.app.resolve_conflict(ANNA, world.known["conflict"], winner, USER, world.now)
+    done = world.app.contradictions.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
     return done.conflict.status.value
 
 
-@scenario("forget_memories.writes", prepare=decided, says=QUOTES, after=_current(LATER))
+@scenario(prepare=decided, says=QUOTES, after=_current(LATER))
 def forget_an_older_part(world: World) -> bool:
     """What took the part up gets its own words back."""
     event = world.app.parts.timeline.find(ANNA, world.known["older"])
     if event is not None:
-        world.app.forget(ANNA, event_id=event.id, now=world.now)
+        world.app.deletion.forget(ANNA, event_id=event.id, now=world.now)
     return True
 
 
-@scenario("forget.memory", prepare=decided, says=QUOTES)
+@scenario(prepare=decided, says=QUOTES)
 def forget_a_merged_memory(world: World) -> bool:
     """With both of its sources."""
     try:
-        memory = world.app.memories.one(ANNA, world.known["newer"], world.now)
+        memory = world.app.memories.keep.one(ANNA, world.known["newer"], world.now)
     except NotFound:
         return True
-    world.app.forget.memory(ANNA, memory, now=world.now)
+    world.app.deletion.forget.memory(ANNA, memory, now=world.now)
     return True
 
 
-@scenario(
-    *("list_decisions", "list_decisions.item", "list_conflicts", "list_conflicts.one", "list_conflicts.item"),
-    prepare=decided,
-    reads=True,
-)
+@scenario(prepare=decided, reads=True)
 def list_decisions(world: World) -> list[Any]:
     """The ledger, and what is open."""
-    page = world.app.list_decisions(ANNA, 50, None, DecisionFilter())
-    conflicts = world.app.list_conflicts(ANNA, 50, None, ConflictStatus.OPEN, world.now)
-    one = world.app.list_conflicts.one(ANNA, world.known["conflict"], world.now)
-    own = world.app.list_decisions.item(ANNA, world.known["cue"])
-    item = world.app.list_conflicts.item(ANNA, world.known["conflict"])
+    page = world.app.contradictions.decisions(ANNA, 50, None, DecisionFilter())
+    conflicts = world.app.contradictions.conflicts(ANNA, 50, None, ConflictStatus.OPEN, world.now)
+    one = world.app.contradictions.conflicts.one(ANNA, world.known["conflict"], world.now)
+    own = world.app.contradictions.decisions.item(ANNA, world.known["cue"])
+    item = world.app.contradictions.conflicts.item(ANNA, world.known["conflict"])
     return [len(page.decisions), len(conflicts.conflicts), one.status.value, own.version, item.version]

@@ -3,18 +3,18 @@
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
-from application.summarizing import answer
 from crashes.evidence import talked
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.summarize import IDS, SummaryMade, SummaryOrder
-from recollect.domain.errors import NotFound, VersionMismatch
-from recollect.domain.event import EventRef
-from recollect.domain.goals import CheckIn, CheckInStatus, Goal, GoalStatus
-from recollect.domain.ids import IdSeed
-from recollect.domain.items import ABSENT
-from recollect.domain.rules import SummaryRules
+from embedded.setting import ANNA
+from embedded.summarizing import answer
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.event import EventRef
+from recollect.core.ids import IdSeed
+from recollect.core.items import ABSENT
+from recollect.rules.groups import SummaryRules
+from recollect.summaries.goals import CheckIn, CheckInStatus, Goal, GoalStatus
+from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
 
 AFTER = answer("My sister paints. The cat sleeps.", {"goal": "Meditate daily"}, {"goal": "Learn Spanish"})
 RULES = {"scoring": {"boost": 0}}
@@ -25,7 +25,7 @@ def counted(world: World) -> None:
     """Sixty messages that no summary covers, and a goal."""
     talked(world)
     world.say(*(f"This is number {n}." for n in range(60)))
-    world.app.goals.track(ANNA, "Meditate daily", GoalStatus.ACTIVE, None, world.now)
+    world.app.summaries.goals.track(ANNA, "Meditate daily", GoalStatus.ACTIVE, None, world.now)
     world.reconcile()
 
 
@@ -34,14 +34,14 @@ def summarized(world: World) -> None:
     counted(world)
     world.now += timedelta(hours=1)
     _summarize(world, world.seed(IDS))
-    event = world.app.listing.one(ANNA, world.known["ids"][1], world.now)
+    event = world.app.timeline.listing.one(ANNA, world.known["ids"][1], world.now)
     world.known["refs"] = [event.ref]
-    world.known["goal"] = next(one.id for one in world.app.goals.listed(ANNA) if one.goal == "Meditate daily")
+    world.known["goal"] = next(one.id for one in world.app.summaries.goals.listed(ANNA) if one.goal == "Meditate daily")
 
 
 def with_a_goal(world: World) -> None:
     """A goal."""
-    goal = world.app.goals.track(ANNA, "Meditate daily", GoalStatus.ACTIVE, None, world.now)
+    goal = world.app.summaries.goals.track(ANNA, "Meditate daily", GoalStatus.ACTIVE, None, world.now)
     world.known["goal"] = goal.id
 
 
@@ -49,85 +49,85 @@ def taught(world: World) -> None:
     """Knowledge, and rules of the tenant's own."""
     world.app.knowledge.put("acme", "notes", "zebra", {"size": 1}, world.now)
     world.app.knowledge.learn("acme", COST, "shop", world.now)
-    world.app.keep_rules.replace("acme", RULES, world.now, None)
+    world.app.rules.replace("acme", RULES, world.now, None)
 
 
 def _summarize(world: World, seed: IdSeed) -> dict[str, Any]:
     order = SummaryOrder(now=world.now, rules=SummaryRules(), seed=seed, remaining_seconds=lambda: 60.0)
-    made = world.app.summarize(ANNA, order)
+    made = world.app.summaries.summarize(ANNA, order)
     assert isinstance(made, SummaryMade)
     return {"text": made.summary.text}
 
 
-@scenario("summarize", prepare=counted, says=AFTER)
+@scenario(prepare=counted, says=AFTER)
 def summarize(world: World) -> Any:
     """A summary that is due, with a goal that is new."""
     return world.once("summarize", IDS, lambda seed, again: _summarize(world, seed))
 
 
-@scenario("run_summaries", prepare=counted, says=AFTER)
+@scenario(prepare=counted, says=AFTER)
 def run_summaries(world: World) -> None:
     """The scheduled run."""
-    world.app.run_summaries(lambda: world.now, lambda: 600.0)
+    world.app.summaries.run(lambda: world.now, lambda: 600.0)
 
 
-@scenario("redact_summaries", prepare=summarized, says=AFTER)
+@scenario(prepare=summarized, says=AFTER)
 def redact_summaries(world: World) -> None:
     """What a deletion takes out of a summary."""
-    world.app.redact_summaries(ANNA, world.known["refs"], world.now)
+    world.app.summaries.redact(ANNA, world.known["refs"], world.now)
 
 
-@scenario("keep_summaries_up", prepare=summarized, says=AFTER)
+@scenario(prepare=summarized, says=AFTER)
 def keep_summaries_up(world: World) -> None:
     """What `project` tells the summaries."""
     gone: list[EventRef] = world.known["refs"]
     there = [event for event in world.app.parts.timeline.newest(ANNA, 5) if event.ref not in gone]
-    world.app.keep_summaries_up(ANNA, there, gone, world.now)
+    world.app.summaries.keep_up(ANNA, there, gone, world.now)
 
 
-@scenario("goals.patch", prepare=with_a_goal, done_already=(VersionMismatch,))
+@scenario(prepare=with_a_goal, done_already=(VersionMismatch,))
 def goals_patch(world: World) -> str:
     """A person's word on the version that was read."""
     changes = {"status": GoalStatus.COMPLETED}
-    goal = world.app.goals.patch(ANNA, world.known["goal"], changes, lambda version: version == 1, world.now)
+    goal = world.app.summaries.goals.patch(ANNA, world.known["goal"], changes, lambda version: version == 1, world.now)
     return goal.status.value
 
 
-@scenario("goals.check_in", prepare=with_a_goal)
+@scenario(prepare=with_a_goal)
 def goals_check_in(world: World) -> Any:
     """An occasion that was kept."""
     entry = CheckIn("2024-05-01", CheckInStatus.COMPLETED)
 
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
-        return {"checked": len(world.app.goals.check_in(ANNA, world.known["goal"], entry, world.now).history)}
+        return {"checked": len(world.app.summaries.goals.check_in(ANNA, world.known["goal"], entry, world.now).history)}
 
     return world.once("check-in", 1, work)
 
 
-@scenario("goals.track", prepare=with_a_goal)
+@scenario(prepare=with_a_goal)
 def goals_track(world: World) -> list[str]:
     """A goal that there is, and a new one."""
 
     def tracked(text: str) -> Goal:
-        return world.app.goals.track(ANNA, text, GoalStatus.ACTIVE, "daily", world.now)
+        return world.app.summaries.goals.track(ANNA, text, GoalStatus.ACTIVE, "daily", world.now)
 
     return [tracked("Meditate daily").goal, tracked("Learn Spanish").goal]
 
 
-@scenario("knowledge.put", prepare=taught, done_already=(VersionMismatch,))
+@scenario(prepare=taught, done_already=(VersionMismatch,))
 def knowledge_put(world: World) -> None:
     """An entry that must not exist yet, and one that may."""
     world.app.knowledge.put("acme", "notes", "zebra", {"size": 2}, world.now)
     world.app.knowledge.put("acme", "notes", "ant", {"size": 3}, world.now, expected=ABSENT)
 
 
-@scenario("knowledge.delete", prepare=taught, done_already=(NotFound,))
+@scenario(prepare=taught, done_already=(NotFound,))
 def knowledge_delete(world: World) -> None:
     """An entry in the version that was read."""
     world.app.knowledge.delete("acme", "notes", "zebra", world.now, expected=1)
 
 
-@scenario("knowledge.learn", prepare=talked)
+@scenario(prepare=talked)
 def knowledge_learn(world: World) -> Any:
     """What a text teaches."""
 
@@ -139,8 +139,8 @@ def knowledge_learn(world: World) -> Any:
     return world.once("learn", 1, work)
 
 
-@scenario("keep_rules.replace", prepare=taught, done_already=(VersionMismatch,))
+@scenario(prepare=taught, done_already=(VersionMismatch,))
 def keep_rules_replace(world: World) -> None:
     """In the version that was read."""
-    version = world.known.setdefault("version", world.app.rules("acme").version)
-    world.app.keep_rules.replace("acme", {"scoring": {"boost": 0.25}}, world.now, version)
+    version = world.known.setdefault("version", world.app.rules.resolved("acme").version)
+    world.app.rules.replace("acme", {"scoring": {"boost": 0.25}}, world.now, version)

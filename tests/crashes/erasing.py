@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from application.setting import ANNA
 from crashes.archiving import BEN, archived, copied
 from crashes.evidence import gone
 from crashes.remembering import USER, weighty
@@ -12,10 +11,11 @@ from crashes.running import finished, run_due, run_job
 from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import World
-from recollect.application.reject_value import Rejecting
-from recollect.domain.errors import NotFound
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.segments import user_hash
+from embedded.setting import ANNA
+from recollect.archive.segments import user_hash
+from recollect.core.errors import NotFound
+from recollect.deletion.reject import Rejecting
+from recollect.memories.memory import MemoryDraft
 
 TRIES = frozenset({"items.erasures", "items.erased_users", "items.jobs", "items.audit", "told outside"})
 """Who asks again erases again: what tells of it is there for each of them."""
@@ -32,7 +32,7 @@ def _little(world: World) -> None:
     """An event that became a memory, and one that was saved."""
     world.known["promoted"] = world.say(weighty("I am allergic to nuts.", 1))[0]
     draft = MemoryDraft(content="My dog is called Rex.", timestamp=world.now)
-    world.app.memories.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules("acme"))
+    world.app.memories.keep.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
     world.reconcile()
 
 
@@ -53,11 +53,11 @@ def restored(world: World) -> None:
     world.app.parts.close()
     shutil.copytree(home, home.with_name("aside"), ignore=shutil.ignore_patterns("archive"))
     world.app = world.plan.open(world.ticket)
-    world.app.forget(ANNA, event_id=world.known["promoted"], now=world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["promoted"], now=world.now)
     order = Rejecting(now=world.now, actor=USER, via="test")
-    world.app.reject_value(ANNA, "I live in Bern.", order)
-    world.app.reject_value.lift(ANNA, world.app.reject_value(ANNA, "I live in Bonn.", order), order)
-    world.app.erase_user(BEN, world.now, world.now, USER, lambda: 600.0)
+    world.app.deletion.reject(ANNA, "I live in Bern.", order)
+    world.app.deletion.reject.lift(ANNA, world.app.deletion.reject(ANNA, "I live in Bonn.", order), order)
+    world.app.deletion.erase(BEN, world.now, world.now, USER, lambda: 600.0)
     world.app.parts.close()
     for file in home.with_name("aside").iterdir():
         shutil.copy(file, home)
@@ -76,64 +76,37 @@ def nothing_of_anna(world: World, stored: Stored) -> None:
     gone("nuts", "Bern", "Rex", "sleeps")(world, stored)
 
 
-@scenario(
-    "erase_user",
-    "erase_user.hide",
-    "erase_user.step",
-    "erase_user.report",
-    "forget_copies.page",
-    "forget_copies.left",
-    "forget.record",
-    "index_snapshots.erase",
-    "index_snapshots.left",
-    "rewrite_segments.left",
-    "outside_tombstones.erasure",
-    prepare=few,
-    settle=finished,
-    after=nothing_of_anna,
-    unlike=TRIES,
-)
+@scenario(prepare=few, settle=finished, after=nothing_of_anna, unlike=TRIES)
 def erase_a_user(world: World) -> bool:
     """Everything of hers, and what others copied."""
-    erasure = world.app.erase_user(ANNA, world.now, world.now, USER, lambda: 600.0)
+    erasure = world.app.deletion.erase(ANNA, world.now, world.now, USER, lambda: 600.0)
     finished(world)
-    return world.app.erase_user.report("acme", erasure.id).verified
+    return world.app.deletion.erase.report("acme", erasure.id).verified
 
 
-@scenario("forget_copies", prepare=shared, after=gone("nuts"), done_already=(NotFound,))
+@scenario(prepare=shared, after=gone("nuts"), done_already=(NotFound,))
 def forget_with_copies(world: World) -> None:
     """The deletion of a record deletes what was imported from it."""
-    world.app.forget(ANNA, event_id=world.known["promoted"], now=world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["promoted"], now=world.now)
     run_due(world, world.now)
-    world.app.forget_copies(ANNA, [world.known["ref"]], world.now)
+    world.app.deletion.forget_copies(ANNA, [world.known["ref"]], world.now)
 
 
-@scenario(
-    "apply_tombstones",
-    "apply_tombstones.check",
-    "outside_tombstones.read",
-    "outside_tombstones.waiting",
-    "erase_user.resume",
-    prepare=restored,
-    broken=True,
-    settle=finished,
-    after=gone("nuts"),
-    unlike=frozenset({"items.jobs"}),
-)
+@scenario(prepare=restored, broken=True, settle=finished, after=gone("nuts"), unlike=frozenset({"items.jobs"}))
 def apply_tombstones(world: World) -> Any:
     """A table that is older than what was deleted forgets again."""
-    world.app.apply_tombstones(world.now, lambda: 600.0)
+    world.app.deletion.apply_tombstones(world.now, lambda: 600.0)
     finished(world)
-    return world.app.apply_tombstones.check().ready
+    return world.app.deletion.apply_tombstones.check().ready
 
 
-@scenario("index_snapshots", "index_snapshots.of", "index_snapshots.drop", "bus_outbox.of_user", prepare=archived)
+@scenario(prepare=archived)
 def index_snapshots(world: World) -> list[int]:
     """Read for a rebuild; those of a tenant that has none, dropped."""
-    snapshots = world.app.index_snapshots
+    snapshots = world.app.search_index.snapshots
     assert snapshots is not None
     events = world.app.parts.timeline.newest(ANNA, 10)
     found = [len(snapshots(ANNA, events)), len(snapshots.of("another.1")(ANNA, events))]
     snapshots.drop("nobody")
-    world.app.bus_outbox.of_user(ANNA, world.now)
+    world.app.outbox.of_user(ANNA, world.now)
     return found

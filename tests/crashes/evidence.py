@@ -4,16 +4,16 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
 from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import BEGIN, World
-from recollect.application.take_turn import IDS_OF_A_TURN, TurnRequest
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound
-from recollect.domain.ids import IdSeed
-from recollect.domain.timeline import PendingEvent
-from recollect.entrypoints.turn_tools import TurnTools
+from embedded.setting import ANNA
+from recollect.context.turn import IDS_OF_A_TURN, TurnRequest
+from recollect.core.errors import NotFound
+from recollect.core.ids import IdSeed
+from recollect.entrypoints.tools.registry import TurnTools
+from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import PendingEvent
 
 LEARNS = '[[ABP_TOOL:manage_knowledge]]\n{"namespace": "notes", "key": "zebra", "value": 1}\n[[END_ABP_TOOL]]'
 TRACKS = '[[ABP_TOOL:track_goal]]\n{"goal": "Learn Spanish"}\n[[END_ABP_TOOL]]'
@@ -44,7 +44,7 @@ def with_removals(world: World) -> None:
     """The same; and one that was projected is deleted, one that was not, and the newest value of the slot."""
     fresh_talk(world)
     for event_id in (world.known["ids"][0], *world.known["new"][:1], world.known["new"][2]):
-        world.app.forget(ANNA, event_id=event_id, now=world.now)
+        world.app.deletion.forget(ANNA, event_id=event_id, now=world.now)
 
 
 def gone(*words: str) -> Callable[[World, Stored], None]:
@@ -58,7 +58,7 @@ def gone(*words: str) -> Callable[[World, Stored], None]:
     return check
 
 
-@scenario("ingest", "value_gate.marks", "value_gate.keys", prepare=talked)
+@scenario(prepare=talked)
 def ingest(world: World) -> Any:
     """New ones, one that is stored already, one twice, a value of a slot."""
     drafts = [
@@ -70,13 +70,13 @@ def ingest(world: World) -> Any:
     ]
 
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
-        answer = world.app.ingest(ANNA, "c1", drafts, seed, world.now, world.app.rules("acme"))
+        answer = world.app.timeline.ingest(ANNA, "c1", drafts, seed, world.now, world.app.rules.resolved("acme"))
         return {"statuses": [result.status.value for result in answer.results]}
 
     return world.once("ingest", len(drafts) + 1, work)
 
 
-@scenario("turn", prepare=talked, says=f"I see.\n{LEARNS}\n{TRACKS}\n{RECORDS}", degrades=True)
+@scenario(prepare=talked, says=f"I see.\n{LEARNS}\n{TRACKS}\n{RECORDS}", degrades=True)
 def turn(world: World) -> Any:
     """A turn in which the model calls tools that write."""
 
@@ -84,53 +84,36 @@ def turn(world: World) -> Any:
         context = world.context_request("Where does my sister paint?", store="shop", web_search="always")
         request = TurnRequest(context=context, seconds=30.0, resumed=again)
         tools = TurnTools(world.app)
-        answer = world.app.turn(ANNA, request, seed, world.now, world.app.begin_rules("acme"), tools)
+        answer = world.app.context.turn(ANNA, request, seed, world.now, world.app.begin_rules("acme"), tools)
         return {"response": answer.response}
 
     return world.once("turn", IDS_OF_A_TURN, work)
 
 
-@scenario(
-    "forget",
-    "forget_memories.writes",
-    "outside_tombstones.events",
-    "outside_tombstones.known",
-    "outside_tombstones.passed",
-    "outside_tombstones.told",
-    prepare=talked,
-    after=gone("cat sleeps"),
-    done_already=(NotFound,),
-)
+@scenario(prepare=talked, after=gone("cat sleeps"), done_already=(NotFound,))
 def forget_an_event(world: World) -> None:
     """One that was projected; another that a slot has for its value."""
-    world.app.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
 
 
-@scenario("forget", prepare=fresh_talk, after=gone("Kyiv"), done_already=(NotFound,))
+@scenario(prepare=fresh_talk, after=gone("Kyiv"), done_already=(NotFound,))
 def forget_a_value(world: World) -> None:
     """The newest value of a slot, not yet projected: what is before it must not come back."""
-    world.app.forget(ANNA, event_id=world.known["new"][2], now=world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["new"][2], now=world.now)
 
 
-@scenario("forget", prepare=fresh_talk, done_already=(NotFound,), unlike=frozenset({"items.audit"}))
+@scenario(prepare=fresh_talk, done_already=(NotFound,), unlike=frozenset({"items.audit"}))
 def forget_a_slot(world: World) -> None:
     """A slot with its whole history."""
-    world.app.forget(ANNA, key="city", now=world.now)
+    world.app.deletion.forget(ANNA, key="city", now=world.now)
 
 
-@scenario(
-    "project",
-    *("following", "follow_memories", "follow_memories.read", "follow_memories.changed", "follow_memories.shown"),
-    *("follow_memories.forget", "forget_memories.hanging", "known_users.note", "note_expiry", "rewrite_segments"),
-    *("segment_archive.remove", "snapshots.begun", "index.put", "index.remove"),
-    *("index_states.entered", "index_states.kept", "index_states.read"),
-    prepare=with_removals,
-)
+@scenario(prepare=with_removals)
 def project(world: World) -> None:
     """As a change record asks for it: what is new, what is gone, what is projected already."""
     named = [*world.app.parts.projections.pending(100, None).markers]
     there = world.app.parts.timeline.newest(ANNA, 100)
-    world.app.project([*named, *(PendingEvent(ANNA, event.ref) for event in there)], world.now)
+    world.app.projection.project([*named, *(PendingEvent(ANNA, event.ref) for event in there)], world.now)
 
 
 def in_a_space(world: World) -> None:
@@ -142,14 +125,14 @@ def _space_is_known(_: World, stored: Stored) -> None:
     assert [row.key for row in stored.of("spaces")] == ["kitchen"]
 
 
-@scenario("known_spaces.note", prepare=in_a_space, after=_space_is_known)
+@scenario(prepare=in_a_space, after=_space_is_known)
 def project_in_a_space(world: World) -> None:
     """A query may name it from then on."""
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile(world.now)
 
 
-@scenario("reconcile", "reconcile.page", "reconcile.oldest_age", "outside_tombstones.tell", prepare=with_removals)
+@scenario(prepare=with_removals)
 def reconcile(world: World) -> None:
     """Everything that has a marker."""
-    world.app.reconcile.oldest_age(world.now)
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile.oldest_age(world.now)
+    world.app.projection.reconcile(world.now)

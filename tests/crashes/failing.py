@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA, Memory, with_parts
 from crashes.evidence import talked
 from crashes.running import run_job
 from crashes.scenario import scenario
 from crashes.world import World
+from embedded.setting import ANNA, Memory, with_parts
 from recollect.app import App
-from recollect.domain.failed_projections import RETRY_POLICY
+from recollect.timeline.failed_projections import RETRY_POLICY
 
 LATER = timedelta(hours=2)
 
@@ -45,7 +45,7 @@ def with_zebras(world: World) -> None:
 def noted(world: World) -> None:
     """The same, projected; what failed is noted."""
     with_zebras(world)
-    assert len(refusing(world).reconcile(world.now).noted) == 1
+    assert len(refusing(world).projection.reconcile(world.now).noted) == 1
 
 
 def quarantined(world: World) -> None:
@@ -54,55 +54,47 @@ def quarantined(world: World) -> None:
     app = refusing(world)
     for _ in range(RETRY_POLICY.most_tries):
         world.now += LATER
-        app.reconcile(world.now)
-    assert world.app.failed_events.standing().quarantined == 1
+        app.projection.reconcile(world.now)
+    assert world.app.projection.failed_events.standing().quarantined == 1
 
 
 def tried_again(world: World) -> None:
     """What was noted, when the fault is gone and its time has come; whoever is quarantined is replayed."""
-    world.app.retry_failed.replay("acme", "again", None, world.now + LATER)
-    assert world.app.retry_failed(world.now + 2 * LATER).failed == {}
+    world.app.projection.retry_failed.replay("acme", "again", None, world.now + LATER)
+    assert world.app.projection.retry_failed(world.now + 2 * LATER).failed == {}
 
 
-@scenario(
-    *("failed_events.note", "failed_events.due", "retry_failed", "reconcile.standing"),
-    "retry_failed.standing",
-    prepare=with_zebras,
-    settle=tried_again,
-)
+@scenario(prepare=with_zebras, settle=tried_again)
 def project_past_a_failure(world: World) -> None:
     """All but the one are projected, and that is noted; its second try fails, too."""
     app = refusing(world)
-    app.reconcile(world.now)
-    app.reconcile(world.now + LATER)
-    app.reconcile.standing()
+    app.projection.reconcile(world.now)
+    app.projection.reconcile(world.now + LATER)
+    app.projection.reconcile.standing()
 
 
-@scenario("failed_events.clear", prepare=noted)
+@scenario(prepare=noted)
 def retry_what_failed(world: World) -> None:
     """The fault is gone."""
-    world.app.reconcile(world.now + LATER)
+    world.app.projection.reconcile(world.now + LATER)
 
 
-@scenario("failed_events.page", "failed_events.replay", "retry_failed.replay", prepare=quarantined, settle=tried_again)
+@scenario(prepare=quarantined, settle=tried_again)
 def replay_what_is_quarantined(world: World) -> str:
     """The job `reconcile` with `replay`."""
     return run_job(world, "reconcile", {"replay": True})
 
 
-@scenario("failed_events.forget", "failed_events.noted", prepare=quarantined, settle=tried_again)
+@scenario(prepare=quarantined, settle=tried_again)
 def forget_what_is_quarantined(world: World) -> None:
     """With the event its note goes."""
-    for ref in [one.failed.ref for one in world.app.failed_events.listed("acme", 10)]:
-        world.app.forget(ANNA, event_id=ref.id, now=world.now)
-    world.app.reconcile(world.now)
+    for ref in [one.failed.ref for one in world.app.projection.failed_events.listed("acme", 10)]:
+        world.app.deletion.forget(ANNA, event_id=ref.id, now=world.now)
+    world.app.projection.reconcile(world.now)
 
 
-@scenario(
-    "failed_events.check", "failed_events.listed", "failed_events.of_user", "failed_events.standing",
-    prepare=talked, reads=True,
-)  # fmt: skip
+@scenario(prepare=talked, reads=True)  # fmt: skip
 def failures(world: World) -> list[Any]:
     """What an operator sees of them."""
-    failed = world.app.failed_events
+    failed = world.app.projection.failed_events
     return [failed.check().detail, failed.listed("acme", 10), failed.of_user(ANNA), failed.standing("acme")]

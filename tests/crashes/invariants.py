@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crashes.store import Place, SlotRow, Stored, tombstones
-from recollect.domain.documents import index_document
-from recollect.domain.memory_items import memory_in
-from recollect.domain.record import from_record
-from recollect.domain.representation import represented
-from recollect.domain.scope import Scope
-from recollect.domain.slots import slot_of
+from recollect.core.scope import Scope
+from recollect.memories.representation import represented
+from recollect.memories.storage import memory_in
+from recollect.search_index.page import index_document
+from recollect.timeline.record import from_record
+from recollect.timeline.slots import slot_of
 
 _EMPTIED = frozenset({"memories", "bus_outbox", "deferred", "untold_deletions"})
 _BEHIND_ALL_IDS = "\U0010ffff"

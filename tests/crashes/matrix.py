@@ -13,10 +13,9 @@ from crashes.invariants import check
 from crashes.picture import Picture, difference, picture_of
 from crashes.scenario import Scenario
 from crashes.store import Stored, states_of, stored_in
-from crashes.use_cases import use_cases, watched
 from crashes.world import Plan, World, local_plan
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
 
 _AWAY = ((Side.BEFORE, Kind.AWAY), (Side.AFTER, Kind.AWAY), (Side.BEFORE, Kind.STAYS_AWAY))
 
@@ -43,7 +42,6 @@ class Matrix:
     folder: Path
     prepared: World = field(init=False)
     whole: Whole = field(init=False)
-    ran: set[str] = field(default_factory=set)
     _runs: int = 0
 
     def __post_init__(self) -> None:
@@ -145,8 +143,7 @@ class Matrix:
             if reconciled:
                 self._settle(world)
             world.ticket.armed = True
-            with watched(use_cases(world.app), self.ran):
-                answer = self.scenario.act(world)
+            answer = self.scenario.act(world)
             world.ticket.armed = False
             self._settle(world)
             stored = self._checked(home, world)

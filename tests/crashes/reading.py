@@ -1,14 +1,14 @@
 """Scenarios of what only reads: a crash in it changes nothing, and a part that is away is named or said."""
 
-from application.setting import ANNA
 from crashes.derived import AFTER, summarized, taught
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.recalled import RecallRequest
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.domain.filters import SearchFilters, TimeWindow
-from recollect.domain.ranking import Mode
-from recollect.domain.timeline import WindowQuery
+from embedded.setting import ANNA
+from recollect.intent.retrieve import IntentQuestion
+from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.timeline.timeline import WindowQuery
 
 
 def everything(world: World) -> None:
@@ -23,79 +23,49 @@ def _request(world: World) -> RecallRequest:
     return RecallRequest(text="sister", vector=None, mode=Mode.HYBRID, filters=filters, wanted=3, count=True)
 
 
-@scenario(
-    "search",
-    "recall.begin",
-    "recall.conclude",
-    "index.nominate",
-    "index.holds_vectors",
-    "value_gate.load",
-    prepare=everything,
-    says=AFTER,
-    reads=True,
-    degrades=True,
-)
+@scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def search(world: World) -> list[str]:
     """By words and meaning."""
-    return [result.event.content for result in world.app.search(ANNA, _request(world)).results]
+    return [result.event.content for result in world.app.retrieval.search(ANNA, _request(world)).results]
 
 
-@scenario("retrieve_by_intent", "known_spaces.of", prepare=everything, says=AFTER, reads=True, degrades=True)
+@scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def search_by_intent(world: World) -> list[str]:
     """By keywords and recency."""
     question = IntentQuestion(text="What does my sister paint?", filters=SearchFilters(now=world.now))
-    answer = world.app.retrieve_by_intent(ANNA, question, world.app.begin_rules("acme"))
+    answer = world.app.intent(ANNA, question, world.app.begin_rules("acme"))
     return [result.event.content for result in answer.results]
 
 
-@scenario("context", prepare=everything, says=AFTER, reads=True, degrades=True)
+@scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def context(world: World) -> str:
     """With everything that stands behind a conversation."""
     request = world.context_request("What does my sister do?", store="shop", web_search="always")
-    return world.app.context(ANNA, request, world.app.begin_rules("acme")).prompt.text
+    return world.app.context.build(ANNA, request, world.app.begin_rules("acme")).prompt.text
 
 
-@scenario("listing.window", "listing.one", "listing.conversations", prepare=everything, says=AFTER, reads=True)
+@scenario(prepare=everything, says=AFTER, reads=True)
 def listing(world: World) -> list[str]:
     """The timeline as it stands."""
-    page = world.app.listing.window(ANNA, WindowQuery(now=world.now, window=TimeWindow(), limit=3))
-    one = world.app.listing.one(ANNA, page.events[0].id, world.now)
-    return [one.content, *(c.id for c in world.app.listing.conversations(ANNA, 10, None).conversations)]
+    page = world.app.timeline.listing.window(ANNA, WindowQuery(now=world.now, window=TimeWindow(), limit=3))
+    one = world.app.timeline.listing.one(ANNA, page.events[0].id, world.now)
+    return [one.content, *(c.id for c in world.app.timeline.listing.conversations(ANNA, 10, None).conversations)]
 
 
-@scenario(
-    "read_summaries.latest",
-    "read_summaries.page",
-    "read_summaries.one",
-    "goals.listed",
-    "goals.one",
-    prepare=everything,
-    says=AFTER,
-    reads=True,
-)
+@scenario(prepare=everything, says=AFTER, reads=True)
 def summaries_and_goals(world: World) -> list[str]:
     """As they are kept."""
-    latest = world.app.read_summaries.latest(ANNA)
-    world.app.read_summaries.page(ANNA, 10, None)
-    world.app.read_summaries.one(ANNA, "nothing")
-    world.app.goals.one(ANNA, world.known["goal"])
-    return [latest.text if latest else "", *(goal.goal for goal in world.app.goals.listed(ANNA))]
+    latest = world.app.summaries.read.latest(ANNA)
+    world.app.summaries.read.page(ANNA, 10, None)
+    world.app.summaries.read.one(ANNA, "nothing")
+    world.app.summaries.goals.one(ANNA, world.known["goal"])
+    return [latest.text if latest else "", *(goal.goal for goal in world.app.summaries.goals.listed(ANNA))]
 
 
-@scenario(
-    "knowledge.get",
-    "knowledge.listed",
-    "knowledge.section",
-    "knowledge.resolve",
-    "keep_rules.read",
-    "keep_rules.resolved",
-    prepare=everything,
-    says=AFTER,
-    reads=True,
-)
+@scenario(prepare=everything, says=AFTER, reads=True)
 def knowledge_and_rules(world: World) -> list[str]:
     """What was taught and set."""
-    knowledge, rules = world.app.knowledge, world.app.keep_rules
+    knowledge, rules = world.app.knowledge, world.app.rules
     knowledge.section("acme", "shop")
     knowledge.resolve("acme", "cost above 3", "shop")
     return [
@@ -106,16 +76,7 @@ def knowledge_and_rules(world: World) -> list[str]:
     ]
 
 
-@scenario(
-    "readiness",
-    "check_index",
-    "check_index.lagging",
-    "index_states.all",
-    prepare=everything,
-    says=AFTER,
-    reads=True,
-    degrades=True,
-)
+@scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def readiness(world: World) -> list[str]:
     """Every part is asked."""
     return sorted(world.app.readiness().parts)

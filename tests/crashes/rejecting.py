@@ -1,12 +1,12 @@
 """Scenarios of values that somebody rejected."""
 
-from application.setting import ANNA
 from crashes.evidence import gone
 from crashes.remembering import QUOTES, USER, quoted
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.reject_value import Rejecting
-from recollect.domain.errors import NotFound
+from embedded.setting import ANNA
+from recollect.core.errors import NotFound
+from recollect.deletion.reject import Rejecting
 
 VALUE = "I am allergic to nuts."
 
@@ -14,57 +14,42 @@ VALUE = "I am allergic to nuts."
 def rejected(world: World) -> None:
     """A value that was rejected once, and taken back by nobody."""
     quoted(world)
-    world.known["rejection"] = world.app.reject_value(ANNA, "I live in Bern.", _order(world))
+    world.known["rejection"] = world.app.deletion.reject(ANNA, "I live in Bern.", _order(world))
 
 
 def _order(world: World) -> Rejecting:
     return Rejecting(now=world.now, actor=USER, via="test")
 
 
-@scenario(
-    "reject_value",
-    "redact_summaries.rejected",
-    "value_gate.made_keys",
-    "outside_tombstones.rejection",
-    "outside_tombstones.keys",
-    prepare=quoted,
-    says=QUOTES,
-)
+@scenario(prepare=quoted, says=QUOTES)
 def reject_a_value(world: World) -> None:
     """It is taken out of what quotes it, and refused from now on."""
-    world.app.reject_value(ANNA, VALUE, _order(world))
+    world.app.deletion.reject(ANNA, VALUE, _order(world))
 
 
-@scenario(
-    "reject_value.event",
-    "reject_value.rejected",
-    prepare=quoted,
-    says=QUOTES,
-    after=gone("nuts"),
-    done_already=(NotFound,),
-)
+@scenario(prepare=quoted, says=QUOTES, after=gone("nuts"), done_already=(NotFound,))
 def reject_an_event(world: World) -> None:
     """With the event that said it."""
     event_id, order = world.known["promoted"], _order(world)
-    world.app.reject_value.event(
-        ANNA, event_id, order, lambda: world.app.forget(ANNA, event_id=event_id, now=world.now)
+    world.app.deletion.reject.event(
+        ANNA, event_id, order, lambda: world.app.deletion.forget(ANNA, event_id=event_id, now=world.now)
     )
 
 
-@scenario("reject_value.lift", "outside_tombstones.lifted", prepare=rejected, says=QUOTES, done_already=(NotFound,))
+@scenario(prepare=rejected, says=QUOTES, done_already=(NotFound,))
 def lift_a_rejection(world: World) -> None:
     """The value may be said again."""
-    world.app.reject_value.lift(ANNA, world.known["rejection"], _order(world))
+    world.app.deletion.reject.lift(ANNA, world.known["rejection"], _order(world))
 
 
-@scenario("value_gate.rotate", prepare=rejected, says=QUOTES, unlike=frozenset({"items.value_keys"}))
+@scenario(prepare=rejected, says=QUOTES, unlike=frozenset({"items.value_keys"}))
 def rotate_keys(world: World) -> None:
     """What was rejected under the old key stays so; a try that was not answered may leave a key more."""
-    world.app.value_gate.rotate("acme", world.now)
-    assert world.app.value_gate.load(ANNA).rejects("I live in Bern.")
+    world.app.deletion.suppression.rotate("acme", world.now)
+    assert world.app.deletion.suppression.load(ANNA).rejects("I live in Bern.")
 
 
-@scenario("reject_value.page", prepare=rejected, says=QUOTES, reads=True)
+@scenario(prepare=rejected, says=QUOTES, reads=True)
 def rejections(world: World) -> int:
     """As they are listed."""
-    return len(world.app.reject_value.page(ANNA, 10, None).values)
+    return len(world.app.deletion.reject.page(ANNA, 10, None).values)

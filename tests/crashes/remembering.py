@@ -4,25 +4,24 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
-from application.summarizing import answer
 from crashes.evidence import gone, talked
 from crashes.scenario import scenario
 from crashes.world import BEGIN, World
-from recollect.application.forget_memories import Order
-from recollect.application.keep_memories import MemoryChange
-from recollect.application.list_audit import AuditFilter
-from recollect.application.list_memories import MemoryQuery
-from recollect.application.signal_bridge import Signal, SignalType
-from recollect.application.summarize import IDS, SummaryMade, SummaryOrder
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.bus import episodic_warning
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound, VersionMismatch
-from recollect.domain.ids import IdSeed
-from recollect.domain.memory import Memory
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.rules import SummaryRules
+from embedded.setting import ANNA
+from embedded.summarizing import answer
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.ids import IdSeed
+from recollect.deletion.forget_memories import Order
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.audit_log import AuditFilter
+from recollect.memories.deferred_promotion import Signal, SignalType
+from recollect.memories.memory import Memory, MemoryDraft
+from recollect.memories.reading import MemoryQuery
+from recollect.memories.save import MemoryChange
+from recollect.rules.groups import SummaryRules
+from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
+from recollect.timeline.bus import episodic_warning
+from recollect.timeline.record import EventDraft
 
 USER = Actor(ActorKind.USER, "anna")
 QUOTES = answer("Anna is allergic to nuts. She lives in Bern.", {"goal": "Avoid nuts"})
@@ -41,8 +40,8 @@ def remembered(world: World) -> None:
     world.known["twice"] = world.say(weighty("I live in Bern.", 3))
     world.reconcile()
     seed = world.seed(2)
-    saved = world.app.memories.save(
-        ANNA, _draft("My dog is called Rex."), seed, world.now, USER, world.app.rules("acme")
+    saved = world.app.memories.keep.save(
+        ANNA, _draft("My dog is called Rex."), seed, world.now, USER, world.app.rules.resolved("acme")
     )
     world.known.update(promoted=named[0], doubled=named[1], saved=saved.memory.id)
     world.reconcile()
@@ -55,7 +54,7 @@ def quoted(world: World) -> None:
     order = SummaryOrder(
         now=world.now, rules=SummaryRules(), seed=world.seed(IDS), remaining_seconds=lambda: 60.0, force=True
     )
-    assert isinstance(world.app.summarize(ANNA, order), SummaryMade)
+    assert isinstance(world.app.summaries.summarize(ANNA, order), SummaryMade)
 
 
 def _draft(content: str, **more: Any) -> MemoryDraft:
@@ -65,29 +64,29 @@ def _draft(content: str, **more: Any) -> MemoryDraft:
 def suspended(world: World) -> None:
     """The bridge was told to wait; what came late since then has been deferred, some is gone."""
     remembered(world)
-    world.app.signal_bridge("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
+    world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
     world.now += timedelta(days=1)
     world.known["late"] = world.say(weighty("I play chess.", 11), weighty("I play go.", 12), weighty("I sing.", 13))
-    assert world.app.reconcile(world.now).failed == {}
-    world.app.forget(ANNA, event_id=world.known["late"][1], now=world.now)
+    assert world.app.projection.reconcile(world.now).failed == {}
+    world.app.deletion.forget(ANNA, event_id=world.known["late"][1], now=world.now)
 
 
 def healthy(world: World) -> None:
     """All is well again, and nobody has looked yet."""
     suspended(world)
-    world.app.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
+    world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
 
 
-@scenario("memories.save", prepare=remembered)
+@scenario(prepare=remembered)
 def memories_save(world: World) -> Any:
     """A new one, one that is known, a value of a slot."""
 
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
         drafts = [_draft("I collect stamps."), _draft("I am allergic to nuts."), _draft("Bonn", key="city")]
-        rules = world.app.rules("acme")
+        rules = world.app.rules.resolved("acme")
         seeds = [replace(seed, tick=seed.tick + 2 * place) for place in range(len(drafts))]
         made = [
-            world.app.memories.save(ANNA, draft, own, world.now, USER, rules)
+            world.app.memories.keep.save(ANNA, draft, own, world.now, USER, rules)
             for draft, own in zip(drafts, seeds, strict=True)
         ]
         return {"created": [one.created for one in made]}
@@ -95,97 +94,87 @@ def memories_save(world: World) -> Any:
     return world.once("save", 6, work)
 
 
-@scenario("memories.patch", prepare=quoted, says=QUOTES, done_already=(VersionMismatch,))
+@scenario(prepare=quoted, says=QUOTES, done_already=(VersionMismatch,))
 def memories_patch(world: World) -> None:
     """A person's own words for what was promoted, in the version that was read."""
     change = MemoryChange({"content": "I am allergic to nuts and milk."}, USER, lambda version: version == 1)
-    world.app.memories.patch(ANNA, world.known["promoted"], change, world.now)
+    world.app.memories.keep.patch(ANNA, world.known["promoted"], change, world.now)
 
 
-@scenario("memories.patch", prepare=remembered, done_already=(VersionMismatch,))
+@scenario(prepare=remembered, done_already=(VersionMismatch,))
 def memories_patch_importance(world: World) -> None:
     """Of one that was saved directly; its words stay."""
     change = MemoryChange({"importance": 0.1}, USER, lambda version: version == 1)
-    world.app.memories.patch(ANNA, world.known["saved"], change, world.now)
+    world.app.memories.keep.patch(ANNA, world.known["saved"], change, world.now)
 
 
-@scenario(
-    "forget.memory", prepare=remembered, after=gone("Bern"), done_already=(NotFound,), unlike=frozenset({"items.audit"})
-)
+@scenario(prepare=remembered, after=gone("Bern"), done_already=(NotFound,), unlike=frozenset({"items.audit"}))
 def forget_a_memory(world: World) -> None:
     """With all the events that it was made from."""
-    memory = world.app.memories.one(ANNA, world.known["doubled"], world.now)
-    world.app.forget.memory(ANNA, memory, now=world.now)
+    memory = world.app.memories.keep.one(ANNA, world.known["doubled"], world.now)
+    world.app.deletion.forget.memory(ANNA, memory, now=world.now)
 
 
-@scenario("forget", prepare=remembered, done_already=(NotFound,))
+@scenario(prepare=remembered, done_already=(NotFound,))
 def forget_the_first_source(world: World) -> None:
     """Another event says the same: the memory is made again from that."""
-    world.app.forget(ANNA, event_id=world.known["doubled"], now=world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["doubled"], now=world.now)
 
 
-@scenario("forget.one", prepare=remembered)
+@scenario(prepare=remembered)
 def forget_one(world: World) -> None:
     """By the order of a job: an event that said what another had said before it."""
     event = world.app.parts.timeline.find(ANNA, world.known["twice"][0])
     if event is not None:
         order = Order(now=world.now, actor=Actor(ActorKind.JOB, "retain"), via="retain", outcome="pruned")
-        world.app.forget.one(ANNA, event, order)
+        world.app.deletion.forget.one(ANNA, event, order)
 
 
-@scenario("promote_memories", "promote_memories.promote", prepare=suspended, unlike=frozenset({"items.audit"}))
+@scenario(prepare=suspended, unlike=frozenset({"items.audit"}))
 def promote_memories(world: World) -> None:
     """What the gate lets through, and what somebody lets through past it."""
     there = world.app.parts.timeline.read(ANNA, [e.ref for e in world.app.parts.timeline.newest(ANNA, 100)])
     events = sorted(there.values(), key=lambda event: event.id)
-    world.app.promote_memories(ANNA, events, world.app.rules("acme"), world.now)
-    world.app.promote_memories.promote(ANNA, events[:1], world.now, "test")
+    world.app.memories.promote(ANNA, events, world.app.rules.resolved("acme"), world.now)
+    world.app.memories.promote.promote(ANNA, events[:1], world.now, "test")
 
 
-@scenario("signal_bridge", prepare=remembered)
+@scenario(prepare=remembered)
 def signal_a_warning(world: World) -> None:
     """It suspends, and is forwarded."""
-    world.app.signal_bridge("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
+    world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
 
 
-@scenario("signal_bridge", "signal_bridge.state", prepare=healthy)
+@scenario(prepare=healthy)
 def signal_health(world: World) -> bool:
     """What was deferred may go on."""
-    world.app.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
-    return world.app.signal_bridge.state("acme").suspended
+    world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
+    return world.app.memories.signal_bridge.state("acme").suspended
 
 
-@scenario("reconcile_bridge", "promote_deferred", prepare=healthy)
+@scenario(prepare=healthy)
 def reconcile_bridge(world: World) -> None:
     """What was deferred becomes memories, or is gone."""
-    world.app.reconcile_bridge(world.now)
+    world.app.memories.reconcile_bridge(world.now)
 
 
-@scenario("bus_outbox.deliver", "bus_outbox.drain", prepare=talked)
+@scenario(prepare=talked)
 def bus_outbox(world: World) -> None:
     """What is published right away, and what stands there."""
-    from recollect.application.bus_outbox import outbox_write
-    from recollect.domain.items import of_tenant
+    from recollect.core.items import of_tenant
+    from recollect.timeline.bus import outbox_write
 
     warning = episodic_warning(WARNING_ID, "high", None, "test", world.now)
     world.app.parts.items.write(of_tenant("acme"), [outbox_write(warning)], world.now)
-    world.app.bus_outbox.deliver(of_tenant("acme"), [warning], world.now)
-    world.app.bus_outbox.drain(world.now)
+    world.app.outbox.deliver(of_tenant("acme"), [warning], world.now)
+    world.app.outbox.drain(world.now)
 
 
-@scenario(
-    "memories.one",
-    "list_memories",
-    "list_memories.history",
-    "list_audit",
-    "memory_history",
-    prepare=remembered,
-    reads=True,
-)
+@scenario(prepare=remembered, reads=True)
 def memories(world: World) -> list[str]:
     """As they are kept, with what was done to them."""
-    listed = world.app.list_memories(ANNA, MemoryQuery(), 10, None, world.now).memories
-    one = world.app.memories.one(ANNA, world.known["doubled"], world.now)
-    history: list[Memory] = [version.memory for version in world.app.memory_history(ANNA, one)]
-    audit = world.app.list_audit(ANNA, 10, None, AuditFilter()).entries
+    listed = world.app.memories.listing(ANNA, MemoryQuery(), 10, None, world.now).memories
+    one = world.app.memories.keep.one(ANNA, world.known["doubled"], world.now)
+    history: list[Memory] = [version.memory for version in world.app.memories.history(ANNA, one)]
+    audit = world.app.memories.audit(ANNA, 10, None, AuditFilter()).entries
     return [*(m.content for m in (*listed, *history)), *(entry.action.value for entry in audit)]

@@ -5,18 +5,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from application.setting import ANNA
 from crashes.derived import AFTER, counted
 from crashes.evidence import with_removals
 from crashes.remembering import remembered, suspended
 from crashes.scenario import scenario
 from crashes.world import World
-from recollect.application.jobs import JobOrder
-from recollect.application.signal_bridge import Signal, SignalType
-from recollect.domain.documents import index_document
-from recollect.domain.drafting import EventDraft
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
+from embedded.setting import ANNA
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.jobs.run import JobOrder
+from recollect.memories.deferred_promotion import Signal, SignalType
+from recollect.search_index.page import index_document
+from recollect.timeline.record import EventDraft
 
 _ROUNDS = 30
 _ROUND = timedelta(minutes=6)
@@ -57,7 +57,9 @@ def deferred_and_removed(world: World) -> None:
     """Removals that nobody has projected, and events that were deferred and may go on."""
     with_removals(world)
     suspended(world)
-    world.app.signal_bridge("acme", Signal("00000000-0000-7000-8000-000000000002", SignalType.HEALTHY, "me"), world.now)
+    world.app.memories.signal_bridge(
+        "acme", Signal("00000000-0000-7000-8000-000000000002", SignalType.HEALTHY, "me"), world.now
+    )
 
 
 def aged(world: World) -> None:
@@ -72,7 +74,7 @@ def aged(world: World) -> None:
         ),
     )
     rule = {"older_than_days": 30, "archive": True}
-    world.app.keep_rules.replace("acme", {"retention": [rule]}, world.now, None)
+    world.app.rules.replace("acme", {"retention": [rule]}, world.now, None)
     world.reconcile()
     world.now += timedelta(hours=2)
 
@@ -95,100 +97,89 @@ def without_vectors(world: World) -> None:
     world.app = world.plan.open(world.ticket)
 
 
-@scenario("reconcile_job.step", "jobs.start", "jobs.read", "run_jobs", "run_jobs.one", prepare=deferred_and_removed)
+@scenario(prepare=deferred_and_removed)
 def job_reconcile(world: World) -> str:
     """The job `reconcile`."""
     return run_job(world, "reconcile")
 
 
-@scenario("summarize_job.step", prepare=counted, says=AFTER, degrades=True)
+@scenario(prepare=counted, says=AFTER, degrades=True)
 def job_summarize(world: World) -> str:
     """The job `summarize`."""
     return run_job(world, "summarize")
 
 
-@scenario("retain.step", "bus_outbox.waiting", prepare=aged, unlike=frozenset({"bus", "objects"}))
+@scenario(prepare=aged, unlike=frozenset({"bus", "objects"}))
 def job_retain(world: World) -> str:
     """The job `retain`. What is tried again is archived and told again, without what went before."""
     return run_job(world, "retain")
 
 
-@scenario("reindex.step", "index_states.change", prepare=remembered)
+@scenario(prepare=remembered)
 def job_reindex_from_vectors(world: World) -> str:
     """The job `reindex` from what is kept."""
     return run_job(world, "reindex", {"from": "vectors"})
 
 
-@scenario("reindex.step", "rederive.page", prepare=remembered)
+@scenario(prepare=remembered)
 def job_reindex_from_events(world: World) -> str:
     """The job `reindex` from the evidence alone."""
     return run_job(world, "reindex", {"from": "events"})
 
 
-@scenario("reindex.step", prepare=with_an_orphan, broken=True)
+@scenario(prepare=with_an_orphan, broken=True)
 def job_reindex_over_orphans(world: World) -> str:
     """Documents of records that are gone, go."""
     return run_job(world, "reindex", {"from": "vectors"})
 
 
-@scenario("rederive.settled", prepare=remembered)
+@scenario(prepare=remembered)
 def job_rederive_in_steps(world: World) -> str:
     """So little time at once that every page is a step of its own."""
     return run_job(world, "reindex", {"from": "events"}, hurried=True)
 
 
-@scenario("rederive.orphans", prepare=with_an_orphan, broken=True)
+@scenario(prepare=with_an_orphan, broken=True)
 def job_rederive_over_orphans(world: World) -> str:
     """The same from the evidence."""
     return run_job(world, "reindex", {"from": "events"})
 
 
-@scenario("reindex.step", prepare=without_vectors, broken=True)
+@scenario(prepare=without_vectors, broken=True)
 def job_reindex_another_generation(world: World) -> str:
     """A new embedder: an index is made beside the old one, which goes then."""
     return run_job(world, "reindex", {"from": "vectors"})
 
 
-@scenario("schedule_retention", prepare=aged)
+@scenario(prepare=aged)
 def schedule_retention(world: World) -> None:
     """Once a day."""
-    world.app.schedule_retention(world.now)
+    world.app.archive.schedule_retention(world.now)
 
 
-@scenario("begin_reindex", "jobs.newest", prepare=remembered, reads=True)
+@scenario(prepare=remembered, reads=True)
 def begin_reindex(world: World) -> list[str]:
     """Nothing is to be begun."""
     world.app.jobs.newest("acme", 10)
-    return world.app.begin_reindex(world.now)
+    return world.app.reindexing.begin(world.now)
 
 
-@scenario("known_users.page", "known_users.forget", prepare=remembered)
+@scenario(prepare=remembered)
 def known_users(world: World) -> list[str]:
     """One who has nothing here is taken off the list."""
     ben = Scope("acme", "ben")
-    world.app.known_users.note(ben, world.now)
-    listed = list(world.app.known_users.page("acme", 10, None).user_ids)
-    world.app.known_users.forget(ben, world.now)
+    world.app.timeline.known_users.note(ben, world.now)
+    listed = list(world.app.timeline.known_users.page("acme", 10, None).user_ids)
+    world.app.timeline.known_users.forget(ben, world.now)
     return listed
 
 
-@scenario(
-    "index.check",
-    "index.count",
-    "index.create",
-    "index.drop",
-    "index.identity",
-    "index.listed",
-    "index.of",
-    "index_states.lacking",
-    prepare=remembered,
-    reads=True,
-)
+@scenario(prepare=remembered, reads=True)
 def index(world: World) -> list[Any]:
     """What is asked of the index beside searches; of a tenant that has nothing there, nothing is dropped."""
-    used = world.app.index
+    used = world.app.search_index.in_use
     listed = used.listed(ANNA, 100, None)
-    world.app.index_states.lacking("acme", ())
+    world.app.search_index.states.lacking("acme", ())
     other = used.of("another.1")
     return [
         used.check(),

@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 
 from crashes.store import Stored
 from crashes.world import World
-from recollect.domain.errors import RecollectError
+from recollect.core.errors import RecollectError
 
 Act: TypeAlias = Callable[[World], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """`covers` names use cases of the app: `search` for a call of it, `goals.patch` for a method.
+    """A use case at work, by its name.
 
     `act` is what a client or the schedule does, and does again after the restart, `later`. `done_already`: what is
     heard then by somebody whose first try did it. `reads`: nothing is written. `degrades`: a part that is away is
@@ -25,7 +25,6 @@ class Scenario:
     """
 
     name: str
-    covers: tuple[str, ...]
     act: Act
     prepare: Act
     says: str | None = None
@@ -44,13 +43,13 @@ class Scenario:
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(*covers: str, prepare: Act, **more: Any) -> Callable[[Act], Act]:
+def scenario(*, prepare: Act, **more: Any) -> Callable[[Act], Act]:
     """Enters a function as a scenario of its own name."""
 
     def enter(act: Act) -> Act:
         name: str = act.__name__
         assert name not in SCENARIOS
-        SCENARIOS[name] = Scenario(name=name, covers=covers, act=act, prepare=prepare, **more)
+        SCENARIOS[name] = Scenario(name=name, act=act, prepare=prepare, **more)
         return act
 
     return enter

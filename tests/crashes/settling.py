@@ -5,29 +5,26 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from application.setting import ANNA
 from crashes.contradicting import LATER, LYON, PARIS, TUESDAY, on
 from crashes.remembering import USER
 from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import BEGIN, World
-from recollect.application.arbitrate import Applying
-from recollect.application.choose_policy import ArbitrationRequest
-from recollect.domain.arbitration_policy import Arbitration
-from recollect.domain.decisions import Step, conflict_in, decision_in
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound, VersionMismatch
-from recollect.domain.ids import IdSeed
-from recollect.domain.memory_items import memory_in
-from recollect.domain.statement import Statement
+from embedded.setting import ANNA
+from recollect.arbitration.arbiter import Arbitration
+from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
+from recollect.arbitration.detection import Statement
+from recollect.contradictions.decisions import Step, conflict_in, decision_in
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.ids import IdSeed
+from recollect.memories.storage import memory_in
+from recollect.timeline.record import EventDraft
 
 NOT_LYON = "I was wrong, I don't live in Lyon."
 MEAT, NO_MEAT = "I eat meat.", "I no longer eat meat."
 NICE = "I live in Nice until Friday."
 ALIKE = ("Anna's blue bicycle stands in the old shed", "Anna's blue bicycle stands in the old barn")
 BILLS = ("Pay the first bill at the bank", "Pay the second bill at the bank")
-_COVERED = ("apply_verdicts", "apply_verdicts.mend", "decided.fallen")
-_BOUNDED = (*_COVERED, "apply_verdicts.remembered")
 _RULE = {"priority": 1, "arbitration": {"mergeThreshold": 0.3}}
 
 
@@ -63,7 +60,6 @@ def _shape(
     name: str,
     older: tuple[EventDraft, ...],
     newer: tuple[EventDraft, ...],
-    covered: tuple[str, ...] = _COVERED,
     **wanted: Any,
 ) -> None:
     def prepare(world: World) -> None:
@@ -72,11 +68,11 @@ def _shape(
         world.say(*newer)
 
     def act(world: World) -> None:
-        world.app.reconcile(world.now)
+        world.app.projection.reconcile(world.now)
 
     act.__name__ = f"settle_{name}"
     more = {"apart": True, "unlike": frozenset({"items.memory_versions", "items.audit", "vectors"})}
-    scenario("settle_contradictions", *covered, prepare=prepare, after=_stands(**wanted), **more)(act)
+    scenario(prepare=prepare, after=_stands(**wanted), **more)(act)
 
 
 _shape("a_replacement", (on(0, PARIS),), (on(2, LYON),), superseded=(PARIS,), active=(LYON,))
@@ -96,12 +92,11 @@ _shape(
     active=(PARIS, NOT_LYON),
 )
 _shape("a_part", (on(0, TUESDAY),), (on(2, LATER),), merged=(TUESDAY,), both=True)
-_shape("a_bound", (on(0, PARIS),), (on(2, NICE),), _BOUNDED, bounded=(PARIS,), active=(NICE,))
+_shape("a_bound", (on(0, PARIS),), (on(2, NICE),), bounded=(PARIS,), active=(NICE,))
 _shape(
     "a_bound_of_a_key",
     (on(0, PARIS, key="home"),),
     (on(2, NICE, key="home"),),
-    _BOUNDED,
     bounded=(PARIS,),
     active=(NICE,),
 )
@@ -110,7 +105,7 @@ _shape(
 def _alike(world: World, **rules: Any) -> None:
     """Two memories that are merely alike, the second not projected yet; no cue rule says anything of them."""
     conflict = {"semantic_threshold": 0.5, **rules}
-    world.app.keep_rules.replace("acme", {"conflict": conflict}, world.now, None)
+    world.app.rules.replace("acme", {"conflict": conflict}, world.now, None)
     world.say(on(0, ALIKE[0]))
     world.reconcile()
     world.say(on(0.001, ALIKE[1]))
@@ -141,22 +136,16 @@ def _one_decided(_: World, stored: Stored) -> None:
     assert memories[decision.winner].status.value == "active"
 
 
-@scenario(
-    *("propose_conflicts", "choose_policy.of", "choose_policy"),
-    prepare=alike,
-    after=_one_open,
-    apart=True,
-    unlike=frozenset({"items.conflicts"}),
-)
+@scenario(prepare=alike, after=_one_open, apart=True, unlike=frozenset({"items.conflicts"}))
 def settle_what_is_alike(world: World) -> None:
     """A proposal on an open conflict; both stay. How alike they are differs in the last digits of a kept vector."""
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile(world.now)
 
 
-@scenario("apply_arbitration", prepare=alike_and_applied, after=_one_decided, apart=True)
+@scenario(prepare=alike_and_applied, after=_one_decided, apart=True)
 def settle_what_is_alike_for_good(world: World) -> None:
     """`conflict.auto_apply` `all`."""
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile(world.now)
 
 
 def _statement(number: int) -> Statement:
@@ -181,12 +170,7 @@ def nothing(world: World) -> None:
     world.reconcile()
 
 
-@scenario(
-    *("arbitrate.applied", "store_arbitration"),
-    prepare=nothing,
-    after=_one_decided,
-    unlike=frozenset({"items.conflicts"}),
-)
+@scenario(prepare=nothing, after=_one_decided, unlike=frozenset({"items.conflicts"}))
 def arbitrate_and_apply(world: World) -> Any:
     """`POST /v1/arbitrations` with a key: both are stored, one of them ends.
 
@@ -195,50 +179,54 @@ def arbitrate_and_apply(world: World) -> Any:
 
     def work(seed: IdSeed, _: bool) -> dict[str, Any]:
         applying = Applying(USER, seed, world.now)
-        found: Arbitration = world.app.arbitrate.applied(ANNA, _asked(), world.app.rules("acme"), applying)
+        found: Arbitration = world.app.arbitration.arbitrate.applied(
+            ANNA, _asked(), world.app.rules.resolved("acme"), applying
+        )
         return {"action": found.verdict.action.value, "stored": len(found.stored)}
 
     return world.once("arbitrate", 3, work)
 
 
-@scenario("arbitrate.weighed", prepare=nothing, reads=True)
+@scenario(prepare=nothing, reads=True)
 def arbitrate(world: World) -> str:
     """A dry run."""
-    return world.app.arbitrate.weighed("acme", _asked(), world.app.rules("acme")).verdict.action.value
+    return world.app.arbitration.arbitrate.weighed(
+        "acme", _asked(), world.app.rules.resolved("acme")
+    ).verdict.action.value
 
 
 def ruled(world: World) -> None:
     """A rule that there is."""
-    world.app.merge_rules.put("acme", "mine", _RULE, world.now)
+    world.app.arbitration.merge_rules.put("acme", "mine", _RULE, world.now)
 
 
-@scenario("merge_rules.put", "merge_rules.registry", "bus_outbox.deliver", prepare=nothing)
+@scenario(prepare=nothing)
 def merge_rules_put(world: World) -> int:
     """Registered, and told once."""
     if not _known(world):
         ruled(world)
-    return len(world.app.merge_rules.registry("acme").rules)
+    return len(world.app.arbitration.merge_rules.registry("acme").rules)
 
 
 def _known(world: World) -> bool:
-    return "mine" in [rule.name for rule in world.app.merge_rules.registry("acme").rules]
+    return "mine" in [rule.name for rule in world.app.arbitration.merge_rules.registry("acme").rules]
 
 
-@scenario("merge_rules.patch", prepare=ruled, done_already=(VersionMismatch,))
+@scenario(prepare=ruled, done_already=(VersionMismatch,))
 def merge_rules_patch(world: World) -> None:
     """By its version."""
-    world.app.merge_rules.patch("acme", "mine", {"enabled": False}, world.now, lambda version: version == 2)
+    world.app.arbitration.merge_rules.patch("acme", "mine", {"enabled": False}, world.now, lambda version: version == 2)
 
 
-@scenario("merge_rules.delete", prepare=ruled, done_already=(NotFound,))
+@scenario(prepare=ruled, done_already=(NotFound,))
 def merge_rules_delete(world: World) -> None:
     """Gone, and told once."""
-    world.app.merge_rules.delete("acme", "mine", world.now, lambda _: True)
+    world.app.arbitration.merge_rules.delete("acme", "mine", world.now, lambda _: True)
 
 
-@scenario("merge_rules.load", prepare=ruled, done_already=(VersionMismatch,))
+@scenario(prepare=ruled, done_already=(VersionMismatch,))
 def merge_rules_load(world: World) -> None:
     """All or none."""
     rules: list[tuple[str, dict[str, Any]]] = [("one", _RULE), ("other", {"extends": "one"})]
-    if len(world.app.merge_rules.registry("acme").rules) < 4:
-        world.app.merge_rules.load("acme", rules, world.now)
+    if len(world.app.arbitration.merge_rules.registry("acme").rules) < 4:
+        world.app.arbitration.merge_rules.load("acme", rules, world.now)

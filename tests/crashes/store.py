@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from recollect.domain.segment_file import unpack_segment
+from recollect.archive.segments import unpack_segment
 
 Place: TypeAlias = tuple[str, str, str]
 """Tenant, user and id."""

@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
-from application.setting import ANNA
 from crashes.evidence import city
 from crashes.invariants import check
 from crashes.picture import Picture, difference, picture_of
 from crashes.remembering import USER, weighty
 from crashes.store import stored_in
 from crashes.world import BEGIN, World, local_plan
+from embedded.setting import ANNA
 from recollect.adapters.aws import keys
-from recollect.application.keep_memories import MemoryChange
-from recollect.domain.drafting import EventDraft
-from recollect.domain.event import EventRef
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.scope import Scope
-from recollect.entrypoints.stream import project_records
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.entrypoints.projection_runs import project_records
+from recollect.memories.memory import MemoryDraft
+from recollect.memories.save import MemoryChange
+from recollect.timeline.record import EventDraft
 
 BEN = Scope("acme", "ben")
 BATCH = 4
@@ -48,7 +48,7 @@ class Stream:
     def deliver(self, records: list[dict[str, Any]]) -> None:
         """To the projector, as Lambda does it; nothing may have to be sent again."""
         for start in range(0, len(records), BATCH):
-            report = project_records(records[start : start + BATCH], self.world.app.project, self.world.now)
+            report = project_records(records[start : start + BATCH], self.world.app.projection.project, self.world.now)
             assert (report.retry, report.malformed) == ([], [])
 
 
@@ -61,16 +61,16 @@ def history(stream: Stream) -> Iterator[None]:
         world.known[str(step)] = EventRef(event_id, draft.timestamp or BEGIN)
         yield
     for name in "035":
-        world.app.forget(ANNA, event_id=world.known[name].id, now=world.now)
+        world.app.deletion.forget(ANNA, event_id=world.known[name].id, now=world.now)
         stream.changed("REMOVE", ANNA, world.known[name])
         yield
     rex = MemoryDraft(content="My dog is called Rex.", timestamp=BEGIN)
-    saved = world.app.memories.save(ANNA, rex, world.seed(2), world.now, USER, world.app.rules("acme"))
+    saved = world.app.memories.keep.save(ANNA, rex, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
     stream.changed("INSERT", ANNA, saved.memory.ref)
     yield
     # Of the same attributes: an entry of words that were changed since stays, leads to nothing, and follows the order.
     change = MemoryChange({"content": "My dog is called Bruno."}, USER, lambda version: True)
-    world.app.memories.patch(ANNA, saved.memory.id, change, world.now)
+    world.app.memories.keep.patch(ANNA, saved.memory.id, change, world.now)
     stream.changed("MODIFY", ANNA, saved.memory.ref)
     yield
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from application.setting import ANNA
 from crashes.evidence import fresh_talk, talked
 from crashes.invariants import check
 from crashes.remembering import QUOTES, USER, quoted, remembered
 from crashes.store import Stored, stored_in
 from crashes.world import World, local_plan
 from crashes.wrapping import Fault, Kind, Side, Ticket
-from recollect.application.keep_memories import MemoryChange
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Conflict, NotFound, VersionMismatch
-from recollect.domain.goals import GoalStatus
-from recollect.domain.memory_drafting import MemoryDraft
+from embedded.setting import ANNA
+from recollect.core.errors import Conflict, NotFound, VersionMismatch
+from recollect.memories.memory import MemoryDraft
+from recollect.memories.save import MemoryChange
+from recollect.summaries.goals import GoalStatus
+from recollect.timeline.record import EventDraft
 
 Write = Callable[[World, str], object]
 
@@ -100,16 +100,16 @@ def _heard(write: Write, world: World, who: str) -> str | None:
 
 def patch(world: World, who: str) -> None:
     change = MemoryChange({"content": f"I am allergic to nuts, says the {who}."}, USER, lambda version: version == 1)
-    world.app.memories.patch(ANNA, world.known["promoted"], change, world.now)
+    world.app.memories.keep.patch(ANNA, world.known["promoted"], change, world.now)
 
 
 def forget(world: World, who: str) -> None:
-    world.app.forget(ANNA, event_id=world.known["promoted"], now=world.now)
+    world.app.deletion.forget(ANNA, event_id=world.known["promoted"], now=world.now)
 
 
 def save(world: World, who: str) -> None:
     draft = MemoryDraft(content="I collect stamps.", metadata={"who": who})
-    saved = world.app.memories.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules("acme"))
+    saved = world.app.memories.keep.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
     world.known["created"] = saved.created
 
 
@@ -118,17 +118,19 @@ def ingest(world: World, who: str) -> None:
 
 
 def reconcile(world: World, who: str) -> None:
-    world.app.reconcile(world.now)
+    world.app.projection.reconcile(world.now)
 
 
 def patch_goal(world: World, who: str) -> None:
     status = GoalStatus.COMPLETED if who == "first" else GoalStatus.ABANDONED
-    goal = world.app.goals.listed(ANNA)[0]
-    world.app.goals.patch(ANNA, goal.id, {"status": status}, lambda version: version == world.known["goal"], world.now)
+    goal = world.app.summaries.goals.listed(ANNA)[0]
+    world.app.summaries.goals.patch(
+        ANNA, goal.id, {"status": status}, lambda version: version == world.known["goal"], world.now
+    )
 
 
 def with_a_goal(world: World) -> None:
-    world.known["goal"] = world.app.goals.track(ANNA, "Meditate", GoalStatus.ACTIVE, None, world.now).version
+    world.known["goal"] = world.app.summaries.goals.track(ANNA, "Meditate", GoalStatus.ACTIVE, None, world.now).version
 
 
 def audited(stored: Stored, action: str) -> int:
@@ -142,8 +144,8 @@ def test_of_two_patches_one_wins_and_the_other_is_told(tmp_path: Path) -> None:
         assert sorted(map(str, race.outcomes)) == ["None", "VersionMismatch"]
         winner = ("first", "second")[race.outcomes.index(None)]
         winners[winner] += 1
-        memory = world.app.memories.one(ANNA, world.known["promoted"], world.now)
-        history = [(one.memory.version, one.memory.content) for one in world.app.memory_history(ANNA, memory)]
+        memory = world.app.memories.keep.one(ANNA, world.known["promoted"], world.now)
+        history = [(one.memory.version, one.memory.content) for one in world.app.memories.history(ANNA, memory)]
         world.close()
         assert history == [(1, "I am allergic to nuts."), (2, f"I am allergic to nuts, says the {winner}.")]
         assert audited(stored, "patch") == 1
@@ -196,5 +198,5 @@ def test_of_two_who_patch_a_goal_one_wins(tmp_path: Path) -> None:
     for world, _ in race:
         assert sorted(map(str, race.outcomes)) == ["None", "VersionMismatch"]
         wanted = (GoalStatus.COMPLETED, GoalStatus.ABANDONED)[race.outcomes.index(None)]
-        assert [goal.status for goal in world.app.goals.listed(ANNA)] == [wanted]
+        assert [goal.status for goal in world.app.summaries.goals.listed(ANNA)] == [wanted]
         world.close()

@@ -8,21 +8,22 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from application.setting import ANNA
 from crashes.wrapping import Apart, Ticket, WrappedParts
-from recollect.app import App, Parts
-from recollect.application.build_context import ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.application.run_once import Answer, run_once
+from embedded.setting import ANNA
+from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.drafting import EventDraft
-from recollect.domain.filters import SearchFilters
-from recollect.domain.idempotency import KEPT_FOR, IdempotencyClaim
-from recollect.domain.ids import IdSeed
-from recollect.domain.messages import fence_for
-from recollect.domain.model_call import ModelAnswer, ModelRequest
-from recollect.domain.scope import Scope
+from recollect.composition.deployment import Parts
+from recollect.context.build import ContextRequest
+from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.retrieval.filters import SearchFilters
 from recollect.settings import Settings
+from recollect.timeline.record import EventDraft
 
 BEGIN = datetime(2024, 5, 1, 12, tzinfo=UTC)
 _LAPSE = timedelta(seconds=30)
@@ -101,9 +102,9 @@ class World:
     def reconcile(self) -> None:
         """As the schedule does it, until nothing is pending; nothing may fail."""
         for _ in range(_ROUNDS):
-            assert self.app.reconcile(self.now).failed == {}
-            assert self.app.reconcile_bridge(self.now).deferred.failed.total() == 0
-            self.app.apply_tombstones(self.now, lambda: 600.0)
+            assert self.app.projection.reconcile(self.now).failed == {}
+            assert self.app.memories.reconcile_bridge(self.now).deferred.failed.total() == 0
+            self.app.deletion.apply_tombstones(self.now, lambda: 600.0)
             if not self.app.parts.projections.pending(1, None).markers:
                 return
         raise AssertionError("reconciliation comes to no end")
@@ -129,8 +130,8 @@ class World:
     def say(self, *contents: str | EventDraft, scope: Scope = ANNA, conversation: str = "c1") -> list[str]:
         """Events a minute apart, without a key of their own; their ids."""
         drafts = [self._draft(content) for content in contents]
-        answer = self.app.ingest(
-            scope, conversation, drafts, self.seed(len(drafts) + 1), self.now, self.app.rules(scope.tenant)
+        answer = self.app.timeline.ingest(
+            scope, conversation, drafts, self.seed(len(drafts) + 1), self.now, self.app.rules.resolved(scope.tenant)
         )
         return [result.event_id for result in answer.results if result.event_id is not None]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from recollect.domain.errors import Unavailable
+from recollect.core.errors import Unavailable
 
 NOT_PORTS = frozenset({"concurrency"})
 """Parts that do no I/O of their own: what runs in them is calls of the others."""

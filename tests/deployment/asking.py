@@ -2,34 +2,30 @@
 
 import copy
 import json
-import re
-from collections.abc import Mapping
 from typing import Any
 
 from deployment.built import RunningFunction
+from deployment.requests import SERVED_BY, http_event
 from deployment.template import sample_events
 from recollect.adapters.aws import keys
-from recollect.domain.event import EventRef
-from recollect.domain.instants import from_iso
-from recollect.domain.scope import Scope
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso
 
 Functions = dict[str, RunningFunction]
+EVENTS, SEARCH, CONTEXT, TURN = (f"POST /v1/{name}" for name in ("events", "search", "context", "turns"))
 
 
-def request(name: str, source: str, user: str) -> dict[str, Any]:
-    """A sample request of another user."""
-    event = copy.deepcopy(sample_events(name)[source])
-    event["headers"].pop("idempotency-key", None)
-    event["body"] = json.dumps(json.loads(event["body"]) | {"user_id": user})
-    return event
+def asked(functions: Functions, route: str, *ids: str, body: Any = None, query: str = "") -> dict[str, Any]:
+    """The answer of the function that serves the route, to its usual request or to one with this body."""
+    answer: dict[str, Any] = functions[SERVED_BY[route]].invoke(http_event(route, *ids, body=body, query=query))
+    return answer
 
 
-def at(name: str, source: str, *ids: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """A sample request with other ids in its path, and another body where one is given."""
-    event, values = copy.deepcopy(sample_events(name)[source]), iter(ids)
-    event["headers"].pop("idempotency-key", None)
-    event["rawPath"] = re.sub(r"\{\w+\}", lambda _: next(values), event["routeKey"].partition(" ")[2])
-    return event if body is None else {**event, "body": json.dumps(body)}
+def of(user: str, route: str) -> dict[str, Any]:
+    """The usual request of a route, of another user."""
+    event = http_event(route)
+    return {**event, "body": json.dumps(json.loads(event["body"]) | {"user_id": user})}
 
 
 def said(answer: dict[str, Any]) -> dict[str, Any]:
@@ -41,13 +37,13 @@ def said(answer: dict[str, Any]) -> dict[str, Any]:
 
 def ingested(functions: Functions, user: str) -> str:
     """The id of the event about Lyon, once it is durable."""
-    results = said(functions["ingest"].invoke(request("ingest", "http-events", user)))["results"]
+    results = said(functions["ingest"].invoke(of(user, EVENTS)))["results"]
     return str(results[0]["event_id"])
 
 
 def found(functions: Functions, user: str) -> dict[str, Any]:
     """What the sample search finds for a user."""
-    return said(functions["retrieval"].invoke(request("retrieval", "http-search", user)))
+    return said(functions["retrieval"].invoke(of(user, SEARCH)))
 
 
 def projected(functions: Functions, user: str, event_id: str, kind: str = "stream-insert", times: int = 1) -> Any:

@@ -22,7 +22,6 @@ LAYER_SOURCES = {
     "MemoryLayer": "layers/memory",
     "DependenciesLayer": "layers/dependencies",
     "EmbedderLayer": "layers/embedder",
-    "MultilingualLayer": "layers/embedder",
     "McpLayer": "layers/mcp",
 }
 

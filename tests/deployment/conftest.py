@@ -23,7 +23,7 @@ from deployment.built import (
 )
 from deployment.gateway import Gateway
 from deployment.permissions import BEDROCK_MODEL_ARN, RULES_PARAMETER
-from deployment.template import FUNCTIONS, IN_PROCESS, default_embedder, layers
+from deployment.template import FUNCTIONS, layers
 from engines.conftest import shown_at_once
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.settings import Settings
@@ -91,7 +91,7 @@ def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
 
 
 def _settings(built: Path, engines: Engines, names: Mapping[str, str]) -> Settings:
-    (model,) = (built / IN_PROCESS[default_embedder()] / "recollect-models").iterdir()
+    (model,) = (built / "EmbedderLayer/recollect-models").iterdir()
     return Settings.from_environment(
         {
             "RECOLLECT_ENGINES": "aws",

@@ -23,7 +23,8 @@ from samtranslator.translator.translator import Translator
 template = json.load(sys.stdin)
 for one in template["Resources"].values():
     for uri in {"CodeUri", "ContentUri"} & set(one["Properties"]):
-        one["Properties"][uri] = "s3://bucket/key"
+        if not one["Properties"][uri].startswith("s3://"):
+            one["Properties"][uri] = "s3://bucket/key"
 json.dump(Translator({}, Parser()).translate(template, {}), sys.stdout)
 """
 _NAMES = ("DomainName", "Name", "LogGroupName", "DashboardName", "FunctionName", "TableName", "BucketName", "QueueName")
@@ -32,18 +33,30 @@ _NO_VALUE = object()
 
 @cache
 def translated() -> dict[str, Any]:
-    """What SAM makes of the template. Without SAM the test is left out; with RECOLLECT_REQUIRE_BUILT=1 it fails."""
+    """What SAM makes of the template."""
+    return translation(template())
+
+
+def translation(source: Mapping[str, Any]) -> dict[str, Any]:
+    """What SAM makes of a template; sources may be where it has uploaded them, `s3://…`."""
+    made: dict[str, Any] = json.loads(in_sam(_TRANSLATE, json.dumps(source)))
+    return made
+
+
+def in_sam(script: str, given: str) -> str:
+    """What a script prints that runs where SAM is installed, with this on its standard input.
+
+    Without SAM the test is left out; with RECOLLECT_REQUIRE_BUILT=1 it fails.
+    """
     if not SAM_PYTHON.exists():
         if os.environ.get("RECOLLECT_REQUIRE_BUILT") == "1":
             pytest.fail("SAM's translator is required here; make build installs it", pytrace=False)
         pytest.skip(NEEDS_SAM)
     region = {"AWS_DEFAULT_REGION": "us-east-1", "PATH": "/usr/bin:/bin"}
-    command = [str(SAM_PYTHON), "-c", _TRANSLATE]
-    text = json.dumps(template())
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=region)
+    command = [str(SAM_PYTHON), "-c", script]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, env=region)
     assert done.returncode == 0, done.stderr
-    made: dict[str, Any] = json.loads(done.stdout)
-    return made
+    return done.stdout
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = (
-    "ingest", "retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "summarize", "project", "jobs",
-    "retain",
+    "ingest", "retrieval", "memories", "context", "converse", "knowledge", "arbitration", "mcp", "summarize", "project",
+    "jobs", "retain",
 )  # fmt: skip
 EMBEDDING = ("retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "project", "jobs")
 ASKING = ("converse", "summarize", "jobs")
@@ -62,11 +62,11 @@ def function(name: str) -> dict[str, Any]:
 def environment(name: str) -> dict[str, Any]:
     """What a function finds in its environment, unresolved."""
     shared: dict[str, Any] = template()["Globals"]["Function"]["Environment"]["Variables"]
-    return {**shared, **function(name)["Environment"]["Variables"]}
+    return {**shared, **function(name).get("Environment", {"Variables": {}})["Variables"]}
 
 
-IN_PROCESS = {"e5-small": "MultilingualLayer", "minilm": "EmbedderLayer"}
-"""The layer of each EmbedderKind that runs in the function; for the others it is MiniLM's."""
+IN_PROCESS = "e5"
+"""The EmbedderKind that runs in the function, from EmbedderLayer."""
 
 
 def default_embedder() -> str:
@@ -75,21 +75,9 @@ def default_embedder() -> str:
     return found
 
 
-def layers(name: str, embedder: str | None = None) -> list[str]:
+def layers(name: str) -> list[str]:
     """Logical ids of a function's layers, in the order in which Lambda lays them over each other."""
-    multilingual = (embedder or default_embedder()) == "e5-small"
-    chosen = [_chosen(layer, multilingual) for layer in function(name)["Layers"]]
-    return [layer["Ref"] for layer in chosen]
-
-
-def _chosen(layer: dict[str, Any], multilingual: bool) -> dict[str, Any]:
-    """A layer, or the one of two that the condition leaves; there is one condition."""
-    if "Fn::If" not in layer:
-        return layer
-    condition, then, otherwise = layer["Fn::If"]
-    assert condition == "IsMultilingual"
-    taken: dict[str, Any] = then if multilingual else otherwise
-    return taken
+    return [layer["Ref"] for layer in template()["Globals"]["Function"]["Layers"] + function(name).get("Layers", [])]
 
 
 def routes(name: str) -> dict[str, dict[str, Any]]:
@@ -103,11 +91,22 @@ def schedules(name: str) -> list[dict[str, Any]]:
     return [one["Properties"] for one in function(name)["Events"].values() if one["Type"] == "ScheduleV2"]
 
 
+def managed(name: str) -> list[str]:
+    """Logical ids of the managed policies of a function's role, conditional ones included."""
+    given = properties(f"{name.capitalize()}Role").get("ManagedPolicyArns", [])
+    return [_unconditional(one)["Ref"] for one in given]
+
+
 def statements(name: str) -> list[dict[str, Any]]:
-    """What a function's role allows, conditional statements included."""
-    policies = properties(f"{name.capitalize()}Role")["Policies"]
-    found = [one for policy in policies for one in policy["PolicyDocument"]["Statement"]]
-    return [one["Fn::If"][1] if "Fn::If" in one else one for one in found]
+    """What a function's role allows by policies of its own and by shared ones, conditional statements included."""
+    own = [policy["PolicyDocument"] for policy in properties(f"{name.capitalize()}Role")["Policies"]]
+    shared = [properties(policy)["PolicyDocument"] for policy in managed(name)]
+    return [_unconditional(one) for document in own + shared for one in document["Statement"]]
+
+
+def _unconditional(one: dict[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = one["Fn::If"][1] if "Fn::If" in one else one
+    return given
 
 
 def listed(value: Any) -> list[Any]:

@@ -1,40 +1,30 @@
-"""The built functions answer every sample event, and together carry an event from ingest to search."""
+"""The built functions answer at every route, and together carry an event from ingest to search."""
 
 import copy
 import uuid
 
 import pytest
 
-from deployment.asking import Functions, found, ingested, projected, request, said
+from deployment.asking import CONTEXT, Functions, asked, found, ingested, of, projected, said
 from deployment.built import Deployment
 from deployment.permissions import refusals
+from deployment.requests import SERVED_BY, good_statuses
 from deployment.template import FUNCTIONS, sample_events
-from recollect.domain.job import KINDS
 
-pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
-
-# Samples name events, goals and slots that nobody made; what another sample made or took away depends on the order.
-ABSENT = {
-    "http-get-event", "http-delete-event", "http-delete-key", "http-patch-goal", "http-check-in", "http-get-job",
-    "http-unknown-job", "http-lift-rejection", "http-get-erasure", "http-get-memory", "http-patch-memory",
-    "http-memory-history", "http-delete-memory", "http-revert-decision", "http-resolve-conflict",
-}  # fmt: skip
-STARTED = {*(f"http-{kind}-job" for kind in KINDS), "http-erase-user"}
-CREATED = {source: {200, 201} for source in ("http-events", "http-make-summary", "http-save-memory")}
-EITHER = {
-    "http-get-entry": {200, 404}, "http-delete-entry": {204, 404}, "http-get-rule": {200, 404},
-    "http-patch-rule": {200, 404}, "http-delete-rule": {204, 404},
-}  # fmt: skip
-STATUSES = {**{source: {404} for source in ABSENT}, **{source: {202} for source in STARTED}, **CREATED, **EITHER}
-HTTP_EVENTS = [
-    (name, source) for name in FUNCTIONS for source in sample_events(name) if source.partition("-")[0] == "http"
-]
+pytestmark = [pytest.mark.built, pytest.mark.engines]
 
 
-@pytest.mark.parametrize(("name", "source"), HTTP_EVENTS)
-def test_a_sample_request_is_answered(functions: Functions, name: str, source: str) -> None:
-    answer = functions[name].invoke(sample_events(name)[source])
-    assert answer["statusCode"] in STATUSES.get(source, {200}), answer
+@pytest.mark.parametrize("route", sorted(route for route in SERVED_BY if not route.startswith("ANY ")))
+def test_every_route_is_answered(functions: Functions, route: str) -> None:
+    answer = asked(functions, route)
+    assert answer["statusCode"] in good_statuses(route), answer
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_for_sam_local_invoke_is_answered(functions: Functions, name: str) -> None:
+    for event in sample_events(name).values():
+        answer = functions[name].invoke(event)
+        assert answer.get("statusCode", 200) in (200, 201), answer
 
 
 @pytest.mark.parametrize("source", [source for source in sample_events("project") if source.startswith("stream-")])
@@ -48,15 +38,13 @@ def test_a_scheduled_run_counts_what_it_did(functions: Functions) -> None:
 
 
 def test_the_schedules_run_the_jobs_that_were_asked_for(functions: Functions) -> None:
-    """Those of the samples above among them; `retain` has begun its own day's."""
-    asked = said(functions["retrieval"].invoke(sample_events("retrieval")["http-reconcile-job"]))["job_id"]
+    """Those of the routes above among them; `retain` has begun its own day's."""
+    job_id = said(asked(functions, "POST /v1/jobs/reconcile"))["job_id"]
     pruned = functions["retain"].invoke(sample_events("retain")["schedule-retain"])
     assert (pruned["failed"], pruned["complete"]) == (0, True)
     answer = functions["jobs"].invoke(sample_events("jobs")["schedule-jobs"])
     assert set(answer) == {"done", "failed", "running", "complete"}
-    shown = copy.deepcopy(sample_events("retrieval")["http-get-job"])
-    shown["rawPath"] = shown["requestContext"]["http"]["path"] = f"/v1/jobs/{asked}"
-    assert said(functions["retrieval"].invoke(shown))["status"] == "done"
+    assert said(asked(functions, "GET /v1/jobs/{job_id}", job_id))["status"] == "done"
 
 
 def test_an_event_of_another_kind_is_an_error_of_the_function(functions: Functions) -> None:
@@ -71,7 +59,7 @@ def test_an_event_goes_from_ingest_by_the_stream_to_search_and_context(functions
     told = [entry["DetailType"] for entry in functions["project"].gateway.published[-2:]]
     assert told == ["memory:episodic:saved", "memory:semantic:saved"]
     assert event_id in {one["id"] for one in found(functions, user)["results"]}
-    context = said(functions["context"].invoke(request("context", "http-context", user)))
+    context = said(functions["context"].invoke(of(user, CONTEXT)))
     assert "Lyon" in context["prompt"]
 
 

@@ -1,5 +1,6 @@
 """The built functions take turns, keep knowledge, make tool calls and summaries, forget, and speak MCP."""
 
+import copy
 import json
 import uuid
 from collections.abc import Iterator
@@ -9,14 +10,18 @@ from typing import Any
 
 import pytest
 
-from deployment.asking import Functions, at, found, ingested, projected, request, said
+from deployment.asking import CONTEXT, EVENTS, SEARCH, TURN, Functions, asked, found, ingested, of, projected, said
 from deployment.built import Deployment, RunningFunction, started
 from deployment.conftest import Opt
 from deployment.gateway import Gateway, Need
 from deployment.permissions import BEDROCK_MODEL_ARN, refusals
+from deployment.requests import SERVED_BY, SNEAKERS
 from deployment.template import FUNCTIONS, sample_events
+from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 
-pytestmark = [pytest.mark.built, pytest.mark.engines, pytest.mark.xdist_group("built")]
+pytestmark = [pytest.mark.built, pytest.mark.engines]
+
+SAVE, MEMORY = "POST /v1/memories", "/v1/users/{user_id}/memories/{memory_id}"
 
 
 @pytest.fixture
@@ -29,9 +34,9 @@ def user() -> str:
 def test_a_turn_is_answered_from_memory_and_remembered(functions: Functions, user: str) -> None:
     event_id = ingested(functions, user)
     projected(functions, user, event_id)
-    asked = request("converse", "http-turn", user)
-    asked["headers"]["idempotency-key"] = user
-    answer = said(functions["converse"].invoke(asked))
+    turn = of(user, TURN)
+    turn["headers"]["idempotency-key"] = user
+    answer = said(functions["converse"].invoke(turn))
     assert "Lyon" in answer["response"]
     assert answer["model"] == "extractive"
     stored = [answer["input_event_id"], answer["response_event_id"]]
@@ -39,14 +44,14 @@ def test_a_turn_is_answered_from_memory_and_remembered(functions: Functions, use
         "Where did I move last week?",
         answer["response"],
     ]
-    again = functions["converse"].invoke(asked)
+    again = functions["converse"].invoke(turn)
     assert again["headers"]["Idempotent-Replayed"] == "true"
     assert [said(again)[name] for name in ("input_event_id", "response_event_id")] == stored
 
 
 def contents(functions: Functions, user: str, event_id: str) -> str:
     """What an event says."""
-    return str(said(functions["retrieval"].invoke(at("retrieval", "http-get-event", user, event_id)))["content"])
+    return str(said(asked(functions, "GET /v1/users/{user_id}/events/{event_id}", user, event_id))["content"])
 
 
 LEARNT, UNLEARNT = (
@@ -70,7 +75,7 @@ def test_a_model_on_bedrock_is_called_as_the_role_allows(
     functions: Functions, bedrock: RunningFunction, deployment: Deployment, user: str
 ) -> None:
     ingested(functions, user)
-    answer = said(bedrock.invoke(request("converse", "http-turn", user)))
+    answer = said(bedrock.invoke(of(user, TURN)))
     assert answer["response"] == "In Lyon, since last week."
     assert answer["model"] == f"bedrock:{BEDROCK_MODEL_ARN}"
     assert [call["status"] for call in answer["tool_calls"]] == ["done", "done"]
@@ -80,31 +85,30 @@ def test_a_model_on_bedrock_is_called_as_the_role_allows(
 
 
 def test_rules_come_from_the_parameter(functions: Functions) -> None:
-    event = at("ingest", "http-analyze", body={"text": "We went out in the canoe."})
-    assert "boats" in said(functions["ingest"].invoke(event))["tags"]
+    tags = said(asked(functions, "POST /v1/analyze", body={"text": "We went out in the canoe."}))["tags"]
+    assert "boats" in tags
     assert all(Need("ssm:GetParameter", "parameter/recollect/rules") in one.gateway.needs for one in functions.values())
 
 
 def test_a_tenants_rules_are_put_and_taken_back(functions: Functions) -> None:
-    before = said(functions["knowledge"].invoke(at("knowledge", "http-put-rules", body={})))
-    put = said(functions["knowledge"].invoke(at("knowledge", "http-put-rules")))
+    before = said(asked(functions, "PUT /v1/rules", body={}))
+    put = said(asked(functions, "PUT /v1/rules"))
     assert put["rules"]["summary"]["messages"] == 40
-    assert said(functions["knowledge"].invoke(at("knowledge", "http-get-rules")))["version"] == put["version"]
-    again = said(functions["knowledge"].invoke(at("knowledge", "http-put-rules", body={})))
+    assert said(asked(functions, "GET /v1/rules"))["version"] == put["version"]
+    again = said(asked(functions, "PUT /v1/rules", body={}))
     assert (again["version"], again["own"]) == (before["version"], {})
 
 
 def test_knowledge_is_kept_used_and_deleted(functions: Functions) -> None:
-    knowledge, key = functions["knowledge"], sample_events("knowledge")["http-put-entry"]["pathParameters"]["key"]
-    place = ("vocabulary", key)
-    said(knowledge.invoke(at("knowledge", "http-put-entry", *place)))
-    assert said(knowledge.invoke(at("knowledge", "http-get-entry", *place)))["key"] == "shop:sneakers"
-    assert said(knowledge.invoke(at("knowledge", "http-list-namespace", "vocabulary")))["entries"]
-    resolved = said(knowledge.invoke(at("knowledge", "http-resolve")))
+    place = ("vocabulary", SNEAKERS)
+    said(asked(functions, "PUT /v1/knowledge/{namespace}/{key}", *place))
+    assert said(asked(functions, "GET /v1/knowledge/{namespace}/{key}", *place))["key"] == "shop:sneakers"
+    assert said(asked(functions, "GET /v1/knowledge/{namespace}", "vocabulary"))["entries"]
+    resolved = said(asked(functions, "POST /v1/knowledge/resolve"))
     assert resolved["text"] == "red category:shoes"
-    assert "category:shoes" in said(knowledge.invoke(at("knowledge", "http-list")))["prompt"]
-    assert knowledge.invoke(at("knowledge", "http-delete-entry", *place))["statusCode"] == 204
-    assert knowledge.invoke(at("knowledge", "http-get-entry", *place))["statusCode"] == 404
+    assert "category:shoes" in said(asked(functions, "GET /v1/knowledge", query="format=prompt&store=shop"))["prompt"]
+    assert asked(functions, "DELETE /v1/knowledge/{namespace}/{key}", *place)["statusCode"] == 204
+    assert asked(functions, "GET /v1/knowledge/{namespace}/{key}", *place)["statusCode"] == 404
 
 
 def test_a_models_calls_save_find_follow_and_forget(functions: Functions, user: str) -> None:
@@ -130,17 +134,16 @@ def called(functions: Functions, user: str, *calls: tuple[str, dict[str, Any]]) 
     """The results of calls that a model wrote."""
     blocks = [f"[[ABP_TOOL:{tool}]]\n{json.dumps(given)}\n[[END_ABP_TOOL]]" for tool, given in calls]
     body = {"user_id": user, "text": "\n".join(blocks), "execute": True}
-    results = said(functions["knowledge"].invoke(at("knowledge", "http-tool-calls", body=body)))["results"]
+    results = said(asked(functions, "POST /v1/tool-calls", body=body))["results"]
     return list(results)
 
 
 def kept(functions: Functions, user: str) -> list[str]:
     """How the only goal stands after it was kept, and patched to be completed: what its check-ins say."""
-    summarize = functions["summarize"]
-    (goal,) = said(summarize.invoke(at("summarize", "http-list-goals", user)))["goals"]
-    patched = said(summarize.invoke(at("summarize", "http-patch-goal", user, goal["id"])))
+    (goal,) = said(asked(functions, "GET /v1/users/{user_id}/goals", user))["goals"]
+    patched = said(asked(functions, "PATCH /v1/users/{user_id}/goals/{goal_id}", user, goal["id"]))
     assert patched["status"] == "completed"
-    checked = said(summarize.invoke(at("summarize", "http-check-in", user, goal["id"])))
+    checked = said(asked(functions, "POST /v1/users/{user_id}/goals/{goal_id}/check-ins", user, goal["id"]))
     return [one["status"] for one in checked["history"]]
 
 
@@ -151,19 +154,19 @@ def test_the_schedule_summarizes_whom_project_found_due(functions: Functions, us
     answer = functions["summarize"].invoke(sample_events("summarize")["schedule-summarize"])
     assert answer["made"] >= 1
     assert (answer["failed"], answer["complete"]) == (0, True)
-    (summary,) = said(functions["summarize"].invoke(at("summarize", "http-list-summaries", user)))["summaries"]
+    (summary,) = said(asked(functions, "GET /v1/users/{user_id}/summaries", user))["summaries"]
     assert "Lyon" in summary["summary"]
     assert event_id in summary["source_event_ids"]
     assert '"SummariesMade"' in functions["summarize"].log
-    context = said(functions["context"].invoke(request("context", "http-context", user)))
+    context = said(functions["context"].invoke(of(user, CONTEXT)))
     assert context["summary"]["id"] == summary["id"]
 
 
 def test_a_summary_is_made_on_request(functions: Functions, user: str) -> None:
     ingested(functions, user)
-    answer = functions["summarize"].invoke(at("summarize", "http-make-summary", user))
+    answer = asked(functions, "POST /v1/users/{user_id}/summaries", user)
     assert (answer["statusCode"], said(answer)["reason"]) == (201, "age")
-    again = functions["summarize"].invoke(at("summarize", "http-make-summary", user))
+    again = asked(functions, "POST /v1/users/{user_id}/summaries", user)
     assert (again["statusCode"], said(again)["due"]) == (200, False)
 
 
@@ -171,45 +174,45 @@ def test_a_summary_is_made_on_request(functions: Functions, user: str) -> None:
 def test_a_deleted_event_is_gone_everywhere_and_stays_gone(functions: Functions, user: str) -> None:
     event_id = ingested(functions, user)
     projected(functions, user, event_id)
-    said(functions["summarize"].invoke(at("summarize", "http-make-summary", user)))
-    deleted = functions["retrieval"].invoke(at("retrieval", "http-delete-event", user, event_id))
+    said(asked(functions, "POST /v1/users/{user_id}/summaries", user))
+    deleted = asked(functions, "DELETE /v1/users/{user_id}/events/{event_id}", user, event_id)
     assert deleted["statusCode"] == 204
     assert event_id not in {one["id"] for one in found(functions, user)["results"]}
-    (summary,) = said(functions["summarize"].invoke(at("summarize", "http-list-summaries", user)))["summaries"]
+    (summary,) = said(asked(functions, "GET /v1/users/{user_id}/summaries", user))["summaries"]
     assert "Lyon" not in summary["summary"]
     assert projected(functions, user, event_id, kind="stream-remove") == {"batchItemFailures": []}
-    again = said(functions["ingest"].invoke(request("ingest", "http-events", user)))
+    again = said(functions["ingest"].invoke(of(user, EVENTS)))
     assert again["results"][0]["status"] == "refused"
 
 
 @pytest.mark.spec("A-19", "A-21")
 def test_a_memory_is_saved_found_edited_and_deleted(functions: Functions, user: str) -> None:
-    retrieval = functions["retrieval"]
-    memory = said(retrieval.invoke(request("retrieval", "http-save-memory", user)))
-    again = retrieval.invoke(request("retrieval", "http-save-memory", user))
+    memory = said(functions[SERVED_BY[SAVE]].invoke(of(user, SAVE)))
+    again = functions[SERVED_BY[SAVE]].invoke(of(user, SAVE))
     assert (again["statusCode"], said(again)) == (200, memory)
-    ask = at("retrieval", "http-search", body={"user_id": user, "query": "What does Anna drink?"})
-    for name, content in (("http-get-memory", "green"), ("http-patch-memory", "black")):
-        assert content in said(retrieval.invoke(at("retrieval", name, user, memory["id"])))["content"]
-        (found,) = said(retrieval.invoke(ask))["results"]
+    assert memory["embedding_id"].partition("/")[0] == pooled_generation(GENERATION)
+    question = {"user_id": user, "query": "What does Anna drink?"}
+    for method, content in (("GET", "green"), ("PATCH", "black")):
+        assert content in said(asked(functions, f"{method} {MEMORY}", user, memory["id"]))["content"]
+        (found,) = said(asked(functions, SEARCH, body=question))["results"]
         assert (found["id"], found["kind"], found["content"]) == (memory["id"], "memory", f"Anna drinks {content} tea")
         assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["failed"] == 0
-    history = said(retrieval.invoke(at("retrieval", "http-memory-history", user, memory["id"])))["history"]
+    history = said(asked(functions, f"GET {MEMORY}/history", user, memory["id"]))["history"]
     assert [one["version"] for one in history] == [1, 2]
-    listed = said(retrieval.invoke(at("retrieval", "http-list-memories", user)))["memories"]
+    listed = said(asked(functions, "GET /v1/users/{user_id}/memories", user))["memories"]
     assert [one["id"] for one in listed] == [memory["id"]]
-    assert retrieval.invoke(at("retrieval", "http-delete-memory", user, memory["id"]))["statusCode"] == 204
-    assert said(retrieval.invoke(ask))["results"] == []
+    assert asked(functions, f"DELETE {MEMORY}", user, memory["id"])["statusCode"] == 204
+    assert said(asked(functions, SEARCH, body=question))["results"] == []
 
 
 def test_a_key_is_deleted_with_its_history(functions: Functions, user: str) -> None:
     for city in ("Lyon", "Paris", "Rome"):
         turn = {"role": "user", "content": f"I live in {city}.", "key": "home_city"}
-        said(functions["ingest"].invoke(at("ingest", "http-events", body={"user_id": user, "events": [turn]})))
+        said(asked(functions, "POST /v1/events", body={"user_id": user, "events": [turn]}))
         if city == "Paris":
             assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["projected"] >= 2
     assert [one["content"] for one in found(functions, user)["results"]] == ["I live in Rome."]
-    deleted = functions["retrieval"].invoke(at("retrieval", "http-delete-key", user, "home_city"))
+    deleted = asked(functions, "DELETE /v1/users/{user_id}/keys/{key}", user, "home_city")
     assert deleted["statusCode"] == 204
     assert found(functions, user)["results"] == []
     assert functions["project"].invoke(sample_events("project")["schedule-reconcile"])["failed"] == 0
@@ -236,7 +239,8 @@ def tool(functions: Functions, user: str, name: str, **arguments: Any) -> dict[s
 
 def spoken(functions: Functions, user: str, method: str, **params: Any) -> dict[str, Any]:
     """The result of a request of the protocol."""
-    event = at("mcp", "http", body={"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    event = copy.deepcopy(sample_events("mcp")["http"])
+    event["body"] = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     event["headers"]["x-recollect-user"] = user
     result: dict[str, Any] = said(functions["mcp"].invoke(event))["result"]
     return result
@@ -244,7 +248,7 @@ def spoken(functions: Functions, user: str, method: str, **params: Any) -> dict[
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_the_protocols_other_methods_are_refused_as_it_wants(functions: Functions, method: str) -> None:
-    event = at("mcp", "http")
+    event = copy.deepcopy(sample_events("mcp")["http"])
     event["requestContext"]["http"]["method"] = method
     assert functions["mcp"].invoke(event)["statusCode"] == 405
 

@@ -8,21 +8,18 @@ import pytest
 
 from deployment.built import BUILD, LAYER_SOURCES, python, unpacked_bytes
 from deployment.conftest import Opt
-from deployment.template import FUNCTIONS, IN_PROCESS, ROOT, layers
-from recollect.adapters.embedders.model_folder import verify_folder
-from recollect.adapters.embedders.recipes import recipe_of
+from deployment.template import FUNCTIONS, ROOT, layers
+from recollect.adapters.embedders.model_folder import GENERATION, verify_folder
 
-pytestmark = [pytest.mark.built, pytest.mark.xdist_group("built")]
+pytestmark = [pytest.mark.built]
 
 LIMIT_BYTES = 250_000_000
 MACHINES = {"x86_64": 0x3E, "arm64": 0xB7}
 
 
-@pytest.mark.parametrize("embedder", IN_PROCESS)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_and_its_layers_fit(built: Path, name: str, embedder: str) -> None:
-    parts = [f"{name.capitalize()}Function", *layers(name, embedder)]
-    assert unpacked_bytes(*(built / part for part in parts)) < LIMIT_BYTES
+def test_a_function_and_its_layers_fit(built: Path, name: str) -> None:
+    assert unpacked_bytes(*(built / part for part in [f"{name.capitalize()}Function", *layers(name)])) < LIMIT_BYTES
 
 
 def test_no_two_layers_of_a_function_hold_one_file(opt: Opt) -> None:
@@ -30,20 +27,15 @@ def test_no_two_layers_of_a_function_hold_one_file(opt: Opt) -> None:
     assert set(opt.folders) == set(FUNCTIONS)
 
 
-@pytest.mark.parametrize("embedder", IN_PROCESS)
-def test_nor_do_they_with_either_model(built: Path, embedder: str) -> None:
-    folders = [built / layer for layer in layers("mcp", embedder)]
-    files = [path.relative_to(folder) for folder in folders for path in folder.rglob("*") if path.is_file()]
-    assert len(files) == len(set(files))
+def test_a_layer_holds_its_model_alone_and_others_may_read_it(built: Path) -> None:
+    folder = built / "EmbedderLayer/recollect-models"
+    assert [path.name for path in folder.iterdir()] == [GENERATION]
+    assert verify_folder(folder / GENERATION).generation == GENERATION
+    assert all(path.stat().st_mode & 0o004 for path in (folder / GENERATION).iterdir())
 
 
-@pytest.mark.parametrize("embedder", IN_PROCESS)
-def test_a_layer_holds_its_model_alone_and_others_may_read_it(built: Path, embedder: str) -> None:
-    folder = built / IN_PROCESS[embedder] / "recollect-models"
-    generation = recipe_of(embedder).generation
-    assert [path.name for path in folder.iterdir()] == [generation]
-    assert verify_folder(folder / generation).generation == generation
-    assert all(path.stat().st_mode & 0o004 for path in (folder / generation).iterdir())
+def test_what_builds_the_model_is_in_no_layer(built: Path) -> None:
+    assert not (built / "MemoryLayer/python/recollect/adapters/embedders/building").exists()
 
 
 def test_layers_hold_no_sources_of_builds_and_no_tests(built: Path) -> None:
@@ -73,11 +65,11 @@ def test_modules_are_compiled_ahead(built: Path, layer: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_all_that_a_function_imports_is_in_the_build_or_the_standard_library(opt: Opt, name: str) -> None:
     task, site = BUILD / f"{name.capitalize()}Function", opt.folders[name] / "python"
-    mcp = "import recollect.entrypoints.mcp.aws\n" if name == "mcp" else ""
+    mcp = "import mangum, recollect.entrypoints.mcp.endpoint\n" if name == "mcp" else ""
     script = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "import json, recollect.bootstrap.aws_parts, recollect.entrypoints.aws_wiring_project\n"
-        f"import recollect.entrypoints.http.aws, recollect.entrypoints.aws_wiring_summarize\n{mcp}"
+        "import json, recollect.bootstrap.aws_parts, recollect.entrypoints.lambda_handlers\n"
+        f"import recollect.entrypoints.http.aws, recollect.entrypoints.projection_runs\n{mcp}"
         "print(json.dumps([m.__file__ for m in list(sys.modules.values()) if getattr(m, '__file__', None)]))"
     )
     command = [python(), "-I", "-S", "-c", script, str(task), str(site)]

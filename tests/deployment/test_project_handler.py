@@ -11,18 +11,16 @@ import pytest
 
 from deployment.template import sample_events
 from recollect.app import App
-from recollect.application.bus_outbox import OutboxRun
-from recollect.application.failed_events import Standing
-from recollect.application.project_events import ProjectionReport
-from recollect.application.promote_deferred import DeferredRun
-from recollect.application.reconcile import Reconcile
-from recollect.application.reconcile_bridge import BridgeRun
-from recollect.domain.errors import InvalidInput, Throttled
-from recollect.domain.ids import id_milliseconds
-from recollect.domain.timeline import PendingEvent
-from recollect.entrypoints.aws_wiring_project import project_handler
-from recollect.entrypoints.scheduled import RESERVE_SECONDS, is_reconcile, run_reconcile
-from recollect.entrypoints.stream import project_records
+from recollect.core.errors import InvalidInput, Throttled
+from recollect.core.ids import id_milliseconds
+from recollect.entrypoints.lambda_handlers import asks_for, project_handler
+from recollect.entrypoints.projection_runs import RESERVE_SECONDS, project_records, run_reconcile
+from recollect.memories.deferred_promotion import BridgeRun, DeferredRun
+from recollect.timeline.bus import OutboxRun
+from recollect.timeline.project import ProjectionReport
+from recollect.timeline.quarantine import Standing
+from recollect.timeline.reconcile import Reconcile
+from recollect.timeline.timeline import PendingEvent
 
 NOW = datetime(2024, 5, 6, 9, 1, tzinfo=UTC)
 INSERTS: list[dict[str, Any]] = sample_events("project")["stream-insert"]["Records"]
@@ -175,7 +173,7 @@ def test_an_age_that_the_table_does_not_say_is_none() -> None:
 
 @pytest.mark.parametrize("event", [None, [], "reconcile", {}, {"task": "other"}])
 def test_only_the_schedule_asks_for_a_run(event: Any) -> None:
-    assert not is_reconcile(event)
+    assert not asks_for(event, "reconcile")
 
 
 class Context(SimpleNamespace):
@@ -193,9 +191,13 @@ class Context(SimpleNamespace):
         return 100_000
 
 
-def handled(event: Any, projector: Projector, capsys: pytest.CaptureFixture[str], **parts: Any) -> Any:
+def handled(
+    event: Any, projector: Projector, capsys: pytest.CaptureFixture[str], *, reconcile: Any = None, bridge: Any = None
+) -> Any:
     """The answer to an event, and the lines that it left on standard output, as JSON."""
-    app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), project=projector, **parts)
+    projection = SimpleNamespace(project=projector, reconcile=reconcile)
+    memories = SimpleNamespace(reconcile_bridge=bridge)
+    app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), projection=projection, memories=memories)
     answer = project_handler(cast(App, app))(event, cast(Any, Context()))
     return answer, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
@@ -222,7 +224,7 @@ def test_a_scheduled_run_is_measured(capsys: pytest.CaptureFixture[str]) -> None
         return BridgeRun(OutboxRun(1, 2, True), DeferredRun(promoted=3))
 
     answer, lines = handled(
-        {"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2, quarantined=7), reconcile_bridge=bridge
+        {"task": "reconcile"}, Projector(), capsys, reconcile=Pages(2, quarantined=7), bridge=bridge
     )
     assert asked == [100.0]
     (metrics,) = (line for line in lines if "_aws" in line)

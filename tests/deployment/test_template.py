@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import fields
 from itertools import permutations
 
@@ -13,9 +11,7 @@ from deployment.template import (
     ASKING,
     EMBEDDING,
     FUNCTIONS,
-    IN_PROCESS,
     ROOT,
-    default_embedder,
     environment,
     function,
     layers,
@@ -26,15 +22,16 @@ from deployment.template import (
     template,
     walk,
 )
-from recollect.adapters.aws.stream_records import EVENT_FILTER
+from infra.tools import dependencies
+from recollect.adapters.aws.stream import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
-from recollect.application.run_summaries import RESERVE_SECONDS
-from recollect.domain.intent import IntentName
-from recollect.domain.tool_calls.call import Statistics
-from recollect.entrypoints import aws_wiring_jobs, aws_wiring_project, aws_wiring_summarize
+from recollect.entrypoints import lambda_handlers
 from recollect.entrypoints.http.access_log import METRICS_NAMESPACE
 from recollect.entrypoints.http.routes.retrieval import FEEDBACK
+from recollect.intent.analysis import IntentName
 from recollect.settings import Settings, variables
+from recollect.summaries.run import RESERVE_SECONDS
+from recollect.tool_calls.call import Statistics
 
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
@@ -44,7 +41,6 @@ NOT_IN_THE_CLOUD = {
     "RECOLLECT_MCP_USER": "the token or a header says whose memory it is",
     "RECOLLECT_PROJECTOR": "the stream is the projector's switch",
     "RECOLLECT_MODEL_FOLDER": "the layer has a place of its own",
-    "RECOLLECT_EMBEDDING_PRECISION": "the layer holds the int8 model",
 }
 
 
@@ -136,29 +132,29 @@ def test_alarms_tell_the_topic_where_there_is_one() -> None:
 
 
 def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
-    namespace = aws_wiring_project.NAMESPACE
-    assert namespace == aws_wiring_summarize.NAMESPACE == aws_wiring_jobs.NAMESPACE == METRICS_NAMESPACE
-    wirings = [f"aws_wiring_{name}.py" for name in ("project", "summarize", "jobs")]
-    sources = [ROOT / "layers/memory/recollect/entrypoints" / wiring for wiring in wirings]
-    written = set(re.findall(r'"(\w+)"', "".join(source.read_text("utf-8") for source in sources)))
+    namespace = lambda_handlers.NAMESPACE
+    assert namespace == METRICS_NAMESPACE
+    source = ROOT / "layers/memory/recollect/entrypoints/lambda_handlers.py"
+    written = set(re.findall(r'"(\w+)"', source.read_text("utf-8")))
     written |= {one.name for one in fields(Statistics)}
     alarms = [one["Properties"] for one in resources("AWS::CloudWatch::Alarm").values()]
     own = {one["MetricName"] for one in alarms if one.get("Namespace") == namespace}
     body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
-    own |= set(re.findall(rf'\["{namespace}", "(\w+)"', body))
-    needed = {aws_wiring_project.OLDEST_PENDING, aws_wiring_project.QUARANTINED, "SummariesFailed", "JobsFailed"}
+    own |= {name for name in re.findall(rf'\["{namespace}", "(\w+)"', body) if not name.startswith("Intent")}
+    needed = {lambda_handlers.OLDEST_PENDING, lambda_handlers.QUARANTINED, "SummariesFailed", "JobsFailed"}
     assert needed <= own <= written
     assert json.loads(body)["widgets"]
 
 
 @pytest.mark.spec("R-119", "R-98", "R-115")
-def test_the_dashboard_of_retrieval_by_intent_shows_what_is_counted() -> None:
+def test_the_dashboard_shows_what_is_counted_of_retrieval_by_intent() -> None:
     source = (ROOT / "layers/memory/recollect/entrypoints/http/routes/retrieval.py").read_text("utf-8")
     counted = set(re.findall(r'"(Intent\w+)"', source)) | {
         f"Intent{intent.value.capitalize()}" for intent in IntentName
     }
-    widgets = json.loads(properties("IntentDashboard")["DashboardBody"]["Fn::Sub"])["widgets"]
-    shown = [{metric[1] for metric in one["properties"]["metrics"]} for one in widgets]
+    widgets = json.loads(properties("Dashboard")["DashboardBody"]["Fn::Sub"])["widgets"]
+    every = [{metric[1] for metric in one["properties"]["metrics"]} for one in widgets]
+    shown = [names for names in every if any(name.startswith("Intent") for name in names)]
     assert shown == [
         {"IntentRecords", "IntentRecordsStage4"},
         {"IntentTokens", "IntentTokensStage4"},
@@ -168,7 +164,6 @@ def test_the_dashboard_of_retrieval_by_intent_shows_what_is_counted() -> None:
         {"IntentFeedback"},
     ]
     assert set().union(*shown) <= counted | {FEEDBACK}
-    assert {metric[0] for one in widgets for metric in one["properties"]["metrics"]} == {METRICS_NAMESPACE}
 
 
 def test_the_missing_age_of_the_oldest_marker_is_an_alarm() -> None:
@@ -202,7 +197,7 @@ def test_a_run_of_jobs_may_be_longer_than_their_schedules_minute() -> None:
     (schedule,) = schedules("jobs")
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
     assert function("jobs")["Timeout"] <= 900
-    assert aws_wiring_jobs.RESERVE_SECONDS < function("retain")["Timeout"] == function("jobs")["Timeout"]
+    assert lambda_handlers.RESERVE_SECONDS < function("retain")["Timeout"] == function("jobs")["Timeout"]
     for retries in (schedule["RetryPolicy"], function("jobs")["EventInvokeConfig"]):
         assert retries["MaximumEventAgeInSeconds"] <= 60
         assert retries["MaximumRetryAttempts"] == 0
@@ -219,19 +214,31 @@ def test_a_model_gives_up_before_its_function_does() -> None:
 
 def test_what_does_not_embed_carries_no_model() -> None:
     for name in FUNCTIONS:
-        for embedder, layer in IN_PROCESS.items():
-            more = ([layer] if name in EMBEDDING else []) + (["McpLayer"] if name == "mcp" else [])
-            assert layers(name, embedder) == ["MemoryLayer", "DependenciesLayer", *more]
-        assert ("RECOLLECT_EMBEDDER" in environment(name)) == (name in EMBEDDING)
+        more = (["EmbedderLayer"] if name in EMBEDDING else []) + (["McpLayer"] if name == "mcp" else [])
+        assert layers(name) == ["MemoryLayer", "DependenciesLayer", *more]
 
 
-def test_the_multilingual_model_has_the_layer_that_holds_it() -> None:
-    kinds = template()["Parameters"]["EmbedderKind"]["AllowedValues"]
-    assert template()["Conditions"]["IsMultilingual"] == {"Fn::Equals": [{"Ref": "EmbedderKind"}, "e5-small"]}
-    assert [kind for kind in kinds if kind in IN_PROCESS] == list(IN_PROCESS)
-    assert default_embedder() == Settings.from_environment({}).embedder
-    for kind in IN_PROCESS:
-        assert Settings.from_environment({"RECOLLECT_EMBEDDER": kind}).embedder == kind
+def test_the_key_of_a_model_is_with_the_functions_that_ask_it_alone() -> None:
+    holding = [name for name in FUNCTIONS if "RECOLLECT_OPENAI_API_KEY" in environment(name)]
+    assert holding == [name for name in FUNCTIONS if name in EMBEDDING + ASKING]
+
+
+def test_inputs_leave_the_account_from_functions_that_build_contexts_alone() -> None:
+    searching = [name for name in FUNCTIONS if "RECOLLECT_WEB_SEARCH" in environment(name)]
+    assert searching == ["context", "converse", "mcp"]
+
+
+def test_a_function_that_saves_knows_how_vectors_are_called_which_another_one_makes() -> None:
+    assert "memories" not in EMBEDDING
+    assert environment("memories")["RECOLLECT_EMBEDDER"] == environment("project")["RECOLLECT_EMBEDDER"]
+
+
+def test_the_embedder_may_be_any_that_the_settings_take() -> None:
+    kinds = template()["Parameters"]["EmbedderKind"]
+    assert kinds["Default"] == Settings.from_environment({}).embedder
+    for kind in kinds["AllowedValues"]:
+        given = {"RECOLLECT_EMBEDDER": kind, "RECOLLECT_OPENAI_BASE_URL": "http://host/v1"}
+        assert Settings.from_environment(given).embedder == kind
 
 
 def test_the_model_may_be_any_list_that_the_settings_take() -> None:
@@ -252,6 +259,15 @@ def test_a_deployment_without_what_its_model_needs_is_refused(provider: str, rul
     allowed = template()["Parameters"]["Model"]["AllowedValues"]
     assert parameter == {"Ref": "Model"}
     assert set(chosen) == {one for one in allowed if provider in one.split(",")}
+
+
+def test_there_is_one_dashboard_whose_widgets_do_not_overlap() -> None:
+    (dashboard,) = resources("AWS::CloudWatch::Dashboard").values()
+    widgets = json.loads(dashboard["Properties"]["DashboardBody"]["Fn::Sub"])["widgets"]
+    assert {(one["width"], one["height"]) for one in widgets} == {(8, 6)}
+    places = [(one["x"], one["y"]) for one in widgets]
+    assert len(set(places)) == len(places)
+    assert {x % 8 for x, _ in places} == {y % 6 for _, y in places} == {0}
 
 
 def test_no_alarm_has_more_metrics_than_cloudwatch_takes() -> None:
@@ -291,6 +307,4 @@ def test_the_stream_and_the_schedule_have_sample_events() -> None:
 
 
 def test_the_pins_of_the_layers_are_those_of_pyproject() -> None:
-    command = [sys.executable, str(ROOT / "infra/dependencies.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert dependencies.check() == []

@@ -13,12 +13,12 @@ import pytest
 
 from conftest import Engines
 from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
-from recollect.adapters.aws.stream_pump import StreamPump
+from recollect.adapters.aws.stream import StreamPump
 from recollect.adapters.aws.table import Table
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.entrypoints.aws_wiring_project import project_handler
 from recollect.entrypoints.http.aws import http_handler
+from recollect.entrypoints.lambda_handlers import project_handler
 from recollect.settings import Settings
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from engines.conftest import Deployment
-from recollect.application.import_memories import ImportOrder, LineOutcome
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.job import JOB_ID, JobKind
-from recollect.domain.record_line import read_line
-from recollect.domain.scope import Scope
+from recollect.archive.record_line import read_line
+from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.core.scope import Scope
+from recollect.jobs.job import JOB_ID, JobKind
+from recollect.memories.audit import Actor, ActorKind
 
 pytestmark = pytest.mark.engines
 ANNA, BEN = Scope("acme", "anna"), Scope("acme", "ben")
@@ -28,7 +28,7 @@ def add(deployment: Deployment, count: int, user: str = "anna") -> list[str]:
         ]
         answer = deployment.call("ingest", "POST", "/v1/events", {"user_id": user, "events": events})
         ids += [one["event_id"] for one in answer.body["results"]]
-    report = deployment.app.reconcile(NOW)
+    report = deployment.app.projection.reconcile(NOW)
     assert report.failed == {}
     return ids
 
@@ -44,43 +44,26 @@ def run(kind: JobKind, **state: Any) -> dict[str, int]:
             return counts
 
 
-@pytest.mark.spec("A-52", "A-53", "A-55")
-def test_segments_are_written_and_read_and_rewritten(deployment: Deployment) -> None:
-    app, ids = deployment.app, add(deployment, 70)
-    assert set(app.following.segments.known(ANNA, ids).values()) == {"00000001"}
-    app.compact_segments.close(ANNA, NOW)
-    done = app.compact_segments.run(datetime.now(UTC), lambda: 100.0)
-    assert (done.segments, done.events) == (1, 70)
-    archived = [line.event for line in app.read_segments(ANNA)]
-    assert len(archived) == 70
-    assert {event.id: event for event in archived} == app.parts.timeline.read(ANNA, [event.ref for event in archived])
-    app.forget(ANNA, now=NOW, event_id=archived[5].id)
-    app.reconcile(NOW)
-    assert len(list(app.read_segments(ANNA))) == 69
-    [entry] = app.read_segments.manifest(ANNA).segments
-    assert entry.events == 69
-
-
 @pytest.mark.spec("P-22")
 def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> None:
     app, ids = deployment.app, add(deployment, 40)
     add(deployment, 3, "ben")
     job_id = app.ids.seed(1_800_000_000_000).nth(0)
-    counts = run(app.take_snapshot, **{JOB_ID: job_id})
+    counts = run(app.archive.take_snapshot, **{JOB_ID: job_id})
     assert (counts["users"], counts["events"]) == (2, 43)
-    [listed] = app.snapshots.page("acme", 10, None).snapshots
+    [listed] = app.segments.snapshots.page("acme", 10, None).snapshots
     assert (listed.id, listed.counts["events"]) == (job_id, 43)
-    app.forget(ANNA, now=NOW, event_id=ids[7])
-    app.reconcile(NOW)
-    assert len(app.snapshots.lines(ANNA, job_id, 0)) == 39
-    restored = run(app.restore_snapshot, snapshot_id=job_id)
+    app.deletion.forget(ANNA, now=NOW, event_id=ids[7])
+    app.projection.reconcile(NOW)
+    assert len(app.segments.snapshots.lines(ANNA, job_id, 0)) == 39
+    restored = run(app.archive.restore, snapshot_id=job_id)
     assert restored == {"created": 0, "duplicate": 42, "refused": 0, "invalid": 0, "users": 2}
     client = app.parts._bucket.client  # type: ignore[attr-defined]
     bucket = app.settings.snapshot_bucket
     versions = client.list_object_versions(Bucket=bucket, Prefix="acme/snapshots/data/").get("Versions", ())
     held = [one for one in versions if one["Key"].endswith(".segment")]
     assert all(one["IsLatest"] for one in held)
-    assert app.rewrite_segments.erase(ANNA).pieces == 1
+    assert app.segments.rewrite.erase(ANNA).pieces == 1
     left = [one["Key"] for one in client.list_object_versions(Bucket=bucket, Prefix="acme/").get("Versions", ())]
     assert sorted(name.rsplit("/", 1)[1] for name in left if "/data/" in name) == [
         "00000000.segment", "00000000.vectors", "user.json",
@@ -91,19 +74,19 @@ def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> N
 def test_an_archived_value_says_that_a_deleted_one_superseded_it(deployment: Deployment) -> None:
     app = deployment.app
     paris = said(deployment, "Paris", 1)
-    app.reconcile(NOW)
-    app.compact_segments.close(ANNA, NOW)
-    app.compact_segments(ANNA, NOW)
+    app.projection.reconcile(NOW)
+    app.segments.compact.close(ANNA, NOW)
+    app.segments.compact(ANNA, NOW)
     before, beside = (app.ids.seed(1_800_000_000_000 + n).nth(0) for n in range(2))
-    run(app.take_snapshot, **{JOB_ID: before})
+    run(app.archive.take_snapshot, **{JOB_ID: before})
     lyon = said(deployment, "Lyon", 2)
-    run(app.take_snapshot, **{JOB_ID: beside})
-    lines = app.snapshots.lines(ANNA, beside, 0)
+    run(app.archive.take_snapshot, **{JOB_ID: beside})
+    lines = app.segments.snapshots.lines(ANNA, beside, 0)
     assert [(line.event.id, line.event.superseded_by) for line in lines] == [(paris, lyon), (lyon, None)]
-    app.forget(ANNA, now=NOW, event_id=lyon)
-    app.reconcile(NOW)
-    archived = [app.snapshots.lines(ANNA, one, 0) for one in (before, beside)]
-    for kept in (*archived, list(app.read_segments(ANNA))):
+    app.deletion.forget(ANNA, now=NOW, event_id=lyon)
+    app.projection.reconcile(NOW)
+    archived = [app.segments.snapshots.lines(ANNA, one, 0) for one in (before, beside)]
+    for kept in (*archived, list(app.segments.read(ANNA))):
         assert [(line.event.id, line.event.superseded_by) for line in kept] == [(paris, lyon)]
 
 
@@ -117,15 +100,18 @@ def said(deployment: Deployment, city: str, day: int) -> str:
 @pytest.mark.spec("P-22")
 def test_an_export_is_imported_for_another_user(deployment: Deployment) -> None:
     app, ids = deployment.app, add(deployment, 105)
-    page = app.export_memories.page(ANNA, None, NOW)
+    page = app.segments.export.page(ANNA, None, NOW)
     lines = [read_line(text) for text in page.text.splitlines()]
     assert ([line.event.id for line in lines], page.more) == (ids, None)
     order = ImportOrder(actor=Actor(ActorKind.USER, "ben"), via="import", now=NOW)
-    app.forget(ANNA, now=NOW, event_id=ids[3])
-    assert app.import_memories(BEN, lines, order).counts == {LineOutcome.CREATED: 104, LineOutcome.REFUSED: 1}
-    assert app.import_memories(BEN, lines, order).counts == {LineOutcome.DUPLICATE: 104, LineOutcome.REFUSED: 1}
-    assert app.import_memories(ANNA, lines, order).counts == {LineOutcome.DUPLICATE: 104, LineOutcome.REFUSED: 1}
-    app.reconcile(NOW)
-    copies = app.export_memories.page(BEN, None, NOW).text.splitlines()
+    app.deletion.forget(ANNA, now=NOW, event_id=ids[3])
+    assert app.archive.import_memories(BEN, lines, order).counts == {LineOutcome.CREATED: 104, LineOutcome.REFUSED: 1}
+    assert app.archive.import_memories(BEN, lines, order).counts == {LineOutcome.DUPLICATE: 104, LineOutcome.REFUSED: 1}
+    assert app.archive.import_memories(ANNA, lines, order).counts == {
+        LineOutcome.DUPLICATE: 104,
+        LineOutcome.REFUSED: 1,
+    }
+    app.projection.reconcile(NOW)
+    copies = app.segments.export.page(BEN, None, NOW).text.splitlines()
     assert {json.loads(text)["origin"]["user_id"] for text in copies} == {"anna"}
     assert len(copies) == 104

@@ -17,18 +17,19 @@ import pytest
 from conftest import Engines
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket, WrappedParts
 from engines.conftest import OwnDatabase, shown_at_once
-from recollect.app import App, Parts
-from recollect.application.keep_memories import MemoryChange
+from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.audit import AUDIT, Actor, ActorKind
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound, RecollectError, VersionMismatch
-from recollect.domain.ids import IdSeed
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.memory_items import MEMORIES, SAME_AS, memory_in
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
+from recollect.composition.deployment import Parts
+from recollect.core.errors import NotFound, RecollectError, VersionMismatch
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.memories.audit import AUDIT, Actor, ActorKind
+from recollect.memories.memory import MemoryDraft
+from recollect.memories.save import MemoryChange
+from recollect.memories.storage import MEMORIES, SAME_AS, memory_in
 from recollect.settings import Settings
+from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import PendingEvent
 
 pytestmark = pytest.mark.engines
 
@@ -51,7 +52,9 @@ class Point:
 
     def say(self, app: App, *drafts: EventDraft) -> None:
         """Stores events, under the client's ids."""
-        answer = app.ingest(self.scope, "c1", list(drafts), self.seed, AT, app.rules(self.scope.tenant))
+        answer = app.timeline.ingest(
+            self.scope, "c1", list(drafts), self.seed, AT, app.rules.resolved(self.scope.tenant)
+        )
         self.ids = [result.event_id or "" for result in answer.results]
 
 
@@ -75,24 +78,24 @@ def nothing(_app: App, _point: Point) -> None:
 def project(app: App, point: Point) -> None:
     """What is pending of this user."""
     refs = app.parts.timeline.tail(point.scope).refs
-    app.project([PendingEvent(point.scope, ref) for ref in refs], AT)
+    app.projection.project([PendingEvent(point.scope, ref) for ref in refs], AT)
 
 
 def forget(app: App, point: Point) -> None:
     """The newest value of the slot."""
-    app.forget(point.scope, event_id=point.ids[2], now=AT)
+    app.deletion.forget(point.scope, event_id=point.ids[2], now=AT)
 
 
 def save(app: App, point: Point) -> None:
     """A memory."""
     draft = MemoryDraft(content="I collect stamps.", timestamp=AT)
-    app.memories.save(point.scope, draft, point.seed, AT, USER, app.rules(point.scope.tenant))
+    app.memories.keep.save(point.scope, draft, point.seed, AT, USER, app.rules.resolved(point.scope.tenant))
 
 
 def patch(app: App, point: Point) -> None:
     """A person's own words, in the version that was read."""
     change = MemoryChange({"content": "I am allergic to milk."}, USER, lambda version: version == 1)
-    app.memories.patch(point.scope, point.ids[0], change, AT)
+    app.memories.keep.patch(point.scope, point.ids[0], change, AT)
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,8 @@ def strike(parts: Parts, case: Case, point: Point) -> None:
 def reconcile(app: App) -> None:
     """As the schedule does it, until nothing is pending."""
     for _ in range(ROUNDS):
-        assert app.reconcile(AT).failed == {}
-        app.apply_tombstones(AT, lambda: 60.0)
+        assert app.projection.reconcile(AT).failed == {}
+        app.deletion.apply_tombstones(AT, lambda: 60.0)
         if not app.parts.projections.pending(1, None).markers:
             return
     raise AssertionError("reconciliation comes to no end")

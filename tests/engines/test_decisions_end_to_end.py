@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 
 from engines.conftest import Deployment
-from engines.test_memories_end_to_end import contents, drain, get
-from recollect.domain.decisions import OpenConflict, Step, conflict_document, conflict_key
-from recollect.domain.items import ItemWrite
-from recollect.domain.scope import Scope
+from engines.test_memories_end_to_end import drain, get
+from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
+from recollect.core.items import ItemWrite
+from recollect.core.scope import Scope
 
 pytestmark = pytest.mark.engines
 
-PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 USER = "/v1/users/anna"
 
 
@@ -36,20 +35,6 @@ def settle(deployment: Deployment) -> None:
 def post(deployment: Deployment, path: str, body: Any = None, once: str = "") -> tuple[int, Any]:
     answer = deployment.call("retrieval", "POST", path, body, headers={"idempotency-key": once} if once else {})
     return answer.status, answer.body
-
-
-@pytest.mark.spec("P-24")
-def test_a_decision_of_a_cue_rule_is_taken_back(deployment: Deployment) -> None:
-    old, new = say(deployment, PARIS, LYON)
-    assert contents(deployment, "Where do I live?") == [LYON]
-    (decision,) = get(deployment, f"{USER}/arbitrations?status=applied&limit=1")["arbitrations"]
-    assert (decision["winner"], decision["loser"], decision["step"]) == (new, old, "cue")
-    status, reverted = post(deployment, decision["revert"])
-    assert (status, reverted["memory"]["id"], reverted["memory"]["status"]) == (200, old, "active")
-    settle(deployment)
-    assert sorted(contents(deployment, "Where do I live?")) == sorted([PARIS, LYON])
-    assert post(deployment, decision["revert"])[0] == 409
-    assert get(deployment, f"{USER}/arbitrations?status=applied")["arbitrations"] == []
 
 
 @pytest.mark.spec("P-22", "P-24")

@@ -1,5 +1,6 @@
 """HTTP → DynamoDB → its stream → the project handler → OpenSearch → search, on the real engines."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -43,27 +44,6 @@ def test_what_was_said_comes_back_before_and_after_the_stream(deployment: Deploy
     assert deployment.call("retrieval", "GET", f"/v1/users/anna/events/{ids[0]}").body["content"] == TEXTS[0]
     listed = deployment.call("retrieval", "GET", "/v1/users/anna/conversations").body
     assert [c.get("id") or c.get("conversation_id") for c in listed["conversations"]] == ["c1"]
-
-
-def test_context_holds_the_right_lines(deployment: Deployment) -> None:
-    deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
-    deployment.pump.drain()
-    body = {"user_id": "anna", "conversation_id": "c1", "input": "Who paints?"}
-    answer = deployment.call("context", "POST", "/v1/context", body)
-    assert answer.status == 200
-    assert [item["content"] for item in answer.body["items"]] == list(TEXTS)
-    assert answer.body["prompt"].endswith("Current user input: Who paints?")
-    assert answer.body["diagnostics"]["missing"] == []
-
-
-def test_sent_again_nothing_is_added(deployment: Deployment) -> None:
-    first = deployment.call("ingest", "POST", "/v1/events", events(*TEXTS)).body
-    again = deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
-    assert (again.status, {r["status"] for r in again.body["results"]}) == (200, {"duplicate"})
-    assert [r["event_id"] for r in again.body["results"]] == [r["event_id"] for r in first["results"]]
-    deployment.pump.drain()
-    answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": "paris"})
-    assert answer.body["diagnostics"]["matched_count"] == 3
 
 
 def test_tenants_never_meet(deployment: Deployment) -> None:
@@ -110,3 +90,11 @@ def test_with_the_projector_stopped_the_last_of_3000_is_found(deployment: Deploy
     modes: dict[str, dict[str, Any]] = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
     for mode, more in modes.items():
         assert found(deployment, "entry w2999", mode=mode, **more)[0] == "entry w2999"
+
+
+def test_the_stream_reader_takes_a_change_of_rules_for_what_it_is(deployment: Deployment) -> None:
+    deployment.app.rules.replace("acme", {"context": {"total": 2}}, datetime.now(UTC), None)
+    deployment.call("ingest", "POST", "/v1/events", events("snow"))
+    deployment.pump.drain()
+    assert deployment.pump.given_up == 0
+    assert deployment.call("retrieval", "GET", "/v1/ready").body["parts"]["timeline"]["pending"] == 0

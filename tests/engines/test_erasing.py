@@ -7,7 +7,7 @@ import pytest
 from engines.conftest import Deployment
 from engines.test_end_to_end import events, found
 from engines.test_forgetting import SECRET, in_index, in_table, ingested
-from recollect.application.apply_tombstones import seconds_from_now
+from recollect.deletion.tombstone_log import seconds_from_now
 
 pytestmark = pytest.mark.engines
 
@@ -77,7 +77,7 @@ def test_a_restored_table_is_not_ready_until_it_has_forgotten(deployment: Deploy
     access.put_many(items)
     ready = deployment.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["tombstones"]["ready"]) == (503, False)
-    assert dict(deployment.app.apply_tombstones(datetime.now(UTC), seconds_from_now(60))) == {"events": 1}
+    assert dict(deployment.app.deletion.apply_tombstones(datetime.now(UTC), seconds_from_now(60))) == {"events": 1}
     assert deployment.call("retrieval", "GET", "/v1/ready").status == 200
     deployment.pump.drain()
     assert found(deployment, SECRET) == []

@@ -10,8 +10,8 @@ import pytest
 from deployment.permissions import refusals
 from engines.conftest import Deployment, lambda_context
 from engines.test_jobs_end_to_end import jobs, noting, run, say
-from recollect.domain.failed_projections import RETRY_POLICY
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.timeline.failed_projections import RETRY_POLICY
 
 pytestmark = pytest.mark.engines
 
@@ -33,7 +33,7 @@ def refusing(deployment: Deployment, word: str) -> Iterator[None]:
                 raise ValueError(word)
             return real.encode(texts, *given, **named)
 
-    attempt = deployment.app.project._attempt
+    attempt = deployment.app.projection.project._attempt
     real: Any = attempt._embedder
     attempt._embedder = cast(Any, Refusing())
     try:
@@ -53,13 +53,13 @@ def test_a_poisoned_event_is_noted_quarantined_and_replayed(jobs: Deployment) ->
     assert app.parts.projections.pending(100, None).markers == ()
     assert [event.id for event in app.parts.timeline.newest(ANNA, 10)] == [bad, good]
     assert app.parts.timeline.find(ANNA, bad) is not None
-    (note,) = app.failed_events.listed("acme", 10)
+    (note,) = app.projection.failed_events.listed("acme", 10)
     assert (note.failed.ref.id, note.failed.error, note.failed.tries) == (bad, "ValueError", 1)
     moment = datetime.now(UTC)
     with refusing(jobs, "zebra"):
         for _ in range(RETRY_POLICY.most_tries):
             moment += timedelta(hours=1)
-            app.reconcile(moment)
+            app.projection.reconcile(moment)
     answer = jobs.handlers["project"]({"task": "reconcile"}, lambda_context())
     assert (answer["failed"], answer["quarantined"]) == (0, 1)
     ready = jobs.call("retrieval", "GET", "/v1/ready").body
@@ -71,10 +71,10 @@ def test_a_poisoned_event_is_noted_quarantined_and_replayed(jobs: Deployment) ->
     assert refusals("jobs", needs, jobs.app.settings.index_prefix) == set()
     with noting(jobs) as needs:
         shown = jobs.call("admin", "GET", f"/v1/jobs/{asked.body['job_id']}").body
-    assert refusals("retrieval", needs, jobs.app.settings.index_prefix) == set()
+    assert refusals("memories", needs, jobs.app.settings.index_prefix) == set()
     assert (shown["status"], shown["counts"]["projected"], shown["counts"]["quarantined"]) == ("done", 1, 0)
     assert "failures" not in shown
-    assert app.failed_events.listed("acme", 10) == []
+    assert app.projection.failed_events.listed("acme", 10) == []
 
 
 @pytest.mark.spec("P-22")
@@ -82,8 +82,8 @@ def test_a_poisoned_event_can_be_deleted(jobs: Deployment) -> None:
     bad = say(jobs, "the zebra sings at midnight", 1)
     with refusing(jobs, "zebra"):
         jobs.pump.drain()
-    assert len(jobs.app.failed_events.listed("acme", 10)) == 1
+    assert len(jobs.app.projection.failed_events.listed("acme", 10)) == 1
     assert jobs.call("retrieval", "DELETE", f"/v1/users/anna/events/{bad}").status in (200, 204)
-    jobs.app.reconcile(datetime.now(UTC))
-    assert jobs.app.failed_events.listed("acme", 10) == []
+    jobs.app.projection.reconcile(datetime.now(UTC))
+    assert jobs.app.projection.failed_events.listed("acme", 10) == []
     assert jobs.app.parts.timeline.newest(ANNA, 10) == []

@@ -8,9 +8,9 @@ import pytest
 from engines.conftest import Deployment, lambda_context
 from engines.test_end_to_end import events, found
 from recollect.adapters.aws import keys
-from recollect.domain.errors import NotFound
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
+from recollect.core.errors import NotFound
+from recollect.core.scope import Scope
+from recollect.timeline.timeline import PendingEvent
 
 pytestmark = pytest.mark.engines
 
@@ -24,7 +24,7 @@ def ingested(deployment: Deployment, *contents: str, **more: object) -> list[str
 
 
 def forget(deployment: Deployment, **named: str) -> tuple[str, ...]:
-    return deployment.app.forget(ANNA, now=datetime.now(UTC), **named).event_ids  # type: ignore[arg-type]
+    return deployment.app.deletion.forget(ANNA, now=datetime.now(UTC), **named).event_ids  # type: ignore[arg-type]
 
 
 def in_index(deployment: Deployment) -> set[str]:
@@ -58,7 +58,7 @@ def test_a_deleted_event_leaves_a_tombstone_and_nothing_else(deployment: Deploym
         deployment.pump.drain()
         assert deployment.pump.given_up == 0
     else:
-        assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+        assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     assert in_index(deployment) == {kept}
     left = in_table(deployment)
     assert {kind: len(found) for kind, found in left.items()} == {"E": 1, "D": 2, "V": 1, "K": 0, "P": 0}
@@ -131,15 +131,20 @@ def test_a_projection_that_was_overtaken_cleans_up_after_itself(deployment: Depl
         def put(self, documents: Any, *, shown: bool = True) -> Any:
             forget(deployment, event_id=secret)
             other = ProjectEvents(
-                parts.timeline, parts.projections, real, parts.embedder, parts.publisher, deployment.app.following
+                parts.timeline,
+                parts.projections,
+                real,
+                parts.embedder,
+                parts.publisher,
+                deployment.app.projection.steps,
             )
             assert other(parts.projections.pending(10, None).markers, datetime.now(UTC)).failed == {}
             return real.put(documents, shown=shown)
 
-    from recollect.application.project_events import ProjectEvents
+    from recollect.timeline.project import ProjectEvents
 
     project = ProjectEvents(
-        parts.timeline, parts.projections, Overtaken(), parts.embedder, parts.publisher, deployment.app.following
+        parts.timeline, parts.projections, Overtaken(), parts.embedder, parts.publisher, deployment.app.projection.steps
     )
     report = project(markers, datetime.now(UTC))
     assert (report.projected, report.gone, report.failed) == (1, 1, {})

@@ -13,12 +13,12 @@ from opensearchpy import Transport
 from deployment.gateway import Need
 from deployment.permissions import refusals
 from engines.conftest import Deployment, lambda_context
-from recollect.domain.instants import iso
-from recollect.domain.items import of_tenant
-from recollect.domain.job import KINDS, job_key
-from recollect.domain.scope import Scope
-from recollect.entrypoints.aws_wiring_jobs import jobs_handler, retain_handler
+from recollect.core.items import of_tenant
+from recollect.core.scope import Scope
+from recollect.core.time import iso
 from recollect.entrypoints.http.aws import http_handler
+from recollect.entrypoints.lambda_handlers import jobs_handler, retain_handler
+from recollect.jobs.job import KINDS, job_key
 
 pytestmark = pytest.mark.engines
 

@@ -17,8 +17,8 @@ from conftest import Engines
 from engines.conftest import OwnDatabase
 from entrypoints.cli.running import Home, a_line, indexed_documents, write_turns
 from recollect.bootstrap import open_app
-from recollect.domain.scope import Scope
-from recollect.entrypoints.cli.timeline import walk
+from recollect.core.scope import Scope
+from recollect.entrypoints.cli.search import walk
 from recollect.settings import Settings
 
 TURNS = int(os.environ.get("RECOLLECT_TEST_TURNS", "600"))

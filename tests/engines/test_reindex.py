@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from application.reindexing import OTHER, OtherEmbedder
-from engines.conftest import Deployment, lambda_context
-from recollect import app_index
+from embedded.reindexing import OTHER, OtherEmbedder
+from engines.conftest import Deployment
 from recollect.app import App
-from recollect.application.jobs import JobOrder
 from recollect.bootstrap.aws_parts import AwsParts
-from recollect.domain.items import of_tenant
-from recollect.domain.job import JobStatus
-from recollect.domain.nomination import IndexCount
-from recollect.domain.scope import Scope
+from recollect.composition import search_index
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.aws import http_handler
+from recollect.jobs.job import JobStatus
+from recollect.jobs.run import JobOrder
+from recollect.retrieval.nomination import IndexCount
 
 pytestmark = pytest.mark.engines
 
@@ -29,7 +28,7 @@ ANNA = Scope("acme", "anna")
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pointers are kept for a moment, so that the job need not wait long."""
-    monkeypatch.setattr(app_index, "POINTER_KEPT_SECONDS", 0.2)
+    monkeypatch.setattr(search_index, "POINTER_SECONDS", 0.2)
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def _indexes(deployment: Deployment) -> list[str]:
 @pytest.mark.spec("A-33", "A-35")
 def test_a_generation_is_built_switched_to_and_the_old_index_goes(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     ready = other.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["index"]["ready"]) == (503, False)
     assert _found(other, "who paints sunrises")[0] == TEXTS[1]
@@ -90,60 +89,27 @@ def test_a_generation_is_built_switched_to_and_the_old_index_goes(deployment: De
 
 def test_what_is_said_while_it_is_built_is_in_the_new_one(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     state: Any = {}
     for number in range(100):
-        progress = other.app.reindex.step("acme", state, datetime.now(UTC), lambda: 0.0)
+        progress = other.app.reindexing.reindex.step("acme", state, datetime.now(UTC), lambda: 0.0)
         if progress.done:
             break
         state = progress.state
         time.sleep(progress.pause.total_seconds() if progress.pause else 0)
         _say(deployment, f"meanwhile number{number}")
-        assert other.app.reconcile(datetime.now(UTC)).failed == {}
+        assert other.app.projection.reconcile(datetime.now(UTC)).failed == {}
         assert _found(other, f"meanwhile number{number}")[0] == f"meanwhile number{number}"
-    assert other.app.index.count(ANNA) == IndexCount(3 + number, 3 + number)
-    assert other.app.check_index.lagging() == {}
+    assert other.app.search_index.in_use.count(ANNA) == IndexCount(3 + number, 3 + number)
+    assert other.app.search_index.check.lagging() == {}
 
 
 def test_another_tenant_s_index_stays_in_use(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
     body = {"user_id": "ben", "events": [{"content": "Ben lives in Oslo"}]}
     assert deployment.call("ingest", "POST", "/v1/events", body, tenant="strangers").status == 201
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     _reindexed(other.app)
     assert len(_indexes(other)) == 2
     answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "ben", "query": "Oslo"}, tenant="strangers")
     assert answer.status == 200
-
-
-@pytest.mark.spec("A-34", "A-35", "A-39")
-def test_a_lost_index_is_not_ready_answers_all_the_same_and_comes_back(deployment: Deployment) -> None:
-    _say(deployment, *TEXTS)
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
-    (name,) = _indexes(deployment)
-    client: Any = deployment.app.parts.index
-    client._client.indices.delete(index=name)
-    assert deployment.call("retrieval", "GET", "/v1/ready").status == 503
-    answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": "who paints sunrises"})
-    assert answer.body["results"][0]["content"] == TEXTS[1]
-    assert answer.body["diagnostics"]["fallback"] == "timeline"
-    assert deployment.app.parts.create() == ["index"]
-    assert deployment.call("retrieval", "GET", "/v1/ready").status == 503, "it is there, and empty"
-    counts = _reindexed(deployment.app)
-    assert (counts["rebuilt"], counts["encoded"]) == (3, 0)
-    assert deployment.call("retrieval", "GET", "/v1/ready").status == 200
-    assert _found(deployment, "who paints sunrises")[0] == TEXTS[1]
-
-
-@pytest.mark.spec("A-33")
-def test_all_that_is_derived_is_made_again_from_the_events(deployment: Deployment) -> None:
-    _say(deployment, *TEXTS)
-    assert deployment.app.reconcile(datetime.now(UTC)).failed == {}
-    before = deployment.call("retrieval", "GET", "/v1/bus").body["events"]
-    counts = _reindexed(deployment.app, **{"from": "events"})
-    assert (counts["dropped"], counts["rebuilt"]) == (3, 3)
-    assert [_found(deployment, text, mode="semantic", min_similarity=0.9) for text in TEXTS] == [[t] for t in TEXTS]
-    assert deployment.call("retrieval", "GET", "/v1/bus").body["events"] == before
-    assert deployment.app.parts.index.count(of_tenant("acme")) == IndexCount(3, 3)
-    deployment.handlers["project"]({"task": "reconcile"}, lambda_context())
-    assert deployment.app.parts.projections.pending(10, None).markers == ()

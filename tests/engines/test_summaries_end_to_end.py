@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engines.conftest import Deployment, lambda_context
-from recollect.domain.scope import Scope
-from recollect.entrypoints.aws_wiring_summarize import summarize_handler
+from recollect.core.scope import Scope
+from recollect.entrypoints.lambda_handlers import summarize_handler
 
 pytestmark = pytest.mark.engines
 
@@ -49,32 +49,6 @@ def test_the_stream_counts_and_the_schedule_summarises_once(deployment: Deployme
     found = sorted((one.get("persona_id", ""), one["message_count"]) for one in listed)
     assert found == [("", 40), ("coach", 40)]
     assert run({"task": "summarize"}, _patient())["made"] == 0
-
-
-@pytest.mark.spec("H-03", "P-5", "P-22")
-def test_goals_versions_and_deletions_over_the_functions(deployment: Deployment) -> None:
-    deployment.handlers |= {"summarize": summarize_handler(deployment.app)}  # type: ignore[operator]
-    events = [
-        {"content": "I plan to meditate every day.", "timestamp": "2024-05-01T12:00:00Z"},
-        {"content": "I moved to Lyon with my dog Rex.", "timestamp": "2024-05-01T12:01:00Z"},
-    ]
-    made = deployment.call("ingest", "POST", "/v1/events", {"user_id": "anna", "events": events})
-    first = made.body["results"][0]["event_id"]
-    forced = deployment.call("summarize", "POST", "/v1/users/anna/summaries?force=true")
-    assert (forced.status, forced.body["reason"]) == (201, "age")
-    (goal,) = deployment.call("summarize", "GET", "/v1/users/anna/goals").body["goals"]
-    assert (goal["goal"], goal["source_event_ids"]) == ("Meditate every day", [first])
-    check = deployment.call(
-        "summarize", "POST", f"/v1/users/anna/goals/{goal['id']}/check-ins", {"date": "2024-05-02", "status": "missed"}
-    )
-    assert (check.status, check.body["version"]) == (201, 2)
-    deployment.app.forget(ANNA, event_id=first, now=datetime.now(UTC))
-    (summary,) = deployment.call("summarize", "GET", "/v1/users/anna/summaries").body["summaries"]
-    assert "meditate" not in summary["summary"]
-    assert "Rex" in summary["summary"]
-    assert summary["tracked_goals"] == []
-    assert deployment.call("summarize", "GET", "/v1/users/anna/goals").body == {"goals": []}
-    assert deployment.call("summarize", "POST", "/v1/users/anna/summaries?force=true").body["due"] is False
 
 
 def _patient() -> Any:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from application.setting import NOON, Memory, open_memory
-from application.timing import DAY, HOUR, by_words, change, found, items, kept, lapse, supersede
+from embedded.setting import NOON, Memory, open_memory
+from embedded.timing import DAY, HOUR, by_words, change, found, items, kept, lapse, supersede
 from engines.conftest import Deployment
-from recollect.domain.drafting import EventDraft
-from recollect.domain.memory import Lapse, MemoryStatus
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.memories.memory import Lapse, MemoryStatus
+from recollect.retrieval.ranking import Mode
+from recollect.timeline.record import EventDraft
 
 pytestmark = pytest.mark.engines
 
@@ -78,7 +78,7 @@ def following(memory: Memory) -> Callable[[], None]:
     """What was derived follows, by the memory's clock: that of a stream's reader is the real one."""
 
     def follow() -> None:
-        assert memory.app.reconcile(memory.now).failed == {}
+        assert memory.app.projection.reconcile(memory.now).failed == {}
 
     return follow
 
@@ -99,6 +99,6 @@ def test_a_slot_is_deleted_with_the_values_that_hold_over_it(deployment: Deploym
     cloud.now = NOON + 3 * HOUR
     following(cloud)()
     assert found(cloud, "walrus") == ["walrus lighthouse until Friday"]
-    gone = cloud.app.forget(Scope("acme", "anna"), key="place", now=cloud.now)
+    gone = cloud.app.deletion.forget(Scope("acme", "anna"), key="place", now=cloud.now)
     assert set(gone.event_ids) == set(cloud.ids)
     assert found(cloud, "walrus", include_superseded=True) == []

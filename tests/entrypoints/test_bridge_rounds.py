@@ -8,22 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from application.setting import ANNA, NOON, Memory, away, open_memory
-from recollect.application.signal_bridge import Signal, SignalType
-from recollect.domain.drafting import EventDraft
-from recollect.domain.memory_items import memory_key
-from recollect.entrypoints.bridge_rounds import BridgeRounds
-from recollect.entrypoints.worker import Projector, ProjectorPolicy
+from embedded.setting import ANNA, NOON, Memory, away, open_memory
+from recollect.entrypoints.worker import BRIDGE, Projector, ProjectorPolicy, Rounds
+from recollect.memories.deferred_promotion import Signal, SignalType
+from recollect.memories.storage import memory_key
+from recollect.timeline.record import EventDraft
 
 
 @pytest.fixture
 def waiting(tmp_path: Path) -> Iterator[Memory]:
     """A memory with one event that was deferred, and a bridge that is healthy again."""
     memory = open_memory(tmp_path)
-    memory.app.signal_bridge("acme", Signal("w", SignalType.WARNING, "test"), NOON)
+    memory.app.memories.signal_bridge("acme", Signal("w", SignalType.WARNING, "test"), NOON)
     memory.add(EventDraft(content="late", importance=0.9, timestamp=NOON - timedelta(minutes=5)))
     memory.project()
-    memory.app.signal_bridge("acme", Signal("h", SignalType.HEALTHY, "test"), NOON)
+    memory.app.memories.signal_bridge("acme", Signal("h", SignalType.HEALTHY, "test"), NOON)
     yield memory
     memory.app.parts.close()
 
@@ -36,7 +35,7 @@ def promoted(memory: Memory) -> bool:
 
 @pytest.mark.spec("P-10", "A-67")
 def test_a_round_promotes_what_waits(waiting: Memory) -> None:
-    rounds = BridgeRounds(waiting.app, lambda: NOON, threading.Event(), 0.01)
+    rounds = Rounds(BRIDGE, waiting.app, lambda: NOON, threading.Event(), 0.01)
     assert not promoted(waiting)
     report = rounds.round()
     assert report is not None
@@ -46,14 +45,14 @@ def test_a_round_promotes_what_waits(waiting: Memory) -> None:
 
 def test_a_round_that_fails_is_followed_by_others(waiting: Memory) -> None:
     with away(waiting, "items", "due") as broken:
-        assert BridgeRounds(broken.app, lambda: NOON, threading.Event(), 0.01).round() is None
-    assert BridgeRounds(waiting.app, lambda: NOON, threading.Event(), 0.01).round() is not None
+        assert Rounds(BRIDGE, broken.app, lambda: NOON, threading.Event(), 0.01).round() is None
+    assert Rounds(BRIDGE, waiting.app, lambda: NOON, threading.Event(), 0.01).round() is not None
 
 
 def test_told_to_stop_nothing_is_begun(waiting: Memory) -> None:
     stop = threading.Event()
     stop.set()
-    assert BridgeRounds(waiting.app, lambda: NOON, stop, 0.01).round() is not None
+    assert Rounds(BRIDGE, waiting.app, lambda: NOON, stop, 0.01).round() is not None
     assert not promoted(waiting)
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from application.setting import ANNA, Memory, open_memory
+from embedded.setting import ANNA, Memory, open_memory
 from entrypoints.test_summarize_handler import Context, metrics_in
-from recollect.application.jobs import JobOrder
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import InvalidInput
-from recollect.domain.job import Job, JobStatus
-from recollect.entrypoints.aws_wiring_jobs import Handler, jobs_handler, retain_handler
+from recollect.core.errors import InvalidInput
+from recollect.entrypoints.lambda_handlers import Handler, jobs_handler, retain_handler
+from recollect.jobs.job import Job, JobStatus
+from recollect.jobs.run import JobOrder
+from recollect.timeline.record import EventDraft
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
     opened = open_memory(tmp_path)
     opened.now = datetime.now(UTC)
-    opened.app.keep_rules.replace("acme", {"retention": [{"older_than_days": 30}]}, opened.now, None)
+    opened.app.rules.replace("acme", {"retention": [{"older_than_days": 30}]}, opened.now, None)
     for text, days in (("the zebra sings", 40), ("the cat sleeps", 1)):
         opened.add(EventDraft(content=text, timestamp=opened.now - timedelta(days=days)))
     opened.project()
@@ -82,7 +82,7 @@ def test_a_job_that_fails_is_counted(memory: Memory, capsys: pytest.CaptureFixtu
         raise InvalidInput("what a user said")
 
     job = start(memory, "retain")
-    memory.app.retain.step = broken  # type: ignore[method-assign,assignment]
+    memory.app.archive.retain.step = broken  # type: ignore[method-assign,assignment]
     assert call(jobs_handler(memory.app), {"task": "jobs"})["failed"] == 1
     printed = capsys.readouterr().out
     assert metrics_in(printed)["JobsFailed"] == 1.0

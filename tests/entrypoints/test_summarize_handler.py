@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from application.setting import ANNA, Memory, open_memory
-from application.summarizing import Summaries, summaries_of
-from recollect.application.run_summaries import SummaryRun
-from recollect.domain.errors import UpstreamFailed
-from recollect.domain.rules import Rules
-from recollect.entrypoints.aws_wiring_summarize import Handler, is_summarize, summarize_handler
+from embedded.setting import ANNA, Memory, open_memory
+from embedded.summarizing import Summaries, summaries_of
+from recollect.core.errors import UpstreamFailed
+from recollect.entrypoints.lambda_handlers import Handler, asks_for, summarize_handler
+from recollect.rules.groups import Rules
+from recollect.summaries.run import SummaryRun
 
 
 class Context:
@@ -110,7 +110,7 @@ def test_requests_come_to_the_routes_of_summaries_alone(summaries: Summaries) ->
     [({"task": "summarize"}, True), ({"task": "reconcile"}, False), ({}, False), ([], False), (None, False)],
 )
 def test_what_asks_for_a_run(event: Any, meant: bool) -> None:
-    assert is_summarize(event) is meant
+    assert asks_for(event, "summarize") is meant
 
 
 def test_the_counts_of_a_run_start_at_nothing() -> None:

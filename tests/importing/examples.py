@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recollect.importing.detection import ExportFormat
-from recollect.importing.reading import ExportFile, read_entries
+from recollect.importing.reading import ExportFile, ExportFormat, read_entries
 from recollect.importing.turns import BadEntry, Entry, LeftOut, Turn
 
 

@@ -14,7 +14,7 @@ from importing.examples import (
     left_out_in,
     turns_in,
 )
-from recollect.domain.event import Role
+from recollect.core.event import Role
 
 
 @pytest.fixture

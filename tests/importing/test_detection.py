@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from importing.examples import entries_of, json_lines, turns_in
-from recollect.domain.errors import InvalidInput
-from recollect.importing.detection import ExportFormat
-from recollect.importing.reading import ExportFile, read_entries
+from recollect.core.errors import InvalidInput
+from recollect.importing.reading import ExportFile, ExportFormat, read_entries
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_a_folder_is_no_export(tmp_path: Path) -> None:
 def test_an_export_on_one_endless_line_is_told_by_its_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.importing.json_lines.LONGEST_LINE_BYTES", 50)
+    monkeypatch.setattr("recollect.importing.reading.LONGEST_LINE_BYTES", 50)
     messages = [{"content": f"turn {n}", "role": "user"} for n in range(100)]
     assert len(turns_in(entries_of(tmp_path / "a.json", json.dumps(messages)))) == 100
     assert len(turns_in(entries_of(tmp_path / "b.json", json.dumps({"messages": messages})))) == 100

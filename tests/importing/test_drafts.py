@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.event import Role
+from recollect.core.event import Role
 from recollect.importing.drafts import WITHOUT_DATE, Dating, PlacedDraft, drafts_of, is_id
 from recollect.importing.turns import BadEntry, Place, Turn
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from importing.examples import entries_of, faults_in, json_lines, left_out_in, turns_in
-from recollect.domain.event import Role
+from recollect.core.event import Role
 from recollect.importing.turns import Turn
 
 
@@ -108,7 +108,7 @@ def test_a_byte_order_mark_is_no_fault(file: Path) -> None:
 
 
 def test_an_endless_line_is_skipped(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.importing.json_lines.LONGEST_LINE_BYTES", 100)
+    monkeypatch.setattr("recollect.importing.reading.LONGEST_LINE_BYTES", 100)
     entries = entries_of(file, '{"text": "a"}\n' + '{"text": "' + "x" * 5000 + '"}\n' + '{"text": "b"}\n', "turns")
     assert [turn.content for turn in turns_in(entries)] == ["a", "b"]
     assert len(faults_in(entries)) == 1

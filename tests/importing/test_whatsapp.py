@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importing.examples import entries_of, faults_in, left_out_in, turns_in
-from recollect.domain.event import Role
-from recollect.importing.whatsapp import order_of
-from recollect.importing.whatsapp_dates import DateOrder
+from recollect.core.event import Role
+from recollect.importing.whatsapp import DateOrder, order_of
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 
 from conftest import Engines
 from engines.conftest import OwnDatabase, settings_on, shown_at_once
-from recollect import app_index
-from recollect.adapters.aws.stream_pump import StreamPump
+from recollect.adapters.aws.stream import StreamPump
 from recollect.app import App
 from recollect.bootstrap import open_app
+from recollect.composition import search_index
 from recollect.settings import Settings
 from services.serving import ENGINES, LAPTOP, Service, pump_of, service_of
 
@@ -41,7 +41,7 @@ def deployed(engines: Engines) -> Iterator[Deployed]:
         patch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", engines.dynamodb_url)
         patch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
         OwnDatabase.use(patch, name)
-        patch.setattr(app_index, "POINTER_KEPT_SECONDS", 0.2)
+        patch.setattr(search_index, "POINTER_SECONDS", 0.2)
         app = open_app(settings_on(engines, name))
         app.parts.create()
         parts: Any = app.parts

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.instants import iso
+from recollect.core.time import iso
 from services.conftest import on_laptop
 from services.serving import ENGINES, USER, Service
 

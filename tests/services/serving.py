@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from application.setting import Memory, with_parts
+from embedded.setting import Memory, with_parts
 from engines.conftest import lambda_context
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
-from recollect.adapters.aws.stream_pump import StreamPump
+from recollect.adapters.aws.stream import StreamPump
 from recollect.adapters.aws.table import Table
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.errors import NotReady
-from recollect.domain.instants import iso
-from recollect.domain.scope import Scope
-from recollect.entrypoints.aws_wiring_project import project_handler
+from recollect.core.errors import NotReady
+from recollect.core.scope import Scope
+from recollect.core.time import iso
+from recollect.entrypoints.lambda_handlers import project_handler
 
 USER = "anna"
 LAPTOP, ENGINES = "laptop", "engines"
@@ -125,11 +125,11 @@ class Service:
         if self.pump:
             self.pump.drain()
             assert self.pump.given_up == 0
-        assert self.app.reconcile(now()).failed == {}
+        assert self.app.projection.reconcile(now()).failed == {}
 
     def reconcile_bridge(self) -> int:
         """The scheduled reconciliation of the bridge; how many were promoted."""
-        return self.app.reconcile_bridge(now(), self.tenant).deferred.promoted
+        return self.app.memories.reconcile_bridge(now(), self.tenant).deferred.promoted
 
     def job(self, kind: str, **parameters: Any) -> dict[str, Any]:
         """A job that was asked for and has ended well, as `GET /v1/jobs/{job_id}` shows it."""

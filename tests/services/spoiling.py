@@ -4,13 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.adapters.aws.item_format import binary, event_in
+from recollect.adapters.aws.item_format import binary, event_in, pack_json
 from recollect.adapters.aws.keys import event_key
-from recollect.adapters.aws.packing import pack_json
-from recollect.domain.event import EventRef
-from recollect.domain.items import ItemWrite
-from recollect.domain.memory_items import memory_key
-from recollect.domain.record import to_record
+from recollect.core.event import EventRef
+from recollect.core.items import ItemWrite
+from recollect.memories.storage import memory_key
+from recollect.timeline.record import to_record
 from services.serving import LAPTOP, Service, now
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from application.summarizing import ScriptedModel, answer
+from embedded.summarizing import ScriptedModel, answer
 from entrypoints.http.calling import Answered
-from recollect.domain.instants import iso
+from recollect.core.time import iso
 from services.serving import USER, Service, ago
 
 SECRET = "The zebra sings at midnight"

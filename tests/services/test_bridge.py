@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.audit import content_hash
-from recollect.domain.bus import EPISODIC_PRUNED, EPISODIC_SAVED, EPISODIC_WARNING, SEMANTIC_SAVED
+from recollect.memories.audit import content_hash
+from recollect.timeline.bus import EPISODIC_PRUNED, EPISODIC_SAVED, EPISODIC_WARNING, SEMANTIC_SAVED
 from services.serving import USER, Service, ago
 
 FLAT_KEYS = {"userId", "personaId", "eventType", "timestamp", "importance", "content", "segmentId"}
@@ -47,12 +47,12 @@ def test_a_saved_event_is_broadcast_with_flat_keys_and_diagnostics(service: Serv
     assert (detail["userId"], detail["personaId"], detail["eventType"]) == (USER, "work", "emotion")
     assert (detail["importance"], detail["content"]) == (0.25, "I like tea")
     assert datetime.fromisoformat(detail["timestamp"]) == datetime.fromisoformat(moment)
-    assert detail["segmentId"] == service.app.following.segments.known(service.scope(), [said])[said]
+    assert detail["segmentId"] == service.app.projection.steps.segments.known(service.scope(), [said])[said]
     assert (told[bare]["personaId"], told[bare].keys()) == (None, detail.keys())
     lag = LATE_MINUTES * 60_000
     assert lag <= detail["timelineLagMs"] < lag + 60_000
     assert 0 <= told[bare]["timelineLagMs"] < 60_000
-    assert detail["segmentCount"] == service.app.following.segments.count(service.scope()) == 1
+    assert detail["segmentCount"] == service.app.projection.steps.segments.count(service.scope()) == 1
 
 
 @pytest.mark.spec("A-60", "P-10")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.instants import iso
+from recollect.core.time import iso
 from services.serving import USER, Service
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

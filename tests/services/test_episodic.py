@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from application.spoken import sent_of
-from recollect.domain.bus import EPISODIC_SAVED
+from embedded.spoken import sent_of
+from recollect.timeline.bus import EPISODIC_SAVED
 from services.serving import USER, Service, ago
 
 DAYS = ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z", "2026-01-04T00:00:00Z")

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from recollect.adapters.embedders.hashing import HashingEmbedder
-from recollect.application.watch_index import SLOW_WRITES, WatchIndex, WatchPolicy
-from recollect.domain.bus import SEMANTIC_WARNING
-from recollect.domain.embedding import Encoding, TextKind
-from recollect.domain.errors import Unavailable
-from recollect.domain.index_snapshot import FOLDER
-from recollect.domain.timeline import Projection
+from recollect.core.errors import Unavailable
+from recollect.core.vectors import Encoding, TextKind
+from recollect.search_index.health import SLOW_WRITES, WatchIndex, WatchPolicy
+from recollect.search_index.page import FOLDER
+from recollect.timeline.bus import SEMANTIC_WARNING
+from recollect.timeline.timeline import Projection
 from services.serving import LAPTOP, USER, Service, Wrapped, now
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
@@ -81,7 +81,7 @@ def test_an_empty_index_is_not_ready_answers_all_the_same_and_is_rebuilt_from_th
     again = own_service.restarted()
     assert index_part(again) == (503, False)
     if again.kind == LAPTOP:
-        assert again.app.begin_reindex(now()) == [again.tenant], "a laptop's server begins by itself"
+        assert again.app.reindexing.begin(now()) == [again.tenant], "a laptop's server begins by itself"
     assert again.job("reindex")["counts"]["rebuilt"] == 3
     assert (index_part(again), answered(again)) == ((200, True), (TEXTS[1], None))
     for text, memory_id in ids.items():
@@ -111,7 +111,7 @@ def test_a_rotation_flushes_the_index_and_takes_the_place_of_the_one_before(serv
 
 def rotated(service: Service) -> set[str]:
     """The records that have a vector in the snapshot of the index."""
-    snapshots = service.app.index_snapshots
+    snapshots = service.app.search_index.snapshots
     assert snapshots is not None
     return set(snapshots(service.scope(), service.app.parts.timeline.records(service.scope(), 100, None).events))
 
@@ -147,7 +147,7 @@ def test_an_index_that_is_too_full_is_warned_of(service: Service) -> None:
 def test_an_index_that_is_slow_to_write_is_warned_of(service: Service) -> None:
     app = service.app
     policy = WatchPolicy(slow_seconds=0.5)
-    watch = WatchIndex(app.index, app.parts.publisher, app.rules, app.ids, now, policy)
+    watch = WatchIndex(app.search_index.in_use, app.parts.publisher, app.rules.resolved, app.ids, now, policy)
     watch({service.tenant: 1}, 0.49)
     assert service.bus(SEMANTIC_WARNING) == []
     for _ in range(2):
@@ -176,7 +176,7 @@ def test_without_the_index_searches_are_answered_and_writes_are_kept(service: Se
     degraded = service.with_parts(index=AwayIndex(service.app.parts.index))
     assert answered(degraded) == (TEXTS[1], "timeline")
     said = degraded.say("An owl sings at midnight")
-    assert set(degraded.app.reconcile(now()).failed) == {said}
+    assert set(degraded.app.projection.reconcile(now()).failed) == {said}
     assert degraded.found(query="owl sings at midnight")[0] == "An owl sings at midnight"
     service.settle()
     (found, *_) = service.search(query="owl sings at midnight")["results"]

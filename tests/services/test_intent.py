@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from application.turning import ScriptedModel
+from embedded.turning import ScriptedModel
 from services.serving import USER, Service, ago
 
 BP = "What was my blood pressure?"
@@ -180,7 +180,7 @@ def test_a_tenants_rules_decide(service: Service) -> None:
     off = asked(service, BP)
     assert (off["diagnostics"]["fallback_reason"], "analysis" in off) == ("disabled", False)
     assert len(off["results"]) == 9
-    assert service.app.rules("another").intent.enabled
+    assert service.app.rules.resolved("another").intent.enabled
     service.rules(intent={"relevance_threshold": 0.99})
     assert found(service, BP) == []
     service.rules(intent={"require_match": False})

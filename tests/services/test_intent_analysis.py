@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from application.asking import logged
-from recollect.domain.intent import Intent, IntentName
+from embedded.asking import logged
+from recollect.intent.analysis import Intent, IntentName
 from services.conftest import BOTH
 from services.intent_asking import BP, analysed, asked, contents, draft, found, one_for_all, the_line, told
 from services.serving import Service
@@ -169,7 +169,7 @@ def test_another_instance_classifies_the_same(diary: Service) -> None:
 @pytest.fixture
 def classified(diary: Service, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     """Plugs another classifier into the service, for a test."""
-    return lambda classifier: monkeypatch.setattr(diary.app.retrieve_by_intent, "_classifier", classifier)
+    return lambda classifier: monkeypatch.setattr(diary.app.intent, "_classifier", classifier)
 
 
 @pytest.mark.spec("R-10", "R-29", "R-78", "P-7")

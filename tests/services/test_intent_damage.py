@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from application.asking import logged
-from recollect.domain.event import EventRef
-from recollect.domain.instants import from_iso
+from embedded.asking import logged
+from recollect.core.event import EventRef
+from recollect.core.time import from_iso
 from services.intent_asking import BP, asked, contents, draft, the_line, told
 from services.serving import USER, Service
 from services.spoiling import of_a_newer_release, rewrite_event, rewrite_memory, without_a_date, without_anything

@@ -15,13 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from application.asking import logged
-from recollect.application.intent_answer import IntentAnswer
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.domain.filters import SearchFilters
-from recollect.domain.instants import from_iso
-from recollect.domain.intent import IntentName
-from recollect.domain.rules import IntentRules, Rules
+from embedded.asking import logged
+from recollect.core.time import from_iso
+from recollect.intent.analysis import IntentName
+from recollect.intent.retrieve import IntentAnswer, IntentQuestion
+from recollect.retrieval.filters import SearchFilters
+from recollect.rules.groups import IntentRules, Rules
 from services.conftest import BOTH
 from services.intent_asking import NOON, asked, draft, one_for_all, the_line, told
 from services.serving import Service
@@ -80,9 +79,7 @@ class Diary:
             history=history,
             wanted=100,
         )
-        return self.service.app.retrieve_by_intent(
-            self.service.scope(), question, Rules(intent=IntentRules(max_results=100))
-        )
+        return self.service.app.intent(self.service.scope(), question, Rules(intent=IntentRules(max_results=100)))
 
 
 def _random_drafts(chance: random.Random) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The document's targets that can be counted, on SQLite and on the real engines (R-03 to R-05, R-94 to R-97, R-115).
 
 A diary of a thousand records that a person might keep, some sixty of them in the last fourteen days. No clock is looked
-at: what a query takes is measured by `make bench` and stands in docs/benchmarks.md.
+at: what a query takes was measured once (docs/adr/0009-what-a-context-holds.md).
 """
 
 import json
@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from application.asking import DIARY_KINDS
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.domain.filters import SearchFilters
-from recollect.domain.tokens import count_tokens
+from embedded.asking import DIARY_KINDS
+from recollect.intent.retrieve import IntentQuestion
+from recollect.retrieval.filters import SearchFilters
+from recollect.text.sentences import count_tokens
 from services.conftest import BOTH
 from services.intent_asking import NOON, asked, contents, draft, found, one_for_all, told
 from services.serving import Service
@@ -102,12 +102,12 @@ def test_a_query_that_nothing_matches_counts_as_such(diary: Service) -> None:
 def test_a_hundred_queries_at_once_over_a_thousand_records(diary: Service, answers: dict[str, dict[str, Any]]) -> None:
     """Each is answered as it is alone, and none falls back: the work of one is not in the answer of another."""
     together = Barrier(100)
-    rules = diary.app.rules(diary.tenant)
+    rules = diary.app.rules.resolved(diary.tenant)
 
     def one(n: int) -> tuple[list[str], bool]:
         question = IntentQuestion(text=list(DIARY_KINDS.values())[n % 12], filters=SearchFilters(now=NOON, as_of=NOON))
         together.wait(60)
-        answer = diary.app.retrieve_by_intent(diary.scope(), question, rules)
+        answer = diary.app.intent(diary.scope(), question, rules)
         return [result.event.id for result in answer.results], answer.fallback is None
 
     with ThreadPoolExecutor(100) as threads:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from application.asking import logged
-from recollect.application import intent_candidates, retrieve_by_intent
-from recollect.domain import intent_retrieval
-from recollect.domain.intent import Intent, classify
-from recollect.domain.intent_retrieval import retrieve
-from recollect.domain.keywords import extract_keywords
-from recollect.domain.relevance import scored
-from recollect.domain.space_reach import space_reach
+from embedded.asking import logged
+from recollect.intent import candidates as intent_candidates
+from recollect.intent import ranking as intent_retrieval
+from recollect.intent import retrieve as retrieve_by_intent
+from recollect.intent.analysis import Intent, classify
+from recollect.intent.ranking import retrieve
+from recollect.intent.scoring import scored, space_reach
+from recollect.text.terms import extract_keywords
 from services.conftest import BOTH
 from services.intent_asking import BP, asked, draft, one_for_all, the_line, told
 from services.serving import Service, Wrapped
@@ -141,7 +141,7 @@ class Clock:
 @pytest.fixture
 def clock(diary: Service, monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Reading takes 40 ms, the keywords 7, the classifier 3, scores 20; and names, between these, 5."""
-    clock, where, use_case = Clock(), retrieve_by_intent, diary.app.retrieve_by_intent
+    clock, where, use_case = Clock(), retrieve_by_intent, diary.app.intent
     monkeypatch.setattr(where, "time", SimpleNamespace(perf_counter=clock.perf_counter))
     monkeypatch.setattr(where, "extract_keywords", clock.during(7, extract_keywords))
     monkeypatch.setattr(where, "space_reach", clock.during(5, space_reach))
@@ -207,7 +207,7 @@ def test_each_part_is_done_once_for_a_query_and_each_record_scored_once(
         done.append("classification")
         return classify(query, keywords)
 
-    monkeypatch.setattr(diary.app.retrieve_by_intent, "_classifier", classifier)
+    monkeypatch.setattr(diary.app.intent, "_classifier", classifier)
     asked(diary, BP)
     assert {name: done.count(name) for name in done} == {"extraction": 1, "classification": 1, "score": READINGS}
 

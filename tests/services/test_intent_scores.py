@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from application.asking import logged
-from recollect.application import intent_answer, retrieve_by_intent
-from recollect.domain import intent_retrieval
-from recollect.domain.privacy_filter import PrivacyFilter
-from recollect.domain.retrieval_record import RetrievalRecord
+from embedded.asking import logged
+from recollect.intent import ranking as intent_retrieval
+from recollect.intent import retrieve as intent_answer
+from recollect.intent import retrieve as retrieve_by_intent
+from recollect.intent.scoring import PrivacyFilter, RetrievalRecord
 from services.conftest import BOTH
 from services.intent_asking import BP, asked, contents, draft, found, keyword_shares, one_for_all, told
 from services.serving import Service, Wrapped

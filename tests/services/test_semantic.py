@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.bus import SEMANTIC_SAVED
+from recollect.timeline.bus import SEMANTIC_SAVED
 from services.serving import USER, Service
 
 LYON, OSLO = "Anna lives in Lyon", "Ben drives to Oslo"
@@ -33,7 +33,7 @@ def contents(answer: Mapping[str, Any]) -> list[str]:
     return [one["content"] for one in answer["results"]]
 
 
-@pytest.mark.spec("A-19")
+@pytest.mark.spec("A-19", "K-85")
 def test_what_was_saved_is_kept_and_found_by_similarity_after_a_restart(service: Service) -> None:
     lyon, oslo = service.saved(LYON), service.saved(OSLO)
     service.settle()

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from recollect.domain import segments
-from recollect.domain.bus import EPISODIC_PRUNED, EPISODIC_WARNING
-from recollect.domain.segments import segment_name
+from recollect.archive import segments
+from recollect.archive.segments import segment_name
+from recollect.timeline.bus import EPISODIC_PRUNED, EPISODIC_WARNING
 from services.serving import LAPTOP, USER, Service, Wrapped, ago, now
 
 SEGMENT_EVENTS, ROLL_EVENTS = 6, 3
@@ -48,7 +48,7 @@ def remarks(service: Service, count: int) -> list[str]:
 
 def archived(service: Service) -> list[str]:
     """The contents of what the archive serves, in its order."""
-    return [line.event.content for line in service.app.read_segments(service.scope())]
+    return [line.event.content for line in service.app.segments.read(service.scope())]
 
 
 def stored(service: Service) -> list[str]:
@@ -86,19 +86,19 @@ def test_a_full_segment_becomes_an_object_and_the_open_one_waits(service: Servic
     remarks(service, 2 * SEGMENT_EVENTS)
     service.say("the first of the next one")
     service.settle()
-    assert service.app.compact_due(now(), lambda: 900.0) is not None
+    assert service.app.segments.compact_due(now(), lambda: 900.0) is not None
     names = list(service.app.parts.snapshots.names(service.tenant, "timeline/"))
     assert [name for name in names if name.endswith(".segment")] == [
         segment_name(USER, "00000001"), segment_name(USER, "00000002"),
     ]  # fmt: skip
-    manifest = service.app.read_segments.manifest(service.scope())
+    manifest = service.app.segments.read.manifest(service.scope())
     assert [(one.id, one.events) for one in manifest.segments] == [("00000001", 6), ("00000002", 6)]
     for entry in manifest.segments:
         found = service.app.parts.snapshots.get(service.tenant, segment_name(USER, entry.id))
         assert found is not None
         assert (len(found[0]), len(found[0]) < entry.raw_bytes) == (entry.bytes, True)
     assert sorted(archived(service)) == sorted(said(*range(2 * SEGMENT_EVENTS)))
-    assert service.app.compact_segments(service.scope(), now()).segments == 0, "each once"
+    assert service.app.segments.compact(service.scope(), now()).segments == 0, "each once"
 
 
 @pytest.mark.spec("A-54")
@@ -106,7 +106,7 @@ def test_writes_and_reads_go_on_while_a_segment_is_written(service: Service, sma
     ids = remarks(service, SEGMENT_EVENTS)
     store = SlowStore(service.app.parts.snapshots)
     slow = service.with_parts(snapshots=store)
-    worker = threading.Thread(target=slow.app.compact_segments, args=(service.scope(), now()))
+    worker = threading.Thread(target=slow.app.segments.compact, args=(service.scope(), now()))
     worker.start()
     assert store.writing.wait(30)
     service.say("said meanwhile")
@@ -124,10 +124,10 @@ def test_a_timeline_is_rebuilt_from_its_segments_and_a_corrupt_line_is_skipped_w
     own_service: Service, small_segments: None, tmp_path: Path
 ) -> None:
     ids = remarks(own_service, 2 * SEGMENT_EVENTS)
-    own_service.app.compact_segments(own_service.scope(), now())
+    own_service.app.segments.compact(own_service.scope(), now())
     assert sorted(archived(own_service.restarted())) == sorted(said(*range(2 * SEGMENT_EVENTS)))
     new = emptied(own_service, tmp_path)
-    places = own_service.app.following.segments.known(own_service.scope(), ids)
+    places = own_service.app.projection.steps.segments.known(own_service.scope(), ids)
     name = segment_name(USER, places[ids[2]])
     found = new.app.parts.snapshots.get(new.tenant, name)
     assert found is not None
@@ -164,7 +164,7 @@ def test_what_is_too_old_goes_out_of_a_mixed_segment_too_and_is_counted(
     service.settle()
     kept = service.say("keyed, and old", key="city", timestamp=ago(days=200))
     service.settle()
-    assert service.app.compact_segments(service.scope(), now()).segments == 1
+    assert service.app.segments.compact(service.scope(), now()).segments == 1
     service.rules(retention=[{"older_than_days": 90}])
     caplog.set_level("INFO", logger="recollect")
     assert service.job("retain")["counts"]["pruned"] == 3

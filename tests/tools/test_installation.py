@@ -12,7 +12,8 @@ import venv
 from pathlib import Path
 
 import pytest
-from dependencies import NOT_IN_FUNCTIONS
+
+from infra.tools.dependencies import NOT_IN_FUNCTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

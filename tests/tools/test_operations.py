@@ -34,7 +34,6 @@ _SAID = {
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="the page's commands need bash"),
     pytest.mark.skipif(shutil.which("curl") is None, reason="the page's commands need curl"),
-    pytest.mark.xdist_group("operations"),
 ]
 
 
@@ -165,7 +164,7 @@ def test_every_parameter_and_output_that_the_page_names_is_the_template_s() -> N
 
 
 def test_every_copy_that_lapses_is_in_the_table() -> None:
-    from recollect.domain.erasure import LAPSES
+    from recollect.deletion.tombstones import LAPSES
 
     section = PAGE.partition("## Erase a user")[2].partition("\n## ")[0]
     told = re.findall(r"^\| `(\w+)`[^|]*\| (\d+) (hours|days) \|", section, re.MULTILINE)

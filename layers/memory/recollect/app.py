@@ -1,306 +1,239 @@
-"""The use cases of one deployment, over whatever parts it has.
+"""The use cases of one deployment, by subject, over whatever adapters it has.
 
-Each is imported and made when first used, so that a function that only ingests loads no model and no numpy.
+Each subject is imported and made when first used, so that a function that only ingests loads no model and no numpy.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING
 
-from recollect.app_store import StoreUseCases
-from recollect.domain.errors import RecollectError
-from recollect.domain.ids import IdSource
-from recollect.domain.rules import Rules
+from recollect.composition.deployment import Deployment
+from recollect.core.ids import IdSource
+from recollect.rules.groups import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from recollect.application.build_context import BuildContext
-    from recollect.application.check_readiness import CheckReadiness, PartState
-    from recollect.application.forget_events import ForgetEvents
-    from recollect.application.ingest_events import IngestEvents
-    from recollect.application.keep_goals import KeepGoals
-    from recollect.application.keep_knowledge import KeepKnowledge
-    from recollect.application.keep_rules import KeepRules
-    from recollect.application.keep_summaries_up import KeepSummariesUp
-    from recollect.application.list_events import ListEvents
-    from recollect.application.project_events import ProjectEvents
-    from recollect.application.read_summaries import ReadSummaries
-    from recollect.application.recall import Recall
-    from recollect.application.reconcile import Reconcile
-    from recollect.application.redact_summaries import RedactSummaries
-    from recollect.application.retrieve_by_intent import RetrieveByIntent
-    from recollect.application.run_summaries import RunSummaries
-    from recollect.application.search_memory import SearchMemory
-    from recollect.application.summarize import Summarize
-    from recollect.application.take_turn import TakeTurn
-    from recollect.application.value_gate import ValueMarks
-    from recollect.domain.event import EventRef
-    from recollect.domain.scope import Scope
-    from recollect.ports import (
-        Concurrency,
-        Embedder,
-        Eraser,
-        IdempotencyStore,
-        Items,
-        Model,
-        Pending,
-        Projections,
-        Publisher,
-        SearchIndex,
-        SnapshotStore,
-        Timeline,
-        WebSearch,
-    )
+    from recollect.composition.arbitration import ArbitrationUseCases
+    from recollect.composition.archive import ArchiveUseCases
+    from recollect.composition.context import ContextUseCases
+    from recollect.composition.contradictions import ContradictionUseCases
+    from recollect.composition.deletion import DeletionUseCases
+    from recollect.composition.deployment import Announce, Parts
+    from recollect.composition.memories import MemoryUseCases
+    from recollect.composition.projection import ProjectionUseCases
+    from recollect.composition.reindexing import ReindexingUseCases
+    from recollect.composition.retrieval import RetrievalUseCases
+    from recollect.composition.search_index import SearchIndexUseCases
+    from recollect.composition.segments import SegmentUseCases
+    from recollect.composition.summaries import SummaryUseCases
+    from recollect.composition.timeline import TimelineUseCases
+    from recollect.contradictions.judge import RelationJudge
+    from recollect.core.scope import Scope
+    from recollect.deletion.suppression import ValueMarks
+    from recollect.intent.retrieve import RetrieveByIntent
+    from recollect.jobs.job import JobKind
+    from recollect.jobs.run import Jobs, RunJobs
+    from recollect.knowledge.use_cases import KeepKnowledge
+    from recollect.ports import Pending
+    from recollect.rules.use_cases import KeepRules
+    from recollect.search_index.health import CheckReadiness
     from recollect.settings import Settings
+    from recollect.timeline.bus import BusOutbox
 
-Announce: TypeAlias = "Callable[[Scope, Sequence[EventRef]], None]"
 
+class App:
+    """The subjects of one deployment, in the order in which each needs those before it."""
 
-class Parts(Protocol):
-    """The adapters of one deployment, each made when first asked for."""
+    def __init__(
+        self, settings: Settings, parts: Parts, rules: Rules | None = None, ids: IdSource | None = None
+    ) -> None:
+        self.deployment = Deployment(settings, parts, rules or Rules(), ids or IdSource())
 
     @property
-    def timeline(self) -> Timeline: ...
-    @property
-    def projections(self) -> Projections: ...
-    @property
-    def index(self) -> SearchIndex: ...
-    @property
-    def embedder(self) -> Embedder | None: ...
-    @property
-    def publisher(self) -> Publisher: ...
-    @property
-    def idempotency(self) -> IdempotencyStore: ...
-    @property
-    def items(self) -> Items: ...
-    @property
-    def eraser(self) -> Eraser: ...
-    @property
-    def model(self) -> Model: ...
-    @property
-    def web_search(self) -> WebSearch | None: ...
-    @property
-    def concurrency(self) -> Concurrency: ...
-    @property
-    def snapshots(self) -> SnapshotStore:
-        """Raises NotReady where a deployment has no place for them."""
+    def settings(self) -> Settings:
+        return self.deployment.settings
 
-    def checks(self) -> Mapping[str, Callable[[], PartState]]:
-        """One check per part, for readiness and `recollect doctor`."""
+    @property
+    def parts(self) -> Parts:
+        return self.deployment.parts
 
-    def create(self) -> list[str]:
-        """Creates what is missing; names what was made. Safe to run twice."""
+    @property
+    def ids(self) -> IdSource:
+        return self.deployment.ids
 
-    def close(self) -> None:
-        """Lets go of files and connections."""
-
-
-class App(StoreUseCases):
-    """The use cases, over the parts of one deployment."""
-
-    def __init__(self, settings: Settings, parts: Parts, rules: Rules | None = None) -> None:
-        self.settings = settings
-        self.parts = parts
-        self._deployment_rules = rules or Rules()
-        self.ids = IdSource()
-        self.listeners: list[Announce] = []
-
-    def rules(self, tenant: str) -> Rules:
-        """The rules of a tenant, as they are now."""
-        return self.keep_rules.resolved(tenant)
-
-    def begin_rules(self, tenant: str) -> Pending[Rules]:
-        """Begins reading them, beside whatever else the caller begins."""
-        keep_rules = self.keep_rules
-        return self.parts.concurrency.submit(lambda: keep_rules.resolved(tenant))
-
-    def begin_marks(self, scope: Scope) -> Pending[ValueMarks]:
-        """Begins reading what storing asks of rejected values, beside whatever else the caller begins."""
-        gate = self.value_gate
-        return self.parts.concurrency.submit(lambda: gate.marks(scope))
+    @property
+    def listeners(self) -> list[Announce]:
+        """Hear of events that wait for their projection."""
+        return self.deployment.listeners
 
     @cached_property
-    def keep_rules(self) -> KeepRules:
+    def rules(self) -> KeepRules:
         """`GET|PUT /v1/rules`."""
-        from recollect.application.keep_rules import KeepRules
+        from recollect.rules.use_cases import KeepRules
 
-        return KeepRules(self.parts.items, self._deployment_rules)
-
-    @cached_property
-    def ingest(self) -> IngestEvents:
-        """`POST /v1/events`."""
-        from recollect.application.ingest_events import IngestEvents
-
-        return IngestEvents(self.parts.timeline, self.parts.items, self._announce)
+        return KeepRules(self.parts.items, self.deployment.rules)
 
     @cached_property
-    def listing(self) -> ListEvents:
-        """`GET /v1/users/{user_id}/events` and its neighbours."""
-        from recollect.application.list_events import ListEvents
+    def outbox(self) -> BusOutbox:
+        """What is still to be published."""
+        from recollect.timeline.bus import BusOutbox
 
-        return ListEvents(self.parts.timeline)
-
-    @cached_property
-    def recall(self) -> Recall:
-        """What search and context share."""
-        from recollect.application.recall import Recall
-        from recollect.domain.ranking import RankingPolicy
-
-        parts = self.parts
-        return Recall(parts.timeline, parts.items, self.index, parts.embedder, parts.concurrency, RankingPolicy())
+        return BusOutbox(self.parts.items, self.parts.publisher)
 
     @cached_property
-    def search(self) -> SearchMemory:
-        """`POST /v1/search`."""
-        from recollect.application.search_memory import SearchMemory
+    def judge(self) -> RelationJudge:
+        """Judges what a newer statement does to older ones."""
+        from recollect.contradictions.cues import CueJudge
 
-        return SearchMemory(self.recall)
+        return CueJudge()
 
     @cached_property
-    def retrieve_by_intent(self) -> RetrieveByIntent:
+    def knowledge(self) -> KeepKnowledge:
+        """`/v1/knowledge`."""
+        from recollect.knowledge.use_cases import KeepKnowledge
+
+        return KeepKnowledge(self.parts.items, self.ids)
+
+    @cached_property
+    def timeline(self) -> TimelineUseCases:
+        from recollect.composition.timeline import TimelineUseCases
+
+        return TimelineUseCases(self.deployment)
+
+    @cached_property
+    def summaries(self) -> SummaryUseCases:
+        from recollect.composition.summaries import SummaryUseCases
+
+        return SummaryUseCases(self.deployment, self.rules)
+
+    @cached_property
+    def search_index(self) -> SearchIndexUseCases:
+        from recollect.composition.search_index import SearchIndexUseCases
+
+        return SearchIndexUseCases(self.deployment, self.rules, self.timeline)
+
+    @cached_property
+    def segments(self) -> SegmentUseCases:
+        from recollect.composition.segments import SegmentUseCases
+
+        return SegmentUseCases(self.deployment, self.search_index)
+
+    @cached_property
+    def deletion(self) -> DeletionUseCases:
+        from recollect.composition.deletion import DeletionUseCases
+
+        return DeletionUseCases(self.deployment, self.timeline, self.summaries, self.search_index, self.segments)
+
+    @cached_property
+    def archive(self) -> ArchiveUseCases:
+        from recollect.composition.archive import ArchiveUseCases
+
+        below = (self.timeline, self.segments, self.deletion)
+        return ArchiveUseCases(self.deployment, self.rules, *below, self.outbox)
+
+    @cached_property
+    def memories(self) -> MemoryUseCases:
+        from recollect.composition.memories import MemoryUseCases
+
+        return MemoryUseCases(self.deployment, self.summaries, self.deletion, self.outbox, self.judge)
+
+    @cached_property
+    def contradictions(self) -> ContradictionUseCases:
+        from recollect.composition.contradictions import ContradictionUseCases
+
+        return ContradictionUseCases(self.deployment, self.rules, self.search_index, self.memories, self.judge)
+
+    @cached_property
+    def arbitration(self) -> ArbitrationUseCases:
+        from recollect.composition.arbitration import ArbitrationUseCases
+
+        below = (self.memories, self.contradictions)
+        return ArbitrationUseCases(self.deployment, self.rules, *below, self.outbox)
+
+    @cached_property
+    def retrieval(self) -> RetrievalUseCases:
+        from recollect.composition.retrieval import RetrievalUseCases
+
+        return RetrievalUseCases(self.deployment, self.search_index)
+
+    @cached_property
+    def intent(self) -> RetrieveByIntent:
         """`POST /v1/search` in mode `intent`."""
-        from recollect.application.intent_candidates import IntentCandidates
-        from recollect.application.retrieve_by_intent import RetrieveByIntent
+        from recollect.intent.candidates import IntentCandidates
+        from recollect.intent.retrieve import RetrieveByIntent
 
         parts = self.parts
         return RetrieveByIntent(IntentCandidates(parts.timeline, parts.items, parts.concurrency))
 
     @cached_property
-    def context(self) -> BuildContext:
-        """`POST /v1/context`."""
-        from recollect.application.build_context import BuildContext
-        from recollect.application.context_background import ReadBackground
-        from recollect.application.context_sources import ContextSources
+    def context(self) -> ContextUseCases:
+        from recollect.composition.context import ContextUseCases
 
-        parts = self.parts
-        behind = ReadBackground(self.read_summaries, self.goals, self.knowledge, parts.concurrency)
-        sources = ContextSources(parts.timeline, self.recall, behind, parts.concurrency)
-        return BuildContext(sources, parts.web_search)
+        return ContextUseCases(self.deployment, self.timeline, self.summaries, self.knowledge, self.retrieval)
 
     @cached_property
-    def knowledge(self) -> KeepKnowledge:
-        """`/v1/knowledge`."""
-        from recollect.application.keep_knowledge import KeepKnowledge
+    def projection(self) -> ProjectionUseCases:
+        from recollect.composition.projection import ProjectionUseCases
 
-        return KeepKnowledge(self.parts.items, self.ids)
-
-    @cached_property
-    def turn(self) -> TakeTurn:
-        """`POST /v1/turns`."""
-        from recollect.application.take_turn import TakeTurn
-
-        return TakeTurn(self.ingest, self.context, self.parts.timeline, lambda: self.parts.model)
+        stores = (self.timeline, self.summaries, self.search_index, self.segments, self.deletion, self.archive)
+        decisions = (self.memories, self.contradictions, self.arbitration)
+        return ProjectionUseCases(self.deployment, self.rules, *stores, *decisions, self.outbox)
 
     @cached_property
-    def forget(self) -> ForgetEvents:
-        """`DELETE /v1/users/{user_id}/events/{event_id}` and its neighbour."""
-        from recollect.application.forget_events import ForgetEvents
+    def reindexing(self) -> ReindexingUseCases:
+        from recollect.composition.reindexing import ReindexingUseCases
 
-        parts = self.parts
-        return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self._forgotten)
-
-    @cached_property
-    def summarize(self) -> Summarize:
-        """`POST /v1/users/{user_id}/summaries`."""
-        from recollect.application.summarize import Summarize
-
-        return Summarize(self.parts.timeline, self.parts.items, self.parts.model)
+        below = (self.timeline, self.search_index, self.archive, self.projection)
+        return ReindexingUseCases(self.deployment, *below, self.jobs)
 
     @cached_property
-    def run_summaries(self) -> RunSummaries:
-        """The scheduled run over everybody."""
-        from recollect.application.run_summaries import RunSummaries
+    def jobs(self) -> Jobs:
+        """`/v1/jobs`."""
+        from recollect.jobs.run import Jobs
 
-        return RunSummaries(self.parts.items, self.summarize, self.rules, self.ids)
-
-    @cached_property
-    def read_summaries(self) -> ReadSummaries:
-        """`GET /v1/users/{user_id}/summaries`."""
-        from recollect.application.read_summaries import ReadSummaries
-
-        return ReadSummaries(self.parts.items)
+        return Jobs(self.parts.items)
 
     @cached_property
-    def goals(self) -> KeepGoals:
-        """`/v1/users/{user_id}/goals`."""
-        from recollect.application.keep_goals import KeepGoals
+    def run_jobs(self) -> RunJobs:
+        """Runs them."""
+        from recollect.jobs.run import RunJobs
 
-        return KeepGoals(self.parts.items, self.ids)
-
-    @cached_property
-    def redact_summaries(self) -> RedactSummaries:
-        """What a deletion takes out of summaries and goals."""
-        from recollect.application.redact_summaries import RedactSummaries
-
-        return RedactSummaries(self.parts.items)
+        return RunJobs(self.parts.items, self.job_kinds)
 
     @cached_property
-    def keep_summaries_up(self) -> KeepSummariesUp:
-        """The part of `project` that summaries need."""
-        from recollect.application.keep_summaries_up import KeepSummariesUp
-        from recollect.application.note_messages import NoteMessages
-
-        return KeepSummariesUp(NoteMessages(self.parts.items, self.rules), self.redact_summaries)
-
-    @cached_property
-    def project(self) -> ProjectEvents:
-        """Behind the stream reader and the laptop's drain."""
-        from recollect.application.project_events import ProjectEvents
-
-        parts = self.parts
-        return ProjectEvents(
-            parts.timeline,
-            parts.projections,
-            self.index,
-            parts.embedder,
-            parts.publisher,
-            self.following,
-            self.failed_events,
-        )
-
-    @cached_property
-    def reconcile(self) -> Reconcile:
-        """Projects whatever has a pending marker."""
-        from recollect.application.mark_changed import MarkChanged
-        from recollect.application.reconcile import Reconcile
-
-        parts = self.parts
-        mark = MarkChanged(parts.items, parts.projections, self.failed_events)
-        return Reconcile(parts.projections, self.project, self.retry_failed, mark, self.outside_tombstones.tell)
+    def job_kinds(self) -> Mapping[str, Callable[[], JobKind]]:
+        """Each kind of job by its name (`jobs.job.KINDS`); made when a job of it runs."""
+        return {
+            "reconcile": lambda: self.projection.reconcile_job,
+            "summarize": lambda: self.summaries.job,
+            "retain": lambda: self.archive.retain,
+            "reindex": lambda: self.reindexing.reindex,
+            "snapshot": lambda: self.reindexing.rotate,
+            "restore": lambda: self.archive.restore,
+            "erase": lambda: self.deletion.erase,
+        }
 
     @cached_property
     def readiness(self) -> CheckReadiness:
         """`GET /v1/ready`."""
-        from recollect.application.check_readiness import CheckReadiness
+        from recollect.search_index.health import CheckReadiness
 
-        # Made when asked: what cannot even be opened is a part that is not ready, not an error of the answer.
+        # Made when asked: a part that cannot be opened is not ready; it is no error of the answer.
         own = {
-            "index": lambda: self.check_index(),
-            "tombstones": lambda: self.apply_tombstones.check(),
-            "projection": lambda: self.failed_events.check(),
+            "index": lambda: self.search_index.check(),
+            "tombstones": lambda: self.deletion.apply_tombstones.check(),
+            "projection": lambda: self.projection.failed_events.check(),
         }
         return CheckReadiness({**self.parts.checks(), **own})
 
-    def _forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Kept outside of the table too, before anybody is told."""
-        self._keep_outside(scope, refs)
-        self._derived_forgotten(scope, refs)
+    def begin_rules(self, tenant: str) -> Pending[Rules]:
+        """Begins reading a tenant's rules, beside whatever else the caller begins."""
+        rules = self.rules
+        return self.parts.concurrency.submit(lambda: rules.resolved(tenant))
 
-    def _derived_forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Summaries lose what is gone at once; where that fails, `project` makes it good by the marker."""
-        self._corrected(scope, refs, datetime.now(UTC))
-        with suppress(RecollectError):
-            self.forget_copies(scope, refs, datetime.now(UTC))
-        self._announce(scope, refs)
-
-    def _corrected(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
-        with suppress(RecollectError):
-            self.redact_summaries(scope, refs, now)
-
-    def _announce(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        for listener in self.listeners:
-            listener(scope, refs)
+    def begin_marks(self, scope: Scope) -> Pending[ValueMarks]:
+        """Begins reading what storing asks of rejected values, beside whatever else the caller begins."""
+        suppression = self.deletion.suppression
+        return self.parts.concurrency.submit(lambda: suppression.marks(scope))

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
 
 INSTALL = "pip install 'recollect[local]'"
 """The command that installs all that a laptop can use."""

@@ -1,7 +1,7 @@
 """Every outside thing, as the inside sees it: one page.
 
 Each port has a contract suite in `recollect.contracts` that any adapter can be held to. Adapters raise only
-errors of `recollect.domain.errors`: Throttled and Unavailable where trying again may help.
+errors of `recollect.core.errors`: Throttled and Unavailable where trying again may help.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from recollect.domain.bus import BusEvent
-    from recollect.domain.embedding import Encoding, TextKind
-    from recollect.domain.erasure import ErasedPage, Kept
-    from recollect.domain.event import Event, EventRef
-    from recollect.domain.idempotency import ClaimOutcome, IdempotencyClaim
-    from recollect.domain.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
-    from recollect.domain.model_call import ModelAnswer, ModelRequest
-    from recollect.domain.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
-    from recollect.domain.scope import Scope
-    from recollect.domain.similarity import SimilarityScale
-    from recollect.domain.slots import SlotEntry
-    from recollect.domain.timeline import (
+    from recollect.context.model_call import ModelAnswer, ModelRequest
+    from recollect.core.event import Event, EventRef
+    from recollect.core.idempotency import ClaimOutcome, IdempotencyClaim
+    from recollect.core.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
+    from recollect.core.scope import Scope
+    from recollect.core.vectors import Encoding, TextKind
+    from recollect.deletion.tombstones import ErasedPage, Kept
+    from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
+    from recollect.retrieval.pooling import SimilarityScale
+    from recollect.timeline.bus import BusEvent
+    from recollect.timeline.slots import SlotEntry
+    from recollect.timeline.timeline import (
         AppendOutcome,
         ConversationPage,
         EventWrite,
@@ -158,6 +158,9 @@ class Projections(Protocol):
     def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
         """Enters a keyed event that is not stored in its slot's history as a removed one; what is there stays."""
 
+    def store_bound(self, scope: Scope, event: Event) -> None:
+        """Writes the event's `holds_until`; its version stays. Raises VersionMismatch where it changed since."""
+
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one (None: it is current); answers it with its new version.
 
@@ -247,7 +250,7 @@ class Embedder(Protocol):
 
     @property
     def generation(self) -> str:
-        """Lower-case name of model and precision, such as `minilm-l6-v2.int8.1`."""
+        """Lower-case name of model and precision, such as `e5-small.int8.1`."""
 
     @property
     def dimension(self) -> int:

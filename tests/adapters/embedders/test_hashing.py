@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recollect.adapters.embedders.hashing import HashingEmbedder
-from recollect.domain.embedding import FloatArray, TextKind, cosine
+from recollect.core.vectors import FloatArray, TextKind, cosine
 
 TEXTS = ["The cat sat.", "", "我们 😀", "a\ud83d", "x" * 10_000, "१२ राम", " \n"]
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from adapters.embedders.local_server import Reply, Server
-from recollect.adapters.embedders.openai_embedder import OpenAiEmbedder, OpenAiEndpoint
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
+from recollect.adapters.embedders.remote import OpenAiEmbedder, OpenAiEndpoint
+from recollect.core.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
+from recollect.core.vectors import TextKind
 
 
 def embedder(server: Server, **settings: Any) -> OpenAiEmbedder:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.adapters.embedders.q4_file import FourBitTable, Q4Model, read_q4
+from recollect.adapters.embedders.building.weights import FourBitTable, Q4Model, read_q4
 
 WIDTH, INNER = 32, 64
 PIECES = ("<s>", "<pad>", "</s>", "<unk>", "\u2581", "é", "\u2581do")
@@ -66,7 +66,7 @@ def test_the_vocabulary(model: Q4Model) -> None:
     read = model.vocabulary
     assert read.pieces == PIECES
     np.testing.assert_array_equal(read.scores, np.array(SCORES, np.float32))
-    assert (read.begin, read.end, read.padding, read.unknown) == (0, 2, 1, 3)
+    assert (read.begin, read.end, read.unknown) == (0, 2, 3)
     assert read.replacements == REPLACEMENTS
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.pooled import PooledEmbedder, pooled, scale_of
-from recollect.domain.embedding import TextKind
-from recollect.domain.similarity import COSINE, RELATED
+from recollect.core.vectors import TextKind
+from recollect.retrieval.pooling import COSINE, RELATED
 
 RELATED_ONES = [
     ("Where does Bas live?", "My friend Bas lives in Antwerp and he says Slovenia is the new Portugal."),
@@ -43,6 +44,6 @@ def test_what_is_of_another_matter_is_not(embedder: PooledEmbedder, question: st
     assert similarity(embedder, question, turn) < RELATED
 
 
-def test_every_precision_of_a_model_has_its_scale_and_an_unknown_model_the_cosine() -> None:
-    assert scale_of("e5-small.fp32.9") == scale_of("e5-small.int8.1") != COSINE
+def test_the_model_has_its_scale_and_an_unknown_model_the_cosine() -> None:
+    assert scale_of(GENERATION) != COSINE
     assert scale_of("somebody-elses.1") == COSINE

@@ -10,10 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.adapters.embedders.piece_table import made_table
-from recollect.adapters.embedders.q4_file import Vocabulary
-from recollect.adapters.embedders.unigram import Unigram, UnigramVocabulary
-from recollect.adapters.embedders.unigram_file import read_unigram, unigram_bytes
+from recollect.adapters.embedders.unigram import (
+    Unigram,
+    UnigramVocabulary,
+    Vocabulary,
+    made_table,
+    read_unigram,
+    unigram_bytes,
+)
 
 MARKS = ["<s>", "<pad>", "</s>", "<unk>"]
 LIKELY = {
@@ -107,7 +111,7 @@ def test_odd_texts(text: str) -> None:
 
 def vocabulary(pieces: list[str]) -> Vocabulary:
     scores = np.array([0.0] * 4 + [-1.0 - place for place in range(len(pieces) - 4)], np.float32)
-    return Vocabulary(tuple(pieces), scores, 0, 2, 1, 3, REPLACEMENTS)
+    return Vocabulary(tuple(pieces), scores, 0, 2, 3, REPLACEMENTS)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from recollect.domain.embedding import cosine, pack_vector, unit, unpack_vector, vector_of
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
+from recollect.core.vectors import cosine, pack_vector, unit, unpack_vector, vector_of
 
 
 def array(*numbers: float) -> np.typing.NDArray[np.float32]:

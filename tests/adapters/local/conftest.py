@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 
 from recollect.adapters.local.database import FILE_NAME, Database
-from recollect.adapters.local.erasing import SqliteEraser
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
 from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.publisher import SqlitePublisher
+from recollect.adapters.local.removal import SqliteEraser
+from recollect.adapters.local.rows import enter_user
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
-from recollect.adapters.local.users import enter_user
 from recollect.contracts.examples import DIMENSION, writes_of
-from recollect.domain.bus import BusEvent
-from recollect.domain.errors import Unavailable
-from recollect.domain.event import Event
-from recollect.domain.scope import Scope
+from recollect.core.errors import Unavailable
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.timeline.bus import BusEvent
 
 GENERATION = "test.1"
 Plant = Callable[[Scope, str], None]

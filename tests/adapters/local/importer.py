@@ -21,10 +21,10 @@ from recollect.contracts.examples import (
     a_write,
     an_event,
 )
-from recollect.domain.event import Event
-from recollect.domain.ids import IdSource
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import Projection
+from recollect.core.event import Event
+from recollect.core.ids import IdSource
+from recollect.core.scope import Scope
+from recollect.timeline.timeline import Projection
 
 SCOPE = Scope("local", "ann")
 GENERATION = "test.1"

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.adapters.local import lexical_arm
+from recollect.adapters.local import nominate as lexical_arm
 from recollect.adapters.local.database import FILE_NAME, Database
+from recollect.adapters.local.nominate import Wave
+from recollect.adapters.local.rows import find_user
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
-from recollect.adapters.local.users import find_user
-from recollect.adapters.local.wave import Wave
 from recollect.contracts.examples import (
     DIMENSION,
     NOW,
@@ -29,19 +29,18 @@ from recollect.contracts.examples import (
     a_seed,
     a_vector,
     an_event,
+    arm_of,
     some_events,
     writes_of,
 )
-from recollect.contracts.search_index_setting import arm_of
-from recollect.domain.candidate import Arm
-from recollect.domain.embedding import FloatArray, cosine
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import Event, EventType, Json
-from recollect.domain.filters import DropReason, TimeWindow, drop_reason
-from recollect.domain.lexical import TermStatistics, bm25, terms
-from recollect.domain.nomination import NominationRequest
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import COUNTED_RECORDS
+from recollect.core.errors import InvalidInput
+from recollect.core.event import Event, EventType, Json
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, cosine
+from recollect.retrieval.filters import DropReason, TimeWindow, drop_reason
+from recollect.retrieval.nomination import Arm, NominationRequest
+from recollect.text.terms import TermStatistics, bm25, terms
+from recollect.timeline.timeline import COUNTED_RECORDS
 
 GENERATION = "test.1"
 HOURS = [NOW - timedelta(hours=n) for n in range(4)]

@@ -12,7 +12,7 @@ from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import DIMENSION, a_random_vector, a_request
-from recollect.domain.candidate import Arm
+from recollect.retrieval.nomination import Arm
 
 from .importer import GENERATION, SCOPE, project
 

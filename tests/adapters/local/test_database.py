@@ -13,7 +13,7 @@ from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.schema import FORMAT_VERSION
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import a_scope, a_write, an_event
-from recollect.domain.errors import NotReady, StoredDataError, Throttled, Unavailable
+from recollect.core.errors import NotReady, StoredDataError, Throttled, Unavailable
 
 
 def test_a_file_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_nothing_is_left_of_the_log_after_closing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
 
 
-def test_an_interrupt_right_after_the_migrations_commit_is_an_interrupt(
+def test_an_interrupt_right_after_the_tables_are_committed_is_an_interrupt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Interrupted(database_module._Connection):

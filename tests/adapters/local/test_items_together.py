@@ -9,9 +9,9 @@ import pytest
 
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.items import SqliteItems
-from recollect.domain.errors import VersionMismatch
-from recollect.domain.items import ABSENT, ItemKey, ItemPath, ItemWrite
-from recollect.domain.scope import Scope
+from recollect.core.errors import VersionMismatch
+from recollect.core.items import ABSENT, ItemKey, ItemPath, ItemWrite
+from recollect.core.scope import Scope
 
 ANNA = Scope("acme", "anna")
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

@@ -6,16 +6,16 @@ import pytest
 
 from recollect.adapters.local.concurrency import Inline
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.event_rows import event_of
 from recollect.adapters.local.publisher import SqlitePublisher
+from recollect.adapters.local.rows import event_of
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
-from recollect.contracts.timeline_window import a_query, shown, walk
-from recollect.domain.bus import BusEvent, episodic_saved, semantic_saved
-from recollect.domain.errors import Conflict, StoredDataError, Throttled
-from recollect.domain.filters import DropReason, TimeWindow
-from recollect.domain.memory import promoted
-from recollect.domain.timeline import COUNTED_RECORDS, TAIL_EVENTS
+from recollect.contracts.timeline import a_query, shown, walk
+from recollect.core.errors import Conflict, StoredDataError, Throttled
+from recollect.memories.memory import promoted
+from recollect.retrieval.filters import DropReason, TimeWindow
+from recollect.timeline.bus import BusEvent, episodic_saved, semantic_saved
+from recollect.timeline.timeline import COUNTED_RECORDS, TAIL_EVENTS
 
 
 def test_a_call_is_made_at_submit() -> None:

@@ -11,10 +11,10 @@ from botocore.config import Config
 
 from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.models.bedrock_converse import BedrockConverse
+from recollect.context.model_call import ModelRequest
+from recollect.context.rendering import Message, MessageRole
 from recollect.contracts.model import RemoteModelContract, Trouble, a_request
-from recollect.domain.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
-from recollect.domain.messages import Message, MessageRole
-from recollect.domain.model_call import ModelRequest
+from recollect.core.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
 MODEL_ID = "eu.amazon.nova-lite-v1:0"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.adapters.models.circuit_breaker import BreakerPolicy, CircuitBreaker
+from recollect.adapters.models.resilient import BreakerPolicy, CircuitBreaker
 
 
 class Clock:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from recollect.adapters.models.extractive import ExtractiveModel
+from recollect.context.extractive_answer import NOTHING
+from recollect.context.model_call import ModelRequest, Task
 from recollect.contracts.model import ModelContract, a_request
-from recollect.domain.extractive_answer import NOTHING
-from recollect.domain.model_call import ModelRequest, Task
 from recollect.ports import Model
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.models.openai_chat import ChatEndpoint, OpenAiChat
+from recollect.context.model_call import ModelRequest
+from recollect.context.rendering import Message, MessageRole
 from recollect.contracts.model import RemoteModelContract, Trouble, a_request
-from recollect.domain.errors import Throttled, Unavailable, UpstreamFailed
-from recollect.domain.messages import Message, MessageRole
-from recollect.domain.model_call import ModelRequest
+from recollect.core.errors import Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
 SYSTEM, USER, BOT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT

@@ -13,20 +13,19 @@ from adapters.models.test_bedrock_converse import TROUBLES as BEDROCK_TROUBLES
 from adapters.models.test_bedrock_converse import answer as converse_answer
 from adapters.models.test_openai_chat import TROUBLES, chat, completion
 from recollect.adapters.models.bedrock_converse import BedrockConverse
-from recollect.adapters.models.circuit_breaker import BreakerPolicy, CircuitBreaker
 from recollect.adapters.models.extractive import ExtractiveModel
-from recollect.adapters.models.resilient import Provider, ResilientModel, RetryPolicy, Timing, resilient
-from recollect.contracts.model import ModelContract, RemoteModelContract, Trouble, a_request
-from recollect.domain.errors import (
-    CutAnswer,
-    NotReady,
-    OutOfTime,
-    RecollectError,
-    Throttled,
-    Unavailable,
-    UpstreamFailed,
+from recollect.adapters.models.resilient import (
+    BreakerPolicy,
+    CircuitBreaker,
+    Provider,
+    ResilientModel,
+    RetryPolicy,
+    Timing,
+    resilient,
 )
-from recollect.domain.model_call import ModelAnswer, ModelRequest
+from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.contracts.model import ModelContract, RemoteModelContract, Trouble, a_request
+from recollect.core.errors import CutAnswer, NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.web_search.duckduckgo import DuckDuckGo
-from recollect.domain.errors import OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 
 ABSTRACT = {"AbstractText": "Lisbon is the capital of Portugal.", "RelatedTopics": [{"Text": "Porto"}]}
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.event import Event
-from recollect.domain.filters import SearchFilters, TimeWindow
-from recollect.domain.lexical import query_terms
-from recollect.domain.nomination import NominationRequest
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import WindowQuery
-from recollect.entrypoints.worker import real_now
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.entrypoints.runtime import utc_now
+from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.retrieval.nomination import NominationRequest
 from recollect.settings import Settings
+from recollect.text.terms import query_terms
+from recollect.timeline.timeline import WindowQuery
 
 COMMAND = (sys.executable, "-m", "recollect.entrypoints.cli")
 
@@ -68,7 +68,7 @@ class Home:
 
 def events_of(app: App, scope: Scope) -> list[Event]:
     """The whole timeline, newest first."""
-    page = app.listing.window(scope, WindowQuery(now=real_now(), window=TimeWindow(), limit=100_000))
+    page = app.timeline.listing.window(scope, WindowQuery(now=utc_now(), window=TimeWindow(), limit=100_000))
     assert page.more is None
     return list(page.events)
 
@@ -76,7 +76,7 @@ def events_of(app: App, scope: Scope) -> list[Event]:
 def indexed_documents(app: App, scope: Scope) -> int:
     """How many documents of the user the index counts."""
     request = NominationRequest(
-        filters=SearchFilters(now=real_now()), limit=10, terms=query_terms("anything"), count=True
+        filters=SearchFilters(now=utc_now()), limit=10, terms=query_terms("anything"), count=True
     )
     tally = app.parts.index.nominate(scope, request).tally
     assert tally is not None

@@ -5,11 +5,11 @@ import json
 import pytest
 from typer.testing import Result
 
-from application.reindexing import OtherEmbedder
+from embedded.reindexing import OtherEmbedder
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home, write_turns
-from recollect.domain.errors import NotReady
-from recollect.entrypoints.cli import missing, opening
+from recollect.core.errors import NotReady
+from recollect.entrypoints.cli import opening
 
 REINDEX = "recollect jobs run reindex"
 
@@ -33,10 +33,10 @@ def searched(run: Run, query: str = "remark19") -> Result:
 def test_searches_go_on_by_words_and_name_what_mends_them(under_another: Run) -> None:
     result = searched(under_another)
     assert "remark19 about topic5" in result.stdout
-    assert result.stderr.strip() == missing.OTHER_VECTORS
+    assert result.stderr.strip() == opening.OTHER_VECTORS
     told = json.loads(under_another("search", "remark19", "--user", "ana", "--json").stdout)["diagnostics"]
     assert (told["fallback"], told["missing"]) == ("lexical", ["vectors"])
-    assert missing.OTHER_VECTORS in under_another("context", "remark19", "--user", "ana").stderr
+    assert opening.OTHER_VECTORS in under_another("context", "remark19", "--user", "ana").stderr
 
 
 @pytest.mark.spec("A-35")
@@ -47,9 +47,9 @@ def test_doctor_init_and_import_say_it_too(under_another: Run, home: Home) -> No
     assert "1 with another embedder's, so by words alone" in index
     assert "projected" not in index
     assert f"do: run `{REINDEX}`" in doctor.stdout
-    assert missing.OTHER_VECTORS in under_another("init").stderr
+    assert opening.OTHER_VECTORS in under_another("init").stderr
     more = under_another("import", write_turns(home.folder.parent / "more.jsonl", 2, 20), "--user", "ana")
-    assert (more.exit_code, missing.OTHER_VECTORS in more.stderr) == (0, True)
+    assert (more.exit_code, opening.OTHER_VECTORS in more.stderr) == (0, True)
     assert "remark21" in searched(under_another, "remark21").stdout
 
 
@@ -74,7 +74,7 @@ def test_the_job_does_not_wait_for_a_model_that_cannot_be_built(
     def fails(_: object) -> None:
         raise NotReady("no package index in reach")
 
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5-small")
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
     monkeypatch.setattr("recollect.entrypoints.cli.jobs.build_model", fails)
     ended = under_another("jobs", "run", "reindex")
     assert (ended.exit_code, ended.stderr) == (1, "error: no package index in reach\n")

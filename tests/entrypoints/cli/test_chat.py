@@ -13,7 +13,7 @@ from adapters.embedders.local_server import Reply, Server, running_server
 from entrypoints.cli.running import COMMAND, Home, events_of
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.chat import Chat, talk
 from recollect.entrypoints.cli.main import app as commands
 from recollect.entrypoints.worker import count_pending

@@ -7,10 +7,10 @@ import pytest
 
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
-from recollect.domain.decisions import OpenConflict, Step, conflict_document, conflict_key
-from recollect.domain.drafting import EventDraft
-from recollect.domain.items import ItemWrite
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
+from recollect.core.items import ItemWrite
+from recollect.core.scope import Scope
+from recollect.timeline.record import EventDraft
 
 ANNA = ("-u", "anna")
 SCOPE = Scope("local", "anna")
@@ -26,10 +26,10 @@ def said(home: Home, *contents: str) -> list[str]:
             at = datetime.now(UTC) - timedelta(days=9 - day)
             draft = EventDraft(content=content, timestamp=at, importance=0.9)
             seed = app.ids.seed(int(at.timestamp() * 1000), 2)
-            (result,) = app.ingest(SCOPE, "c", [draft], seed, at, app.rules("local")).results
+            (result,) = app.timeline.ingest(SCOPE, "c", [draft], seed, at, app.rules.resolved("local")).results
             ids.append(str(result.event_id))
             for _ in range(6):
-                app.reconcile(datetime.now(UTC))
+                app.projection.reconcile(datetime.now(UTC))
     finally:
         app.parts.close()
     return ids

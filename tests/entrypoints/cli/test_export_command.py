@@ -6,7 +6,7 @@ from pathlib import Path
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home, events_of, write_turns
 from recollect.app import App
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
 
 ANNA, BEN = Scope("local", "anna"), Scope("local", "ben")
 

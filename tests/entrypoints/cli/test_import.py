@@ -9,8 +9,8 @@ import pytest
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home, a_line, events_of, indexed_documents, write_turns
 from recollect.app import App
-from recollect.domain.event import Role
-from recollect.domain.scope import Scope
+from recollect.core.event import Role
+from recollect.core.scope import Scope
 
 ANA = Scope("local", "ana")
 

@@ -14,16 +14,16 @@ import pytest
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
 from recollect.app import App
-from recollect.application.jobs import JobOrder
-from recollect.application.projection_attempt import Failure
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import NotFound, Unavailable
-from recollect.domain.failed_projections import RETRY_POLICY, Fault
-from recollect.domain.job import Job, JobProgress, JobStatus, RemainingSeconds
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
-from recollect.entrypoints.job_rounds import JobRounds
-from recollect.entrypoints.worker import Projector, ProjectorPolicy, real_now
+from recollect.core.errors import NotFound, Unavailable
+from recollect.core.scope import Scope
+from recollect.entrypoints.runtime import utc_now
+from recollect.entrypoints.worker import JOBS, Projector, ProjectorPolicy, Rounds
+from recollect.jobs.job import Job, JobProgress, JobStatus, RemainingSeconds
+from recollect.jobs.run import JobOrder
+from recollect.timeline.failed_projections import RETRY_POLICY, Fault
+from recollect.timeline.projection_attempt import Failure
+from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import PendingEvent
 
 ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=0.05, job_seconds=0.05)
@@ -33,7 +33,7 @@ def say(app: App, text: str, days_ago: float) -> None:
     """A text of that age."""
     draft = EventDraft(content=text, timestamp=datetime.now(UTC) - timedelta(days=days_ago))
     seed = app.ids.seed(int(time.time() * 1000), 2)
-    app.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules("local"))
+    app.timeline.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules.resolved("local"))
 
 
 def left(app: App) -> list[str]:
@@ -43,12 +43,12 @@ def left(app: App) -> list[str]:
 
 def forget_after(app: App, days: float) -> None:
     """The tenant's rules of retention."""
-    app.keep_rules.replace("local", {"retention": [{"older_than_days": days}]}, datetime.now(UTC), None)
+    app.rules.replace("local", {"retention": [{"older_than_days": days}]}, datetime.now(UTC), None)
 
 
 def start(app: App, kind: str) -> Job:
     """A job that nobody runs yet."""
-    order = JobOrder(kind=kind, now=real_now(), real_now=real_now())
+    order = JobOrder(kind=kind, now=utc_now(), real_now=utc_now())
     return app.jobs.start("local", order, app.ids.seed(int(time.time() * 1000)))
 
 
@@ -91,7 +91,7 @@ def quarantine(app: App) -> str:
     event = app.parts.timeline.newest(ANA, 1)[0]
     failure = Failure((PendingEvent(ANA, event.ref),), "ValueError", Fault.OWN)
     for hours in range(RETRY_POLICY.most_tries):
-        assert app.failed_events.note(failure, datetime.now(UTC) - timedelta(hours=20 - hours))
+        assert app.projection.failed_events.note(failure, datetime.now(UTC) - timedelta(hours=20 - hours))
     return event.id
 
 
@@ -134,14 +134,14 @@ def test_a_job_that_fails_says_why(run: Run, app: App, monkeypatch: pytest.Monke
     def broken(*_: Any) -> JobProgress:
         raise NotFound("no such thing")
 
-    monkeypatch.setattr("recollect.application.retain.Retain.step", broken)
+    monkeypatch.setattr("recollect.archive.retain.Retain.step", broken)
     result = run("jobs", "run", "retain")
     assert (result.exit_code, result.stdout) == (1, "failed\n")
     assert "error: NotFound (1)" in result.stderr
 
 
 def test_ended_by_ctrl_c_it_goes_on_at_once(app: App, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.application.retain import Retain
+    from recollect.archive.retain import Retain
 
     whole = Retain.step
 
@@ -174,9 +174,9 @@ def test_a_server_retains_by_itself_once_a_day(app: App) -> None:
 def test_where_requests_have_a_clock_of_their_own_nothing_is_retained_by_the_real_one(home: Home, app: App) -> None:
     forget_after(app, 30)
     say(app, "the zebra sings", 40)
-    app.reconcile(real_now())
-    app.settings = dataclasses.replace(app.settings, test_clock=True)
-    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is not None
+    app.projection.reconcile(utc_now())
+    app.deployment = dataclasses.replace(app.deployment, settings=dataclasses.replace(app.settings, test_clock=True))
+    assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is not None
     assert (left(app), app.jobs.newest("local", 10)) == (["the zebra sings"], [])
 
 
@@ -190,9 +190,9 @@ def test_a_server_that_stops_lets_its_job_go(app: App) -> None:
 
     app.__dict__["job_kinds"] = {"retain": Endless}
     job = start(app, "retain")
-    report = JobRounds(app, real_now, stop, 0.01).round()
+    report = Rounds(JOBS, app, utc_now, stop, 0.01).round()
     assert report is not None
-    assert (report.running, app.jobs.read("local", job.id).leased_until) == (1, None)
+    assert (report.counts["running"], app.jobs.read("local", job.id).leased_until) == (1, None)
 
 
 @pytest.mark.parametrize("error", [Unavailable("what a user said"), ZeroDivisionError("what a user said")])
@@ -202,10 +202,10 @@ def test_a_round_that_fails_is_logged_and_the_next_one_tries_again(
     def broken(*_: Any) -> int:
         raise error
 
-    app.__dict__["schedule_retention"] = broken
-    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is None
+    app.archive.__dict__["schedule_retention"] = broken
+    assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is None
     (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert line.__dict__["error"] == type(error).__name__
     assert "what a user said" not in caplog.text
-    del app.__dict__["schedule_retention"]
-    assert JobRounds(app, real_now, threading.Event(), 0.01).round() is not None
+    del app.archive.__dict__["schedule_retention"]
+    assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is not None

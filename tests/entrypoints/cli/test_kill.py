@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from entrypoints.cli.running import Home, a_line, events_of, indexed_documents, write_turns
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
 from recollect.entrypoints.worker import count_pending, drain
 
 TURNS = 3000

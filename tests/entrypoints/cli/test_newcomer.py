@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from entrypoints.cli.running import Home
-from recollect.adapters.embedders.build import build_model
-from recollect.adapters.embedders.recipes import e5_recipe
+from recollect.adapters.embedders.building.build import build_model
+from recollect.adapters.embedders.model_folder import GENERATION
 
 LYON = {
     "conversation": "monday",
@@ -23,9 +23,9 @@ _MODELS = Path.home() / ".cache" / "recollect" / "models"
 @pytest.fixture(scope="module")
 def model() -> dict[str, str]:
     """The default embedder, built where it is missing."""
-    folder = _MODELS / e5_recipe().generation
-    build_model(folder, e5_recipe())
-    return {"RECOLLECT_EMBEDDER": "e5-small", "RECOLLECT_MODEL_FOLDER": str(folder)}
+    folder = _MODELS / GENERATION
+    build_model(folder)
+    return {"RECOLLECT_EMBEDDER": "e5", "RECOLLECT_MODEL_FOLDER": str(folder)}
 
 
 @pytest.fixture

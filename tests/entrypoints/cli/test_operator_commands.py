@@ -8,8 +8,8 @@ import pytest
 
 from entrypoints.cli.conftest import Run
 from recollect.app import App
-from recollect.domain.drafting import EventDraft
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.timeline.record import EventDraft
 
 ANA = Scope("local", "ana")
 WRONG_INPUT, ABORTED = 2, 1
@@ -19,7 +19,7 @@ def say(app: App, text: str) -> str:
     """The id of the event."""
     draft = EventDraft(content=text, timestamp=datetime(2024, 5, 6, tzinfo=UTC))
     seed = app.ids.seed(int(time.time() * 1000), 2)
-    (result,) = app.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules("local")).results
+    (result,) = app.timeline.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules.resolved("local")).results
     assert result.event_id is not None, result
     return result.event_id
 

@@ -7,13 +7,13 @@ import pytest
 
 from entrypoints.cli.conftest import Run
 from recollect.app import App
-from recollect.domain.rules import Rules, document_of
-from recollect.entrypoints.worker import real_now
+from recollect.entrypoints.runtime import utc_now
+from recollect.rules.groups import Rules, document_of
 
 
 def test_it_shows_the_resolved_rules(run: Run, app: App) -> None:
     assert json.loads(run("rules").stdout) == document_of(Rules())
-    app.keep_rules.replace("local", {"context": {"total": 3}}, real_now(), None)
+    app.rules.replace("local", {"context": {"total": 3}}, utc_now(), None)
     shown = run("rules")
     assert (shown.exit_code, json.loads(shown.stdout)["context"]["total"]) == (0, 3)
     assert "the tenant's own: context" in shown.stderr

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.ids import IdSeed, IdSource
-from recollect.domain.scope import Scope
-from recollect.entrypoints.cli.seed_journal import SeedJournal, journal_for
+from recollect.core.ids import IdSeed, IdSource
+from recollect.core.scope import Scope
+from recollect.entrypoints.cli.ingestion import SeedJournal, journal_for
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
 MILLISECONDS = int(NOW.timestamp() * 1000)

@@ -11,11 +11,10 @@ import pytest
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
 from recollect.app import App
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Unavailable
-from recollect.domain.scope import Scope
-from recollect.entrypoints.summary_rounds import SummaryRounds
-from recollect.entrypoints.worker import Projector, ProjectorPolicy
+from recollect.core.errors import Unavailable
+from recollect.core.scope import Scope
+from recollect.entrypoints.worker import SUMMARIES, Projector, ProjectorPolicy, Rounds
+from recollect.timeline.record import EventDraft
 
 ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=0.05, summary_seconds=0.05)
@@ -26,7 +25,7 @@ def say(app: App, *texts: str, days_ago: float = 0.1, scope: Scope = ANA) -> Non
     start = datetime.now(UTC) - timedelta(days=days_ago)
     drafts = [EventDraft(content=text, timestamp=start + timedelta(seconds=n)) for n, text in enumerate(texts)]
     seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
-    app.ingest(scope, "c", drafts, seed, datetime.now(UTC), app.rules("local"))
+    app.timeline.ingest(scope, "c", drafts, seed, datetime.now(UTC), app.rules.resolved("local"))
 
 
 def test_a_summary_is_made_when_due_or_forced(run: Run, app: App) -> None:
@@ -69,9 +68,9 @@ def test_beside_a_server_summaries_make_themselves(home: Home, app: App) -> None
     with Projector(app, QUICK):
         say(app, *(f"I counted sheep number {n} near Lyon." for n in range(50)))
         deadline = time.monotonic() + 10
-        while app.read_summaries.latest(ANA) is None and time.monotonic() < deadline:
+        while app.summaries.read.latest(ANA) is None and time.monotonic() < deadline:
             time.sleep(0.02)
-    latest = app.read_summaries.latest(ANA)
+    latest = app.summaries.read.latest(ANA)
     assert latest is not None
     assert latest.message_count == 40
 
@@ -94,7 +93,7 @@ def test_a_run_that_fails_is_logged_by_its_kind_and_tried_again(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     app, stop = Broken(error), threading.Event()
-    thread = threading.Thread(target=SummaryRounds(app, lambda: datetime.now(UTC), stop, 0.01).run)  # type: ignore[arg-type]
+    thread = threading.Thread(target=Rounds(SUMMARIES, app, lambda: datetime.now(UTC), stop, 0.01).run)  # type: ignore[arg-type]
     thread.start()
     while app.runs < 3:
         time.sleep(0.005)

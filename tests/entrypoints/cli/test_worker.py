@@ -12,12 +12,9 @@ import pytest
 
 from entrypoints.cli.running import Home, indexed_documents
 from recollect.app import App
-from recollect.application.reconcile import PAGE
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import Unavailable
-from recollect.domain.event import EventRef
-from recollect.domain.nomination import IndexDocument
-from recollect.domain.scope import Scope
+from recollect.core.errors import Unavailable
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
 from recollect.entrypoints import worker
 from recollect.entrypoints.worker import (
     Projector,
@@ -27,6 +24,9 @@ from recollect.entrypoints.worker import (
     count_pending,
     drain,
 )
+from recollect.retrieval.nomination import IndexDocument
+from recollect.timeline.reconcile import PAGE
+from recollect.timeline.record import EventDraft
 
 ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=60, first_pause_seconds=0.05, longest_pause_seconds=0.4, hurried_pause_seconds=0.1)
@@ -43,7 +43,7 @@ def app(home: Home) -> Iterator[App]:
 
 def say(app: App, *texts: str) -> None:
     seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
-    app.ingest(ANA, "c", [EventDraft(content=text) for text in texts], seed, NOW, app.rules("local"))
+    app.timeline.ingest(ANA, "c", [EventDraft(content=text) for text in texts], seed, NOW, app.rules.resolved("local"))
 
 
 def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
@@ -140,7 +140,7 @@ def test_a_defect_does_not_end_the_thread_and_tells_no_text(app: App, caplog: py
     defective(app, times=1)
     with caplog.at_level(logging.INFO, "recollect"), Projector(app, QUICK):
         say(app, "my secret")
-        assert soon(lambda: app.failed_events.standing().retried == 1)
+        assert soon(lambda: app.projection.failed_events.standing().retried == 1)
         say(app, "another")
         assert soon(lambda: len(app.parts.publisher.published("local", None, None)) == 1)
     assert count_pending(app) == 0

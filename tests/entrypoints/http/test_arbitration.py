@@ -6,11 +6,11 @@ import pytest
 
 from entrypoints.http.calling import Answered, Caller, Cloud
 from recollect.app import App
-from recollect.application.arbitrate import Applying
-from recollect.domain.arbitration_policy import Arbitration, ArbitrationPolicy, weigh
-from recollect.domain.audit import ActorKind
-from recollect.domain.scope import Scope
-from recollect.domain.statement import Statement
+from recollect.arbitration.arbiter import Arbitration, ArbitrationPolicy, weigh
+from recollect.arbitration.arbitrate import Applying
+from recollect.arbitration.detection import Statement
+from recollect.core.scope import Scope
+from recollect.memories.audit import ActorKind
 
 NOON = "2024-05-01T12:00:00Z"
 
@@ -158,7 +158,7 @@ class Applied:
 def applied(app: App, monkeypatch: pytest.MonkeyPatch) -> Applied:
     """Stands in for what stores verdicts."""
     found = Applied()
-    monkeypatch.setattr(type(app), "store_arbitration", found)
+    monkeypatch.setattr(app.arbitration, "apply_given", found)
     return found
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from entrypoints.http.calling import Answered, Caller, Cloud
 from recollect.app import App
-from recollect.application.read_memories import ReadMemories
-from recollect.domain.event import SPOKEN_TYPES
-from recollect.domain.memory_items import MEMORIES, SAME_AS
-from recollect.domain.scope import Scope
+from recollect.core.event import SPOKEN_TYPES
+from recollect.core.scope import Scope
+from recollect.memories.reading import ReadMemories
+from recollect.memories.storage import MEMORIES, SAME_AS
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LATE = {"timestamp": (NOW - timedelta(minutes=5)).isoformat(), "importance": 0.9}
@@ -43,12 +43,12 @@ def at(**later: float) -> str:
 
 def project(app: App) -> None:
     """What the stream reader does."""
-    assert app.reconcile(NOW).failed == {}
+    assert app.projection.reconcile(NOW).failed == {}
 
 
 def reconcile(app: App) -> int:
     """The bridge's reconciliation; how many were promoted."""
-    run = app.reconcile_bridge(NOW)
+    run = app.memories.reconcile_bridge(NOW)
     assert run.deferred.complete
     return run.deferred.promoted
 

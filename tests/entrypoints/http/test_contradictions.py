@@ -13,13 +13,13 @@ from entrypoints.http.conftest import settings_in
 from entrypoints.http.test_openapi import check
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.decisions import OpenConflict, Step, conflict_document, conflict_key
-from recollect.domain.items import ItemWrite
-from recollect.domain.memory import Lapse
-from recollect.domain.memory_items import memory_document, memory_in, memory_key
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
+from recollect.core.items import ItemWrite
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.openapi import document
+from recollect.memories.memory import Lapse
+from recollect.memories.storage import memory_document, memory_in, memory_key
 
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 ARBITRATIONS, CONFLICTS = "/v1/users/{user_id}/arbitrations", "/v1/users/{user_id}/conflicts"
@@ -35,7 +35,7 @@ def caller(app: App, request: pytest.FixtureRequest) -> Caller:
 
 def settle(app: App) -> None:
     for _ in range(8):
-        if not app.reconcile(datetime.now(UTC)).projected:
+        if not app.projection.reconcile(datetime.now(UTC)).projected:
             return
 
 
@@ -114,7 +114,7 @@ def test_a_retried_revert_makes_one_copy_of_a_keyed_value(app: App, caller: Call
 @pytest.mark.spec("P-24")
 def test_a_try_that_was_not_answered_goes_on(app: App, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was done, and the answer was lost: the same request again is told what the first one did."""
-    from recollect.domain.errors import Unavailable
+    from recollect.core.errors import Unavailable
 
     old, _ = say(app, caller, PARIS, LYON)
     (decision,) = caller.get("/v1/users/anna/arbitrations").json["arbitrations"]
@@ -123,7 +123,7 @@ def test_a_try_that_was_not_answered_goes_on(app: App, caller: Caller, monkeypat
         raise Unavailable("the store is away")
 
     with monkeypatch.context() as patched:
-        patched.setattr(app.revert_decision, "_tell", lost)
+        patched.setattr(app.contradictions.revert, "_tell", lost)
         assert caller.post(decision["revert"], None, idempotency_key="k2").status == 503
     answer = caller.post(decision["revert"], None, idempotency_key="k2")
     assert (answer.status, answer.json["memory"]["id"]) == (200, old)

@@ -18,7 +18,7 @@ BODY = {"user_id": "anna", "events": [{"content": "x"}]}
 
 def with_settings(app: App, **changes: Any) -> App:
     """The same app under other settings."""
-    app.settings = replace(app.settings, **changes)
+    app.deployment = replace(app.deployment, settings=replace(app.settings, **changes))
     return app
 
 

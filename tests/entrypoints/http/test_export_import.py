@@ -30,7 +30,7 @@ def lines(caller: Caller, user: str = "anna") -> list[dict[str, Any]]:
 
 
 def test_an_export_comes_in_pages(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.application.export_memories.PAGE_BYTES", 3_000)
+    monkeypatch.setattr("recollect.archive.transfer.PAGE_BYTES", 3_000)
     ids = caller.added(*(f"remark {n}" for n in range(20)))
     found = pages(caller)
     assert len(found) > 2
@@ -40,7 +40,7 @@ def test_an_export_comes_in_pages(caller: Caller, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_cursor_is_the_exports_own(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.application.export_memories.PAGE_BYTES", 500)
+    monkeypatch.setattr("recollect.archive.transfer.PAGE_BYTES", 500)
     caller.added("one", "two", "three")
     link = pages(caller)[0].headers["link"]
     cursor = re.search(r"cursor=([^>&]+)", link)

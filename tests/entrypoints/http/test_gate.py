@@ -10,7 +10,7 @@ import pytest
 from entrypoints.http.calling import Caller, Laptop
 from entrypoints.http.conftest import settings_in
 from recollect.app import App
-from recollect.domain.errors import ConfigurationError
+from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.server import build_asgi, check_host, is_loopback
 
 

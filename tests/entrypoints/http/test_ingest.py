@@ -7,8 +7,8 @@ import pytest
 
 from entrypoints.http.calling import Caller, Cloud
 from recollect.app import App
-from recollect.domain.errors import Unavailable
-from recollect.domain.ids import id_milliseconds
+from recollect.core.errors import Unavailable
+from recollect.core.ids import id_milliseconds
 
 NOON = "2024-05-01T12:00:00Z"
 

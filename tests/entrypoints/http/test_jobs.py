@@ -10,8 +10,8 @@ from openapi_schema_validator import OAS31Validator
 
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from recollect.app import App
-from recollect.domain.job import KINDS
 from recollect.entrypoints.http.openapi import document as openapi_document
+from recollect.jobs.job import KINDS
 
 THEN, LATER = "2024-05-01T12:00:00Z", "2024-09-01T12:00:00Z"
 
@@ -85,7 +85,7 @@ def refusing(app: App) -> Iterator[None]:
         def encode(self, *_: Any, **__: Any) -> Any:
             raise ValueError("the zebra sings")
 
-    real, attempt = app.parts.embedder, app.project._attempt
+    real, attempt = app.parts.embedder, app.projection.project._attempt
     attempt._embedder = cast(Any, Refusing())
     try:
         yield
@@ -115,21 +115,20 @@ def test_what_fails_is_listed_without_its_text_and_replayed(laptop: Laptop, app:
 def test_what_fails_is_its_tenants_alone(app: App) -> None:
     of(app, "acme").added("the zebra sings")
     with refusing(app):
-        app.reconcile(datetime.now(UTC))
+        app.projection.reconcile(datetime.now(UTC))
     job_id = start(of(app, "other"), "reconcile", {"replay": True}).json["job_id"]
     app.run_jobs(lambda: datetime.now(UTC), lambda: 900.0)
     shown = of(app, "other").get(f"/v1/jobs/{job_id}").json
     assert (shown["counts"]["replayed"], "failures" in shown) == (0, False)
-    assert app.failed_events.standing("acme").retried == 1
+    assert app.projection.failed_events.standing("acme").retried == 1
 
 
 def test_a_tenants_reconcile_leaves_others_alone(app: App) -> None:
     of(app, "acme").added("the zebra sings")
     of(app, "other").added("the owl hoots")
     job_id = start(of(app, "acme"), "reconcile").json["job_id"]
-    from recollect.entrypoints.worker import real_now
 
-    app.run_jobs(real_now, lambda: 900.0)
+    app.run_jobs(lambda: datetime.now(UTC), lambda: 900.0)
     assert of(app, "acme").get(f"/v1/jobs/{job_id}").json["counts"]["projected"] == 1
     assert [marker.scope.tenant for marker in app.parts.projections.pending(10, None).markers] == ["other"]
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.test_knowledge import CLIENT_NAME, VIP_USER
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from entrypoints.http.test_ids_in_paths import IDS, encoded
 from entrypoints.http.test_openapi import check
+from knowledge.test_knowledge import CLIENT_NAME, VIP_USER
 from recollect.app import App
-from recollect.domain.items import ItemKey, ItemPath, ItemWrite, of_tenant
-from recollect.domain.knowledge_learning import ManageKnowledge
+from recollect.core.items import ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.openapi import document
+from recollect.knowledge.learning import ManageKnowledge
 
 DOCUMENT = "No, by 'cost' I mean the 'total_amount' field"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from domain.test_knowledge import CLIENT_NAME, VIP_USER
 from entrypoints.http.calling import Caller
 from entrypoints.http.test_knowledge import DOCUMENT, at, put, resolved
+from knowledge.test_knowledge import CLIENT_NAME, VIP_USER
 
 CONFIRMED = "I have learnt that 'cost' refers to 'total_amount' for future queries."
 

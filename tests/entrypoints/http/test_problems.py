@@ -8,8 +8,8 @@ import pytest
 
 from entrypoints.http.calling import Caller, Cloud
 from recollect.app import App
-from recollect.domain import errors
-from recollect.domain.errors import RecollectError
+from recollect.core import errors
+from recollect.core.errors import RecollectError
 from recollect.entrypoints.http.problems import BY_ERROR, kind_of, reply_to
 
 SECRET = "xyzzy-secret"

@@ -10,9 +10,9 @@ from openapi_schema_validator import OAS31Validator
 
 from entrypoints.http.calling import Answered, Caller, Cloud
 from recollect.app import App
-from recollect.domain.items import ItemWrite, of_tenant
-from recollect.domain.rules import Rules, document_of
+from recollect.core.items import ItemWrite, of_tenant
 from recollect.entrypoints.http.openapi import document as openapi_document
+from recollect.rules.groups import Rules, document_of
 
 DEFAULT_VERSION = Rules().version
 GROUPS = sorted(document_of(Rules()))
@@ -180,7 +180,7 @@ def test_resolved_rules_can_be_put(caller: Caller) -> None:
 
 
 def test_what_cannot_be_read_any_more_is_listed_and_stops_nothing(app: App, caller: Caller) -> None:
-    from recollect.application.keep_rules import OWN_RULES
+    from recollect.rules.use_cases import OWN_RULES
 
     value = {"document": '{"context": {"total": 1, "places": 2}}'}
     now = app.parts.items.write(of_tenant("local"), [ItemWrite(OWN_RULES, value)], _now())

@@ -8,14 +8,14 @@ import pytest
 
 from entrypoints.http.calling import Caller, Cloud
 from recollect.app import App
-from recollect.application.recalled import RecallRequest
-from recollect.application.search_memory import SearchAnswer, SearchMemory
-from recollect.domain.errors import Unavailable
-from recollect.domain.evidence_recall import GoldQuestion
-from recollect.domain.ranking import RankingPolicy
-from recollect.domain.scope import Scope
-from recollect.domain.tokens import count_tokens
+from recollect.core.errors import Unavailable
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli import evaluate
+from recollect.retrieval.evaluation import GoldQuestion
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import RankingPolicy
+from recollect.retrieval.search import SearchAnswer, SearchMemory
+from recollect.text.sentences import count_tokens
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 PLACES = ("prompt", "messages")
@@ -119,7 +119,7 @@ def test_the_diagnostics_say_how_many_wait(app: App, caller: Caller, mode: str) 
     built = context(caller, "the violin teacher called")
     assert (built["diagnostics"]["pending"], built["diagnostics"]["tail_cut"]) == (151, True)
     assert first in [one["id"] for one in built["items"] if one["section"] == "semantic"]
-    app.reconcile(datetime.now(UTC))
+    app.projection.reconcile(datetime.now(UTC))
     assert search(caller, "the violin teacher called", **asked)["diagnostics"]["pending"] == 0
     assert context(caller, "the violin teacher called")["diagnostics"]["pending"] == 0
 
@@ -145,7 +145,7 @@ def test_defaults_of_modes(caller: Caller) -> None:
 
 
 def test_a_vector_can_be_the_question(app: App, caller: Caller) -> None:
-    from recollect.domain.embedding import TextKind
+    from recollect.core.vectors import TextKind
 
     assert app.parts.embedder is not None
     ids = caller.added(*TALK)

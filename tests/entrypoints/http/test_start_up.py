@@ -10,14 +10,18 @@ GROUPS = {
     "ingest": {
         "numpy",
         "sqlite3",
-        "recollect.domain.ranking",
-        "recollect.application.recall",
+        "recollect.retrieval.ranking",
+        "recollect.retrieval.pipeline",
         "recollect.entrypoints.http.representations",
     },
-    "knowledge": {"numpy", "sqlite3", "mcp", "recollect.domain.ranking"},
-    "rules": {"numpy", "sqlite3", "recollect.domain.ranking"},
-    "summaries": {"numpy", "sqlite3", "recollect.domain.ranking"},
-    "tools": {"numpy", "sqlite3", "mcp", "recollect.domain.ranking"},
+    "knowledge": {"numpy", "sqlite3", "mcp", "recollect.retrieval.ranking"},
+    "rules": {"numpy", "sqlite3", "recollect.retrieval.ranking"},
+    "summaries": {"numpy", "sqlite3", "recollect.retrieval.ranking"},
+    "tools": {"numpy", "sqlite3", "mcp", "recollect.retrieval.ranking"},
+    **{
+        group: {"numpy", "sqlite3", "recollect.retrieval.pipeline"}
+        for group in ("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs")
+    },
     "retrieval": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "context": {"sqlite3", "recollect.entrypoints.http.openapi"},
     "turns": {"sqlite3", "recollect.entrypoints.http.openapi"},

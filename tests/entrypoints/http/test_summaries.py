@@ -11,14 +11,14 @@ from uuid import UUID
 
 import pytest
 
-from application.setting import _With
-from application.spoken import sent_of
-from application.summarizing import Said, ScriptedModel, answer
+from embedded.setting import _With
+from embedded.spoken import sent_of
+from embedded.summarizing import Said, ScriptedModel, answer
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from entrypoints.http.conftest import settings_in
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.errors import Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import Throttled, Unavailable, UpstreamFailed
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 SUMMARIES = "/v1/users/anna/summaries"
@@ -355,7 +355,7 @@ def test_no_state_of_a_coaching_is_kept_anywhere(app: App, caller: Caller) -> No
         "I did it!",
     )
     caller.added(*phases)
-    app.reconcile(NOON)
+    app.projection.reconcile(NOON)
     summary = summarize(caller, "?force=true").json["summary"]
     goal, *_ = caller.get(GOALS).json["goals"]
     assert not {"state", "stage", "phase", "topic"} & (summary.keys() | goal.keys())

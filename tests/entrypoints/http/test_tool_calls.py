@@ -7,8 +7,8 @@ import pytest
 
 from entrypoints.http.calling import Caller, Cloud
 from recollect.app import App
-from recollect.domain.errors import Throttled
-from recollect.domain.idempotency import IdempotencyClaim
+from recollect.core.errors import Throttled
+from recollect.core.idempotency import IdempotencyClaim
 
 PATH = "/v1/tool-calls"
 FIELDS = "tool_name:「始」search_memory「末」query:「始」Lyon「末」top_k:「始」3「末」"
@@ -162,7 +162,7 @@ def test_a_record_of_idempotency_holds_no_text(app: App, caller: Caller) -> None
 def test_a_failure_half_way_is_no_answer_and_a_retry_goes_on(app: App, caller: Caller) -> None:
     body = {"text": SAVE + block("track_goal", goal="Run"), "user_id": "anna", "execute": True}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app.goals, "track", _throttled)
+        patch.setattr(app.summaries.goals, "track", _throttled)
         failed = caller.post(PATH, body, idempotency_key="k")
     assert (failed.status, failed.json["detail"]) == (503, "A part of the service does not answer now.")
     done = caller.post(PATH, body, idempotency_key="k")

@@ -15,8 +15,8 @@ from entrypoints.http.conftest import settings_in
 from entrypoints.http.test_openapi import check
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.timeline import AppendOutcome, AppendStatus
 from recollect.entrypoints.http.openapi import document
+from recollect.timeline.timeline import AppendOutcome, AppendStatus
 
 SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes green tea", "key": "drink"}\n[[END_ABP_TOOL]]'
 

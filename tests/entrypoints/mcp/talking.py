@@ -11,9 +11,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from recollect.app import App
-from recollect.application.list_memories import MemoryQuery
-from recollect.domain.memory import Memory
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
+from recollect.memories.memory import Memory
+from recollect.memories.reading import MemoryQuery
 
 T = TypeVar("T")
 Talk = Callable[[Client], Awaitable[T]]
@@ -69,4 +69,4 @@ def text_of(result: types.CallToolResult) -> str:
 
 def memories_of(app: App, scope: Scope) -> list[Memory]:
     """What is kept of a user."""
-    return list(app.list_memories(scope, MemoryQuery(), 10, None, datetime.now(UTC)).memories)
+    return list(app.memories.listing(scope, MemoryQuery(), 10, None, datetime.now(UTC)).memories)

@@ -15,12 +15,12 @@ from entrypoints.http.test_server import Served, served
 from entrypoints.mcp.conftest import opened
 from entrypoints.mcp.talking import MODES, URL, memories_of, over_asgi, remember_and_find, text_of
 from recollect.app import App
-from recollect.application.list_audit import AuditFilter
-from recollect.domain.event import Source
-from recollect.domain.scope import Scope
+from recollect.core.event import Source
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.server import build_asgi
 from recollect.entrypoints.tools import registry
+from recollect.memories.audit_log import AuditFilter
 
 __all__ = ["served"]
 
@@ -58,9 +58,9 @@ def test_what_a_model_writes_over_it_is_inferred_and_the_models(app: App) -> Non
 
     over_asgi(build_asgi(app), write, ANNA)
     scope = Scope("local", "anna")
-    (goal,) = app.goals.listed(scope)
+    (goal,) = app.summaries.goals.listed(scope)
     assert (goal.source, app.knowledge.get("local", "notes", "ant").source) == (Source.INFERRED, Source.INFERRED)
-    entries = app.list_audit(scope, 10, None, AuditFilter()).entries
+    entries = app.memories.audit(scope, 10, None, AuditFilter()).entries
     told = [(entry.actor.kind, entry.actor.id, entry.action) for entry in entries]
     assert told == [("model", "manage_knowledge", "create"), ("model", "track_goal", "create")]
 

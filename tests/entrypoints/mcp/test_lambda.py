@@ -10,8 +10,8 @@ import pytest
 from entrypoints.mcp.conftest import opened
 from entrypoints.mcp.talking import memories_of
 from recollect.app import App
-from recollect.domain.scope import Scope
-from recollect.entrypoints.mcp.aws import mcp_handler
+from recollect.core.scope import Scope
+from recollect.entrypoints.lambda_handlers import mcp_handler
 
 EVENT = Path(__file__).resolve().parents[3] / "events" / "mcp.http.json"
 CONTEXT: Any = SimpleNamespace(aws_request_id="request-1", get_remaining_time_in_millis=lambda: 10_000)

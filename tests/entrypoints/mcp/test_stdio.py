@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 from entrypoints.cli.running import COMMAND, Home
 from entrypoints.mcp.conftest import opened
 from entrypoints.mcp.talking import MODES, memories_of, over, remember_and_find, text_of
-from recollect.domain.scope import Scope
+from recollect.core.scope import Scope
 
 
 def server(home: Home, *arguments: str, **changes: str) -> StdioServerParameters:

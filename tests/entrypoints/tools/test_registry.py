@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entrypoints.tools.conftest import ANNA, NOW, Calling
-from recollect.application.list_audit import AuditFilter
-from recollect.application.list_memories import MemoryQuery
-from recollect.domain.audit import Action, Actor, ActorKind
-from recollect.domain.errors import Throttled
-from recollect.domain.event import Event, EventType, Role, Source
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import ToolCall
-from recollect.entrypoints.tools.catalogue import BUILT_IN
+from recollect.core.errors import Throttled
+from recollect.core.event import Event, EventType, Role, Source
+from recollect.core.scope import Scope
+from recollect.entrypoints.tools.registry import BUILT_IN
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+from recollect.memories.audit import Action, Actor, ActorKind
+from recollect.memories.audit_log import AuditFilter
+from recollect.memories.reading import MemoryQuery
+from recollect.tool_calls.call import ToolCall
 
 BOB = Scope("local", "bob")
 VALID: dict[str, dict[str, Any]] = {
@@ -129,12 +129,12 @@ def test_the_action_beside_the_parameters_is_the_tools_where_it_has_one(call: Ca
 
 def test_what_a_model_saves_is_inferred_and_a_models(call: Calling) -> None:
     result = call("save_memory", content="Anna lives in Lyon", importance=0.9, keywords=["city"], key="home")
-    memory = call.app.memories.one(ANNA, result.result["id"], NOW)
+    memory = call.app.memories.keep.one(ANNA, result.result["id"], NOW)
     assert (memory.source, memory.user_id, memory.content) == (Source.INFERRED, "anna", "Anna lives in Lyon")
     assert memory.metadata == {"actor": "model", "tool": "save_memory"}
     assert (memory.importance, memory.key, memory.timestamp, memory.keywords) == (0.9, "home", NOW, ("city",))
     assert (stored(call, result).event_type, result.stored) == (EventType.MEMORY, (memory.id,))
-    (entry,) = call.app.list_audit(ANNA, 10, None, AuditFilter()).entries
+    (entry,) = call.app.memories.audit(ANNA, 10, None, AuditFilter()).entries
     assert (entry.actor, entry.action) == (Actor(ActorKind.MODEL, "save_memory"), Action.CREATE)
 
 
@@ -146,7 +146,7 @@ def test_what_is_known_is_not_saved_again(call: Calling) -> None:
 
 def test_keywords_of_vcp_are_separated_by_commas(call: Calling) -> None:
     result = call("save_memory", content="Anna lives in Lyon", keywords="city, home,")
-    assert call.app.memories.one(ANNA, result.result["id"], NOW).keywords == ("city", "home")
+    assert call.app.memories.keep.one(ANNA, result.result["id"], NOW).keywords == ("city", "home")
 
 
 def test_an_event_of_a_models_has_its_type_and_time(call: Calling) -> None:
@@ -163,7 +163,7 @@ def test_the_same_call_with_the_same_ids_stores_nothing_twice(call: Calling) -> 
     asked = ToolCall("save_memory", {"content": "Anna lives in Lyon"})
     ids = {call.registry.execute(ANNA, asked, seed, NOW).result["id"] for _ in range(2)}
     assert len(ids) == 1
-    assert len(call.app.list_memories(ANNA, MemoryQuery(), 10, None, NOW).memories) == 1
+    assert len(call.app.memories.listing(ANNA, MemoryQuery(), 10, None, NOW).memories) == 1
 
 
 def test_a_search_finds_the_users_memories_and_no_other_users(call: Calling) -> None:
@@ -196,7 +196,7 @@ def test_forgetting_by_id_and_by_key(call: Calling) -> None:
     assert call.app.parts.timeline.find(ANNA, first.result["id"]) is None
     event = call("record_event", content="Dentist")
     assert call("forget_memory", id=event.result["id"]).result == {"deleted": [event.result["id"]]}
-    entries = call.app.list_audit(ANNA, 10, None, AuditFilter(action=Action.DELETE)).entries
+    entries = call.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.DELETE)).entries
     assert {entry.actor for entry in entries} == {Actor(ActorKind.MODEL, "forget_memory")}
     for city in ("Lyon", "Paris"):
         call("save_memory", content=f"Anna's city is {city}", key="city")
@@ -229,9 +229,9 @@ def test_a_goal_is_tracked_and_known_again(call: Calling) -> None:
     first = call("track_goal", goal="Run a marathon", check_in_frequency="weekly")
     again = call("track_goal", goal="run a marathon", status="completed")
     assert again.result["id"] == first.result["id"]
-    (goal,) = call.app.goals.listed(ANNA)
+    (goal,) = call.app.summaries.goals.listed(ANNA)
     assert (goal.status, goal.check_in_frequency) == ("completed", "weekly")
-    assert call.app.goals.listed(BOB) == []
+    assert call.app.summaries.goals.listed(BOB) == []
 
 
 def test_a_part_that_does_not_answer_is_an_answer(call: Calling, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 
 from recollect.adapters.http_connection import retry_after_seconds
-from recollect.domain.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 
 _THROTTLED = frozenset(
     {"ThrottlingException", "TooManyRequestsException", "ServiceUnavailableException", "ModelNotReadyException"}

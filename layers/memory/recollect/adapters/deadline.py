@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from recollect.domain.errors import OutOfTime
+from recollect.core.errors import OutOfTime
 
 T = TypeVar("T")
 

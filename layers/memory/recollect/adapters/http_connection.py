@@ -22,7 +22,7 @@ from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError, Pro
 from urllib3.exceptions import TimeoutError as TimedOut
 
 from recollect.adapters.deadline import Deadline, within
-from recollect.domain.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 
 _SLOW_DOWN = (429, 503)
 _LONGEST_RETRY_AFTER_SECONDS = 86_400.0

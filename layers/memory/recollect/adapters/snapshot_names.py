@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 
 # Stores on a file system allow 255 bytes for a part, S3 1,024 for a key.
 MAX_PART_CHARACTERS = 200

@@ -2,8 +2,9 @@
 
 import os
 
-from recollect.app import App, Parts
+from recollect.app import App
 from recollect.bootstrap.deployment_rules import deployment_rules
+from recollect.composition.deployment import Parts
 from recollect.settings import Settings
 
 __all__ = ["App", "Parts", "open_app"]

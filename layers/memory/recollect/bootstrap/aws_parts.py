@@ -4,11 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.application.check_readiness import PartState
 from recollect.bootstrap.embedding import Embedding
 from recollect.bootstrap.models import Modelling
-from recollect.domain.errors import NotReady
-from recollect.domain.timeline import TAIL_EVENTS
+from recollect.core.errors import NotReady
 from recollect.ports import (
     Concurrency,
     Embedder,
@@ -23,11 +21,13 @@ from recollect.ports import (
     Timeline,
     WebSearch,
 )
+from recollect.search_index.health import PartState
 from recollect.settings import Settings
+from recollect.timeline.timeline import TAIL_EVENTS
 
 if TYPE_CHECKING:
-    from recollect.adapters.aws.bucket import Bucket
-    from recollect.adapters.aws.item_access import ItemAccess
+    from recollect.adapters.aws.items import ItemAccess
+    from recollect.adapters.aws.snapshots import Bucket
     from recollect.adapters.aws.table import Table
 
 
@@ -55,7 +55,7 @@ class AwsParts:
     def access(self) -> "ItemAccess":
         """The table, as every adapter of it uses it."""
         from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
-        from recollect.adapters.aws.item_access import ItemAccess
+        from recollect.adapters.aws.items import ItemAccess
 
         seconds = self._settings.call_timeout_seconds
         policy = ClientPolicy(connect_seconds=seconds / 4, read_seconds=seconds * 3 / 4)
@@ -75,10 +75,9 @@ class AwsParts:
 
     @cached_property
     def index(self) -> SearchIndex:
-        from recollect.adapters.aws.index_mapping import IndexPlan
+        from recollect.adapters.aws.index_lifecycle import IndexPlan
         from recollect.adapters.aws.opensearch import OpenSearchIndex
-        from recollect.adapters.aws.opensearch_client import OpenSearchConnection
-        from recollect.adapters.aws.signing import signing_for
+        from recollect.adapters.aws.opensearch_client import OpenSearchConnection, signing_for
 
         url, embedder = self._settings.opensearch_url, self.embedder
         connection = OpenSearchConnection(
@@ -93,9 +92,8 @@ class AwsParts:
 
     @cached_property
     def publisher(self) -> Publisher:
-        from recollect.adapters.aws.bus_log import BusLog
         from recollect.adapters.aws.dynamodb_client import eventbridge_client
-        from recollect.adapters.aws.publisher import AwsPublisher, EventBus
+        from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 
         name = self._settings.event_bus
         return AwsPublisher(BusLog(self.access), EventBus(eventbridge_client(), name) if name else None)
@@ -114,7 +112,7 @@ class AwsParts:
 
     @cached_property
     def eraser(self) -> Eraser:
-        from recollect.adapters.aws.erasing import DynamoDBEraser
+        from recollect.adapters.aws.removal import DynamoDBEraser
 
         return DynamoDBEraser(self.access)
 
@@ -136,7 +134,7 @@ class AwsParts:
 
     @cached_property
     def _bucket(self) -> "Bucket":
-        from recollect.adapters.aws.bucket import Bucket
+        from recollect.adapters.aws.snapshots import Bucket
 
         return Bucket(self._settings.snapshot_bucket, self._settings.call_timeout_seconds)
 
@@ -147,6 +145,10 @@ class AwsParts:
         if not self._settings.snapshot_bucket:
             raise NotReady("there is no bucket for snapshots: RECOLLECT_SNAPSHOT_BUCKET")
         return S3Snapshots(self._bucket.client, self._settings.snapshot_bucket)
+
+    def embedding_generation(self) -> str | None:
+        """Also in a function that has no model: another one embeds what it saves."""
+        return self._embedding.generation
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """Timeline, index, embedder, model, and the bucket where one is set."""

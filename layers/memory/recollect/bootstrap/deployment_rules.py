@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from recollect.domain.errors import ConfigurationError, NotReady, UpstreamFailed
-from recollect.domain.rule_values import RuleFault
-from recollect.domain.rules import Rules
-from recollect.domain.rules_reading import read_rules_json, shown_path
+from recollect.core.errors import ConfigurationError, NotReady, UpstreamFailed
+from recollect.rules.groups import Rules
+from recollect.rules.reading import read_rules_json, shown_path
+from recollect.rules.values import RuleFault
 from recollect.settings import Settings
 
 FILE, PARAMETER = "RECOLLECT_RULES", "RECOLLECT_RULES_PARAMETER"

@@ -3,15 +3,12 @@
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from recollect.application.check_readiness import PartState
-from recollect.domain.errors import NotReady
+from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
+from recollect.core.errors import NotReady
 from recollect.ports import Embedder
+from recollect.search_index.health import PartState
 from recollect.settings import Settings
-
-if TYPE_CHECKING:
-    from recollect.adapters.embedders.recipes import Recipe
 
 LAYER_MODELS = Path("/opt/recollect-models")
 
@@ -20,24 +17,9 @@ def model_folder(settings: Settings) -> Path:
     """Where the in-process model is, or should be built: the folder that is set, a layer's, or the user's cache."""
     if settings.model_folder:
         return Path(settings.model_folder)
-    generation = model_recipe(settings).generation
-    layer = LAYER_MODELS / generation
+    layer = LAYER_MODELS / GENERATION
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    return layer if layer.exists() else cache / "recollect" / "models" / generation
-
-
-def builds_model(settings: Settings) -> bool:
-    """Whether the embedder's model is built on this machine, from a wheel."""
-    from recollect.adapters.embedders.recipes import BUILT_HERE
-
-    return settings.embedder in BUILT_HERE
-
-
-def model_recipe(settings: Settings) -> "Recipe":
-    """How the in-process model that is set is built."""
-    from recollect.adapters.embedders.recipes import recipe_of
-
-    return recipe_of(settings.embedder, settings.embedding_precision)
+    return layer if layer.exists() else cache / "recollect" / "models" / GENERATION
 
 
 class Embedding:
@@ -61,6 +43,13 @@ class Embedding:
     def embedder(self) -> Embedder | None:
         """The embedder, if there is one."""
         return None if isinstance(self.outcome, NotReady) else self.outcome
+
+    @property
+    def generation(self) -> str | None:
+        """Of the vectors that this deployment makes, also where this process has no model; None where it makes none."""
+        if self._settings.embedder == "e5" and not self._settings.model_folder:
+            return pooled_generation(GENERATION)
+        return self.embedder.generation if self.embedder else None
 
     def check(self) -> PartState:
         """Ready with its generation's name, or with a word that search is by words alone."""
@@ -91,7 +80,7 @@ def _embedder(settings: Settings) -> Embedder | None:
 
 
 def _openai_embedder(settings: Settings) -> Embedder:
-    from recollect.adapters.embedders.openai_embedder import OpenAiEmbedder, OpenAiEndpoint
+    from recollect.adapters.embedders.remote import OpenAiEmbedder, OpenAiEndpoint
 
     return OpenAiEmbedder(
         OpenAiEndpoint(
@@ -107,7 +96,7 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
     import boto3
     from botocore.config import Config
 
-    from recollect.adapters.embedders.bedrock_embedder import BedrockEmbedder
+    from recollect.adapters.embedders.remote import BedrockEmbedder
 
     timeout = settings.call_timeout_seconds
     retries = {"mode": "standard", "total_max_attempts": 2}

@@ -11,10 +11,8 @@ from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.timeline import SqliteTimeline
-from recollect.application.check_readiness import PartState
 from recollect.bootstrap.embedding import Embedding
 from recollect.bootstrap.models import Modelling
-from recollect.domain.timeline import TAIL_EVENTS
 from recollect.ports import (
     Concurrency,
     Embedder,
@@ -29,7 +27,9 @@ from recollect.ports import (
     Timeline,
     WebSearch,
 )
+from recollect.search_index.health import PartState
 from recollect.settings import Settings
+from recollect.timeline.timeline import TAIL_EVENTS
 
 
 class LocalParts:
@@ -89,7 +89,7 @@ class LocalParts:
 
     @cached_property
     def eraser(self) -> Eraser:
-        from recollect.adapters.local.erasing import SqliteEraser
+        from recollect.adapters.local.removal import SqliteEraser
 
         return SqliteEraser(self._database)
 
@@ -102,6 +102,10 @@ class LocalParts:
         from recollect.adapters.local.snapshots import FolderSnapshots
 
         return FolderSnapshots(self._settings.home / "archive")
+
+    def embedding_generation(self) -> str | None:
+        """None without the model: then nothing of this process is embedded."""
+        return self.embedder.generation if self.embedder else None
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """Timeline, index, embedder, model."""

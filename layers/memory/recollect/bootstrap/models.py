@@ -3,8 +3,8 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.application.check_readiness import PartState
 from recollect.ports import Model, WebSearch
+from recollect.search_index.health import PartState
 from recollect.settings import Settings
 
 if TYPE_CHECKING:

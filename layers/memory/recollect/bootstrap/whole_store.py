@@ -11,9 +11,9 @@ from pathlib import Path
 from recollect.adapters.local import whole_store
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.app import App
-from recollect.application.apply_tombstones import seconds_from_now
 from recollect.bootstrap.local_parts import LocalParts
-from recollect.domain.errors import InvalidInput, NotReady
+from recollect.core.errors import InvalidInput, NotReady
+from recollect.deletion.tombstone_log import seconds_from_now
 from recollect.settings import Settings
 
 _LONGEST_SECONDS = 24 * 3600.0
@@ -61,8 +61,8 @@ def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[st
 def _forgotten_again(settings: Settings, file: Path, now: datetime) -> Counter[str]:
     app = App(settings, LocalParts(settings, file))
     try:
-        counts = app.apply_tombstones(now, seconds_from_now(_LONGEST_SECONDS))
-        if not app.apply_tombstones.check().ready:
+        counts = app.deletion.apply_tombstones(now, seconds_from_now(_LONGEST_SECONDS))
+        if not app.deletion.apply_tombstones.check().ready:
             raise NotReady("deletions are left that could not be applied; nothing was restored")
     finally:
         app.parts.close()

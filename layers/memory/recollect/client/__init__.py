@@ -21,8 +21,8 @@ from recollect.client.errors import (
     UpstreamFailed,
     VersionMismatch,
 )
-from recollect.client.retries import RetryPolicy
 from recollect.client.synchronous import Recollect
+from recollect.client.transport import RetryPolicy
 
 __all__ = [
     "AsyncRecollect",

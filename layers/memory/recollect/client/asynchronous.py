@@ -1,24 +1,29 @@
-"""The client for asyncio: the same names, awaited; lists are asynchronous iterators."""
+"""The client for asyncio. `synchronous.py` is generated from this file (`make docs`): change methods here."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, Literal, Self, Unpack, cast
 
 import httpx
 
-from recollect.client import archive_calls, bridge_calls, calls, erasure_calls
-from recollect.client.answers import document, lines
-from recollect.client.async_arbitration_methods import AsyncArbitrationMethods
-from recollect.client.calls import Call
-from recollect.client.connection import client_options
-from recollect.client.decisions import AsyncDecisions
+from recollect.client.calls import Call, delete, get, next_page, patch, post, post_once, present, put
 from recollect.client.errors import ConnectionFailed
-from recollect.client.retries import DEFAULT_RETRIES, RetryPolicy
-from recollect.client.shapes import (
+from recollect.client.transport import (
+    DEFAULT_RETRIES,
+    RetryPolicy,
+    client_options,
+    document_of,
+    request_options,
+    text_of,
+)
+from recollect.client.types import (
     AnalyzeOptions,
+    ConflictListOptions,
     ContextAnswer,
     ContextOptions,
+    DecisionListOptions,
     Event,
     EventOptions,
     IngestAnswer,
@@ -36,7 +41,7 @@ from recollect.client.shapes import (
 )
 
 
-class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
+class AsyncRecollect:
     """Long-term memory behind a URL. An asynchronous context manager; safe to share by tasks.
 
     Every method raises RecollectApiError where the server answers with an error, and ConnectionFailed where no
@@ -75,20 +80,21 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
         **narrowing: Unpack[Narrowing],
     ) -> IngestAnswer:
         """Stores 1 to 100 events; one result each. Raises Unprocessable where all were invalid."""
-        call = calls.add_events(user_id, events, conversation_id, idempotency_key, narrowing)
-        return cast(IngestAnswer, await self._answer(call))
+        body = {"user_id": user_id, **narrowing, "conversation_id": conversation_id, "events": list(events)}
+        return cast(IngestAnswer, await self._answer(post_once(idempotency_key, "events", body=body)))
 
     async def analyze(self, text: str, **options: Unpack[AnalyzeOptions]) -> Json:
         """What ingest and retrieval would decide of a text; stores nothing."""
-        return await self._answer(calls.analyze(text, **options))
+        return await self._answer(post("analyze", body={"text": text, **options}))
 
     def events(self, user_id: str, **options: Unpack[EventOptions]) -> AsyncIterator[Event]:
         """The timeline, newest first, through all pages; without bounds the last 30 days."""
-        return cast(AsyncIterator[Event], self._items(calls.events(user_id, **options), "events"))
+        query = {name.rstrip("_"): value for name, value in options.items()}
+        return cast(AsyncIterator[Event], self._items(get("users", user_id, "events", query=query), "events"))
 
     async def event(self, user_id: str, event_id: str, **options: Unpack[Narrowing]) -> Event:
         """One event. Raises NotFound."""
-        return cast(Event, await self._answer(calls.event(user_id, event_id, **options)))
+        return cast(Event, await self._answer(get("users", user_id, "events", event_id, query=options)))
 
     async def delete_event(
         self,
@@ -103,34 +109,36 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
 
         Raises NotFound, or VersionMismatch for another version.
         """
-        call = calls.delete_event(user_id, event_id, version, narrowing)
-        await self._answer(erasure_calls.rejecting(call) if reject else call)
+        query = {**narrowing, "reject": "true" if reject else None}
+        await self._answer(delete("users", user_id, "events", event_id, version=version, query=query))
 
     async def delete_key(self, user_id: str, key: str, **narrowing: Unpack[Narrowing]) -> None:
         """Deletes a slot with its whole history; no older value comes back. Raises NotFound."""
-        await self._answer(calls.delete_key(user_id, key, narrowing))
+        await self._answer(delete("users", user_id, "keys", key, query=narrowing))
 
     def conversations(self, user_id: str, *, limit: int | None = None) -> AsyncIterator[Json]:
         """The conversations, the last begun first, through all pages; `limit` is a page's."""
-        return self._items(calls.conversations(user_id, limit), "conversations")
+        return self._items(get("users", user_id, "conversations", query={"limit": limit}), "conversations")
 
     async def save_memory(
         self, user_id: str, content: str, *, idempotency_key: str | None = None, **options: Unpack[MemoryOptions]
     ) -> Memory:
         """Saves one memory, or answers the one that says the same. Raises Conflict where its value was rejected."""
-        return cast(Memory, await self._answer(calls.save_memory(user_id, content, idempotency_key, **options)))
+        body = {"user_id": user_id, "content": content, **options}
+        return cast(Memory, await self._answer(post_once(idempotency_key, "memories", body=body)))
 
     def memories(self, user_id: str, **options: Unpack[MemoryListOptions]) -> AsyncIterator[Memory]:
         """The memories, the last made first, through all pages."""
-        return cast(AsyncIterator[Memory], self._items(calls.memories(user_id, **options), "memories"))
+        return cast(AsyncIterator[Memory], self._items(get("users", user_id, "memories", query=options), "memories"))
 
     async def memory(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> Memory:
         """One memory. Raises NotFound."""
-        return cast(Memory, await self._answer(calls.memory(user_id, memory_id, narrowing)))
+        return cast(Memory, await self._answer(get("users", user_id, "memories", memory_id, query=narrowing)))
 
     async def memory_history(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> list[Json]:
         """Every version of a memory, the oldest first. Raises NotFound."""
-        return list((await self._answer(calls.memory(user_id, memory_id, narrowing, "/history")))["history"])
+        call = get("users", user_id, "memories", memory_id, "history", query=narrowing)
+        return list((await self._answer(call))["history"])
 
     async def patch_memory(
         self,
@@ -145,7 +153,8 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
 
         Raises VersionMismatch where `version` is not its own.
         """
-        return cast(Memory, await self._answer(calls.patch_memory(user_id, memory_id, changes, version, narrowing)))
+        call = patch("users", user_id, "memories", memory_id, body=changes, version=version, query=narrowing)
+        return cast(Memory, await self._answer(call))
 
     async def delete_memory(
         self,
@@ -160,20 +169,22 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
 
         Raises NotFound, or VersionMismatch.
         """
-        call = calls.delete_memory(user_id, memory_id, version, narrowing)
-        await self._answer(erasure_calls.rejecting(call) if reject else call)
+        query = {**narrowing, "reject": "true" if reject else None}
+        await self._answer(delete("users", user_id, "memories", memory_id, version=version, query=query))
 
     async def search(self, user_id: str, query: str | None = None, **options: Unpack[SearchOptions]) -> SearchAnswer:
         """What memory holds about a query or a `vector`, best first."""
-        return cast(SearchAnswer, await self._answer(calls.search(user_id, query, **options)))
+        call = post("search", body={"user_id": user_id, "query": query, **options})
+        return cast(SearchAnswer, await self._answer(call))
 
     async def feedback(self, user_id: str, positive: bool, *, mode: Literal["intent", "other"] = "intent") -> Json:
         """Says whether a search helped; it is counted, and nothing is stored."""
-        return await self._answer(calls.feedback(user_id, positive, mode))
+        return await self._answer(post("feedback", body={"user_id": user_id, "positive": positive, "mode": mode}))
 
     async def context(self, user_id: str, text: str, **options: Unpack[ContextOptions]) -> ContextAnswer:
         """What the next model call should get for this input."""
-        return cast(ContextAnswer, await self._answer(calls.context(user_id, text, **options)))
+        call = post("context", body={"user_id": user_id, "input": text, **options})
+        return cast(ContextAnswer, await self._answer(call))
 
     async def turn(
         self,
@@ -188,26 +199,26 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
 
         Raises UpstreamFailed where the model failed; the input is stored all the same.
         """
-        call = calls.turn(user_id, text, idempotency_key, timeout_seconds, **options)
-        return cast(TurnAnswer, await self._answer(call))
+        call = post_once(idempotency_key, "turns", body={"user_id": user_id, "input": text, **options})
+        return cast(TurnAnswer, await self._answer(replace(call, timeout_seconds=timeout_seconds)))
 
     async def tool_calls(
         self, text: str, *, idempotency_key: str | None = None, **options: Unpack[ToolCallOptions]
     ) -> Json:
         """The tool calls in a model's text and the text without them; with `execute` also what came of each."""
-        return await self._answer(calls.tool_calls(text, idempotency_key, **options))
+        return await self._answer(post_once(idempotency_key, "tool-calls", body={"text": text, **options}))
 
     async def health(self) -> Json:
         """Whether the process answers."""
-        return await self._answer(calls.HEALTH)
+        return await self._answer(get("health"))
 
     async def ready(self) -> Json:
         """Readiness, part by part; not being ready is an answer, not an error."""
-        return await self._answer(calls.READY)
+        return await self._answer(replace(get("ready"), not_ready_is_an_answer=True))
 
     async def bus(self, event_type: str | None = None, after: str | None = None) -> Json:
         """What was published last, oldest first; for administrators."""
-        return await self._answer(calls.bus(event_type, after))
+        return await self._answer(get("bus", query={"type": event_type, "after": after}))
 
     async def signal(
         self,
@@ -219,101 +230,196 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
         idempotency_key: str | None = None,
     ) -> Json:
         """A warning suspends the tenant's automatic promotion, healthy resumes it; for administrators."""
-        return await self._answer(bridge_calls.signal(kind, source, severity, reason, idempotency_key))
+        body = {"type": kind, "source": source, "severity": severity, "reason": reason}
+        return await self._answer(post_once(idempotency_key, "signals", body=body))
 
     def audit(
         self, user_id: str, *, target_id: str | None = None, action: str | None = None, limit: int | None = None
     ) -> AsyncIterator[Json]:
         """Every change and refusal of a user's memory, newest first, through all pages; `limit` is a page's."""
-        return self._items(bridge_calls.audit(user_id, target_id, action, limit), "entries")
+        query = {"target_id": target_id, "action": action, "limit": limit}
+        return self._items(get("users", user_id, "audit", query=query), "entries")
 
     def ledger(
         self, user_id: str, *, outcome: str | None = None, event_id: str | None = None, limit: int | None = None
     ) -> AsyncIterator[Json]:
         """What the bridge made of events, newest first, through all pages; `limit` is a page's."""
-        return self._items(bridge_calls.ledger(user_id, outcome, event_id, limit), "entries")
+        query = {"outcome": outcome, "event_id": event_id, "limit": limit}
+        return self._items(get("users", user_id, "ledger", query=query), "entries")
 
     async def rules(self) -> Json:
         """The tenant's rules, resolved, with their version; for administrators."""
-        return await self._answer(calls.RULES)
+        return await self._answer(get("rules"))
 
     async def put_rules(self, document: Mapping[str, Any], *, version: str | None = None) -> Json:
         """Replaces the tenant's own rules; `{}` removes them. Raises VersionMismatch where `version` is not theirs."""
-        return await self._answer(calls.put_rules(document, version))
+        return await self._answer(put("rules", body=document, version=version))
 
     def knowledge(self, namespace: str | None = None, *, limit: int | None = None) -> AsyncIterator[Json]:
         """What was taught, by namespace and key, through all pages; `limit` is a page's."""
-        return self._items(calls.knowledge(namespace, limit), "entries")
+        segments = ("knowledge",) if namespace is None else ("knowledge", namespace)
+        return self._items(get(*segments, query={"limit": limit}), "entries")
 
     async def knowledge_entry(self, namespace: str, key: str) -> Json:
         """One entry. Raises NotFound."""
-        return await self._answer(calls.knowledge_entry(namespace, key))
+        return await self._answer(get("knowledge", namespace, key))
 
     async def put_knowledge(self, namespace: str, key: str, value: Any, *, version: int | None = None) -> Json:
         """Makes or replaces an entry. Raises VersionMismatch where `version` is not its version."""
-        return await self._answer(calls.put_knowledge(namespace, key, value, version))
+        return await self._answer(put("knowledge", namespace, key, body={"value": value}, version=version))
 
     async def delete_knowledge(self, namespace: str, key: str, *, version: int | None = None) -> None:
         """Deletes an entry. Raises NotFound, and VersionMismatch where `version` is not its version."""
-        await self._answer(calls.delete_knowledge(namespace, key, version))
+        await self._answer(delete("knowledge", namespace, key, version=version))
 
     async def knowledge_prompt(self, store: str | None = None) -> str:
         """What a prompt says of the store, of every store where none is named; may be empty."""
-        return str((await self._answer(calls.knowledge_prompt(store)))["prompt"])
+        call = get("knowledge", query={"format": "prompt", "store": store})
+        return str((await self._answer(call))["prompt"])
 
     async def resolve(self, text: str, store: str, *, filter: str | None = None, comments: str | None = None) -> Json:
         """The query with learnt terms replaced and the conditions of learnt rules in its filter."""
-        return await self._answer(calls.resolve(text, store, filter, comments))
+        body = {"text": text, "store": store, "filter": filter, "comments": comments}
+        return await self._answer(post("knowledge", "resolve", body=body))
 
     async def learn(
         self, text: str, store: str | None = None, *, dry_run: bool = False, idempotency_key: str | None = None
     ) -> Json:
         """Learns what the text says a word means; the answer has no `tool_call` where it says nothing of the kind."""
-        return await self._answer(calls.learn(text, store, dry_run, idempotency_key))
+        body = {"text": text, "store": store, "dry_run": dry_run}
+        return await self._answer(post_once(idempotency_key, "knowledge", "learn", body=body))
 
     def summaries(
         self, user_id: str, *, persona_id: str | None = None, limit: int | None = None
     ) -> AsyncIterator[Json]:
         """Summaries, newest first, through all pages; without a persona those of all. `limit` is a page's."""
-        return self._items(calls.summaries(user_id, persona_id, limit), "summaries")
+        query = {"persona_id": persona_id, "limit": limit}
+        return self._items(get("users", user_id, "summaries", query=query), "summaries")
 
     async def summarize(
         self, user_id: str, *, force: bool = False, persona_id: str | None = None, idempotency_key: str | None = None
     ) -> Json:
         """Makes a summary where one is due, or forced. Raises UpstreamFailed where the model fails."""
-        return await self._answer(calls.summarize(user_id, persona_id, force, idempotency_key))
+        query = {"persona_id": persona_id, "force": "true" if force else None}
+        return await self._answer(post_once(idempotency_key, "users", user_id, "summaries", query=query))
 
     async def goals(self, user_id: str, *, persona_id: str | None = None) -> list[Json]:
         """The goals that the user follows, or has followed."""
-        return list((await self._answer(calls.goals(user_id, persona_id)))["goals"])
+        call = get("users", user_id, "goals", query={"persona_id": persona_id})
+        return list((await self._answer(call))["goals"])
 
     async def patch_goal(
         self, user_id: str, goal_id: str, changes: Mapping[str, Any], *, version: int | None = None
     ) -> Json:
         """Changes any of goal, status, check_in_frequency. Raises VersionMismatch where `version` is not its own."""
-        return await self._answer(calls.patch_goal(user_id, goal_id, changes, version))
+        return await self._answer(patch("users", user_id, "goals", goal_id, body=present(changes), version=version))
 
     async def check_in(
         self, user_id: str, goal_id: str, day: date | str, status: str, *, idempotency_key: str | None = None
     ) -> Json:
         """Notes that an occasion was `completed` or `missed`; answers the goal. Raises NotFound."""
-        return await self._answer(calls.check_in(user_id, goal_id, day, status, idempotency_key))
+        segments, body = ("users", user_id, "goals", goal_id, "check-ins"), {"date": day, "status": status}
+        return await self._answer(post_once(idempotency_key, *segments, body=body))
+
+    def decisions(self, user_id: str, **options: Unpack[DecisionListOptions]) -> AsyncIterator[Json]:
+        """What was decided between memories, what the newest records won first, through all pages."""
+        return self._items(get("users", user_id, "arbitrations", query=options), "arbitrations")
+
+    async def revert_decision(
+        self, user_id: str, decision_id: str, *, idempotency_key: str | None = None, **narrowing: Unpack[Narrowing]
+    ) -> Json:
+        """Takes a decision back: answers it with the `memory` that counts now. Raises NotFound, Conflict."""
+        segments = ("users", user_id, "arbitrations", decision_id, "revert")
+        return await self._answer(post_once(idempotency_key, *segments, query=narrowing))
+
+    def conflicts(self, user_id: str, **options: Unpack[ConflictListOptions]) -> AsyncIterator[Json]:
+        """Memories of which nobody can tell which counts, and those that were settled, through all pages."""
+        return self._items(get("users", user_id, "conflicts", query=options), "conflicts")
+
+    async def resolve_conflict(
+        self,
+        user_id: str,
+        conflict_id: str,
+        winner: str,
+        *,
+        idempotency_key: str | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Json:
+        """The winner counts, the other one is superseded by it. Raises NotFound, Conflict, Unprocessable."""
+        segments, body = ("users", user_id, "conflicts", conflict_id, "resolve"), {"winner": winner}
+        return await self._answer(post_once(idempotency_key, *segments, body=body, query=narrowing))
+
+    async def arbitrate(
+        self,
+        candidate: Mapping[str, Any],
+        existing: Sequence[Mapping[str, Any]] = (),
+        *,
+        options: Mapping[str, Any] | None = None,
+        rule: str | None = None,
+        apply: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Json:
+        """Which of a candidate and existing memories counts; `apply` stores it, without existing ones of the store."""
+        body = {"candidate": candidate, "existing": list(existing), "options": options, "rule": rule}
+        if apply:
+            return await self._answer(post_once(idempotency_key, "arbitrations", body={**body, "apply": True}))
+        return await self._answer(post("arbitrations", body=body))
+
+    async def merge(
+        self, first: Mapping[str, Any], second: Mapping[str, Any], *, options: Mapping[str, Any] | None = None
+    ) -> Json:
+        """Two statements as one, and what was done; stores nothing."""
+        body = {"first": first, "second": second, "options": options}
+        return await self._answer(post("merges", body=body))
+
+    def merge_rules(self, *, limit: int | None = None) -> AsyncIterator[Json]:
+        """All merge rules; with a limit, which is a page's, by name."""
+        return self._items(get("merge-rules", query={"limit": limit}), "rules")
+
+    async def merge_rule(self, name: str) -> Json:
+        """A merge rule, raw and `resolved`. Raises NotFound."""
+        return await self._answer(get("merge-rules", name))
+
+    async def put_merge_rule(self, name: str, document: Mapping[str, Any], *, version: int | None = None) -> Json:
+        """Registers or replaces a merge rule. Raises VersionMismatch for another version."""
+        return await self._answer(put("merge-rules", name, body=document, version=version))
+
+    async def patch_merge_rule(self, name: str, changes: Mapping[str, Any], *, version: int | None = None) -> Json:
+        """Merges changes into a merge rule; None takes a property away. Raises NotFound and VersionMismatch."""
+        return await self._answer(patch("merge-rules", name, body=changes, version=version))
+
+    async def delete_merge_rule(self, name: str, *, version: int | None = None) -> None:
+        """Deletes a merge rule. Raises NotFound, VersionMismatch, and Conflict where another one extends it."""
+        await self._answer(delete("merge-rules", name, version=version))
+
+    async def import_merge_rules(
+        self, rules: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> Json:
+        """Registers all of these merge rules, as `merge_rules` gives them, or none."""
+        call = post_once(idempotency_key, "merge-rules", "import", body={"rules": list(rules)})
+        return await self._answer(call)
+
+    async def match_merge_rule(self, candidate: Mapping[str, Any]) -> Json:
+        """The merge rule that a candidate meets: its name, and what it says."""
+        return await self._answer(post("merge-rules", "match", body={"candidate": candidate}))
 
     async def export(self, user_id: str, **narrowing: Unpack[Narrowing]) -> AsyncIterator[str]:
         """All records of a user as pages of NDJSON, oldest first; `import_page` takes one."""
-        call: Call | None = archive_calls.export(user_id, narrowing)
+        call: Call | None = get("users", user_id, "export", query=narrowing)
         while call is not None:
             response = await self._response(call)
-            yield lines(call, response)
-            call = archive_calls.next_page(call, response.headers.get("Link", ""))
+            yield text_of(call, response)
+            call = next_page(call, response.headers.get("Link", ""))
 
     async def import_page(self, user_id: str, page: str, *, idempotency_key: str | None = None) -> Json:
         """Stores a page of an export as this user's; counts what was created, duplicate, refused, invalid."""
-        return await self._answer(archive_calls.import_page(user_id, page, idempotency_key))
+        call = post_once(idempotency_key, "users", user_id, "import")
+        headers = {**call.headers, "Content-Type": "application/x-ndjson"}
+        return await self._answer(replace(call, content=page.encode(), headers=headers))
 
     def snapshots(self, *, limit: int | None = None) -> AsyncIterator[Json]:
         """The tenant's snapshots, the newest first, through all pages; for administrators."""
-        return self._items(archive_calls.snapshots(limit), "snapshots")
+        return self._items(get("snapshots", query={"limit": limit}), "snapshots")
 
     async def run_job(
         self, kind: str, *, wait: bool = False, idempotency_key: str | None = None, **parameters: str | bool
@@ -322,31 +428,32 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
 
         `wait` has a laptop answer when it has ended.
         """
-        return await self._answer(archive_calls.run_job(kind, parameters, wait, idempotency_key))
+        query = {"wait": "true" if wait else None}
+        return await self._answer(post_once(idempotency_key, "jobs", kind, body=parameters, query=query))
 
     async def job(self, job_id: str) -> Json:
         """A job as it stands; for administrators. Raises NotFound."""
-        return await self._answer(archive_calls.job(job_id))
+        return await self._answer(get("jobs", job_id))
 
     def rejections(self, user_id: str, **narrowing: Unpack[Narrowing]) -> AsyncIterator[Json]:
         """The values that were rejected, oldest first: ids, times, scopes, through all pages."""
-        return self._items(erasure_calls.rejections(user_id, narrowing), "rejections")
+        return self._items(get("users", user_id, "rejections", query=narrowing), "rejections")
 
     async def lift_rejection(self, user_id: str, rejection_id: str) -> None:
         """Lets a rejected value in again. Raises NotFound."""
-        await self._answer(erasure_calls.lift_rejection(user_id, rejection_id))
+        await self._answer(delete("users", user_id, "rejections", rejection_id))
 
     async def erase_user(self, user_id: str) -> str:
         """Erases a user everywhere: from the answer, the erasure's id, on nothing that was said before is read."""
-        return str((await self._answer(erasure_calls.erase_user(user_id)))["erasure_id"])
+        return str((await self._answer(delete("users", user_id)))["erasure_id"])
 
     async def erasure(self, erasure_id: str) -> Json:
         """How far an erasure is. Raises NotFound."""
-        return await self._answer(erasure_calls.erasure(erasure_id))
+        return await self._answer(get("erasures", erasure_id))
 
     async def openapi(self) -> Json:
         """The document that describes the surface."""
-        return await self._answer(calls.OPENAPI)
+        return await self._answer(get("openapi.json"))
 
     async def _items(self, call: Call, name: str) -> AsyncIterator[Json]:
         page = await self._answer(call)
@@ -358,7 +465,7 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
                 yield item
 
     async def _answer(self, call: Call) -> dict[str, Any]:
-        return document(call, await self._response(call))
+        return document_of(call, await self._response(call))
 
     async def _response(self, call: Call) -> httpx.Response:
         attempt = 1
@@ -370,17 +477,9 @@ class AsyncRecollect(AsyncDecisions, AsyncArbitrationMethods):
             attempt += 1
 
     async def _attempt(self, call: Call, attempt: int) -> tuple[httpx.Response | None, float | None]:
-        """The answer, and how long to wait before the next try; no answer always comes with a wait."""
+        """The answer, and the seconds to wait before the next try; without an answer there is always a wait."""
         try:
-            response = await self._http.request(
-                call.method,
-                call.path,
-                params=call.query,
-                json=call.body,
-                content=call.content,
-                headers=call.headers,
-                timeout=self._http.timeout if call.timeout_seconds is None else call.timeout_seconds,
-            )
+            response = await self._http.request(**request_options(call))
         except httpx.TransportError as error:
             pause = self._retries.pause_after_failure(attempt)
             if pause is None:

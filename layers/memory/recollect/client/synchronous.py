@@ -1,24 +1,29 @@
-"""The client that waits."""
+"""The client that waits. Generated from asynchronous.py (`make docs`): change that file, not this one."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, Literal, Self, Unpack, cast
 
 import httpx
 
-from recollect.client import archive_calls, bridge_calls, calls, erasure_calls
-from recollect.client.answers import document, lines
-from recollect.client.arbitration_methods import ArbitrationMethods
-from recollect.client.calls import Call
-from recollect.client.connection import client_options
-from recollect.client.decisions import Decisions
+from recollect.client.calls import Call, delete, get, next_page, patch, post, post_once, present, put
 from recollect.client.errors import ConnectionFailed
-from recollect.client.retries import DEFAULT_RETRIES, RetryPolicy
-from recollect.client.shapes import (
+from recollect.client.transport import (
+    DEFAULT_RETRIES,
+    RetryPolicy,
+    client_options,
+    document_of,
+    request_options,
+    text_of,
+)
+from recollect.client.types import (
     AnalyzeOptions,
+    ConflictListOptions,
     ContextAnswer,
     ContextOptions,
+    DecisionListOptions,
     Event,
     EventOptions,
     IngestAnswer,
@@ -36,7 +41,7 @@ from recollect.client.shapes import (
 )
 
 
-class Recollect(Decisions, ArbitrationMethods):
+class Recollect:
     """Long-term memory behind a URL. A context manager; safe to share by threads.
 
     Every method raises RecollectApiError where the server answers with an error, and ConnectionFailed where no
@@ -75,20 +80,21 @@ class Recollect(Decisions, ArbitrationMethods):
         **narrowing: Unpack[Narrowing],
     ) -> IngestAnswer:
         """Stores 1 to 100 events; one result each. Raises Unprocessable where all were invalid."""
-        call = calls.add_events(user_id, events, conversation_id, idempotency_key, narrowing)
-        return cast(IngestAnswer, self._answer(call))
+        body = {"user_id": user_id, **narrowing, "conversation_id": conversation_id, "events": list(events)}
+        return cast(IngestAnswer, self._answer(post_once(idempotency_key, "events", body=body)))
 
     def analyze(self, text: str, **options: Unpack[AnalyzeOptions]) -> Json:
         """What ingest and retrieval would decide of a text; stores nothing."""
-        return self._answer(calls.analyze(text, **options))
+        return self._answer(post("analyze", body={"text": text, **options}))
 
     def events(self, user_id: str, **options: Unpack[EventOptions]) -> Iterator[Event]:
         """The timeline, newest first, through all pages; without bounds the last 30 days."""
-        return cast(Iterator[Event], self._items(calls.events(user_id, **options), "events"))
+        query = {name.rstrip("_"): value for name, value in options.items()}
+        return cast(Iterator[Event], self._items(get("users", user_id, "events", query=query), "events"))
 
     def event(self, user_id: str, event_id: str, **options: Unpack[Narrowing]) -> Event:
         """One event. Raises NotFound."""
-        return cast(Event, self._answer(calls.event(user_id, event_id, **options)))
+        return cast(Event, self._answer(get("users", user_id, "events", event_id, query=options)))
 
     def delete_event(
         self,
@@ -103,34 +109,36 @@ class Recollect(Decisions, ArbitrationMethods):
 
         Raises NotFound, or VersionMismatch for another version.
         """
-        call = calls.delete_event(user_id, event_id, version, narrowing)
-        self._answer(erasure_calls.rejecting(call) if reject else call)
+        query = {**narrowing, "reject": "true" if reject else None}
+        self._answer(delete("users", user_id, "events", event_id, version=version, query=query))
 
     def delete_key(self, user_id: str, key: str, **narrowing: Unpack[Narrowing]) -> None:
         """Deletes a slot with its whole history; no older value comes back. Raises NotFound."""
-        self._answer(calls.delete_key(user_id, key, narrowing))
+        self._answer(delete("users", user_id, "keys", key, query=narrowing))
 
     def conversations(self, user_id: str, *, limit: int | None = None) -> Iterator[Json]:
         """The conversations, the last begun first, through all pages; `limit` is a page's."""
-        return self._items(calls.conversations(user_id, limit), "conversations")
+        return self._items(get("users", user_id, "conversations", query={"limit": limit}), "conversations")
 
     def save_memory(
         self, user_id: str, content: str, *, idempotency_key: str | None = None, **options: Unpack[MemoryOptions]
     ) -> Memory:
         """Saves one memory, or answers the one that says the same. Raises Conflict where its value was rejected."""
-        return cast(Memory, self._answer(calls.save_memory(user_id, content, idempotency_key, **options)))
+        body = {"user_id": user_id, "content": content, **options}
+        return cast(Memory, self._answer(post_once(idempotency_key, "memories", body=body)))
 
     def memories(self, user_id: str, **options: Unpack[MemoryListOptions]) -> Iterator[Memory]:
         """The memories, the last made first, through all pages."""
-        return cast(Iterator[Memory], self._items(calls.memories(user_id, **options), "memories"))
+        return cast(Iterator[Memory], self._items(get("users", user_id, "memories", query=options), "memories"))
 
     def memory(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> Memory:
         """One memory. Raises NotFound."""
-        return cast(Memory, self._answer(calls.memory(user_id, memory_id, narrowing)))
+        return cast(Memory, self._answer(get("users", user_id, "memories", memory_id, query=narrowing)))
 
     def memory_history(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> list[Json]:
         """Every version of a memory, the oldest first. Raises NotFound."""
-        return list(self._answer(calls.memory(user_id, memory_id, narrowing, "/history"))["history"])
+        call = get("users", user_id, "memories", memory_id, "history", query=narrowing)
+        return list((self._answer(call))["history"])
 
     def patch_memory(
         self,
@@ -145,7 +153,8 @@ class Recollect(Decisions, ArbitrationMethods):
 
         Raises VersionMismatch where `version` is not its own.
         """
-        return cast(Memory, self._answer(calls.patch_memory(user_id, memory_id, changes, version, narrowing)))
+        call = patch("users", user_id, "memories", memory_id, body=changes, version=version, query=narrowing)
+        return cast(Memory, self._answer(call))
 
     def delete_memory(
         self,
@@ -160,20 +169,22 @@ class Recollect(Decisions, ArbitrationMethods):
 
         Raises NotFound, or VersionMismatch.
         """
-        call = calls.delete_memory(user_id, memory_id, version, narrowing)
-        self._answer(erasure_calls.rejecting(call) if reject else call)
+        query = {**narrowing, "reject": "true" if reject else None}
+        self._answer(delete("users", user_id, "memories", memory_id, version=version, query=query))
 
     def search(self, user_id: str, query: str | None = None, **options: Unpack[SearchOptions]) -> SearchAnswer:
         """What memory holds about a query or a `vector`, best first."""
-        return cast(SearchAnswer, self._answer(calls.search(user_id, query, **options)))
+        call = post("search", body={"user_id": user_id, "query": query, **options})
+        return cast(SearchAnswer, self._answer(call))
 
     def feedback(self, user_id: str, positive: bool, *, mode: Literal["intent", "other"] = "intent") -> Json:
         """Says whether a search helped; it is counted, and nothing is stored."""
-        return self._answer(calls.feedback(user_id, positive, mode))
+        return self._answer(post("feedback", body={"user_id": user_id, "positive": positive, "mode": mode}))
 
     def context(self, user_id: str, text: str, **options: Unpack[ContextOptions]) -> ContextAnswer:
         """What the next model call should get for this input."""
-        return cast(ContextAnswer, self._answer(calls.context(user_id, text, **options)))
+        call = post("context", body={"user_id": user_id, "input": text, **options})
+        return cast(ContextAnswer, self._answer(call))
 
     def turn(
         self,
@@ -188,24 +199,24 @@ class Recollect(Decisions, ArbitrationMethods):
 
         Raises UpstreamFailed where the model failed; the input is stored all the same.
         """
-        call = calls.turn(user_id, text, idempotency_key, timeout_seconds, **options)
-        return cast(TurnAnswer, self._answer(call))
+        call = post_once(idempotency_key, "turns", body={"user_id": user_id, "input": text, **options})
+        return cast(TurnAnswer, self._answer(replace(call, timeout_seconds=timeout_seconds)))
 
     def tool_calls(self, text: str, *, idempotency_key: str | None = None, **options: Unpack[ToolCallOptions]) -> Json:
         """The tool calls in a model's text and the text without them; with `execute` also what came of each."""
-        return self._answer(calls.tool_calls(text, idempotency_key, **options))
+        return self._answer(post_once(idempotency_key, "tool-calls", body={"text": text, **options}))
 
     def health(self) -> Json:
         """Whether the process answers."""
-        return self._answer(calls.HEALTH)
+        return self._answer(get("health"))
 
     def ready(self) -> Json:
         """Readiness, part by part; not being ready is an answer, not an error."""
-        return self._answer(calls.READY)
+        return self._answer(replace(get("ready"), not_ready_is_an_answer=True))
 
     def bus(self, event_type: str | None = None, after: str | None = None) -> Json:
         """What was published last, oldest first; for administrators."""
-        return self._answer(calls.bus(event_type, after))
+        return self._answer(get("bus", query={"type": event_type, "after": after}))
 
     def signal(
         self,
@@ -217,97 +228,190 @@ class Recollect(Decisions, ArbitrationMethods):
         idempotency_key: str | None = None,
     ) -> Json:
         """A warning suspends the tenant's automatic promotion, healthy resumes it; for administrators."""
-        return self._answer(bridge_calls.signal(kind, source, severity, reason, idempotency_key))
+        body = {"type": kind, "source": source, "severity": severity, "reason": reason}
+        return self._answer(post_once(idempotency_key, "signals", body=body))
 
     def audit(
         self, user_id: str, *, target_id: str | None = None, action: str | None = None, limit: int | None = None
     ) -> Iterator[Json]:
         """Every change and refusal of a user's memory, newest first, through all pages; `limit` is a page's."""
-        return self._items(bridge_calls.audit(user_id, target_id, action, limit), "entries")
+        query = {"target_id": target_id, "action": action, "limit": limit}
+        return self._items(get("users", user_id, "audit", query=query), "entries")
 
     def ledger(
         self, user_id: str, *, outcome: str | None = None, event_id: str | None = None, limit: int | None = None
     ) -> Iterator[Json]:
         """What the bridge made of events, newest first, through all pages; `limit` is a page's."""
-        return self._items(bridge_calls.ledger(user_id, outcome, event_id, limit), "entries")
+        query = {"outcome": outcome, "event_id": event_id, "limit": limit}
+        return self._items(get("users", user_id, "ledger", query=query), "entries")
 
     def rules(self) -> Json:
         """The tenant's rules, resolved, with their version; for administrators."""
-        return self._answer(calls.RULES)
+        return self._answer(get("rules"))
 
     def put_rules(self, document: Mapping[str, Any], *, version: str | None = None) -> Json:
         """Replaces the tenant's own rules; `{}` removes them. Raises VersionMismatch where `version` is not theirs."""
-        return self._answer(calls.put_rules(document, version))
+        return self._answer(put("rules", body=document, version=version))
 
     def knowledge(self, namespace: str | None = None, *, limit: int | None = None) -> Iterator[Json]:
         """What was taught, by namespace and key, through all pages; `limit` is a page's."""
-        return self._items(calls.knowledge(namespace, limit), "entries")
+        segments = ("knowledge",) if namespace is None else ("knowledge", namespace)
+        return self._items(get(*segments, query={"limit": limit}), "entries")
 
     def knowledge_entry(self, namespace: str, key: str) -> Json:
         """One entry. Raises NotFound."""
-        return self._answer(calls.knowledge_entry(namespace, key))
+        return self._answer(get("knowledge", namespace, key))
 
     def put_knowledge(self, namespace: str, key: str, value: Any, *, version: int | None = None) -> Json:
         """Makes or replaces an entry. Raises VersionMismatch where `version` is not its version."""
-        return self._answer(calls.put_knowledge(namespace, key, value, version))
+        return self._answer(put("knowledge", namespace, key, body={"value": value}, version=version))
 
     def delete_knowledge(self, namespace: str, key: str, *, version: int | None = None) -> None:
         """Deletes an entry. Raises NotFound, and VersionMismatch where `version` is not its version."""
-        self._answer(calls.delete_knowledge(namespace, key, version))
+        self._answer(delete("knowledge", namespace, key, version=version))
 
     def knowledge_prompt(self, store: str | None = None) -> str:
         """What a prompt says of the store, of every store where none is named; may be empty."""
-        return str((self._answer(calls.knowledge_prompt(store)))["prompt"])
+        call = get("knowledge", query={"format": "prompt", "store": store})
+        return str((self._answer(call))["prompt"])
 
     def resolve(self, text: str, store: str, *, filter: str | None = None, comments: str | None = None) -> Json:
         """The query with learnt terms replaced and the conditions of learnt rules in its filter."""
-        return self._answer(calls.resolve(text, store, filter, comments))
+        body = {"text": text, "store": store, "filter": filter, "comments": comments}
+        return self._answer(post("knowledge", "resolve", body=body))
 
     def learn(
         self, text: str, store: str | None = None, *, dry_run: bool = False, idempotency_key: str | None = None
     ) -> Json:
         """Learns what the text says a word means; the answer has no `tool_call` where it says nothing of the kind."""
-        return self._answer(calls.learn(text, store, dry_run, idempotency_key))
+        body = {"text": text, "store": store, "dry_run": dry_run}
+        return self._answer(post_once(idempotency_key, "knowledge", "learn", body=body))
 
     def summaries(self, user_id: str, *, persona_id: str | None = None, limit: int | None = None) -> Iterator[Json]:
         """Summaries, newest first, through all pages; without a persona those of all. `limit` is a page's."""
-        return self._items(calls.summaries(user_id, persona_id, limit), "summaries")
+        query = {"persona_id": persona_id, "limit": limit}
+        return self._items(get("users", user_id, "summaries", query=query), "summaries")
 
     def summarize(
         self, user_id: str, *, force: bool = False, persona_id: str | None = None, idempotency_key: str | None = None
     ) -> Json:
         """Makes a summary where one is due, or forced. Raises UpstreamFailed where the model fails."""
-        return self._answer(calls.summarize(user_id, persona_id, force, idempotency_key))
+        query = {"persona_id": persona_id, "force": "true" if force else None}
+        return self._answer(post_once(idempotency_key, "users", user_id, "summaries", query=query))
 
     def goals(self, user_id: str, *, persona_id: str | None = None) -> list[Json]:
         """The goals that the user follows, or has followed."""
-        return list((self._answer(calls.goals(user_id, persona_id)))["goals"])
+        call = get("users", user_id, "goals", query={"persona_id": persona_id})
+        return list((self._answer(call))["goals"])
 
     def patch_goal(self, user_id: str, goal_id: str, changes: Mapping[str, Any], *, version: int | None = None) -> Json:
         """Changes any of goal, status, check_in_frequency. Raises VersionMismatch where `version` is not its own."""
-        return self._answer(calls.patch_goal(user_id, goal_id, changes, version))
+        return self._answer(patch("users", user_id, "goals", goal_id, body=present(changes), version=version))
 
     def check_in(
         self, user_id: str, goal_id: str, day: date | str, status: str, *, idempotency_key: str | None = None
     ) -> Json:
         """Notes that an occasion was `completed` or `missed`; answers the goal. Raises NotFound."""
-        return self._answer(calls.check_in(user_id, goal_id, day, status, idempotency_key))
+        segments, body = ("users", user_id, "goals", goal_id, "check-ins"), {"date": day, "status": status}
+        return self._answer(post_once(idempotency_key, *segments, body=body))
+
+    def decisions(self, user_id: str, **options: Unpack[DecisionListOptions]) -> Iterator[Json]:
+        """What was decided between memories, what the newest records won first, through all pages."""
+        return self._items(get("users", user_id, "arbitrations", query=options), "arbitrations")
+
+    def revert_decision(
+        self, user_id: str, decision_id: str, *, idempotency_key: str | None = None, **narrowing: Unpack[Narrowing]
+    ) -> Json:
+        """Takes a decision back: answers it with the `memory` that counts now. Raises NotFound, Conflict."""
+        segments = ("users", user_id, "arbitrations", decision_id, "revert")
+        return self._answer(post_once(idempotency_key, *segments, query=narrowing))
+
+    def conflicts(self, user_id: str, **options: Unpack[ConflictListOptions]) -> Iterator[Json]:
+        """Memories of which nobody can tell which counts, and those that were settled, through all pages."""
+        return self._items(get("users", user_id, "conflicts", query=options), "conflicts")
+
+    def resolve_conflict(
+        self,
+        user_id: str,
+        conflict_id: str,
+        winner: str,
+        *,
+        idempotency_key: str | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Json:
+        """The winner counts, the other one is superseded by it. Raises NotFound, Conflict, Unprocessable."""
+        segments, body = ("users", user_id, "conflicts", conflict_id, "resolve"), {"winner": winner}
+        return self._answer(post_once(idempotency_key, *segments, body=body, query=narrowing))
+
+    def arbitrate(
+        self,
+        candidate: Mapping[str, Any],
+        existing: Sequence[Mapping[str, Any]] = (),
+        *,
+        options: Mapping[str, Any] | None = None,
+        rule: str | None = None,
+        apply: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Json:
+        """Which of a candidate and existing memories counts; `apply` stores it, without existing ones of the store."""
+        body = {"candidate": candidate, "existing": list(existing), "options": options, "rule": rule}
+        if apply:
+            return self._answer(post_once(idempotency_key, "arbitrations", body={**body, "apply": True}))
+        return self._answer(post("arbitrations", body=body))
+
+    def merge(
+        self, first: Mapping[str, Any], second: Mapping[str, Any], *, options: Mapping[str, Any] | None = None
+    ) -> Json:
+        """Two statements as one, and what was done; stores nothing."""
+        body = {"first": first, "second": second, "options": options}
+        return self._answer(post("merges", body=body))
+
+    def merge_rules(self, *, limit: int | None = None) -> Iterator[Json]:
+        """All merge rules; with a limit, which is a page's, by name."""
+        return self._items(get("merge-rules", query={"limit": limit}), "rules")
+
+    def merge_rule(self, name: str) -> Json:
+        """A merge rule, raw and `resolved`. Raises NotFound."""
+        return self._answer(get("merge-rules", name))
+
+    def put_merge_rule(self, name: str, document: Mapping[str, Any], *, version: int | None = None) -> Json:
+        """Registers or replaces a merge rule. Raises VersionMismatch for another version."""
+        return self._answer(put("merge-rules", name, body=document, version=version))
+
+    def patch_merge_rule(self, name: str, changes: Mapping[str, Any], *, version: int | None = None) -> Json:
+        """Merges changes into a merge rule; None takes a property away. Raises NotFound and VersionMismatch."""
+        return self._answer(patch("merge-rules", name, body=changes, version=version))
+
+    def delete_merge_rule(self, name: str, *, version: int | None = None) -> None:
+        """Deletes a merge rule. Raises NotFound, VersionMismatch, and Conflict where another one extends it."""
+        self._answer(delete("merge-rules", name, version=version))
+
+    def import_merge_rules(self, rules: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None) -> Json:
+        """Registers all of these merge rules, as `merge_rules` gives them, or none."""
+        call = post_once(idempotency_key, "merge-rules", "import", body={"rules": list(rules)})
+        return self._answer(call)
+
+    def match_merge_rule(self, candidate: Mapping[str, Any]) -> Json:
+        """The merge rule that a candidate meets: its name, and what it says."""
+        return self._answer(post("merge-rules", "match", body={"candidate": candidate}))
 
     def export(self, user_id: str, **narrowing: Unpack[Narrowing]) -> Iterator[str]:
         """All records of a user as pages of NDJSON, oldest first; `import_page` takes one."""
-        call: Call | None = archive_calls.export(user_id, narrowing)
+        call: Call | None = get("users", user_id, "export", query=narrowing)
         while call is not None:
             response = self._response(call)
-            yield lines(call, response)
-            call = archive_calls.next_page(call, response.headers.get("Link", ""))
+            yield text_of(call, response)
+            call = next_page(call, response.headers.get("Link", ""))
 
     def import_page(self, user_id: str, page: str, *, idempotency_key: str | None = None) -> Json:
         """Stores a page of an export as this user's; counts what was created, duplicate, refused, invalid."""
-        return self._answer(archive_calls.import_page(user_id, page, idempotency_key))
+        call = post_once(idempotency_key, "users", user_id, "import")
+        headers = {**call.headers, "Content-Type": "application/x-ndjson"}
+        return self._answer(replace(call, content=page.encode(), headers=headers))
 
     def snapshots(self, *, limit: int | None = None) -> Iterator[Json]:
         """The tenant's snapshots, the newest first, through all pages; for administrators."""
-        return self._items(archive_calls.snapshots(limit), "snapshots")
+        return self._items(get("snapshots", query={"limit": limit}), "snapshots")
 
     def run_job(
         self, kind: str, *, wait: bool = False, idempotency_key: str | None = None, **parameters: str | bool
@@ -316,41 +420,44 @@ class Recollect(Decisions, ArbitrationMethods):
 
         `wait` has a laptop answer when it has ended.
         """
-        return self._answer(archive_calls.run_job(kind, parameters, wait, idempotency_key))
+        query = {"wait": "true" if wait else None}
+        return self._answer(post_once(idempotency_key, "jobs", kind, body=parameters, query=query))
 
     def job(self, job_id: str) -> Json:
         """A job as it stands; for administrators. Raises NotFound."""
-        return self._answer(archive_calls.job(job_id))
+        return self._answer(get("jobs", job_id))
 
     def rejections(self, user_id: str, **narrowing: Unpack[Narrowing]) -> Iterator[Json]:
         """The values that were rejected, oldest first: ids, times, scopes, through all pages."""
-        return self._items(erasure_calls.rejections(user_id, narrowing), "rejections")
+        return self._items(get("users", user_id, "rejections", query=narrowing), "rejections")
 
     def lift_rejection(self, user_id: str, rejection_id: str) -> None:
         """Lets a rejected value in again. Raises NotFound."""
-        self._answer(erasure_calls.lift_rejection(user_id, rejection_id))
+        self._answer(delete("users", user_id, "rejections", rejection_id))
 
     def erase_user(self, user_id: str) -> str:
         """Erases a user everywhere: from the answer, the erasure's id, on nothing that was said before is read."""
-        return str((self._answer(erasure_calls.erase_user(user_id)))["erasure_id"])
+        return str((self._answer(delete("users", user_id)))["erasure_id"])
 
     def erasure(self, erasure_id: str) -> Json:
         """How far an erasure is. Raises NotFound."""
-        return self._answer(erasure_calls.erasure(erasure_id))
+        return self._answer(get("erasures", erasure_id))
 
     def openapi(self) -> Json:
         """The document that describes the surface."""
-        return self._answer(calls.OPENAPI)
+        return self._answer(get("openapi.json"))
 
     def _items(self, call: Call, name: str) -> Iterator[Json]:
         page = self._answer(call)
-        yield from page[name]
+        for item in page[name]:
+            yield item
         while page.get("next_cursor"):
             page = self._answer(call.after(page["next_cursor"]))
-            yield from page[name]
+            for item in page[name]:
+                yield item
 
     def _answer(self, call: Call) -> dict[str, Any]:
-        return document(call, self._response(call))
+        return document_of(call, self._response(call))
 
     def _response(self, call: Call) -> httpx.Response:
         attempt = 1
@@ -362,17 +469,9 @@ class Recollect(Decisions, ArbitrationMethods):
             attempt += 1
 
     def _attempt(self, call: Call, attempt: int) -> tuple[httpx.Response | None, float | None]:
-        """The answer, and how long to wait before the next try; no answer always comes with a wait."""
+        """The answer, and the seconds to wait before the next try; without an answer there is always a wait."""
         try:
-            response = self._http.request(
-                call.method,
-                call.path,
-                params=call.query,
-                json=call.body,
-                content=call.content,
-                headers=call.headers,
-                timeout=self._http.timeout if call.timeout_seconds is None else call.timeout_seconds,
-            )
+            response = self._http.request(**request_options(call))
         except httpx.TransportError as error:
             pause = self._retries.pause_after_failure(attempt)
             if pause is None:

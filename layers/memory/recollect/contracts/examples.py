@@ -1,24 +1,29 @@
-"""Small builders for the suites: scopes nobody else uses, events, writes, index documents, vectors."""
+"""Small builders for the suites: scopes nobody else uses, events, writes, index documents, vectors.
+
+What the suites of `SearchIndex` stand on: the fixture, the hook, and a few ways to ask.
+"""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
+import pytest
 
-from recollect.domain.documents import index_document
-from recollect.domain.embedding import FloatArray, pack_vector, unpack_vector
-from recollect.domain.event import ContentType, Event, Role, Source
-from recollect.domain.filters import SearchFilters
-from recollect.domain.identity import event_identity, value_fingerprint
-from recollect.domain.ids import IdSeed, IdSource
-from recollect.domain.lexical import query_terms
-from recollect.domain.nomination import IndexDocument, NominationRequest
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import EventWrite
+from recollect.core.event import ContentType, Event, Role, Source
+from recollect.core.ids import IdSeed, IdSource
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, pack_vector, unpack_vector
+from recollect.ports import SearchIndex
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import Arm, Candidate, IndexDocument, NominationRequest, Nominations
+from recollect.search_index.page import index_document
+from recollect.text.terms import query_terms
+from recollect.timeline.record import event_identity, value_fingerprint
+from recollect.timeline.timeline import EventWrite
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
 DIMENSION = 8
@@ -106,3 +111,52 @@ def a_request(text: str = "", **changes: Any) -> NominationRequest:
     """A wave for the text's terms, at NOW, 10 hits an arm; `filters` are fields of SearchFilters."""
     filters = SearchFilters(**{"now": NOW, **changes.pop("filters", {})})
     return NominationRequest(**{"filters": filters, "limit": 10, "terms": query_terms(text), **changes})
+
+
+BOTH_ARMS = (Arm.LEXICAL, Arm.VECTOR)
+
+
+class SearchIndexSetting:
+    """A subclass gives the fixture `index`, empty or shared, for vectors of `examples.DIMENSION` numbers."""
+
+    @pytest.fixture
+    def index(self) -> SearchIndex:
+        """The index under test, created."""
+        raise NotImplementedError("a subclass provides the index")
+
+    def admit(self, scope: Scope, events: Sequence[Event]) -> None:
+        """Called before these events are put: an index that reads from its timeline appends them here.
+
+        An event comes again when it has changed (`superseded_by`, `version`).
+        """
+
+    def put(
+        self,
+        index: SearchIndex,
+        scope: Scope,
+        events: Sequence[Event],
+        vectors: Sequence[FloatArray | None] | None = None,
+    ) -> None:
+        """Puts events, by default each with `a_vector()`; every one must be taken."""
+        self.admit(scope, events)
+        chosen = vectors if vectors is not None else [a_vector()] * len(events)
+        assert index.put([a_document(scope, e, v) for e, v in zip(events, chosen, strict=True)]) == []
+
+
+def arm_of(nominations: Nominations, arm: Arm) -> list[str]:
+    """The ids that an arm nominated, best first; its ranks are 1, 2, 3 and so on."""
+    ranked = sorted((hit.arms[arm], hit.ref.id) for hit in nominations.hits if arm in hit.arms)
+    assert [rank for rank, _ in ranked] == list(range(1, len(ranked) + 1))
+    return [event_id for _, event_id in ranked]
+
+
+def ids_of(items: Iterable[Event | Candidate]) -> set[str]:
+    """The ids of events or hits."""
+    return {item.ref.id for item in items}
+
+
+def seen(index: SearchIndex, scope: Scope, text: str = "paris", **changes: Any) -> set[str]:
+    """The ids that both arms show for the text and `a_vector()`; an arm that shows other than the other fails."""
+    found = index.nominate(scope, a_request(text, **{"vector": a_vector(), "limit": 100, **changes}))
+    assert set(arm_of(found, Arm.LEXICAL)) == set(arm_of(found, Arm.VECTOR)) == ids_of(found.hits)
+    return ids_of(found.hits)

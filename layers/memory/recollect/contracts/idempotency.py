@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from recollect.contracts.examples import FOUR_BYTES, NOW, RIGHT_TO_LEFT, a_seed
-from recollect.domain.errors import InFlight, KeyReused
-from recollect.domain.idempotency import KEPT_FOR, Claimed, IdempotencyClaim, Replay
+from recollect.core.errors import InFlight, KeyReused
+from recollect.core.idempotency import KEPT_FOR, Claimed, IdempotencyClaim, Replay
 from recollect.ports import IdempotencyStore
 
 LAPSE = timedelta(seconds=30)

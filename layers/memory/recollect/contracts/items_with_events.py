@@ -12,11 +12,11 @@ import pytest
 
 from recollect.contracts.examples import NOW, a_scope, a_seed, a_write, an_event, some_events
 from recollect.contracts.items import a_key, a_put
-from recollect.domain.errors import InvalidInput, VersionMismatch
-from recollect.domain.items import ABSENT, MOST_BYTES, MOST_WRITES, Due, Item, ItemWrite
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import AppendStatus, Removal
+from recollect.core.errors import InvalidInput, VersionMismatch
+from recollect.core.items import ABSENT, MOST_BYTES, MOST_WRITES, Due, Item, ItemWrite
+from recollect.core.scope import Scope
 from recollect.ports import Items, Timeline
+from recollect.timeline.timeline import AppendStatus, Removal
 
 Plant = Callable[[Scope, str], None]
 LATER = NOW + timedelta(seconds=5)

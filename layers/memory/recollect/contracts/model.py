@@ -8,10 +8,10 @@ from enum import StrEnum
 
 import pytest
 
+from recollect.context.model_call import Evidence, ModelRequest, Task
+from recollect.context.rendering import Message, MessageRole
 from recollect.contracts.examples import NOW
-from recollect.domain.errors import OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
-from recollect.domain.messages import Message, MessageRole
-from recollect.domain.model_call import Evidence, ModelRequest, Task
+from recollect.core.errors import OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
 SAID = "My lurcher is called Biscuit."

@@ -8,7 +8,11 @@ from datetime import timedelta
 import pytest
 
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope, an_event, some_events
-from recollect.domain.bus import (
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.memories.memory import promoted
+from recollect.ports import Publisher
+from recollect.timeline.bus import (
     EPISODIC_PRUNED,
     EPISODIC_SAVED,
     EPISODIC_WARNING,
@@ -20,10 +24,6 @@ from recollect.domain.bus import (
     episodic_saved,
     semantic_saved,
 )
-from recollect.domain.event import Event
-from recollect.domain.memory import promoted
-from recollect.domain.scope import Scope
-from recollect.ports import Publisher
 
 Keep = Callable[[Scope, list[Event]], None]
 Unreliable = Callable[[dict[str, int]], Publisher]

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from recollect.contracts.examples import HARD_IDS, NOW, a_scope, a_write, an_event, some_events, writes_of
-from recollect.contracts.timeline_window import a_query, project
-from recollect.domain.event import Event, EventType
-from recollect.domain.filters import TimeWindow
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import Projection, Removal
+from recollect.contracts.timeline import a_query, project
+from recollect.core.event import Event, EventType
+from recollect.core.scope import Scope
 from recollect.ports import Projections, Timeline
+from recollect.retrieval.filters import TimeWindow
+from recollect.timeline.timeline import Projection, Removal
 
 LAST = datetime(2199, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
 

@@ -12,22 +12,23 @@ import pytest
 from recollect.contracts.examples import (
     DIMENSION,
     NOW,
+    SearchIndexSetting,
     a_random_vector,
     a_request,
     a_scope,
     a_vector,
     an_event,
+    arm_of,
+    ids_of,
     some_events,
 )
-from recollect.contracts.search_index_setting import SearchIndexSetting, arm_of, ids_of
-from recollect.domain.candidate import Arm
-from recollect.domain.embedding import FloatArray, cosine
-from recollect.domain.event import Event
-from recollect.domain.filters import DropReason, TimeWindow, drop_reason
-from recollect.domain.lexical import TermStatistics, bm25, terms
-from recollect.domain.nomination import NominationRequest
-from recollect.domain.scope import Scope
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, cosine
 from recollect.ports import SearchIndex
+from recollect.retrieval.filters import DropReason, TimeWindow, drop_reason
+from recollect.retrieval.nomination import Arm, NominationRequest
+from recollect.text.terms import TermStatistics, bm25, terms
 
 WORDS = ["paris", "london", "rome", "berlin", "madrid", "lisbon", "vienna", "prague", "oslo", "dublin", "athens"]
 

@@ -6,13 +6,26 @@ from typing import Any
 
 import pytest
 
-from recollect.contracts.examples import HARD_IDS, NOW, a_document, a_request, a_scope, a_vector, an_event, some_events
-from recollect.contracts.search_index_setting import BOTH_ARMS, SearchIndexSetting, arm_of, ids_of, seen
-from recollect.domain.candidate import Arm
-from recollect.domain.event import EventType, Role, Source
-from recollect.domain.filters import TimeWindow
-from recollect.domain.scope import Scope
+from recollect.contracts.examples import (
+    BOTH_ARMS,
+    HARD_IDS,
+    NOW,
+    SearchIndexSetting,
+    a_document,
+    a_request,
+    a_scope,
+    a_vector,
+    an_event,
+    arm_of,
+    ids_of,
+    seen,
+    some_events,
+)
+from recollect.core.event import EventType, Role, Source
+from recollect.core.scope import Scope
 from recollect.ports import SearchIndex
+from recollect.retrieval.filters import TimeWindow
+from recollect.retrieval.nomination import Arm
 
 CROWD = 1_200
 TICK = timedelta(microseconds=1)

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS
-from recollect.domain.errors import InvalidInput, VersionMismatch
+from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.ports import SnapshotStore
 
 NAMES_TO_SPARE = tuple(hard for hard in HARD_IDS if "/" not in hard and hard != "...")

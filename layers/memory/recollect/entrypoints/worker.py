@@ -1,8 +1,9 @@
-"""Projection in the background: for `recollect serve` and for embedded use, and the drain that a command waits for.
+"""The threads of `recollect serve` and of embedded use, and the drain that a command waits for.
 
-A thread works through the pending markers: those that an earlier process left, those that this process announces,
-and on a slow poll those of other processes. On the AWS engines the table's stream is read beside it, through the
-`project` handler itself, and the markers are only the net below it.
+One thread works through the pending markers: those that an earlier process left, those that this process announces,
+and on a slow poll those of other processes. On the AWS engines another thread reads the table's stream as the function
+`project` does, and the markers are only the net below it. Three more do what a schedule does in the cloud: summaries
+(H-05, H-06, H-10), jobs, and the bridge's part of reconcile (P-10).
 """
 
 import logging
@@ -11,35 +12,113 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, Self
+from datetime import datetime
+from typing import Any, Protocol, Self
 
 from recollect.app import App
-from recollect.application.project_events import ProjectionReport
-from recollect.application.projection_attempt import raised_at
-from recollect.domain.errors import RecollectError
-from recollect.domain.event import EventRef
-from recollect.domain.scope import Scope
-from recollect.entrypoints.bridge_rounds import BridgeRounds
-from recollect.entrypoints.job_rounds import JobRounds
-from recollect.entrypoints.summary_rounds import SummaryRounds
+from recollect.core.errors import RecollectError
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.entrypoints.runtime import utc_now
+from recollect.jobs import run as run_jobs
+from recollect.memories import deferred_promotion as promote_deferred
+from recollect.summaries import run as run_summaries
+from recollect.timeline.project import ProjectionReport
+from recollect.timeline.projection_attempt import raised_at
 
 _LOG = logging.getLogger(__name__)
+_ROUND_SECONDS = 300.0
+_LONGEST_PAUSE_SECONDS = 300.0
+_DOUBLINGS = 8
 
 Clock = Callable[[], datetime]
+RemainingSeconds = Callable[[], float]
 
 
-def real_now() -> datetime:
-    """The time on the wall, in UTC."""
-    return datetime.now(UTC)
+class Report(Protocol):
+    """What a round did."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For a log line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a thread does again and again; it begins nothing with less than `reserve_seconds` left."""
+
+    name: str
+    reserve_seconds: float
+    run: Callable[[App, Clock, RemainingSeconds], Report]
+
+
+def _summaries(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Report:
+    report = app.summaries.run(clock, remaining_seconds)
+    if report.made or report.failed:
+        _LOG.info("summarized", extra=report.counts)
+    return report
+
+
+def _jobs(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Report:
+    app.deletion.apply_tombstones(clock(), remaining_seconds)
+    if not app.settings.test_clock:  # else requests live in a time of their own, and would lose all
+        app.archive.schedule_retention(clock())
+    if app.settings.engines == "local":
+        app.reindexing.begin(clock())
+    app.segments.compact_due(clock(), remaining_seconds)
+    report = app.run_jobs(clock, remaining_seconds)
+    if report.errors:
+        _LOG.warning("jobs that could not be run", extra={"errors": dict(report.errors)})
+    return report
+
+
+def _bridge(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Report:
+    report = app.memories.reconcile_bridge(clock(), remaining_seconds=remaining_seconds)
+    if any(report.counts.values()):
+        _LOG.info("bridge reconciled", extra=report.counts)
+    return report
+
+
+SUMMARIES = Work("summaries", run_summaries.RESERVE_SECONDS, _summaries)
+JOBS = Work("jobs", run_jobs.LEAST_SECONDS, _jobs)
+BRIDGE = Work("bridge", promote_deferred.RESERVE_SECONDS, _bridge)
+
+
+class Rounds:
+    """Rounds of one work until `stop` is set; the step under way is ended then, and no other one begun."""
+
+    def __init__(self, work: Work, app: App, clock: Clock, stop: threading.Event, pause_seconds: float) -> None:
+        self._work = work
+        self._app = app
+        self._clock = clock
+        self._stop = stop
+        self._pause_seconds = pause_seconds
+
+    def run(self) -> None:
+        """Until `stop` is set; after rounds that failed as a whole with longer and longer pauses."""
+        failed = 0
+        while not self._stop.wait(min(self._pause_seconds * 2**failed, _LONGEST_PAUSE_SECONDS)):
+            failed = 0 if self.round() else min(failed + 1, _DOUBLINGS)
+
+    def round(self) -> Report | None:
+        """One round; None where it failed as a whole, which is logged. What is due stays due."""
+        try:
+            return self._work.run(self._app, self._clock, self._remaining_seconds)
+        except RecollectError as error:
+            _LOG.warning(f"{self._work.name} failed", extra={"error": type(error).__name__})
+        except Exception as error:  # noqa: BLE001 - a defect must not end the thread
+            _LOG.error(f"{self._work.name} failed unexpectedly", extra={"error": type(error).__name__})
+        return None
+
+    def _remaining_seconds(self) -> float:
+        return 0.0 if self._stop.is_set() else self._work.reserve_seconds + _ROUND_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectorPolicy:
-    """How often markers are looked for without a call (`poll_seconds`), and how failures slow that down.
+    """How often the projector looks for markers without a call (`poll_seconds`), and how failures slow that down.
 
-    Summaries that are due are looked for every `summary_seconds`, jobs every `job_seconds`, what the bridge deferred
-    every `bridge_seconds`.
+    Summaries have a round every `summary_seconds`, jobs every `job_seconds`, the bridge every `bridge_seconds`.
     After a round without success the pause doubles from `first_pause_seconds` to `longest_pause_seconds`; an
     announcement ends a pause, but at most once in `hurried_pause_seconds`. `stop` waits `stop_seconds` at most.
     """
@@ -61,7 +140,7 @@ BESIDE_THE_STREAM = ProjectorPolicy(poll_seconds=15.0, summary_seconds=15.0, job
 class Projector:
     """A thread that projects what is pending; a context manager, or `start` and `stop`."""
 
-    def __init__(self, app: App, policy: ProjectorPolicy = LOCAL_POLICY, clock: Clock = real_now) -> None:
+    def __init__(self, app: App, policy: ProjectorPolicy = LOCAL_POLICY, clock: Clock = utc_now) -> None:
         self._app = app
         self._policy = policy
         self._clock = clock
@@ -72,10 +151,7 @@ class Projector:
     def start(self) -> None:
         """Begins with what an earlier process left. Once for each projector."""
         self._app.listeners.append(self._announced)
-        self._run_in_thread("recollect-projector", self._run)
-        self._run_in_thread("recollect-summaries", self._summaries().run)
-        self._run_in_thread("recollect-jobs", self._jobs().run)
-        self._run_in_thread("recollect-bridge", self._bridge().run)
+        self._start_threads()
 
     def stop(self) -> bool:
         """Ends after the page under way; False where that took longer than `stop_seconds`."""
@@ -95,17 +171,15 @@ class Projector:
     def __exit__(self, *error: object) -> None:
         self.stop()
 
-    def _summaries(self) -> SummaryRounds:
-        return SummaryRounds(self._app, self._clock, self._stop, self._policy.summary_seconds)
-
-    def _jobs(self) -> JobRounds:
-        return JobRounds(self._app, self._clock, self._stop, self._policy.job_seconds)
-
-    def _bridge(self) -> BridgeRounds:
-        return BridgeRounds(self._app, self._clock, self._stop, self._policy.bridge_seconds)
+    def _start_threads(self) -> None:
+        self._run_in_thread("projector", self._run)
+        policy = self._policy
+        pauses = {SUMMARIES: policy.summary_seconds, JOBS: policy.job_seconds, BRIDGE: policy.bridge_seconds}
+        for work, pause_seconds in pauses.items():
+            self._run_in_thread(work.name, Rounds(work, self._app, self._clock, self._stop, pause_seconds).run)
 
     def _run_in_thread(self, name: str, target: Callable[[], None]) -> None:
-        thread = threading.Thread(target=target, name=name, daemon=True)
+        thread = threading.Thread(target=target, name=f"recollect-{name}", daemon=True)
         self._threads.append(thread)
         thread.start()
 
@@ -120,7 +194,7 @@ class Projector:
             self._rest(failed_rounds)
 
     def _round(self) -> bool:
-        """Tries every marker once; whether all went well, or at least some did."""
+        """Tries every marker once; True unless every event of the round failed."""
         total = ProjectionReport()
         try:
             self._pages(total)
@@ -128,7 +202,7 @@ class Projector:
             _LOG.warning("projection failed", extra={"error": type(error).__name__})
             return False
         except Exception as error:  # noqa: BLE001 - a defect must not end the thread; the events stay marked
-            # No message and no traceback: they may quote what somebody said.
+            # No message and no traceback: they may quote a user's text.
             _LOG.error("projection failed unexpectedly", extra={"error": type(error).__name__, "at": raised_at(error)})
             return False
         _log(total)
@@ -137,7 +211,7 @@ class Projector:
     def _pages(self, total: ProjectionReport) -> None:
         after: str | None = None
         while not self._stop.is_set():
-            report, after = self._app.reconcile.page(self._clock(), after)
+            report, after = self._app.projection.reconcile.page(self._clock(), after)
             total.add(report)
             if after is None:
                 return
@@ -161,12 +235,9 @@ class StreamProjector(Projector):
         self._run_pump = run_pump
 
     def start(self) -> None:
-        """Begins both threads; what is announced comes with the stream, so nothing wakes the slow one."""
-        self._run_in_thread("recollect-projector", self._run)
-        self._run_in_thread("recollect-stream", self._pump)
-        self._run_in_thread("recollect-summaries", self._summaries().run)
-        self._run_in_thread("recollect-jobs", self._jobs().run)
-        self._run_in_thread("recollect-bridge", self._bridge().run)
+        """Begins the threads; what is announced comes with the stream, so nothing wakes the slow one."""
+        self._run_in_thread("stream", self._pump)
+        self._start_threads()
 
     def _pump(self) -> None:
         while not self._stop.is_set():
@@ -189,14 +260,14 @@ def background_projector(app: App) -> Projector:
 
 
 def stream_pump(app: App) -> Callable[[threading.Event], None]:
-    """Feeds the table's stream to the `project` handler until told to stop. Raises NotReady without a stream."""
+    """Feeds the table's stream to the `project` handler until the event is set. Raises NotReady without a stream."""
     from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
-    from recollect.adapters.aws.stream_pump import PumpPolicy, StreamPump
+    from recollect.adapters.aws.stream import PumpPolicy, StreamPump
     from recollect.adapters.aws.table import Table
-    from recollect.entrypoints.stream import project_records
+    from recollect.entrypoints.projection_runs import project_records
 
     def handle(event: dict[str, Any]) -> dict[str, Any]:
-        report = project_records(event["Records"], app.project, real_now())
+        report = project_records(event["Records"], app.projection.project, utc_now())
         _log(report.projection)
         return dict(report.answer)
 
@@ -232,8 +303,8 @@ def count_pending(app: App) -> int:
             return count
 
 
-def drain(app: App, progress: Callable[[int], None], clock: Clock = real_now, tries: int = 4) -> Drained:
-    """Projects until nothing is pending, or nothing moved in `tries` rounds; tells `progress` of each page.
+def drain(app: App, progress: Callable[[int], None], clock: Clock = utc_now, tries: int = 4) -> Drained:
+    """Projects until nothing is pending, or nothing moved in `tries` rounds; `progress` gets the count of each page.
 
     Raises nothing where a part is away: then events are left, and `failures` says why.
     """
@@ -249,7 +320,7 @@ def drain(app: App, progress: Callable[[int], None], clock: Clock = real_now, tr
 
 
 def _marked_again(app: App) -> bool:
-    """Whether what was projected last left markers of others behind: settling a contradiction may."""
+    """Whether the last page marked other events: settling a contradiction may do so."""
     try:
         return bool(app.parts.projections.pending(1, None).markers)
     except RecollectError:
@@ -257,12 +328,11 @@ def _marked_again(app: App) -> bool:
 
 
 def _drain_round(app: App, progress: Callable[[int], None], clock: Clock, done: Drained) -> None:
-    """One pass over all markers."""
     done.failures.clear()
     after: str | None = None
     while True:
         try:
-            report, after = app.reconcile.page(clock(), after)
+            report, after = app.projection.reconcile.page(clock(), after)
         except RecollectError as error:
             done.failures[type(error).__name__] += 1
             return

@@ -1,4 +1,4 @@
-"""From turns to events to store: undated turns get their time, what breaks a limit is told with its place."""
+"""From turns to events to store: undated turns get a time, a turn that breaks a limit becomes a bad entry."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from recollect.domain.drafting import EventDraft
 from recollect.importing.turns import BadEntry, Entries, Entry, LeftOut, Place, Turn
+from recollect.timeline.record import EventDraft
 
 WITHOUT_DATE = datetime(1970, 1, 1, tzinfo=UTC)
-"""When a turn was said of which nobody knows: before everything dated, and the same in every import."""
+"""The time of a turn whose export gives none: before everything dated, and the same in every import."""
 
 LONGEST_CONTENT_BYTES = 64 * 1024
 LONGEST_ID = 128

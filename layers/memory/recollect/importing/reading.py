@@ -1,17 +1,42 @@
-"""An export as a stream of entries, whatever its format."""
+"""An export as a stream of entries: which format a file has, by how it begins, and its lines or its document."""
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from recollect.domain.errors import InvalidInput
-from recollect.importing import chatgpt, claude, whatsapp
-from recollect.importing.detection import Container, ExportFormat, container_of
-from recollect.importing.json_lines import json_objects, numbered_lines
+from recollect.core.errors import InvalidInput
+from recollect.importing import assistants, whatsapp
 from recollect.importing.records import Record, turn_of_record
 from recollect.importing.turns import BadEntry, Entries, Place
+
+_LINES_LOOKED_AT = 20
+_HEAD_BYTES = 64 * 1024
+_FORMATS = "turns, messages, chatgpt, claude, whatsapp"
+LONGEST_LINE_BYTES = 16 * 1024 * 1024
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class ExportFormat(StrEnum):
+    """What `--format` takes. `turns`: JSON Lines; the others as their makers write them."""
+
+    AUTO = "auto"
+    TURNS = "turns"
+    MESSAGES = "messages"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    WHATSAPP = "whatsapp"
+
+
+class Container(StrEnum):
+    """How the entries lie in the file."""
+
+    JSON_LINES = "json lines"
+    JSON_DOCUMENT = "json document"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +125,10 @@ def _records(document: object) -> Sequence[object]:
 
 def _of_record(file: ExportFile, record: Record, place: Place, number: int, own_conversation: str) -> Entries:
     """A conversation of any of the exports, or a turn by itself; `own_conversation` is for a list of messages."""
-    if chatgpt.is_conversation(record) and file.format in (ExportFormat.AUTO, ExportFormat.CHATGPT):
-        yield from chatgpt.turns_of_conversation(record, place, number)
-    elif claude.is_conversation(record) and file.format in (ExportFormat.AUTO, ExportFormat.CLAUDE):
-        yield from claude.turns_of_conversation(record, place, number)
+    if assistants.is_chatgpt(record) and file.format in (ExportFormat.AUTO, ExportFormat.CHATGPT):
+        yield from assistants.turns_of_chatgpt(record, place, number)
+    elif assistants.is_claude(record) and file.format in (ExportFormat.AUTO, ExportFormat.CLAUDE):
+        yield from assistants.turns_of_claude(record, place, number)
     elif isinstance(record.get("conversations"), list):
         yield from _conversations(file, record, place, own_conversation)
     elif file.format in (ExportFormat.CHATGPT, ExportFormat.CLAUDE):
@@ -134,3 +159,72 @@ def _messages(record: Record, place: Place, own_conversation: str) -> Entries:
             yield turn_of_record(message, where, number, conversation_id)
         else:
             yield BadEntry(where, "is no JSON object")
+
+
+def container_of(stream: IO[bytes], wanted: ExportFormat) -> Container:
+    """What the first lines look like. Raises InvalidInput where they look like nothing that can be read."""
+    if wanted in (ExportFormat.TURNS, ExportFormat.WHATSAPP):
+        return Container.JSON_LINES if wanted is ExportFormat.TURNS else Container.TEXT
+    head = stream.read(_HEAD_BYTES).removeprefix(BYTE_ORDER_MARK).lstrip()
+    if not head:
+        raise InvalidInput("the file is empty")
+    if any(whatsapp.is_message_line(line) for line in head.decode("utf-8", "replace").splitlines()[:_LINES_LOOKED_AT]):
+        return Container.TEXT
+    if head.startswith(b"["):
+        return Container.JSON_DOCUMENT
+    stream.seek(0)
+    if any(_is_object(line) for _, _, line in islice(numbered_lines(stream), _LINES_LOOKED_AT)):
+        return Container.JSON_LINES
+    if head.startswith(b"{"):
+        return Container.JSON_DOCUMENT
+    raise InvalidInput(f"this is no export that can be told by its beginning; name it with --format ({_FORMATS})")
+
+
+def _is_object(line: bytes | None) -> bool:
+    if line is None or not line.startswith(b"{"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, Place, bytes | None]]:
+    """Each line with its number (from 1) and place; None for one over 16 MB, which is not read into memory."""
+    number = 0
+    while line := stream.readline(LONGEST_LINE_BYTES):
+        number += 1
+        whole = line.endswith(b"\n") or len(line) < LONGEST_LINE_BYTES
+        if not whole:
+            _skip_rest(stream)
+        yield number, Place(f"line {number}", stream.tell()), _without_mark(line, number) if whole else None
+
+
+def _skip_rest(stream: IO[bytes]) -> None:
+    while (part := stream.readline(LONGEST_LINE_BYTES)) and not part.endswith(b"\n"):
+        pass
+
+
+def _without_mark(line: bytes, number: int) -> bytes:
+    return line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+
+
+def json_objects(stream: IO[bytes]) -> Iterator[tuple[int, Place, dict[str, Any] | BadEntry]]:
+    """Each line's object, or why it is none; blank lines are passed over."""
+    for number, place, line in numbered_lines(stream):
+        if line is None:
+            yield number, place, BadEntry(place, f"is longer than {LONGEST_LINE_BYTES // 1024 // 1024} MB")
+        elif line.strip():
+            yield number, place, _object(line, place)
+
+
+def _object(line: bytes, place: Place) -> dict[str, Any] | BadEntry:
+    try:
+        value = json.loads(line)
+    except UnicodeDecodeError:
+        return BadEntry(place, "is not UTF-8")
+    except ValueError:
+        return BadEntry(place, "is no JSON")
+    except RecursionError:
+        return BadEntry(place, "is nested too deeply")
+    return value if isinstance(value, dict) else BadEntry(place, "is no JSON object")

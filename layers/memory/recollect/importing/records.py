@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import Role
-from recollect.domain.instants import parse_instant
-from recollect.importing.roles import role_of_name, role_of_speaker
-from recollect.importing.source_ids import stable_id
-from recollect.importing.turns import BadEntry, Entry, LeftOut, Place, Turn
+from recollect.core.errors import InvalidInput
+from recollect.core.event import Role
+from recollect.core.time import parse_instant
+from recollect.importing.turns import BadEntry, Entry, LeftOut, Place, Turn, role_of_name, role_of_speaker, stable_id
 
 Record = Mapping[str, object]
 
@@ -91,7 +89,6 @@ def _role(record: Record) -> Role | None:
 
 
 def _first(record: Record, names: Iterable[str]) -> object:
-    """The first of these fields that the record has, None where it has none or leaves it empty."""
     return next((record[name] for name in names if record.get(name) is not None), None)
 
 

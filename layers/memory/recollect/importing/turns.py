@@ -1,11 +1,21 @@
-"""What an export is read as: turns, entries that are no turns, and lines that cannot be read."""
+"""What an export is read as: turns, entries that are no turns, lines that cannot be read; whose each turn is."""
 
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.domain.event import Role
+from recollect.core.event import Role
+
+_ASSISTANTS = frozenset({
+    "ai", "ai assistant", "assistant", "bot", "chatbot", "chatgpt", "claude", "copilot", "gemini", "gpt", "gpt-4",
+    "llm", "meta ai", "model",
+})  # fmt: skip
+_PEOPLE = frozenset({"user", "human", "person", "customer"})
+_NOBODY = frozenset({"system", "developer", "tool", "function"})
+_LENGTH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +30,7 @@ class Place:
 class Turn:
     """One thing said. `timestamp` None: the export does not say when.
 
-    `source_id` tells the turn from every other of its conversation and is the same whenever the export is read.
+    `source_id` is unique in the conversation and the same whenever the export is read.
     """
 
     place: Place
@@ -34,7 +44,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An entry that nobody said: a system line, a tool's output, an image without words."""
+    """An entry that is no turn: a system line, a tool's output, an image without words."""
 
     place: Place
 
@@ -49,3 +59,27 @@ class BadEntry:
 
 Entry: TypeAlias = Turn | LeftOut | BadEntry
 Entries: TypeAlias = Iterator[Entry]
+
+
+def role_of_speaker(speaker: str | None) -> Role:
+    """The role by the speaker's name, where the export gives none: a person's unless it is an assistant's."""
+    return Role.BOT if speaker is not None and speaker.strip().casefold() in _ASSISTANTS else Role.USER
+
+
+def role_of_name(role: str) -> Role | None:
+    """The role of a role's name; None where nobody speaks in it (system, tool). Raises KeyError for an unknown one."""
+    name = role.strip().casefold()
+    if name in _NOBODY:
+        return None
+    if name in _ASSISTANTS or name in _PEOPLE:
+        return Role.BOT if name in _ASSISTANTS else Role.USER
+    raise KeyError(name)
+
+
+def stable_id(*parts: str | int | None) -> str:
+    """32 hex digits of what identifies the turn: its conversation, its position, who said what.
+
+    The content is in it, so that another turn at the same position of a conversation of the same name is not
+    taken for this one.
+    """
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_LENGTH]

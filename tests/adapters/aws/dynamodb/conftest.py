@@ -17,22 +17,19 @@ from moto.dynamodb.models.table import Table as MotoTable
 from conftest import Engines
 from moto_calls import OneCallAtATime
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.backoff import Backoff
-from recollect.adapters.aws.bus_log import BusLog
 from recollect.adapters.aws.concurrency import Threads
-from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
-from recollect.adapters.aws.erasing import DynamoDBEraser
+from recollect.adapters.aws.dynamodb_client import Backoff, ClientPolicy, dynamodb_client
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.item_access import ItemAccess
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
-from recollect.adapters.aws.publisher import AwsPublisher, EventBus
+from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
+from recollect.adapters.aws.removal import DynamoDBEraser
 from recollect.adapters.aws.table import table_definition
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.adapters.local.concurrency import Inline
 from recollect.contracts.examples import writes_of
-from recollect.domain.event import Event
-from recollect.domain.scope import Scope
+from recollect.core.event import Event
+from recollect.core.scope import Scope
 from recollect.ports import Concurrency
 
 PATIENT = ClientPolicy(connect_seconds=5, read_seconds=20)

@@ -13,22 +13,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from recollect.adapters.aws.bus_log import BusLog
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.item_access import ItemAccess
-from recollect.adapters.aws.item_format import Item
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.item_format import Attributes
+from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
-from recollect.adapters.aws.publisher import AwsPublisher
+from recollect.adapters.aws.publisher import AwsPublisher, BusLog
 from recollect.adapters.aws.timeline import DynamoDBTimeline
-from recollect.domain.bus import BusEvent, episodic_saved
-from recollect.domain.embedding import pack_vector, unpack_vector
-from recollect.domain.event import ContentType, Event, EventType, Role, Source
-from recollect.domain.idempotency import IdempotencyClaim
-from recollect.domain.ids import IdSeed
-from recollect.domain.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite, of_tenant
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import EventWrite, Projection, Removal
+from recollect.core.event import ContentType, Event, EventType, Role, Source
+from recollect.core.idempotency import IdempotencyClaim
+from recollect.core.ids import IdSeed
+from recollect.core.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.scope import Scope
+from recollect.core.vectors import pack_vector, unpack_vector
+from recollect.timeline.bus import BusEvent, episodic_saved
+from recollect.timeline.timeline import EventWrite, Projection, Removal
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 SCOPE = Scope("acme#1", "user~/🙂")
@@ -131,14 +129,14 @@ def _write_second_format(access: ItemAccess) -> None:
     DynamoDBTimeline(access).remove(REMOVED_SCOPE, REMOVED, Removal(empties_slot=True))
 
 
-def encoded(items: list[Item]) -> str:
+def encoded(items: list[Attributes]) -> str:
     """Items as JSON, binary as base64."""
     readable = [{name: _encoded(value) for name, value in item.items()} for item in items]
     ordered = sorted(readable, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
     return json.dumps(ordered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def decoded(text: str) -> list[Item]:
+def decoded(text: str) -> list[Attributes]:
     """Reads what `encoded` wrote."""
     return [{name: _decoded(value) for name, value in item.items()} for item in json.loads(text)]
 

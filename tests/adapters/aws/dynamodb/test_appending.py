@@ -9,14 +9,15 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled
-from recollect.adapters.aws import appending, keys
-from recollect.adapters.aws.backoff import Backoff
-from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws import keys
+from recollect.adapters.aws import timeline as appending
+from recollect.adapters.aws.dynamodb_client import Backoff
+from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, a_seed, a_write, an_event, some_events, writes_of
-from recollect.domain.errors import Conflict, InvalidInput, Throttled, Unavailable, UpstreamFailed
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import AppendStatus
+from recollect.core.errors import Conflict, InvalidInput, Throttled, Unavailable, UpstreamFailed
+from recollect.core.scope import Scope
+from recollect.timeline.timeline import AppendStatus
 
 Script = Callable[..., tuple[DynamoDBTimeline, Scripted, list[float]]]
 CONFLICT = cancelled("None", "None", "None", "TransactionConflict")

@@ -13,19 +13,18 @@ from typing import Any
 
 import pytest
 
-from recollect.adapters.aws.bus_log import BusLog
 from recollect.adapters.aws.dynamodb_client import listen
-from recollect.adapters.aws.item_access import ItemAccess
 from recollect.adapters.aws.item_format import item_bytes
+from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
-from recollect.adapters.aws.publisher import AwsPublisher
+from recollect.adapters.aws.publisher import AwsPublisher, BusLog
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_random_vector, a_seed, a_write, an_event
-from recollect.domain.bus import episodic_saved
-from recollect.domain.event import Event
-from recollect.domain.filters import TimeWindow
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import Projection, WindowQuery
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.retrieval.filters import TimeWindow
+from recollect.timeline.bus import episodic_saved
+from recollect.timeline.timeline import Projection, WindowQuery
 
 pytestmark = pytest.mark.engines
 

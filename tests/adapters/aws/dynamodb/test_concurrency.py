@@ -6,7 +6,7 @@ from contextvars import ContextVar
 import pytest
 
 from recollect.adapters.aws.concurrency import Threads
-from recollect.domain.errors import Throttled
+from recollect.core.errors import Throttled
 from recollect.ports import Concurrency
 
 WHO: ContextVar[str] = ContextVar("WHO", default="nobody")

@@ -16,10 +16,10 @@ from recollect.adapters.aws.dynamodb_client import (
     streams_client,
 )
 from recollect.adapters.aws.errors import translated
-from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, some_events, writes_of
-from recollect.domain.errors import Unavailable
+from recollect.core.errors import Unavailable
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from recollect.adapters.aws.errors import translated
-from recollect.domain.errors import (
+from recollect.core.errors import (
     ConfigurationError,
     NotReady,
     RecollectError,

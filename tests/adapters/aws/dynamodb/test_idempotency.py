@@ -5,10 +5,10 @@ from dataclasses import replace
 from adapters.aws.dynamodb.scripted import Scripted
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.items import ItemAccess
 from recollect.contracts.examples import a_seed
 from recollect.contracts.idempotency import ANSWER, a_claim, again
-from recollect.domain.idempotency import Claimed, Replay
+from recollect.core.idempotency import Claimed, Replay
 
 REAL_SECONDS = 2_000_000_000.5
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error
-from recollect.adapters.aws.backoff import Backoff
 from recollect.adapters.aws.concurrency import Threads
-from recollect.adapters.aws.item_access import ItemAccess, Walk
+from recollect.adapters.aws.dynamodb_client import Backoff
+from recollect.adapters.aws.items import ItemAccess, Walk
 from recollect.adapters.aws.keys import Key, SortRange
-from recollect.domain.errors import NotReady, Throttled, UpstreamFailed
+from recollect.core.errors import NotReady, Throttled, UpstreamFailed
 
 
 def an_item(number: int, partition: str = "p", size: int = 1) -> dict[str, Any]:

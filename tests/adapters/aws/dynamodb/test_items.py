@@ -8,14 +8,13 @@ import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.backoff import Backoff
-from recollect.adapters.aws.item_access import ItemAccess
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.dynamodb_client import Backoff
+from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope
 from recollect.contracts.items import a_key, a_put
-from recollect.domain.errors import StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
-from recollect.domain.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite
-from recollect.domain.scope import Scope
+from recollect.core.errors import StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
+from recollect.core.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite
+from recollect.core.scope import Scope
 
 Script = Callable[..., tuple[DynamoDBItems, Scripted]]
 TRIES = 3

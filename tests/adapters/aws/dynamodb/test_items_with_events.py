@@ -7,18 +7,17 @@ from typing import Any
 import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, cancelled
-from recollect.adapters.aws.backoff import Backoff
-from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws.dynamodb_client import Backoff
 from recollect.adapters.aws.item_format import projection_item
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
 from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
 from recollect.contracts.items import a_key, a_put
-from recollect.contracts.timeline_window import a_query
-from recollect.domain.errors import Conflict, RecollectError, Throttled, VersionMismatch
-from recollect.domain.event import EventType
-from recollect.domain.items import ABSENT, ItemWrite
-from recollect.domain.timeline import AppendStatus, Projection, Removal
+from recollect.contracts.timeline import a_query
+from recollect.core.errors import Conflict, RecollectError, Throttled, VersionMismatch
+from recollect.core.event import EventType
+from recollect.core.items import ABSENT, ItemWrite
+from recollect.timeline.timeline import AppendStatus, Projection, Removal
 
 Script = Callable[..., tuple[DynamoDBTimeline, Scripted]]
 KEY, OTHER = a_key("k"), a_key("other")

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from recollect.adapters.aws import keys
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW
-from recollect.domain.errors import InvalidInput, StoredDataError
-from recollect.domain.event import EventRef
-from recollect.domain.filters import TimeWindow
-from recollect.domain.instants import EARLIEST, LATEST
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput, StoredDataError
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import EARLIEST, LATEST
+from recollect.retrieval.filters import TimeWindow
 
 an_id = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("#~01"), min_size=1, max_size=128)
 an_instant = st.datetimes(datetime(1900, 1, 1), datetime(2199, 12, 31, 23, 59, 59, 999999), timezones=st.just(UTC))

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.adapters.aws.packing import pack_json, unpack_json
+from recollect.adapters.aws.item_format import pack_json, unpack_json
 from recollect.contracts.examples import an_event
-from recollect.domain.errors import StoredDataError
-from recollect.domain.record import to_record
+from recollect.core.errors import StoredDataError
+from recollect.timeline.record import to_record
 
 json_values = st.recursive(
     st.none()

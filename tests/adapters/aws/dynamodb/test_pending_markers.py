@@ -2,15 +2,16 @@
 
 import pytest
 
-from recollect.adapters.aws import keys, pending_markers
-from recollect.adapters.aws.item_access import ItemAccess
+from recollect.adapters.aws import keys
+from recollect.adapters.aws import projections as pending_markers
 from recollect.adapters.aws.item_format import pending_item
+from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.contracts.examples import a_scope, some_events
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import Event
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import PendingEvent
+from recollect.core.errors import InvalidInput
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.timeline.timeline import PendingEvent
 
 
 def mark(access: ItemAccess, scope: Scope, events: list[Event]) -> list[PendingEvent]:

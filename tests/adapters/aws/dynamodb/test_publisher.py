@@ -11,17 +11,17 @@ from botocore.exceptions import EndpointConnectionError
 from moto import mock_aws
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error
-from recollect.adapters.aws import bus_log, keys
-from recollect.adapters.aws.backoff import Backoff
-from recollect.adapters.aws.bus_log import BusLog
-from recollect.adapters.aws.item_access import ItemAccess, Walk
-from recollect.adapters.aws.publisher import AwsPublisher, EventBus
+from recollect.adapters.aws import keys
+from recollect.adapters.aws import publisher as bus_log
+from recollect.adapters.aws.dynamodb_client import Backoff
+from recollect.adapters.aws.items import ItemAccess, Walk
+from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, an_event, some_events, writes_of
 from recollect.contracts.publisher import a_warning, saved
-from recollect.domain.bus import BusEvent
-from recollect.domain.errors import UpstreamFailed
-from recollect.domain.event import EventRef
+from recollect.core.errors import UpstreamFailed
+from recollect.core.event import EventRef
+from recollect.timeline.bus import BusEvent
 
 NO_WAIT = Backoff(tries=3, sleep=lambda _: None)
 OK = {"EventId": "1"}

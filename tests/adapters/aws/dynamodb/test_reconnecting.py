@@ -7,7 +7,7 @@ import pytest
 from adapters.embedders.local_server import Reply, Server, running_server
 from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
 from recollect.adapters.aws.errors import translated
-from recollect.domain.errors import Unavailable
+from recollect.core.errors import Unavailable
 
 HANGS_UP = Reply(b"", 0)
 KEY = {"pk": {"S": "p"}, "sk": {"S": "s"}}

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error
 from recollect.adapters.aws.table import Table, table_definition
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
 
 MISSING = a_client_error("ResourceNotFoundException")
 

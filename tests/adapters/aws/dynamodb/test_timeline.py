@@ -7,15 +7,15 @@ from datetime import timedelta
 import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted
-from recollect.adapters.aws.item_access import ItemAccess
 from recollect.adapters.aws.item_format import event_item, item_bytes
+from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, a_seed, a_vector, a_write, an_event, some_events, writes_of
-from recollect.domain.event import Event
-from recollect.domain.filters import DropReason, TimeWindow
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import Projection, WindowQuery
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.retrieval.filters import DropReason, TimeWindow
+from recollect.timeline.timeline import Projection, WindowQuery
 
 MANY = RECORDS_PER_PAGE + 150
 

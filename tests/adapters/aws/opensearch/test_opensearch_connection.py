@@ -12,12 +12,11 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import pytest
 
 from adapters.aws.opensearch.scripted_engine import Answer, Asked, ScriptedEngine
-from recollect.adapters.aws.index_mapping import IndexPlan
+from recollect.adapters.aws.index_lifecycle import IndexPlan
 from recollect.adapters.aws.opensearch import OpenSearchIndex
-from recollect.adapters.aws.opensearch_client import OpenSearchConnection
-from recollect.adapters.aws.signing import Signing, signing_for
+from recollect.adapters.aws.opensearch_client import OpenSearchConnection, Signing, signing_for
 from recollect.contracts.examples import a_document, a_request, a_scope, a_vector, an_event
-from recollect.domain.errors import (
+from recollect.core.errors import (
     ConfigurationError,
     NotReady,
     RecollectError,

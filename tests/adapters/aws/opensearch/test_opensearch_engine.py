@@ -8,15 +8,26 @@ from uuid import uuid4
 import pytest
 
 from conftest import Engines
-from recollect.adapters.aws import index_answers, index_queries
-from recollect.adapters.aws.index_mapping import IndexPlan
+from recollect.adapters.aws import index_queries
+from recollect.adapters.aws import index_queries as index_answers
+from recollect.adapters.aws.index_lifecycle import IndexPlan
 from recollect.adapters.aws.opensearch import OpenSearchIndex
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection
-from recollect.contracts.examples import DIMENSION, NOW, a_document, a_request, a_scope, a_vector, an_event, some_events
-from recollect.contracts.search_index_setting import ids_of, seen
-from recollect.domain.candidate import Arm
-from recollect.domain.errors import NotReady, WritesBlocked
-from recollect.domain.filters import DropReason
+from recollect.contracts.examples import (
+    DIMENSION,
+    NOW,
+    a_document,
+    a_request,
+    a_scope,
+    a_vector,
+    an_event,
+    ids_of,
+    seen,
+    some_events,
+)
+from recollect.core.errors import NotReady, WritesBlocked
+from recollect.retrieval.filters import DropReason
+from recollect.retrieval.nomination import Arm
 
 pytestmark = pytest.mark.engines
 

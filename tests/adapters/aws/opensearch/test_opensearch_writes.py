@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from adapters.aws.opensearch.scripted_engine import Answer, ScriptedEngine
-from recollect.adapters.aws.index_mapping import IndexPlan, read_mapping
+from recollect.adapters.aws.index_lifecycle import IndexPlan, read_mapping
 from recollect.adapters.aws.opensearch import DOCUMENTS_A_REQUEST, REMOVAL_ATTEMPTS, OpenSearchIndex
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection
 from recollect.contracts.examples import a_document, a_scope, a_vector, some_events
-from recollect.domain.errors import NotReady, WritesBlocked
+from recollect.core.errors import NotReady, WritesBlocked
 from recollect.ports import IndexFailure
 
 PLAN = IndexPlan(prefix="p", generation="g", dimension=8)
@@ -168,7 +168,7 @@ def test_an_index_that_lost_its_name_gets_it_back(scripted: ScriptedEngine, inde
 @pytest.mark.parametrize(
     ("generation", "alias"),
     [
-        ("minilm-l6-v2.int8.1", r"p-minilm-l6-v2\.int8\.1"),
+        ("e5-small.int8.1", r"p-e5-small\.int8\.1"),
         (None, "p-none"),
         ("Org/Model:1", "p-org-model-1-[0-9a-f]{8}"),
     ],

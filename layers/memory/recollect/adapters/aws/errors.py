@@ -18,7 +18,7 @@ from botocore.exceptions import (
 )
 from botocore.exceptions import ConnectionError as ConnectionFailed
 
-from recollect.domain.errors import (
+from recollect.core.errors import (
     ConfigurationError,
     NotReady,
     RecollectError,

@@ -8,12 +8,21 @@ from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.errors import CONDITION_FAILED, code_of, translated
-from recollect.adapters.aws.item_access import SERVICE, ItemAccess
-from recollect.adapters.aws.item_format import Item, binary, instant, key_in, moment_in, number, text
-from recollect.adapters.aws.packing import pack_json, unpack_json
-from recollect.domain.errors import InFlight, KeyReused
-from recollect.domain.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, Replay
-from recollect.domain.ids import IdSeed
+from recollect.adapters.aws.item_format import (
+    Attributes,
+    binary,
+    instant,
+    key_in,
+    moment_in,
+    number,
+    pack_json,
+    text,
+    unpack_json,
+)
+from recollect.adapters.aws.items import SERVICE, ItemAccess
+from recollect.core.errors import InFlight, KeyReused
+from recollect.core.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, Replay
+from recollect.core.ids import IdSeed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class DynamoDBIdempotency:
         values = {":now": instant(claim.now), ":mine": instant(claim.lapses_at)}
         self._update(claim, "SET l = :now", "l = :mine", values)
 
-    def _outcome(self, claim: IdempotencyClaim, earlier: Item) -> ClaimOutcome:
+    def _outcome(self, claim: IdempotencyClaim, earlier: Attributes) -> ClaimOutcome:
         if earlier["b"]["S"] != claim.body_hash:
             raise KeyReused("this idempotency key was used with another body")
         if "a" in earlier:
@@ -48,11 +57,11 @@ class DynamoDBIdempotency:
             raise InFlight("a request with this idempotency key is being worked on")
         return Claimed(IdSeed.decode(earlier["s"]["S"]))
 
-    def _take_over(self, claim: IdempotencyClaim, earlier: Item) -> bool:
+    def _take_over(self, claim: IdempotencyClaim, earlier: Attributes) -> bool:
         values = {":lapse": instant(claim.lapses_at), ":lapsed": earlier["l"]}
         return self._update(claim, "SET l = :lapse", "l = :lapsed", values)
 
-    def _record(self, claim: IdempotencyClaim) -> Item:
+    def _record(self, claim: IdempotencyClaim) -> Attributes:
         kept_seconds = (claim.expires_at - claim.now).total_seconds()
         return {
             **keys.idempotency_key(claim.key_hash).attributes,
@@ -63,7 +72,7 @@ class DynamoDBIdempotency:
             "ttl": number(int(self.clock() + kept_seconds) + 1),
         }
 
-    def _put(self, claim: IdempotencyClaim) -> Item | None:
+    def _put(self, claim: IdempotencyClaim) -> Attributes | None:
         """Writes a new record where there is none, or a forgotten one; else answers the one there is."""
         record = self._record(claim)
         with translated(SERVICE):
@@ -81,7 +90,7 @@ class DynamoDBIdempotency:
                 return error.response.get("Item") or self.access.get(key_in(record))
         return None
 
-    def _update(self, claim: IdempotencyClaim, expression: str, condition: str, values: Item) -> bool:
+    def _update(self, claim: IdempotencyClaim, expression: str, condition: str, values: Attributes) -> bool:
         """Changes a record that still waits for this body's answer; False where there is none, or not as it was."""
         with translated(SERVICE):
             try:

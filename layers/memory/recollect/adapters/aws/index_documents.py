@@ -7,12 +7,11 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.candidate import Arm, Candidate
-from recollect.domain.embedding import FloatArray, pack_vector, unit, unpack_vector
-from recollect.domain.event import EventRef
-from recollect.domain.instants import from_microseconds, microseconds
-from recollect.domain.nomination import IndexDocument
-from recollect.domain.scope import Scope
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import from_microseconds, microseconds
+from recollect.core.vectors import FloatArray, pack_vector, unit, unpack_vector
+from recollect.retrieval.nomination import Arm, Candidate, IndexDocument
 
 FETCHED_FIELDS = (
     "event_id", "timestamp", "conversation_id", "terms", "length", "packed", "role", "speaker", "importance",

@@ -1,4 +1,9 @@
-"""How items are written and read, and what their attributes mean: their names are short because they are paid for.
+"""JSON in few bytes: what an item weighs is what its writing costs.
+
+The first byte names the form, so that a later one can be told: 0 plain JSON, 1 raw deflate with `_DICTIONARY`, which
+is frozen (what is stored was made with it). A turn of 1 KB fits in one write unit instead of two.
+
+How items are written and read, and what their attributes mean: their names are short because they are paid for.
 
 | item        | attributes beside `pk` and `sk`                                                                  |
 |-------------|--------------------------------------------------------------------------------------------------|
@@ -21,6 +26,7 @@ or the important ones may lack the tail anyway.
 """
 
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -28,20 +34,60 @@ from typing import Any, TypeAlias
 
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.keys import Key
-from recollect.adapters.aws.packing import pack_json, unpack_json
-from recollect.domain.embedding import pack_vector, unpack_vector
-from recollect.domain.errors import StoredDataError
-from recollect.domain.event import Event, EventRef
-from recollect.domain.instants import from_microseconds, microseconds, sortable
-from recollect.domain.items import Due, DueItem, ItemKey, ItemPath
-from recollect.domain.items import Item as KeptItem
-from recollect.domain.record import from_record, to_record
-from recollect.domain.scope import Scope
-from recollect.domain.slots import SlotEntry
-from recollect.domain.timeline import IMPORTANT_FROM, EventWrite, PendingEvent, Projection
+from recollect.core.errors import StoredDataError
+from recollect.core.event import Event, EventRef
+from recollect.core.items import Due, DueItem, ItemKey, ItemPath
+from recollect.core.items import Item as KeptItem
+from recollect.core.scope import Scope
+from recollect.core.time import from_microseconds, microseconds, sortable
+from recollect.core.vectors import pack_vector, unpack_vector
+from recollect.timeline.record import from_record, to_record
+from recollect.timeline.slots import SlotEntry
+from recollect.timeline.timeline import IMPORTANT_FROM, EventWrite, PendingEvent, Projection
+
+_PLAIN = b"\x00"
+_DEFLATED = b"\x01"
+_DICTIONARY = (
+    b'"status":"duplicate","reason":"refused","errors":[{"loc":["msg":"event_id":"results":[{"status":"created",'
+    b'"superseded_by":"superseded_at":"expires_at":"is_private":true,"views":"notes":"","category":"","title":"",'
+    b'"space_id":"","key":"","household_id":"","persona_id":"","event_type":"preference","event_type":"emotion",'
+    b'"event_type":"reminder","event_type":"task","source":"inferred","source":"system","source":"skill",'
+    b'"content_type":"default","content_type":"contextualfact","content_type":"factuallearning",'
+    b'"content_type":"userpreference","tags":["weather","greeting","news","time","preference","personal","question"],"metadata":{"source_id":"'
+    b'"version":2,{"format":1,"id":"019","user_id":"","conversation_id":"019","role":"bot","speaker":"","content":"'
+    b'","content_type":"assistantresponse","source":"conversation","timestamp":"202{"format":1,"id":"019'
+    b'","user_id":"user-","conversation_id":"","role":"user","content":"I ","content_type":"userinput",'
+    b'"source":"user","timestamp":"2026-01-01T00:00:00.000000Z","recorded_at":"2026-01-01T00:00:00.000000Z",'
+    b'"importance":0.4}'
+)
+
+
+def pack_json(value: object) -> bytes:
+    """The shorter of the two forms."""
+    plain = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
+    short = deflate.compress(plain) + deflate.flush()
+    return _DEFLATED + short if len(short) < len(plain) else _PLAIN + plain
+
+
+def unpack_json(data: bytes) -> Any:
+    """Reads what `pack_json` wrote. Raises StoredDataError where it cannot."""
+    try:
+        return json.loads(_plain(data))
+    except (zlib.error, ValueError) as error:
+        raise StoredDataError("a packed record cannot be read") from error
+
+
+def _plain(data: bytes) -> bytes:
+    if data[:1] == _PLAIN:
+        return data[1:]
+    if data[:1] != _DEFLATED:
+        raise StoredDataError("a packed record of an unknown form")
+    return zlib.decompressobj(-zlib.MAX_WBITS, _DICTIONARY).decompress(data[1:])
+
 
 Value: TypeAlias = dict[str, Any]
-Item: TypeAlias = dict[str, Value]
+Attributes: TypeAlias = dict[str, Value]
 
 
 def text(value: str) -> Value:
@@ -79,10 +125,10 @@ def item_bytes(item: Mapping[str, Value]) -> int:
     return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
 
 
-def event_item(scope: Scope, write: EventWrite) -> Item:
+def event_item(scope: Scope, write: EventWrite) -> Attributes:
     """A new event's item."""
     event = write.event
-    item: Item = {
+    item: Attributes = {
         **keys.event_key(scope, event.ref).attributes,
         **record_attributes(event),
         "d": text(write.identity),
@@ -92,7 +138,7 @@ def event_item(scope: Scope, write: EventWrite) -> Item:
     return item
 
 
-def record_attributes(event: Event) -> Item:
+def record_attributes(event: Event) -> Attributes:
     """Those of an event's attributes that change with its version."""
     return {"z": binary(pack_json(to_record(replace(event, embedding=None)))), "v": number(event.version)}
 
@@ -113,7 +159,7 @@ def event_ref_in(item: Mapping[str, Value]) -> EventRef:
     return place
 
 
-def dedupe_item(scope: Scope, write: EventWrite) -> Item:
+def dedupe_item(scope: Scope, write: EventWrite) -> Attributes:
     """What tells that an event was stored, and which."""
     return {
         **keys.dedupe_key(scope, write.identity).attributes,
@@ -122,7 +168,7 @@ def dedupe_item(scope: Scope, write: EventWrite) -> Item:
     }
 
 
-def pending_item(scope: Scope, ref: EventRef) -> Item:
+def pending_item(scope: Scope, ref: EventRef) -> Attributes:
     """What tells that an event is yet to be projected."""
     return {
         **keys.pending_key(scope, ref.id).attributes,
@@ -131,7 +177,7 @@ def pending_item(scope: Scope, ref: EventRef) -> Item:
     }
 
 
-def removal_marker_item(scope: Scope, event: Event) -> Item:
+def removal_marker_item(scope: Scope, event: Event) -> Attributes:
     """What tells that an event was removed, and what was derived from it not yet."""
     return pending_item(scope, event.ref) | keys.removal_key(scope, event.id).attributes
 
@@ -146,10 +192,10 @@ def marked_event(item: Mapping[str, Value]) -> PendingEvent:
     return PendingEvent(keys.user_of(item["u"]["S"]), marked_ref(item))
 
 
-def projection_item(scope: Scope, projection: Projection, event: Event | None) -> Item:
+def projection_item(scope: Scope, projection: Projection, event: Event | None) -> Attributes:
     """What is kept of a projection; with its index entries unless the event is gone."""
     ref = projection.ref
-    item: Item = {**keys.projection_key(scope, ref.id).attributes, "o": text(keys.index_order(ref))}
+    item: Attributes = {**keys.projection_key(scope, ref.id).attributes, "o": text(keys.index_order(ref))}
     if projection.vector is not None:
         item["x"] = binary(pack_vector(projection.vector))
     if projection.generation is not None:
@@ -157,8 +203,8 @@ def projection_item(scope: Scope, projection: Projection, event: Event | None) -
     return item | (_index_attributes(scope, event) if event else {})
 
 
-def _index_attributes(scope: Scope, event: Event) -> Item:
-    entries: Item = {}
+def _index_attributes(scope: Scope, event: Event) -> Attributes:
+    entries: Attributes = {}
     if not event.is_carrier:
         entries["c"] = text(keys.conversation_index(scope, event.conversation_id))
     if event.importance >= IMPORTANT_FROM:
@@ -188,7 +234,7 @@ def admitted(scope: Scope, item: Mapping[str, Value]) -> bool:
     return item["pk"]["S"] == keys.user_partition(scope) and scope.admits(persona, household)
 
 
-def slot_item(scope: Scope, slot: tuple[str, str, str], event: Event, emptied: bool | None = None) -> Item:
+def slot_item(scope: Scope, slot: tuple[str, str, str], event: Event, emptied: bool | None = None) -> Attributes:
     """An entry of a slot's history."""
     item = {**keys.slot_key(scope, slot, event.ref).attributes, "t": instant(event.recorded_at)}
     return item if emptied is None else item | {"r": {"BOOL": emptied}}
@@ -200,9 +246,9 @@ def slot_entry_in(item: Mapping[str, Value]) -> SlotEntry:
     return SlotEntry(keys.slot_entry_of(item["sk"]["S"]), moment_in(item, "t"), emptied)
 
 
-def kept_item_attributes(place: Key, kept: KeptItem) -> Item:
+def kept_item_attributes(place: Key, kept: KeptItem) -> Attributes:
     """An item of the port `Items`."""
-    item: Item = {
+    item: Attributes = {
         **place.attributes,
         "z": binary(pack_json(kept.value)),
         "v": number(kept.version),

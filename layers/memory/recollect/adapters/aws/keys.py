@@ -29,12 +29,12 @@ import struct
 from datetime import datetime
 from typing import NamedTuple
 
-from recollect.domain.errors import InvalidInput, StoredDataError
-from recollect.domain.event import EventRef
-from recollect.domain.filters import TimeWindow
-from recollect.domain.instants import from_microseconds, sortable
-from recollect.domain.items import ItemKey, ItemPath
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput, StoredDataError
+from recollect.core.event import EventRef
+from recollect.core.items import ItemKey, ItemPath
+from recollect.core.scope import Scope
+from recollect.core.time import from_microseconds, sortable
+from recollect.retrieval.filters import TimeWindow
 
 PENDING_SHARDS = 32
 BUS_SHARDS = 8

@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.adapters.aws import index_lifecycle
-from recollect.adapters.aws.index_answers import nominations_of
 from recollect.adapters.aws.index_documents import document_id, owner_of, scope_of, source_of
-from recollect.adapters.aws.index_mapping import IndexPlan, mapping_format
-from recollect.adapters.aws.index_queries import Wave
+from recollect.adapters.aws.index_lifecycle import IndexPlan, mapping_format
+from recollect.adapters.aws.index_queries import Wave, nominations_of
 from recollect.adapters.aws.opensearch_client import (
     WRITES_BLOCKED,
     OpenSearchConnection,
@@ -20,10 +19,10 @@ from recollect.adapters.aws.opensearch_client import (
     is_block,
     translated_errors,
 )
-from recollect.domain.errors import NotReady, Unavailable, WritesBlocked
-from recollect.domain.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
-from recollect.domain.scope import Scope
+from recollect.core.errors import NotReady, Unavailable, WritesBlocked
+from recollect.core.scope import Scope
 from recollect.ports import IndexFailure
+from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch

@@ -1,18 +1,30 @@
-"""What `project` keeps beside the events, on DynamoDB."""
+"""The walk over the pending markers of all users.
 
-from collections.abc import Sequence
+Markers lie in 32 partitions, in each by user and arrival, so that a user's newest are read consistently and a busy
+day throttles nobody; a global index by arrival would cost two units more for each event and lag behind. While each
+partition holds few of them, all are read and handed out oldest first. A backlog is walked partition by partition
+instead: each user's in the order of arrival, each marker read once.
+
+What `project` keeps beside the events, on DynamoDB.
+"""
+
+import heapq
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from botocore.exceptions import ClientError
 
-from recollect.adapters.aws import keys, pending_markers
+from recollect.adapters.aws import keys
+from recollect.adapters.aws import projections as pending_markers
 from recollect.adapters.aws.errors import CONDITION_FAILED, code_of, translated
-from recollect.adapters.aws.item_access import SERVICE, ItemAccess
 from recollect.adapters.aws.item_format import (
+    Attributes,
     event_in,
     instant,
+    key_in,
+    marked_event,
     number,
     pending_item,
     projection_in,
@@ -21,10 +33,67 @@ from recollect.adapters.aws.item_format import (
     slot_item,
     text,
 )
-from recollect.domain.event import Event, EventRef
-from recollect.domain.scope import Scope
-from recollect.domain.slots import place_of, slot_of
-from recollect.domain.timeline import PendingPage, Projection
+from recollect.adapters.aws.items import SERVICE, ItemAccess, Walk
+from recollect.adapters.aws.keys import Key
+from recollect.core.errors import InvalidInput
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.timeline.slots import place_of, slot_of
+from recollect.timeline.timeline import PendingPage, Projection
+
+FEW_PER_SHARD = 256
+
+_BY_ARRIVAL = "arrival"
+_BY_SHARD = "shard"
+
+
+def page(access: ItemAccess, limit: int, after: str | None) -> PendingPage:
+    """At most `limit` markers and where the next page goes on. Raises InvalidInput on an `after` we never gave."""
+    order, _, place = (after or f"{_BY_ARRIVAL} ").partition(" ")
+    if order == _BY_ARRIVAL:
+        few = _all_of_few(access)
+        return _oldest(few, limit, place) if few is not None else _of_shards(access, limit, 0, None)
+    if order != _BY_SHARD or not place[:2].isdecimal():
+        raise InvalidInput("a place in the pending markers that is none", ("after",))
+    shard = int(place[:2])
+    return _of_shards(access, limit, shard, Key(keys.pending_partition(shard), place[3:]))
+
+
+def _all_of_few(access: ItemAccess) -> list[Attributes] | None:
+    """Every marker there is; None where a partition holds more than a few."""
+    walks = [Walk(keys.pending_partition(shard)) for shard in range(keys.PENDING_SHARDS)]
+    pages = access.side_by_side(lambda walk: access.page(walk, FEW_PER_SHARD), walks)
+    if any(more is not None for _, more in pages):
+        return None
+    return [item for items, _ in pages for item in items]
+
+
+def _oldest(items: Iterable[Attributes], limit: int, after: str) -> PendingPage:
+    left = [item for item in items if _arrival(item) > after]
+    found = heapq.nsmallest(limit, left, key=_arrival)
+    more = f"{_BY_ARRIVAL} {_arrival(found[-1])}" if len(left) > limit else None
+    return PendingPage(tuple(marked_event(item) for item in found), more)
+
+
+def _of_shards(access: ItemAccess, limit: int, shard: int, start: Key | None) -> PendingPage:
+    found: list[Attributes] = []
+    while shard < keys.PENDING_SHARDS:
+        walk = Walk(keys.pending_partition(shard))
+        items, more = access.page(walk, limit - len(found), start.attributes if start else None)
+        found.extend(items)
+        if len(found) == limit or more is not None:
+            return PendingPage(tuple(marked_event(item) for item in found), _place(shard, found[-1]))
+        shard, start = shard + 1, None
+    return PendingPage(tuple(marked_event(item) for item in found), None)
+
+
+def _place(shard: int, item: Attributes) -> str:
+    return f"{_BY_SHARD} {shard:02d} {key_in(item).sk}"
+
+
+def _arrival(item: Attributes) -> str:
+    """The id, which sorts by arrival; then the user, since two users may have events of one id."""
+    return f"{keys.pending_id(item['sk']['S'])} {item['u']['S']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +137,10 @@ class DynamoDBProjections:
         slot = slot_of(event)
         if slot is not None:
             self._put_where_absent(slot_item(scope, slot, event, emptied))
+
+    def store_bound(self, scope: Scope, event: Event) -> None:
+        """Writes until when its value holds. Raises VersionMismatch where it changed since it was read, or is gone."""
+        self._replace(scope, event, event)
 
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one; answers it with its new version. Raises VersionMismatch."""

@@ -1,19 +1,24 @@
-"""Snapshots in a bucket: S3's conditional writes say who was first."""
+"""Snapshots in a bucket: S3's conditional writes say who was first.
+
+The bucket of snapshots: whether it is there, and making it where it is not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recollect.adapters.aws.errors import code_of, from_client_error, from_core_error
+from recollect.adapters.aws.errors import code_of, from_client_error, from_core_error, translated
 from recollect.adapters.snapshot_names import folder_of, name_of, path_of, tenant_part
-from recollect.domain.errors import NotReady, RecollectError, VersionMismatch
+from recollect.core.errors import NotReady, RecollectError, UpstreamFailed, VersionMismatch
 
 if TYPE_CHECKING:
     from botocore.client import BaseClient
+
 
 _MISSING = "NoSuchKey"
 _CONFLICTS = ("PreconditionFailed", "ConditionalRequestConflict", _MISSING)
@@ -102,3 +107,55 @@ def _of_condition(code: str) -> RecollectError | None:
     if code in _CONFLICTS:
         return VersionMismatch("the snapshot has changed, is there already, or is not there")
     return NotReady("the snapshot bucket is missing; `recollect init` creates it") if code == "NoSuchBucket" else None
+
+
+class Bucket:
+    """An S3 bucket by name. It is made private and versioned; encryption at rest is S3's own default."""
+
+    def __init__(self, name: str, timeout_seconds: float) -> None:
+        self._name = name
+        self._timeout_seconds = timeout_seconds
+
+    @cached_property
+    def client(self) -> Any:
+        """The SDK's client, with the path style that every S3 server takes."""
+        import boto3
+        from botocore.config import Config
+
+        config = Config(
+            connect_timeout=self._timeout_seconds,
+            read_timeout=self._timeout_seconds,
+            retries={"mode": "standard", "total_max_attempts": 3},
+            s3={"addressing_style": "path"},
+        )
+        return boto3.client("s3", config=config)
+
+    def check(self) -> str:
+        """One line about it. Raises NotReady where it is missing or another's."""
+        if not self._exists():
+            raise NotReady(f"S3: no bucket {self._name}; `recollect init` creates it")
+        return f"S3 bucket {self._name}"
+
+    def create(self) -> bool:
+        """Makes it where it is missing; False where it was there."""
+        if self._exists():
+            return False
+        region = self.client.meta.region_name
+        place = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+        with translated("S3"):
+            self.client.create_bucket(Bucket=self._name, **place)
+            self.client.put_bucket_versioning(Bucket=self._name, VersioningConfiguration={"Status": "Enabled"})
+        return True
+
+    def _exists(self) -> bool:
+        from botocore.exceptions import ClientError
+
+        try:
+            with translated("S3"):
+                self.client.head_bucket(Bucket=self._name)
+        except (NotReady, UpstreamFailed) as error:
+            cause = error.__cause__
+            if isinstance(cause, ClientError) and cause.response["ResponseMetadata"].get("HTTPStatusCode") == 404:
+                return False
+            raise
+        return True

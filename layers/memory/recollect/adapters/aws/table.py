@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError
 
 from recollect.adapters.aws.dynamodb_client import DynamoDBClient
 from recollect.adapters.aws.errors import code_of, translated
-from recollect.adapters.aws.item_access import SERVICE
-from recollect.domain.errors import NotReady
+from recollect.adapters.aws.items import SERVICE
+from recollect.core.errors import NotReady
 
 _POLL_SECONDS = 0.5
 

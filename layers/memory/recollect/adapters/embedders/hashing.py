@@ -7,8 +7,8 @@ from hashlib import blake2b
 
 import numpy as np
 
-from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
-from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, unit
+from recollect.retrieval.pooling import COSINE, SimilarityScale
 
 DIMENSION = 384
 _WORD = re.compile(r"\w+")

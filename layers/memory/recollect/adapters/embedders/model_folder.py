@@ -1,21 +1,25 @@
-"""A built model on disk: manifest.json, model.onnx (a large one's numbers in weights.bin), and the tokenizer.
+"""The built model on disk: manifest.json, model.onnx, its constants in weights.bin, the vocabulary in unigram.bin.
 
-That is tokenizer.json, read by the package `tokenizers`, or unigram.bin, read by our own module `unigram`.
-It lies in `RECOLLECT_HOME/models/<generation>/` on a laptop, in `/opt/recollect-models/<generation>/` on Lambda.
+It lies in `~/.cache/recollect/models/<generation>/` on a laptop, in `/opt/recollect-models/<generation>/` on Lambda.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from hashlib import file_digest
 from pathlib import Path
+from typing import Final
 
-from recollect.domain.errors import NotReady
+from recollect.core.errors import NotReady
 
-GRAPH_FILE, MANIFEST_FILE = "model.onnx", "manifest.json"
-TOKENIZER_FILE, UNIGRAM_FILE, WEIGHTS_FILE = "tokenizer.json", "unigram.bin", "weights.bin"
-FILES = frozenset({GRAPH_FILE, MANIFEST_FILE, TOKENIZER_FILE, UNIGRAM_FILE, WEIGHTS_FILE})
-"""All that a folder may hold."""
-POOLINGS = ("mean", "first")
+GENERATION: Final = "e5-small.int8.1"
+"""Name, precision and revision of multilingual-e5-small as it is built here; stored vectors are told apart by it."""
+GRAPH_FILE, MANIFEST_FILE, UNIGRAM_FILE, WEIGHTS_FILE = "model.onnx", "manifest.json", "unigram.bin", "weights.bin"
+_POOLED = "own1"
+
+
+def pooled_generation(generation: str) -> str:
+    """The generation of the vectors that `pooled` makes of a model's tokens; known without numpy."""
+    return f"{generation}.{_POOLED}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +36,18 @@ class ModelManifest:
     """What a model folder holds and where it came from.
 
     `generation` is part of index names, [a-z0-9.-]+; `max_tokens` counts word pieces, the model's two marks and the
-    prefix included, which some models want before a query or a passage. `pooling` is `mean` of all states, or `first`.
+    prefix included, which the model wants before a query or a passage.
     """
 
     generation: str
     dimension: int
     max_tokens: int
-    precision: str
     source: str
     source_sha256: str
     licence: str
     files: tuple[ModelFile, ...]
-    query_prefix: str = ""
-    passage_prefix: str = ""
-    pooling: str = "mean"
-
-    @property
-    def tokenizer(self) -> str:
-        """Name of the tokenizer's file."""
-        return UNIGRAM_FILE if UNIGRAM_FILE in {file.name for file in self.files} else TOKENIZER_FILE
+    query_prefix: str
+    passage_prefix: str
 
 
 def describe_file(path: Path) -> ModelFile:
@@ -80,13 +77,13 @@ def read_manifest(folder: Path) -> ModelManifest:
 
 def _parse(content: bytes) -> ModelManifest:
     data = json.loads(content)
-    files = tuple(ModelFile(**file) for file in data.pop("files"))
-    manifest = ModelManifest(**data, files=files)
-    missing = {GRAPH_FILE, manifest.tokenizer} - {file.name for file in files}
+    data["files"] = tuple(ModelFile(**file) for file in data["files"])
+    manifest = ModelManifest(**{field.name: data[field.name] for field in fields(ModelManifest)})
+    missing = {GRAPH_FILE, UNIGRAM_FILE} - {file.name for file in manifest.files}
     if missing:
         raise KeyError(*missing)
-    if manifest.dimension < 1 or manifest.max_tokens < 3 or manifest.pooling not in POOLINGS:
-        raise ValueError("dimension, max_tokens or pooling out of range")
+    if manifest.dimension < 1 or manifest.max_tokens < 3:
+        raise ValueError("dimension or max_tokens out of range")
     return manifest
 
 
@@ -100,6 +97,5 @@ def verify_folder(folder: Path) -> ModelManifest:
 
 
 def how_to_build(folder: Path) -> str:
-    """The command that puts a model into the folder, the one after whose generation the folder is called."""
-    model = "minilm" if folder.name.startswith("minilm") else "e5-small"
-    return f"build it with: python -m recollect.adapters.embedders.build --target {folder} --model {model}"
+    """The command that puts the model into the folder."""
+    return f"build it with: python -m recollect.adapters.embedders.building.build --target {folder}"

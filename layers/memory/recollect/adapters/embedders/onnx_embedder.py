@@ -1,4 +1,4 @@
-"""The embedder in the process itself: a sentence-embedding model on ONNX Runtime, pooled and normalised.
+"""The embedder in the process itself: multilingual-e5-small on ONNX Runtime, pooled and normalised.
 
 Every text is run by itself. Dynamic int8 quantisation takes one scale for all activations of a call, so a text's vector
 would depend on its neighbours in the batch (cosine down to .977, measured), and a batch of 32 is no faster on one core.
@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from recollect.adapters.embedders.model_folder import GRAPH_FILE, UNIGRAM_FILE, ModelManifest, read_manifest
-from recollect.adapters.embedders.pieces import Pieces, PieceTokenizer
-from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
-from recollect.domain.errors import NotReady
-from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.adapters.embedders.unigram import Pieces, Unigram, read_unigram
+from recollect.core.errors import NotReady
+from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, unit
 from recollect.extras import missing_package, require_package
+from recollect.retrieval.pooling import COSINE, SimilarityScale
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-STATES: Final = "last_hidden_state"
-_TYPES: Final = "token_type_ids"
+_STATES: Final = "last_hidden_state"
 _MOST_THREADS = 4
 # A text is cut to this many characters a piece before it is split: a huge one then costs no more than a long one.
 _CHARACTERS_PER_PIECE = 64
@@ -34,39 +33,33 @@ _CHARACTERS_PER_PIECE = 64
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """A tokenizer and a graph: which of its outputs are the tokens' states, whether it wants their types (all zero)."""
-
-    tokenizer: PieceTokenizer
+    tokenizer: Unigram
     session: "InferenceSession"
-    output: str
-    wants_types: bool
 
     def states(self, ids: Sequence[int]) -> FloatArray:
         """(tokens, dimension) of one text."""
         given = np.array([ids], np.int64)
         inputs = {"input_ids": given, "attention_mask": np.ones_like(given)}
-        if self.wants_types:
-            inputs[_TYPES] = np.zeros_like(given)
-        states: FloatArray = self.session.run([self.output], inputs)[0][0]
+        states: FloatArray = self.session.run([_STATES], inputs)[0][0]
         return states
 
 
 class OnnxEmbedder:
     """Encodes with the model of a folder (`model_folder`). Safe to share between threads.
 
-    The first `max_tokens` word pieces of a text count (256 for MiniLM, 512 for multilingual-e5-small, the model's two
-    marks and its prefix included). A vector is the mean of all states, the marks' too, or the first: see the manifest.
-    The same text gives the same vector, bit for bit, in whatever company it is encoded.
+    The first `max_tokens` word pieces of a text count (512, the model's two marks and its prefix included). A vector is
+    the mean of all states, the marks' too. The same text gives the same vector, bit for bit, in whatever company it is
+    encoded.
     """
 
-    def __init__(self, folder: Path, threads: int | None = None, manifest: ModelManifest | None = None) -> None:
-        """Reads the manifest unless it is given; the model is loaded on first use.
+    def __init__(self, folder: Path, threads: int | None = None) -> None:
+        """Reads the manifest; the model is loaded on first use.
 
         Raises NotReady for a missing or damaged folder, and without onnxruntime.
         """
         require_package("onnxruntime", "the in-process embedder")
         self._folder = folder
-        self._manifest: ModelManifest = manifest or read_manifest(folder)
+        self._manifest = read_manifest(folder)
         self._threads = threads or min(_MOST_THREADS, os.cpu_count() or 1)
         self._lock = Lock()
         self._model: _Loaded | None = None
@@ -112,8 +105,7 @@ class OnnxEmbedder:
         model = self._loaded()
         pieces = model.tokenizer.pieces(self._acceptable(text), prefix)
         states = model.states(pieces.ids)
-        pooled = states[0] if self._manifest.pooling == "first" else states.mean(axis=0)
-        return Encoding(unit(pooled), _token_vectors(pieces, states) if with_tokens else None)
+        return Encoding(unit(states.mean(axis=0)), _token_vectors(pieces, states) if with_tokens else None)
 
     def _acceptable(self, text: str) -> str:
         cut = text[: self._manifest.max_tokens * _CHARACTERS_PER_PIECE]
@@ -129,26 +121,13 @@ def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":
     try:
         import onnxruntime
 
-        tokenizer = _tokenizer(folder, manifest)
+        tokenizer = read_unigram(folder / UNIGRAM_FILE, manifest.max_tokens)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
         session = onnxruntime.InferenceSession(str(folder / GRAPH_FILE), options, providers=["CPUExecutionProvider"])
     except ImportError as error:
         raise missing_package(error.name, "the in-process embedder") from error
-    except Exception as error:  # both libraries raise bare Exceptions of their own for a file that they cannot read
+    except Exception as error:  # onnxruntime raises bare Exceptions of its own for a file that it cannot read
         raise NotReady(f"the embedding model in {folder} cannot be loaded ({type(error).__name__})") from error
-    outputs = [output.name for output in session.get_outputs()]
-    states = STATES if STATES in outputs else outputs[0]
-    return _Loaded(tokenizer, session, states, any(given.name == _TYPES for given in session.get_inputs()))
-
-
-def _tokenizer(folder: Path, manifest: ModelManifest) -> PieceTokenizer:
-    path = folder / manifest.tokenizer
-    if manifest.tokenizer == UNIGRAM_FILE:
-        from recollect.adapters.embedders.unigram_file import read_unigram
-
-        return read_unigram(path, manifest.max_tokens)
-    from recollect.adapters.embedders.hugging_tokenizer import read_hugging_tokenizer
-
-    return read_hugging_tokenizer(path, manifest.max_tokens)
+    return _Loaded(tokenizer, session)

@@ -1,8 +1,8 @@
 """Another pooling over a model's tokens: centred, of the text's own part, with the weak words of a question at half.
 
-A model's token vectors have much in common that says nothing about the text (multilingual-e5-small's have a mean of
-length 0.83, MiniLM's of 0.22). One fixed mean for each model, over neutral sentences in 25 languages
-(`infra/embedders/neutral_sentences.txt`), is subtracted from every one.
+A model's token vectors have much in common that says nothing about the text: multilingual-e5-small's have a mean of
+length 0.83. One fixed mean, over neutral sentences in 25 languages (`infra/tools/embedder/neutral_sentences.txt`), is
+subtracted from every one.
 """
 
 import base64
@@ -13,19 +13,17 @@ from importlib import resources
 
 import numpy as np
 
-from recollect.domain.embedding import Encoding, FloatArray, TextKind, TokenVectors, unit
-from recollect.domain.passages import own_start
-from recollect.domain.pooling import passage_vector, query_vector
-from recollect.domain.similarity import COSINE, SimilarityScale
+from recollect.adapters.embedders.model_folder import pooled_generation
+from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
+from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
 
 CENTRES_FILE = "centres.json"
 SCALES_FILE = "similarity_scales.json"
-_VERSION = "own1"
 
 
 class PooledEmbedder:
-    """An embedder whose vectors are pooled anew from its tokens; one that tells no tokens stays as it is.
+    """An embedder whose vectors are pooled anew from its tokens; one that has no tokens stays as it is.
 
     `centre` is the mean token vector, (dimension,), None where the model's is not known; `scale` says what the cosines
     of the new vectors mean. The generation is a new one.
@@ -38,7 +36,7 @@ class PooledEmbedder:
 
     @property
     def generation(self) -> str:
-        return f"{self._embedder.generation}.{_VERSION}"
+        return pooled_generation(self._embedder.generation)
 
     @property
     def dimension(self) -> int:
@@ -79,13 +77,13 @@ def pooled(embedder: Embedder) -> PooledEmbedder:
 
 
 def scale_of(generation: str) -> SimilarityScale:
-    """What the cosines of a generation's model mean, whatever its precision; `infra/embedders/scale.py` measures it."""
+    """What the cosines of a generation's model mean; `infra/tools/embedder/scale.py` measures it."""
     stored = _scales().get(generation.split(".")[0])
     return COSINE if stored is None else SimilarityScale(**stored)
 
 
 def centre_of(generation: str) -> FloatArray | None:
-    """The mean token vector of a generation's model, whatever its precision; None for a model without one."""
+    """The mean token vector of a generation's model; None for a model without one."""
     family = generation.split(".")[0]
     packed = _centres().get(family)
     return None if packed is None else np.frombuffer(base64.b64decode(packed), "<f2").astype(np.float32)

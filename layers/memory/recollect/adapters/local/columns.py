@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.embedding import FloatArray
+from recollect.core.vectors import FloatArray
 
 NEVER = np.iinfo(np.int64).max
 _UNKNOWN = -2

@@ -1,4 +1,4 @@
-"""The file: opening and migrating it, transactions on it, and SQLite's errors in our terms.
+"""The file: opening and making it, transactions on it, and SQLite's errors in our terms.
 
 WAL mode, so that readers never wait for the writer, in this process or another. A pool of connections serves the
 server's threads; each is used by one thread at a time, and at most `READERS` read at once.
@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from recollect.adapters.local.schema import APPLICATION_ID, FORMAT_VERSION, MIGRATIONS
-from recollect.domain.errors import NotReady, RecollectError, StoredDataError, Throttled, Unavailable
+from recollect.adapters.local.schema import APPLICATION_ID, FORMAT_VERSION, STATEMENTS
+from recollect.core.errors import NotReady, RecollectError, StoredDataError, Throttled, Unavailable
 
 BUSY_SECONDS = 5.0
 READERS = min(4, max(2, os.cpu_count() or 2))
@@ -271,8 +271,8 @@ def _prepare(connection: sqlite3.Connection, busy_seconds: float) -> None:
         raise NotReady(f"this Python's SQLite ({sqlite3.sqlite_version}) was built without FTS5, which search needs")
     _refuse_foreign(connection)
     _enter_wal(connection, busy_seconds)
-    if _format(connection) < FORMAT_VERSION:
-        _migrate(connection)
+    if not _format(connection):
+        _make_tables(connection)
 
 
 def _format(connection: sqlite3.Connection) -> int:
@@ -281,8 +281,11 @@ def _format(connection: sqlite3.Connection) -> int:
 
 def _refuse_foreign(connection: sqlite3.Connection) -> None:
     version = _format(connection)
-    if version > FORMAT_VERSION:
-        raise StoredDataError(f"the file has format {version}, this release reads up to {FORMAT_VERSION}")
+    if version not in (0, FORMAT_VERSION):
+        raise StoredDataError(
+            f"the file has format {version}, this release reads {FORMAT_VERSION} alone: with the release "
+            "that wrote it, write its users down with `recollect export`, and bring them here with `recollect import`"
+        )
     owner = connection.execute("PRAGMA application_id").fetchone()[0]
     if owner != APPLICATION_ID and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
         raise StoredDataError("the file is another program's SQLite database")
@@ -301,13 +304,12 @@ def _enter_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
             time.sleep(0.01)
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
+def _make_tables(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         _refuse_foreign(connection)
-        for statements in MIGRATIONS[_format(connection) :]:
-            for statement in statements:
-                connection.execute(statement)
+        for statement in () if _format(connection) else STATEMENTS:
+            connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         connection.execute("COMMIT")

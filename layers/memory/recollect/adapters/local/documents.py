@@ -3,10 +3,10 @@
 import sqlite3
 from collections.abc import Iterable
 
-from recollect.adapters.local.users import User
-from recollect.domain.embedding import FloatArray, pack_vector
-from recollect.domain.instants import microseconds
-from recollect.domain.nomination import IndexDocument
+from recollect.adapters.local.rows import User
+from recollect.core.time import microseconds
+from recollect.core.vectors import FloatArray, pack_vector
+from recollect.retrieval.nomination import IndexDocument
 
 _COLUMNS = (
     "version", "timestamp", "recorded_at", "expires_at", "persona", "household", "conversation", "event_type", "source",

@@ -4,10 +4,10 @@ import json
 import sqlite3
 
 from recollect.adapters.local.database import Database
-from recollect.domain.errors import InFlight, KeyReused
-from recollect.domain.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, Replay
-from recollect.domain.ids import IdSeed
-from recollect.domain.instants import microseconds
+from recollect.core.errors import InFlight, KeyReused
+from recollect.core.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, Replay
+from recollect.core.ids import IdSeed
+from recollect.core.time import microseconds
 
 _FORGOTTEN_AT_ONCE = 20
 

@@ -8,23 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.many import rows_among
-from recollect.adapters.local.users import enter_user, user_number
-from recollect.domain.errors import InvalidInput, VersionMismatch
-from recollect.domain.instants import from_microseconds, microseconds
-from recollect.domain.items import (
-    ABSENT,
-    Due,
-    DueItem,
-    DuePage,
-    Item,
-    ItemKey,
-    ItemPage,
-    ItemPath,
-    ItemWrite,
-    checked,
-)
-from recollect.domain.scope import Scope
+from recollect.adapters.local.rows import enter_user, rows_among, user_number
+from recollect.core.errors import InvalidInput, VersionMismatch
+from recollect.core.items import ABSENT, Due, DueItem, DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite, checked
+from recollect.core.scope import Scope
+from recollect.core.time import from_microseconds, microseconds
 
 _COLUMNS = "collection, labels, key, value, version, updated_at, queue, due_at"
 _AT = "scope = ? AND collection = ? AND labels = ? AND key = ?"

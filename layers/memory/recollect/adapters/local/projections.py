@@ -1,22 +1,21 @@
 """What projection keeps beside the events. All of it can be derived again: its commits wait for no disk."""
 
+import sqlite3
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.event_rows import events_by_id, ref_of, replace_record
-from recollect.adapters.local.many import rows_among
-from recollect.adapters.local.users import enter_user, user_number
-from recollect.domain.bus import saved_ids
-from recollect.domain.embedding import pack_vector, unpack_vector
-from recollect.domain.errors import VersionMismatch
-from recollect.domain.event import Event, EventRef
-from recollect.domain.instants import microseconds
-from recollect.domain.scope import Scope
-from recollect.domain.slots import slot_of
-from recollect.domain.timeline import PendingEvent, PendingPage, Projection
+from recollect.adapters.local.rows import enter_user, events_by_id, ref_of, replace_record, rows_among, user_number
+from recollect.core.errors import VersionMismatch
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import microseconds
+from recollect.core.vectors import pack_vector, unpack_vector
+from recollect.timeline.bus import saved_ids
+from recollect.timeline.slots import slot_of
+from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
 
 _VECTORS = "SELECT event_id, timestamp, generation, vector FROM projections WHERE scope = ? AND event_id IN ({})"
 
@@ -108,13 +107,18 @@ class SqliteProjections:
                 (number, *slot, *place),
             )
 
+    def store_bound(self, scope: Scope, event: Event) -> None:
+        """Writes until when its value holds. Raises VersionMismatch where it changed since, or is gone."""
+        with self._database.writing(durable=False) as connection:
+            user = user_number(connection, scope)
+            stored = _unchanged(connection, user, event)
+            replace_record(connection, user, replace(stored, holds_until=event.holds_until))
+
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one. Raises VersionMismatch where it changed since, or is gone."""
         with self._database.writing(durable=False) as connection:
             user = user_number(connection, scope)
-            stored = events_by_id(connection, user, [event.id]).get(event.id)
-            if stored is None or stored.version != event.version:
-                raise VersionMismatch("the event changed since it was read")
+            stored = _unchanged(connection, user, event)
             changed = replace(
                 stored,
                 superseded_by=by.id if by else None,
@@ -158,3 +162,10 @@ class SqliteProjections:
             connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", gone)
             published = [(scope.tenant, bus_id) for ref in refs for bus_id in saved_ids(ref.id)]
             connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", published)
+
+
+def _unchanged(connection: sqlite3.Connection, user: int, event: Event) -> Event:
+    stored = events_by_id(connection, user, [event.id]).get(event.id)
+    if stored is None or stored.version != event.version:
+        raise VersionMismatch("the event changed since it was read")
+    return stored

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from recollect.adapters.local.database import Database
-from recollect.domain.bus import KEPT_PER_TENANT, BusEvent
-from recollect.domain.errors import RecollectError, Unavailable
-from recollect.domain.instants import from_microseconds, microseconds
+from recollect.core.errors import RecollectError, Unavailable
+from recollect.core.time import from_microseconds, microseconds
+from recollect.timeline.bus import KEPT_PER_TENANT, BusEvent
 
 Subscriber = Callable[[str, BusEvent], None]
 

@@ -1,19 +1,26 @@
-"""Taking an event away: its rows, its document and words, what was kept and published of it, in one transaction."""
+"""Taking an event away: its rows, its document and words, what was kept and published of it, in one transaction.
 
+Taking all of a user's away: rows, documents and words, in pages, each of them one transaction.
+"""
+
+import json
 import sqlite3
+from collections.abc import Callable
 
+from recollect.adapters.local.database import Database
 from recollect.adapters.local.documents import DocumentWriter
-from recollect.adapters.local.items import write_items
-from recollect.adapters.local.users import User, find_user
-from recollect.domain.bus import saved_ids
-from recollect.domain.errors import VersionMismatch
-from recollect.domain.event import Event
-from recollect.domain.identity import possible_identities
-from recollect.domain.instants import microseconds
-from recollect.domain.items import checked
-from recollect.domain.scope import Scope
-from recollect.domain.slots import slot_of
-from recollect.domain.timeline import Removal
+from recollect.adapters.local.items import key_of_row, write_items
+from recollect.adapters.local.rows import User, find_user
+from recollect.core.errors import VersionMismatch
+from recollect.core.event import Event
+from recollect.core.items import checked
+from recollect.core.scope import Scope
+from recollect.core.time import microseconds
+from recollect.deletion.tombstones import ErasedPage, Kept
+from recollect.timeline.bus import saved_ids
+from recollect.timeline.record import possible_identities
+from recollect.timeline.slots import slot_of
+from recollect.timeline.timeline import Removal
 
 _BURY = "UPDATE identities SET event_id = NULL, conversation = NULL WHERE scope = ? AND event_id = ?"
 _KEEP_PLACE = """INSERT OR REPLACE INTO slot_entries
@@ -90,3 +97,130 @@ def _keep_place_in_slot(connection: sqlite3.Connection, user: User, event: Event
             removal.empties_slot,
         ),
     )
+
+
+_AGAIN = "again"
+_BY_ID = "AND (:before IS NULL OR {} < :before)"
+_UNNAMED = "AND :before IS NULL"
+_LARGE = ("events", "projections")
+
+
+class SqliteEraser:
+    """Implements the port `Eraser`. Identities go first: from then on the same events are refused."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def erase(self, scope: Scope, kept: Kept, limit: int, after: str | None) -> ErasedPage:  # noqa: ARG002
+        """Takes away at most `limit` of one kind; what is gone needs no place to go on from."""
+        with self._database.writing(durable=True) as connection:
+            user = find_user(connection, scope)
+            if user is None:
+                return ErasedPage({}, None)
+            for part, step in _STEPS:
+                count = step(connection, scope, user, kept, limit)
+                if count:
+                    return ErasedPage({part: count}, _AGAIN)
+        self._database.overwrite()
+        return ErasedPage({}, None)
+
+    def left(self, scope: Scope, kept: Kept) -> int:
+        """How much of it is there: 0 once it is erased."""
+        with self._database.reading() as connection:
+            user = find_user(connection, scope)
+            return 0 if user is None else sum(count(connection, user, kept) for count in _COUNTS)
+
+
+Step = Callable[[sqlite3.Connection, Scope, User, Kept, int], int]
+Count = Callable[[sqlite3.Connection, User, Kept], int]
+
+
+def _bury(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept, limit: int) -> int:  # noqa: ARG001
+    """All at once: a hash stays of each, and nothing that leads from it to an event."""
+    statement = f"""UPDATE identities SET event_id = NULL, conversation = NULL
+        WHERE scope = :user AND event_id IS NOT NULL {_BY_ID.format("event_id")}"""  # noqa: S608
+    return connection.execute(statement, _asked(user, kept)).rowcount
+
+
+def _documents(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept, limit: int) -> int:  # noqa: ARG001
+    statement = f"SELECT id FROM documents WHERE scope = :user {_BY_ID.format('id')} LIMIT :limit"  # noqa: S608
+    ids = [row[0] for row in connection.execute(statement, _asked(user, kept, limit)).fetchall()]
+    writer = DocumentWriter(connection, user, None)
+    for event_id in ids:
+        writer.remove(event_id)
+    writer.finish()
+    return len(ids)
+
+
+def _rows(table: str, condition: str) -> Step:
+    """Deletes from a table whose rows name the user."""
+
+    def step(connection: sqlite3.Connection, _scope: Scope, user: User, kept: Kept, limit: int) -> int:
+        where = f"scope = :user {condition}"
+        if table in _LARGE:
+            where = f"rowid IN (SELECT rowid FROM {table} WHERE {where} LIMIT :limit)"  # noqa: S608
+        return connection.execute(f"DELETE FROM {table} WHERE {where}", _asked(user, kept, limit)).rowcount  # noqa: S608
+
+    return step
+
+
+def _items(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept, limit: int) -> int:  # noqa: ARG001
+    rows = connection.execute(
+        "SELECT row, collection, labels, key, value FROM items WHERE scope = ? ORDER BY row", (user.number,)
+    )
+    gone = []
+    for row, collection, labels, key, value in rows:
+        if not kept.keeps_item(key_of_row(collection, labels, key), json.loads(value)):
+            gone.append((row,))
+        if len(gone) == limit:
+            break
+    connection.executemany("DELETE FROM items WHERE row = ?", gone)
+    return len(gone)
+
+
+def _bus(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept, limit: int) -> int:  # noqa: ARG001
+    statement = f"""DELETE FROM bus WHERE tenant = :tenant AND json_extract(detail, '$.userId') = :user_id
+        {_BY_ID.format("id")}"""  # noqa: S608
+    asked = {"tenant": scope.tenant, "user_id": scope.user_id, "before": kept.before}
+    return connection.execute(statement, asked).rowcount
+
+
+def _asked(user: User, kept: Kept, limit: int | None = None) -> dict[str, int | str | None]:
+    return {"user": user.number, "before": kept.before, **({} if limit is None else {"limit": limit})}
+
+
+def _count_rows(table: str, condition: str) -> Count:
+    def count(connection: sqlite3.Connection, user: User, kept: Kept) -> int:
+        statement = f"SELECT count(*) FROM {table} WHERE scope = :user {condition}"  # noqa: S608
+        return int(connection.execute(statement, _asked(user, kept)).fetchone()[0])
+
+    return count
+
+
+def _count_items(connection: sqlite3.Connection, user: User, kept: Kept) -> int:
+    query = "SELECT collection, labels, key, value FROM items WHERE scope = ?"
+    rows = connection.execute(query, (user.number,))
+    return sum(not kept.keeps_item(key_of_row(*row[:3]), json.loads(row[3])) for row in rows)
+
+
+_TABLES = (
+    ("events", "events", _BY_ID.format("id")),
+    ("projections", "projections", _BY_ID.format("event_id")),
+    ("slots", "slot_entries", _BY_ID.format("event_id")),
+    ("markers", "removed", _BY_ID.format("event_id")),
+    ("conversations", "conversations", _UNNAMED),
+    ("rejections", "rejections", _UNNAMED),
+)
+_STEPS: tuple[tuple[str, Step], ...] = (
+    ("identities", _bury),
+    ("index", _documents),
+    *((part, _rows(table, condition)) for part, table, condition in _TABLES),
+    ("items", _items),
+    ("bus", _bus),
+)
+_COUNTS: tuple[Count, ...] = (
+    _count_rows("identities", f"AND event_id IS NOT NULL {_BY_ID.format('event_id')}"),
+    _count_rows("documents", _BY_ID.format("id")),
+    *(_count_rows(table, condition) for _, table, condition in _TABLES),
+    _count_items,
+)

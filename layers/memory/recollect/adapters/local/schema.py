@@ -1,4 +1,4 @@
-"""The tables of the file, as an ordered list of migrations: entry n takes a file of format n to format n + 1.
+"""The tables of the file, in its one format.
 
 Two halves. Evidence: `events` with `records`, `identities`, `rejections`, `outbox`, and what projection keeps
 beside them. The index: `documents`, `labels`, `words`, `document_vectors` and the counters in `scopes`; it can be
@@ -69,6 +69,7 @@ _KEPT_BY_PROJECTION = (
         generation TEXT,
         vector BLOB,
         PRIMARY KEY (scope, event_id))""",
+    # `emptied`: NULL while the event is there; 1 where it was removed as the slot's value, else 0.
     """CREATE TABLE slot_entries (
         scope INTEGER NOT NULL REFERENCES scopes (id),
         persona TEXT NOT NULL,
@@ -77,6 +78,7 @@ _KEPT_BY_PROJECTION = (
         timestamp INTEGER NOT NULL,
         event_id TEXT NOT NULL,
         recorded_at INTEGER NOT NULL,
+        emptied INTEGER,
         PRIMARY KEY (scope, persona, household, key, timestamp, event_id)) WITHOUT ROWID""",
     """CREATE TABLE conversations (
         scope INTEGER NOT NULL REFERENCES scopes (id),
@@ -175,8 +177,6 @@ _ITEMS = (
 )
 
 _DELETION = (
-    # NULL while the event is there; 1 where it was removed as the slot's value, else 0.
-    "ALTER TABLE slot_entries ADD COLUMN emptied INTEGER",
     # What the outbox is to an event: a removal that is yet to reach what was derived. `row` was the event's.
     """CREATE TABLE removed (
         row INTEGER PRIMARY KEY,
@@ -186,8 +186,6 @@ _DELETION = (
         UNIQUE (scope, event_id))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (*_EVIDENCE, *_KEPT_BY_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS),
-    (*_ITEMS, *_DELETION),
-)
-FORMAT_VERSION = len(MIGRATIONS)
+STATEMENTS = (*_EVIDENCE, *_KEPT_BY_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION)
+FORMAT_VERSION = 2
+"""Format 1 was written before the first release and by no release; nothing reads it any more."""

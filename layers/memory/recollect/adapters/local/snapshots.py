@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recollect.adapters.snapshot_names import folder_of, name_of, path_of, tenant_part
-from recollect.domain.errors import InvalidInput, Unavailable, VersionMismatch
+from recollect.core.errors import InvalidInput, Unavailable, VersionMismatch
 
 _LOCK, _ASIDE = ".lock", ".new-"
 

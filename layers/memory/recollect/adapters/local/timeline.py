@@ -1,26 +1,51 @@
-"""The timeline in the file. Everything is visible as soon as it is durable; nothing here waits for projection."""
+"""Making events durable: each with its dedupe record, its pending marker, its document and its words.
+
+A page of the timeline: a walk down the index by time, with the reason for each record that is left out.
+
+Rejected values as an append compares them, changed in one transaction with the items that tell of it.
+
+The timeline in the file. Everything is visible as soon as it is durable; nothing here waits for projection.
+"""
 
 import sqlite3
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from recollect.adapters.local.append import Append
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.event_rows import SPOKEN, events_by_id, events_by_row, narrowing, ref_of
-from recollect.adapters.local.identities import bury_identities, known_identities
-from recollect.adapters.local.rejecting import lift_rejection, reject_value
+from recollect.adapters.local.documents import DocumentWriter
+from recollect.adapters.local.items import write_items
 from recollect.adapters.local.removal import remove_event
-from recollect.adapters.local.users import enter_user, user_number
-from recollect.adapters.local.window import window_page
-from recollect.domain.event import Event, EventRef
-from recollect.domain.instants import EARLIEST, from_microseconds, microseconds, sortable
-from recollect.domain.items import ItemWrite
-from recollect.domain.scope import Scope
-from recollect.domain.slots import SlotEntry
-from recollect.domain.timeline import (
+from recollect.adapters.local.rows import (
+    SPOKEN,
+    User,
+    bury_identities,
+    enter_user,
+    events_by_id,
+    events_by_row,
+    insert_event,
+    known_identities,
+    narrowing,
+    readable_by_row,
+    ref_of,
+    user_number,
+)
+from recollect.core.errors import Conflict
+from recollect.core.event import Event, EventRef
+from recollect.core.items import ItemWrite, checked
+from recollect.core.scope import Scope
+from recollect.core.time import EARLIEST, LATEST, from_microseconds, microseconds, sortable
+from recollect.retrieval.filters import DropReason, TimeWindow
+from recollect.search_index.page import index_document
+from recollect.timeline.slots import SlotEntry
+from recollect.timeline.timeline import (
+    COUNTED_RECORDS,
     IMPORTANT_FROM,
     TAIL_EVENTS,
     AppendOutcome,
+    AppendStatus,
     Conversation,
     ConversationPage,
     EventWrite,
@@ -30,6 +55,200 @@ from recollect.domain.timeline import (
     WindowPage,
     WindowQuery,
 )
+
+DELETED = "deleted"
+REJECTED = "rejected"
+
+
+class Append:
+    """The writes of one request, inside one transaction: all of them or none."""
+
+    def __init__(self, connection: sqlite3.Connection, scope: Scope, user: User) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._user = user
+        self._documents = DocumentWriter(connection, user, None)
+
+    def __call__(self, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
+        """One outcome per write, in order. Raises Conflict, VersionMismatch, InvalidInput."""
+        outcomes = [self._outcome(write, checked(write.items)) for write in writes]
+        self._documents.finish()
+        return outcomes
+
+    def _outcome(self, write: EventWrite, texts: Sequence[str | None]) -> AppendOutcome:
+        known = self._connection.execute(
+            "SELECT event_id, conversation FROM identities WHERE scope = ? AND identity = ?",
+            (self._user.number, write.identity),
+        ).fetchone()
+        if known is not None:
+            return _of_known(write, *known)
+        if self._rejected(write.fingerprint):
+            return AppendOutcome(AppendStatus.REFUSED, None, reason=REJECTED)
+        self._store(write)
+        write_items(self._connection, self._user.number, write.items, texts, write.event.recorded_at)
+        return AppendOutcome(AppendStatus.CREATED, write.event.id, write.event.conversation_id)
+
+    def _rejected(self, fingerprint: str) -> bool:
+        query = "SELECT 1 FROM rejections WHERE scope = ? AND fingerprint = ?"
+        return self._connection.execute(query, (self._user.number, fingerprint)).fetchone() is not None
+
+    def _store(self, write: EventWrite) -> None:
+        event, user = write.event, self._user.number
+        if self._connection.execute("SELECT 1 FROM events WHERE scope = ? AND id = ?", (user, event.id)).fetchone():
+            raise Conflict("another event has this id")
+        row = insert_event(self._connection, user, event)
+        self._connection.execute(
+            "INSERT INTO identities (scope, identity, event_id, conversation) VALUES (?, ?, ?, ?)",
+            (user, write.identity, event.id, event.conversation_id),
+        )
+        self._connection.execute("INSERT INTO outbox (row, scope) VALUES (?, ?)", (row, user))
+        self._documents.put(index_document(self._scope, event, None))
+
+
+def _of_known(write: EventWrite, event_id: str | None, conversation: str | None) -> AppendOutcome:
+    if event_id is None:
+        return AppendOutcome(AppendStatus.REFUSED, None, reason=DELETED)
+    status = AppendStatus.CREATED if event_id == write.event.id else AppendStatus.DUPLICATE
+    return AppendOutcome(status, event_id, conversation)
+
+
+_COLUMNS = "row, id, timestamp, persona, household, event_type, expires_at"
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What was met on the way; `last` is the record at which the page ends."""
+
+    rows: dict[int, EventRef] = field(default_factory=dict)
+    dropped: Counter[DropReason] = field(default_factory=Counter)
+    last: EventRef | None = None
+    more: bool = False
+
+    @property
+    def scanned(self) -> int:
+        return len(self.rows) + self.dropped.total()
+
+
+def window_page(connection: sqlite3.Connection, user_number: int, scope: Scope, query: WindowQuery) -> WindowPage:
+    """At most `limit` events, and at most 10,000 records read: `more` then says where the next page goes on.
+
+    A record is counted on one page of a walk. The first page also counts what lies outside the window, of it
+    10,000 records at most; with a conversation only that conversation's records are considered.
+    """
+    walk = _walk(connection, user_number, scope, query)
+    if query.after is None:
+        walk.dropped += _outside(connection, user_number, scope, query)
+    read = readable_by_row(connection, walk.rows, around_unreadable=query.around_unreadable)
+    events = tuple(read[row] for row in walk.rows if row in read)
+    unreadable = tuple(ref for row, ref in walk.rows.items() if row not in read)
+    return WindowPage(events, walk.scanned, dict(walk.dropped), walk.last if walk.more else None, unreadable)
+
+
+def _walk(connection: sqlite3.Connection, user_number: int, scope: Scope, query: WindowQuery) -> _Walk:
+    walk = _Walk()
+    passed: Counter[DropReason] = Counter()
+    place: EventRef | None = None
+    for row in _inside(connection, user_number, query):
+        reason = _reason(scope, query, row)
+        if reason is None and len(walk.rows) == query.limit:
+            walk.more = True
+            return walk
+        place = ref_of(row[1:3])
+        if reason is not None:
+            passed[reason] += 1
+        else:
+            walk.rows[row[0]] = place
+        if reason is None or walk.scanned + passed.total() == COUNTED_RECORDS:
+            walk.last = place
+            if passed:
+                walk.dropped, passed = walk.dropped + passed, Counter()
+        if walk.scanned == COUNTED_RECORDS:
+            walk.more = True
+            return walk
+    walk.dropped += passed
+    return walk
+
+
+def _inside(connection: sqlite3.Connection, user_number: int, query: WindowQuery) -> Iterator[tuple[Any, ...]]:
+    where, parameters = _where(user_number, query)
+    start, end = _bounds(query.window)
+    if query.after is not None:
+        end = min(end, microseconds(query.after.timestamp))
+        where = f"{where} AND (timestamp < ? OR id < ?)"
+        parameters += [microseconds(query.after.timestamp), query.after.id]
+    where, parameters = f"{where} AND timestamp BETWEEN ? AND ?", [*parameters, start, end]
+    return connection.execute(
+        f"SELECT {_COLUMNS} FROM events WHERE {where} ORDER BY timestamp DESC, id DESC",  # noqa: S608
+        parameters,
+    )
+
+
+def _outside(connection: sqlite3.Connection, user_number: int, scope: Scope, query: WindowQuery) -> Counter[DropReason]:
+    start, end = _bounds(query.window)
+    counted: Counter[DropReason] = Counter()
+    for condition, bound in (("timestamp > ?", end), ("timestamp < ?", start)):
+        where, parameters = _where(user_number, query)
+        rows = connection.execute(
+            f"SELECT {_COLUMNS} FROM events WHERE {where} AND {condition} ORDER BY timestamp DESC LIMIT ?",  # noqa: S608
+            (*parameters, bound, COUNTED_RECORDS - counted.total()),
+        )
+        counted += Counter(
+            DropReason.WINDOW if reason in (None, DropReason.FILTER) else reason
+            for reason in (_reason(scope, query, row) for row in rows)
+        )
+    return counted
+
+
+def _where(user_number: int, query: WindowQuery) -> tuple[str, list[Any]]:
+    if query.conversation_id is None:
+        return f"scope = ? AND {SPOKEN}", [user_number]
+    return f"scope = ? AND conversation = ? AND {SPOKEN}", [user_number, query.conversation_id]
+
+
+def _bounds(window: TimeWindow) -> tuple[int, int]:
+    return microseconds(window.start or EARLIEST), microseconds(window.end or LATEST)
+
+
+def _reason(scope: Scope, query: WindowQuery, row: tuple[Any, ...]) -> DropReason | None:
+    """In the order of `domain.filters.drop_reason`, for a record that is inside of the window."""
+    _, _, _, persona, household, event_type, expires_at = row
+    if not scope.admits(persona, household):
+        return DropReason.SCOPE
+    if expires_at is not None and expires_at <= microseconds(query.now):
+        return DropReason.EXPIRED
+    return None if query.event_type in (None, event_type) else DropReason.FILTER
+
+
+_REJECT = "INSERT OR IGNORE INTO rejections (scope, fingerprint) VALUES (?, ?)"
+_LIFT = "DELETE FROM rejections WHERE scope = ? AND fingerprint = ?"
+
+
+def reject_value(
+    connection: sqlite3.Connection, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime
+) -> None:
+    """From this commit on appends of the fingerprint are refused. Raises VersionMismatch, InvalidInput."""
+    _change(connection, _REJECT, scope, fingerprint, items, now)
+
+
+def lift_rejection(
+    connection: sqlite3.Connection, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime
+) -> None:
+    """From this commit on they are stored again. Raises VersionMismatch, InvalidInput."""
+    _change(connection, _LIFT, scope, fingerprint, items, now)
+
+
+def _change(
+    connection: sqlite3.Connection,
+    statement: str,
+    scope: Scope,
+    fingerprint: str,
+    items: Sequence[ItemWrite],
+    now: datetime,
+) -> None:
+    texts, user = checked(items), enter_user(connection, scope).number
+    connection.execute(statement, (user, fingerprint))
+    write_items(connection, user, items, texts, now)
+
 
 _SORTABLE_DIGITS = 16
 

@@ -13,7 +13,7 @@ from sqlite3 import connect
 from tempfile import mkdtemp
 
 from recollect.adapters.local.database import FILE_NAME, Database
-from recollect.domain.errors import Conflict, NotFound, Unavailable
+from recollect.core.errors import Conflict, NotFound, Unavailable
 
 ARCHIVE = "archive"
 _ASIDE = ".copying-"

@@ -7,9 +7,9 @@ from pydantic import BaseModel, ValidationError
 
 from recollect.adapters.bedrock_errors import translated
 from recollect.adapters.deadline import within
-from recollect.domain.errors import UpstreamFailed
-from recollect.domain.messages import Message, MessageRole, in_turns
-from recollect.domain.model_call import ModelAnswer, ModelRequest
+from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.context.rendering import Message, MessageRole, in_turns
+from recollect.core.errors import UpstreamFailed
 
 _CUT = "max_tokens"
 

@@ -2,9 +2,9 @@
 
 import json
 
-from recollect.domain.event import QUOTING_MODEL
-from recollect.domain.extractive_answer import answer_from
-from recollect.domain.model_call import ModelAnswer, ModelRequest, Task
+from recollect.context.extractive_answer import answer_from
+from recollect.context.model_call import ModelAnswer, ModelRequest, Task
+from recollect.core.event import QUOTING_MODEL
 
 
 class ExtractiveModel:
@@ -26,8 +26,7 @@ def _answer(request: ModelRequest) -> str:
 
 def _summary(request: ModelRequest) -> str:
     """The JSON of api.md, *Summaries*; the text alone where no JSON is asked for."""
-    from recollect.domain.extractive_goals import extract_goals
-    from recollect.domain.extractive_summary import extractive_summary
+    from recollect.summaries.extractive import extract_goals, extractive_summary
 
     summary = extractive_summary(request.evidence, None, request.max_words)
     if not request.json_answer:

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field, ValidationError
 from recollect.adapters.deadline import Deadline
 from recollect.adapters.http_connection import HttpAnswer, HttpConnection
 from recollect.adapters.openai_service import openai_service
-from recollect.domain.errors import OutOfTime, UpstreamFailed
-from recollect.domain.model_call import ModelAnswer, ModelRequest
+from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.core.errors import OutOfTime, UpstreamFailed
 
 _NOT_UNDERSTOOD = 400
 _CUT = "length"

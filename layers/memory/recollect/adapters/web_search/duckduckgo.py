@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from recollect.adapters.http_connection import HttpConnection, HttpService
-from recollect.domain.errors import UpstreamFailed
-from recollect.domain.instant_answers import texts_of
+from recollect.context.extractive_answer import texts_of
+from recollect.core.errors import UpstreamFailed
 
 DUCKDUCKGO = "https://api.duckduckgo.com"
 _OPTIONS = {"format": "json", "no_html": "1", "skip_disambig": "1"}

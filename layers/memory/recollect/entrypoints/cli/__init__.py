@@ -1,1 +1,1 @@
-"""The command line: one command a file; data on standard output, everything else on standard error."""
+"""The command line: one module a subject; data on standard output, everything else on standard error."""

@@ -6,25 +6,35 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.application.build_context import ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.application.take_turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
-from recollect.domain.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
-from recollect.domain.filters import SearchFilters
-from recollect.domain.messages import fence_for
-from recollect.domain.scope import Scope
+from recollect.context.build import ContextRequest
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
+from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import message_console, say, write_line
-from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
-from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, User, scope_of
-from recollect.entrypoints.cli.receipt import show_background, show_prompt, show_receipt
-from recollect.entrypoints.turn_tools import TurnTools
+from recollect.entrypoints.cli.context import show_background, show_prompt, show_receipt
+from recollect.entrypoints.cli.opening import (
+    LOCAL_TENANT,
+    Household,
+    Persona,
+    Tenant,
+    User,
+    ensure_model,
+    opened,
+    scope_of,
+    settings_of_environment,
+)
+from recollect.entrypoints.runtime import utc_now
+from recollect.entrypoints.tools.registry import TurnTools
+from recollect.retrieval.filters import SearchFilters
 
 LINE_BYTES = 64 * 1024
 HELP = "/why shows what the last answer was made from, /quit (or Ctrl-D) ends."
@@ -36,7 +46,7 @@ Clock = Callable[[], datetime]
 
 @dataclass(slots=True)
 class Chat:
-    """A session in the terminal: the conversation's id is made with the first line, and kept (K-59 to K-61)."""
+    """A session in the terminal: the first line makes the conversation's id, later ones use it (K-59 to K-61)."""
 
     app: App
     scope: Scope
@@ -50,7 +60,9 @@ class Chat:
         seed = self.app.ids.seed(int(time.time() * 1000), IDS_OF_A_TURN)
         rules = self.app.begin_rules(self.scope.tenant)
         try:
-            self.last = self.app.turn(self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app))
+            self.last = self.app.context.turn(
+                self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app)
+            )
         except TurnUnanswered as error:
             self.conversation_id = error.conversation_id
             raise
@@ -89,7 +101,7 @@ def chat(
         talk(Chat(app, scope, conversation, store, web_search), _lines())
 
 
-def talk(session: Chat, lines: Iterable[str], clock: Clock = lambda: datetime.now(UTC)) -> None:
+def talk(session: Chat, lines: Iterable[str], clock: Clock = utc_now) -> None:
     """Answers line after line until they end, or one says /quit. One that fails costs no other."""
     for line in (line.strip() for line in lines):
         if line == "/quit":
@@ -125,7 +137,6 @@ def _command(session: Chat, line: str) -> None:
 
 
 def _why(last: TurnAnswer | None) -> None:
-    """What the model was given, and why each line was in it."""
     if last is None or last.context is None:
         say("nothing was answered yet")
         return
@@ -136,7 +147,6 @@ def _why(last: TurnAnswer | None) -> None:
 
 
 def _projecting(app: App) -> AbstractContextManager[object]:
-    """What is said becomes searchable while the talk goes on."""
     from recollect.entrypoints.worker import background_projector
 
     return background_projector(app) if app.settings.projector == "on" else nullcontext()

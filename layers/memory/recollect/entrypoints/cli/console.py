@@ -53,7 +53,7 @@ def write_raw(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """The text without what commands a terminal: somebody else may have said it."""
+    """The text without control characters: another user may have written it, and they command a terminal."""
     return "".join(c if c in _KEPT or unicodedata.category(c) != "Cc" else "\ufffd" for c in text)
 
 

@@ -1,22 +1,22 @@
-"""`recollect context`: what the next model call would get, and why."""
+"""`recollect context`: what the next model call would get, and why; how a person reads a context and its receipt."""
 
 import secrets
-from datetime import UTC, datetime
-from typing import Annotated
+from collections import Counter
+from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 
 from recollect.app import App
-from recollect.application.build_context import ContextAnswer, ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.domain.filters import SearchFilters
-from recollect.domain.messages import Fence
-from recollect.domain.relevant_memories import MEMORY_TOKENS, MOST_MEMORY_TOKENS
-from recollect.domain.scope import Scope
-from recollect.entrypoints.cli.console import write_json, write_line
-from recollect.entrypoints.cli.missing import warn_of_missing, warn_of_pending
-from recollect.entrypoints.cli.opening import opened
-from recollect.entrypoints.cli.options import (
+from recollect.context.build import ContextAnswer, ContextRequest, ShownItem
+from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence
+from recollect.context.sources import ContextQuestion
+from recollect.core.scope import Scope
+from recollect.entrypoints.cli.console import data_console, one_line, printable, say, write_json, write_line
+from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
     AsJson,
     Explain,
@@ -24,11 +24,19 @@ from recollect.entrypoints.cli.options import (
     Persona,
     Tenant,
     User,
+    opened,
     required_text,
     scope_of,
+    warn_of_missing,
+    warn_of_pending,
 )
-from recollect.entrypoints.cli.receipt import show_background, show_receipt, write_messages
-from recollect.entrypoints.cli.shapes import context_shape
+from recollect.entrypoints.http.representations import goal_json, knowledge_json
+from recollect.entrypoints.http.routes.context import context_summary_json, item_json
+from recollect.entrypoints.runtime import utc_now
+from recollect.retrieval.filters import SearchFilters
+
+_WIDTH_OF_REASONS = 113
+_LONGEST_SUMMARY = 2_000
 
 
 def context(
@@ -49,7 +57,7 @@ def context(
 ) -> None:
     """Prints the context for an input; --explain adds why each line is there. Stores nothing."""
     scope = scope_of(user, persona, household, tenant)
-    now = datetime.now(UTC)
+    now = utc_now()
     with opened() as app:
         asked = ContextQuestion(
             text=required_text(text, "the input"),
@@ -82,4 +90,75 @@ def ask(
     """The context for a question, with a fence of its own."""
     fence = Fence(secrets.token_hex(16))
     request = ContextRequest(question=question, fence=fence, token_budget=budget, memory_tokens=memory_tokens)
-    return app.context(scope, request, app.rules(scope.tenant))
+    return app.context.build(scope, request, app.rules.resolved(scope.tenant))
+
+
+def context_shape(answer: ContextAnswer, explain: bool) -> dict[str, Any]:
+    """The prompt, the messages and their receipt."""
+    return {
+        "prompt": answer.prompt.text,
+        "messages": [{"role": m.role.value, "content": m.content} for m in answer.messages.messages],
+        "items": [item_json(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
+        "summary": context_summary_json(answer.summary) if answer.summary else None,
+        "goals": [goal_json(goal) for goal in answer.goals],
+        "knowledge": [knowledge_json(entry) for entry in answer.knowledge],
+        "left_out": [{"id": o.id, "section": o.section.value, "reason": o.reason} for o in answer.left_out],
+        "missing": list(answer.missing),
+        "pending": answer.gathered.recalled.pending,
+        "tokens": answer.tokens,
+    }
+
+
+def show_prompt(answer: ContextAnswer) -> None:
+    """What the next model call gets, in a frame."""
+    title = f"the next model call gets ({answer.prompt.tokens} tokens)"
+    data_console().print(Panel(Text(printable(answer.prompt.text)), title=title, title_align="left", expand=True))
+
+
+def write_messages(answer: ContextAnswer) -> None:
+    """The messages as a model gets them, each under its role."""
+    for message in answer.messages.messages:
+        write_line(f"── {message.role.value}")
+        write_line(message.content)
+
+
+def show_background(answer: ContextAnswer) -> None:
+    """What stands in the messages and not in the prompt: the summary, the goals, what words mean."""
+    if answer.summary is not None:
+        say(f"the messages begin with the summary until {answer.summary.covered_until:%Y-%m-%d %H:%M}:")
+        say(f"  {one_line(answer.summary.text, _LONGEST_SUMMARY)}")
+    for goal in answer.messages.parts.goals:
+        say(f"  goal: {goal}")
+    for entry in answer.knowledge:
+        say(f"  {entry.namespace}: {entry.key}")
+
+
+def show_receipt(answer: ContextAnswer) -> None:
+    """Why each line is there and where it is shown, and how many others are not, by reason."""
+    console = data_console()
+    room = console.width - _WIDTH_OF_REASONS
+    table = Table(title="Why these lines, oldest first", box=SIMPLE_HEAD, pad_edge=False)
+    table.title_justify, table.title_style = "left", "bold"
+    for column in ("section", "shown in", "when", "importance", "search", "why", *(("memory",) if room > 0 else ())):
+        table.add_column(column, justify="right" if column == "importance" else "left")
+    for one in answer.items:
+        memory = (Text(one_line(one.selected.item.content, room)),) if room > 0 else ()
+        table.add_row(*_reasons(answer, one), *memory)
+    console.print(table)
+    console.print(Text(_left_out(answer), style="dim"))
+
+
+def _reasons(answer: ContextAnswer, one: ShownItem) -> list[Text]:
+    selected, item = one.selected, one.selected.item
+    found = answer.found.get(item.id)
+    place = f"#{found.place}, {found.ranked.score:.2f}" if found else "–"
+    when = f"{item.timestamp:%Y-%m-%d %H:%M}"
+    places = ", ".join(one.shown_in)
+    weight = f"{item.importance:.2f}"
+    return [Text(cell) for cell in (selected.section.value, places, when, weight, place, selected.reason)]
+
+
+def _left_out(answer: ContextAnswer) -> str:
+    counts = Counter(one.section.value for one in answer.left_out)
+    parts = [f"{count} offered as {section}" for section, count in counts.items()]
+    return f"Left out: {', '.join(parts)}." if parts else "Nothing was left out."

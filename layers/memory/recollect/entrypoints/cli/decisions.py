@@ -1,24 +1,33 @@
 """`recollect decisions` and `recollect conflicts`: what was decided between memories, and what is still open."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.application.list_decisions import DecisionFilter
-from recollect.application.revert_decision import RevertOrder
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
-from recollect.domain.errors import NotFound
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
+from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.resolve import RevertOrder
+from recollect.core.errors import NotFound
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
-from recollect.entrypoints.cli.opening import opened
-from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Household, Persona, Tenant, User, scope_of
+from recollect.entrypoints.cli.opening import (
+    LOCAL_TENANT,
+    AsJson,
+    Household,
+    Persona,
+    Tenant,
+    User,
+    opened,
+    pages,
+    scope_of,
+)
 from recollect.entrypoints.http.representations import memory_json
 from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
+from recollect.entrypoints.runtime import utc_now
+from recollect.memories.audit import Actor, ActorKind
 
 _PAGE = 200
 _SHOWN = 120
@@ -59,10 +68,10 @@ def revert(
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Takes a decision back and prints the memory that counts now; it is not decided so again."""
-    scope, now = scope_of(user, persona, household, tenant), _now()
+    scope, now = scope_of(user, persona, household, tenant), utc_now()
     with opened() as app:
-        reverted = app.revert_decision(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
-        memory = app.memories.one(scope, reverted.memory_id, now)
+        reverted = app.contradictions.revert(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
+        memory = app.memories.keep.one(scope, reverted.memory_id, now)
     write_json(memory_json(memory))
     say("reverted")
 
@@ -100,29 +109,20 @@ def resolve(
     """Says which of the two counts; the other one is superseded by it."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        resolved = app.resolve_conflict(scope, conflict_id, winner, _actor(scope), _now())
+        resolved = app.contradictions.resolve(scope, conflict_id, winner, _actor(scope), utc_now())
     write_json(conflict_json(resolved.conflict))
     say("resolved")
 
 
 def _decisions(app: App, scope: Scope, wanted: DecisionFilter) -> Iterator[Decision]:
-    after: str | None = None
-    while True:
-        page = app.list_decisions(scope, _PAGE, after, wanted)
+    for page in pages(lambda after: app.contradictions.decisions(scope, _PAGE, after, wanted)):
         yield from page.decisions
-        after = page.more
-        if after is None:
-            return
 
 
 def _conflicts(app: App, scope: Scope, status: ConflictStatus | None) -> Iterator[OpenConflict]:
-    now, after = _now(), None
-    while True:
-        page = app.list_conflicts(scope, _PAGE, after, status, now)
+    now = utc_now()
+    for page in pages(lambda after: app.contradictions.conflicts(scope, _PAGE, after, status, now)):
         yield from page.conflicts
-        after = page.more
-        if after is None:
-            return
 
 
 def _write_decision(app: App, scope: Scope, decision: Decision) -> None:
@@ -143,21 +143,17 @@ def _write_conflict(app: App, scope: Scope, conflict: OpenConflict) -> None:
 def _said(app: App, scope: Scope, record_id: str) -> str:
     """In the words of its memory; of its event where it is none."""
     try:
-        return one_line(app.memories.one(scope, record_id, _now()).content, _SHOWN)
+        return one_line(app.memories.keep.one(scope, record_id, utc_now()).content, _SHOWN)
     except NotFound:
         return _event(app, scope, record_id)
 
 
 def _event(app: App, scope: Scope, record_id: str) -> str:
     try:
-        return one_line(app.listing.one(scope, record_id, _now()).content, _SHOWN)
+        return one_line(app.timeline.listing.one(scope, record_id, utc_now()).content, _SHOWN)
     except NotFound:
         return _UNSEEN
 
 
 def _actor(scope: Scope) -> Actor:
     return Actor(ActorKind.USER, scope.user_id)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

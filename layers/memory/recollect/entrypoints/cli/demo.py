@@ -15,21 +15,22 @@ from pathlib import Path
 from rich.rule import Rule
 
 from recollect.app import App
-from recollect.application.context_sources import ContextQuestion
-from recollect.domain.drafting import EventDraft
-from recollect.domain.event import Role
-from recollect.domain.filters import SearchFilters
-from recollect.domain.instants import parse_instant
-from recollect.domain.scope import Scope
+from recollect.context.sources import ContextQuestion
+from recollect.core.event import Role
+from recollect.core.scope import Scope
+from recollect.core.time import parse_instant
 from recollect.entrypoints.cli.console import counting_progress, data_console, say, write_line
-from recollect.entrypoints.cli.context import ask
+from recollect.entrypoints.cli.context import ask, show_prompt, show_receipt
 from recollect.entrypoints.cli.ingestion import Ingestion
-from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment, without_model
-from recollect.entrypoints.cli.receipt import show_prompt, show_receipt
+from recollect.entrypoints.cli.opening import (
+    local_settings,
+    opened,
+)
 from recollect.entrypoints.worker import count_pending, drain
 from recollect.importing.drafts import PlacedDraft
 from recollect.importing.turns import Place
-from recollect.settings import Settings
+from recollect.retrieval.filters import SearchFilters
+from recollect.timeline.record import EventDraft
 
 SCOPE = Scope("local", "mara")
 NOW = datetime(2025, 3, 13, 18, 30, tzinfo=UTC)
@@ -43,7 +44,7 @@ QUESTIONS = (
 
 def demo() -> None:
     """Shows the whole of it on a bundled conversation: ingest, three questions, each with its context and receipt."""
-    settings = _settings_here()
+    settings = local_settings()
     with (
         tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder,
         opened(replace(settings, home=Path(folder))) as app,
@@ -52,13 +53,6 @@ def demo() -> None:
         for number, question in enumerate(QUESTIONS, start=1):
             _ask(app, number, question)
     say("Next: `recollect import FILE --user you` for your own chats, `recollect serve` for the HTTP API.")
-
-
-def _settings_here() -> Settings:
-    """The user's settings over the local engines; by words alone where there is no model."""
-    given = settings_of_environment()
-    settings = replace(given, engines="local", projector="on")
-    return settings if ensure_model(given) else without_model(settings)
 
 
 def _put_in(app: App) -> None:

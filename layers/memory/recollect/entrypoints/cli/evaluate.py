@@ -1,13 +1,14 @@
-"""`recollect eval`: how much of the evidence the default search finds, on a data set of turns with gold questions.
+"""`recollect eval`: how much of the evidence the default search finds; on natural talk, what context and search show.
 
-It goes through the use case behind `POST /v1/search` as that endpoint calls it by default; only `top_k` is the largest
-k asked for. Everything happens in a folder that is gone afterwards.
+Every question goes through the use cases behind `POST /v1/search` and `POST /v1/context` with the defaults of those
+endpoints; only `top_k` is the largest k asked for. A question of a talk is asked in a new conversation, when the turns
+up to its time are in and projected, and is not stored. Everything happens in a folder that is gone afterwards.
 """
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -16,29 +17,48 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from recollect.app import App
-from recollect.application.recalled import RecallRequest
-from recollect.domain.embedding import TextKind
-from recollect.domain.errors import InvalidInput
-from recollect.domain.evidence_recall import GoldQuestion, recall_by_category
-from recollect.domain.filters import SearchFilters
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
+from recollect.context.build import ContextAnswer, ContextRequest
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
 from recollect.entrypoints.cli.console import counting_progress, say, write_json, write_line
-from recollect.entrypoints.cli.evaluate_talk import ask_talks, write_talk_json, write_talk_table
 from recollect.entrypoints.cli.ingestion import Ingestion
-from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment, without_model
-from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson
+from recollect.entrypoints.cli.opening import (
+    LOCAL_TENANT,
+    AsJson,
+    local_settings,
+    opened,
+)
 from recollect.entrypoints.worker import count_pending, drain
 from recollect.importing.drafts import Dating, PlacedDraft, drafts_of
-from recollect.importing.gold_questions import read_questions
-from recollect.importing.natural_talk import Talk, read_talks
+from recollect.importing.gold_data import Talk, read_questions, read_talks
 from recollect.importing.reading import ExportFile, read_entries
-from recollect.settings import Settings
+from recollect.memories.memory import MemoryStatus
+from recollect.retrieval.evaluation import (
+    ContextQuality,
+    GoldQuestion,
+    SearchQuality,
+    Shown,
+    ShownLine,
+    TalkQuestion,
+    context_quality,
+    recall_by_category,
+    search_quality,
+)
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.retrieval.search import SearchResult
 
 TURNS_FILE, QUESTIONS_FILE = "turns.jsonl", "questions.jsonl"
 _MOST = 100
 T = TypeVar("T")
 _P95 = 0.95
+CUTS = (3, 10)
+_MOST_TURNS = 5_000
+_FENCE = fence_for("0" * 32)
 
 
 @dataclass(slots=True)
@@ -69,7 +89,7 @@ def evaluate(
     _check(questions, conversations)
     with (
         tempfile.TemporaryDirectory(prefix="recollect-eval-") as folder,
-        opened(replace(_settings_here(), home=Path(folder))) as app,
+        opened(replace(local_settings(), home=Path(folder))) as app,
     ):
         _put_in(app, conversations)
         seconds = _Seconds()
@@ -82,7 +102,7 @@ def evaluate(
 def _evaluate_talks(talks: Sequence[Talk], as_json: bool) -> None:
     with (
         tempfile.TemporaryDirectory(prefix="recollect-eval-") as folder,
-        opened(replace(_settings_here(), home=Path(folder))) as app,
+        opened(replace(local_settings(), home=Path(folder))) as app,
     ):
         answers = ask_talks(app, talks)
     (write_talk_json if as_json else write_talk_table)(answers)
@@ -99,7 +119,7 @@ def _cuts(text: str) -> list[int]:
 
 
 def _naming(file: Path, read: Callable[[Path], T]) -> T:
-    """What is read from the file; its name stands before what is wrong with it."""
+    """What `read` makes of the file; its errors begin with the file's name."""
     if not file.is_file():
         raise InvalidInput(f"there is no file {file}")
     try:
@@ -109,7 +129,7 @@ def _naming(file: Path, read: Callable[[Path], T]) -> T:
 
 
 def _check(questions: Sequence[GoldQuestion], conversations: Mapping[str, Sequence[PlacedDraft]]) -> None:
-    """Before anything is stored: each question has its conversation, and gold turns are told that none of it has."""
+    """Checks before anything is stored that each question has its conversation; names gold turns that are in none."""
     turns = {name: {t.draft.metadata.get("source_id") for t in own} for name, own in conversations.items()}
     for question in questions:
         if question.conversation_id not in turns:
@@ -121,12 +141,6 @@ def _check(questions: Sequence[GoldQuestion], conversations: Mapping[str, Sequen
         raise InvalidInput(f"{QUESTIONS_FILE}: {fault}")
     if absent:
         say(f"{absent} of {gold} gold turns are in no conversation asked about: they count as not found")
-
-
-def _settings_here() -> Settings:
-    given = settings_of_environment()
-    settings = replace(given, engines="local", projector="on")
-    return settings if ensure_model(given) else without_model(settings)
 
 
 def _conversations(file: Path) -> dict[str, list[PlacedDraft]]:
@@ -158,7 +172,6 @@ def _last(turns: Sequence[PlacedDraft]) -> datetime:
 def _ask(
     app: App, questions: Sequence[GoldQuestion], asked_at: Mapping[str, datetime], wanted: int, seconds: _Seconds
 ) -> list[list[str]]:
-    """The turn ids that each question's search finds, best first."""
     found = []
     with counting_progress() as bar:
         task = bar.add_task("asking", total=len(questions))
@@ -181,7 +194,7 @@ def _search(app: App, question: GoldQuestion, now: datetime, wanted: int, second
         wanted=wanted,
         count=True,
     )
-    answer = app.search(Scope(LOCAL_TENANT, question.conversation_id), request)
+    answer = app.retrieval.search(Scope(LOCAL_TENANT, question.conversation_id), request)
     seconds.search.append(time.perf_counter() - encoded)
     seconds.encoding.append(encoded - began)
     return [str(result.event.metadata.get("source_id")) for result in answer.results]
@@ -209,7 +222,6 @@ def _write_json(
 
 
 def _times(seconds: _Seconds) -> dict[str, dict[str, Any]]:
-    """Of a search, encoding included, and of one encoding of its question."""
     return {"search": _quantiles(seconds.search), "encoding alone": _quantiles(seconds.encoding)}
 
 
@@ -217,3 +229,125 @@ def _quantiles(seconds: Sequence[float]) -> dict[str, float]:
     ordered = sorted(seconds)
     last = ordered[min(len(ordered) - 1, round(_P95 * (len(ordered) - 1)))]
     return {"p50_ms": round(1000 * median(ordered), 2), "p95_ms": round(1000 * last, 2)}
+
+
+class TalkAnswers:
+    """What context and search showed, question by question."""
+
+    def __init__(self) -> None:
+        self.questions: list[TalkQuestion] = []
+        self.messages: list[Shown] = []
+        self.prompts: list[Shown] = []
+        self.found: list[Shown] = []
+
+
+def ask_talks(app: App, talks: Sequence[Talk]) -> TalkAnswers:
+    """Puts each talk in, as one user's, and asks its questions on the way."""
+    answers = TalkAnswers()
+    with counting_progress() as bar:
+        task = bar.add_task("asking", total=sum(len(talk.questions) for talk in talks))
+        for talk in talks:
+            for question in _as_time_goes(app, talk):
+                _ask_talk(app, Scope(LOCAL_TENANT, talk.id), question, answers)
+                bar.advance(task)
+    return answers
+
+
+def _as_time_goes(app: App, talk: Talk) -> Iterator[TalkQuestion]:
+    """Each question, when the turns up to its time are in and projected."""
+    scope, said = Scope(LOCAL_TENANT, talk.id), 0
+    for question in talk.questions:
+        due = [one for one in talk.drafts[said:] if one.draft.timestamp and one.draft.timestamp <= question.at]
+        _put_in_turns(app, scope, due, question.at)
+        said += len(due)
+        yield question
+
+
+def _ask_talk(app: App, scope: Scope, question: TalkQuestion, answers: TalkAnswers) -> None:
+    filters = SearchFilters(now=question.at)
+    asked = ContextQuestion(text=question.text, filters=filters, conversation_id=f"question-{question.id}")
+    context = app.context.build(scope, ContextRequest(question=asked, fence=_FENCE), app.rules.resolved(scope.tenant))
+    request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS))
+    turn_of = _turn_ids(app, scope)
+    answers.questions.append(question)
+    answers.messages.append(_shown_in_messages(context, turn_of))
+    answers.prompts.append(_shown_in_prompt(context, turn_of))
+    answers.found.append(Shown(tuple(_line_of(one, turn_of) for one in app.retrieval.search(scope, request).results)))
+
+
+def _put_in_turns(app: App, scope: Scope, due: Sequence[PlacedDraft], now: datetime) -> None:
+    Ingestion(app, scope, clock=lambda: now).run(due, lambda _place, _count: None)
+    drain(app, lambda _count: None)
+
+
+def _turn_ids(app: App, scope: Scope) -> dict[str, str]:
+    stored = app.parts.timeline.newest(scope, _MOST_TURNS)
+    return {event.id: str(event.metadata.get("source_id")) for event in stored}
+
+
+def _shown_in_prompt(context: ContextAnswer, turn_of: Mapping[str, str]) -> Shown:
+    items = [selected.item for selected in context.prompt.memories]
+    return Shown(tuple(_line(item.source_event_ids, turn_of) for item in items), context.prompt.tokens)
+
+
+def _shown_in_messages(context: ContextAnswer, turn_of: Mapping[str, str]) -> Shown:
+    items = [selected.item for selected in context.messages.parts.memories]
+    return Shown(tuple(_line(item.source_event_ids, turn_of) for item in items), context.messages.tokens)
+
+
+def _line(event_ids: Iterable[str], turn_of: Mapping[str, str], marked: bool = False) -> ShownLine:
+    return ShownLine(frozenset(turn_of[i] for i in event_ids if i in turn_of), marked)
+
+
+def _line_of(result: SearchResult, turn_of: Mapping[str, str]) -> ShownLine:
+    memory = result.memory
+    marked = memory is not None and memory.status is not MemoryStatus.ACTIVE
+    return _line(memory.source_event_ids if memory else (result.event.id,), turn_of, marked)
+
+
+def write_talk_table(answers: TalkAnswers) -> None:
+    """One row a kind of question for the messages of a context, then the prompt and the search in all."""
+    messages = context_quality(answers.questions, answers.messages)
+    width = max(map(len, messages), default=0)
+    write_line(f"{'context, messages':{width}}  questions  right misled  stale precise  lines tokens")
+    for kind, one in messages.items():
+        write_line(f"{kind:{width}}  {_context_row(one)}")
+    prompt = context_quality(answers.questions, answers.prompts)["all"]
+    write_line(f"{'prompt, all':{width}}  {_context_row(prompt)}")
+    write_line(f"{'search':{width}}  questions" + "".join(f"{f'@{k}':>7}" for k in CUTS) + "  stale first")
+    for kind, found in search_quality(answers.questions, answers.found, CUTS).items():
+        figures = "".join(f"{_figure(found.right_at[k]):>7}" for k in CUTS)
+        write_line(f"{kind:{width}}  {found.questions:9}{figures}{_figure(found.stale_first):>13}")
+
+
+def _context_row(one: ContextQuality) -> str:
+    shares = "".join(f"{_figure(share):>7}" for share in (one.right, one.misled, one.stale))
+    return f"{one.questions:9}{shares}{_figure(one.precise):>8}{one.lines:7.1f}{one.tokens:7.0f}"
+
+
+def _figure(share: float | None) -> str:
+    return "–" if share is None else f"{share:.3f}"
+
+
+def write_talk_json(answers: TalkAnswers) -> None:
+    """The same figures as a document."""
+    search = search_quality(answers.questions, answers.found, CUTS)
+    write_json(
+        {
+            "messages": _rounded(context_quality(answers.questions, answers.messages)),
+            "prompt": _rounded(context_quality(answers.questions, answers.prompts)),
+            "search": {kind: _search_row(one) for kind, one in search.items()},
+        }
+    )
+
+
+def _rounded(qualities: Mapping[str, ContextQuality]) -> dict[str, dict[str, Any]]:
+    return {
+        kind: {k: round(v, 4) if v is not None else None for k, v in asdict(q).items()} for kind, q in qualities.items()
+    }
+
+
+def _search_row(one: SearchQuality) -> dict[str, Any]:
+    at = {f"right_at_{k}": round(share, 4) if share is not None else None for k, share in one.right_at.items()}
+    first = round(one.stale_first, 4) if one.stale_first is not None else None
+    return {"questions": one.questions, **at, "stale_first": first}

@@ -1,31 +1,51 @@
-"""`recollect import`: a file of turns, or a chat export, into a user's memory. Safe to run twice, and to kill."""
+"""`recollect import`: a file of turns, a chat export, or an export of ours. Safe to run twice, and to kill."""
 
+import json
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from recollect.app import App
-from recollect.application.import_memories import LineOutcome
-from recollect.application.ingest_events import IngestStatus
-from recollect.domain.errors import InvalidInput
-from recollect.domain.instants import parse_instant
-from recollect.domain.scope import Scope
-from recollect.domain.timeline import TAIL_EVENTS
+from recollect.archive.record_line import is_line
+from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
+from recollect.core.time import parse_instant
 from recollect.entrypoints.cli.console import counting_progress, say, share_progress, write_line
-from recollect.entrypoints.cli.import_export import import_export, is_export
-from recollect.entrypoints.cli.ingestion import ImportReport, Ingestion
-from recollect.entrypoints.cli.missing import INDEXED_BY, warn_of_other_vectors
-from recollect.entrypoints.cli.opening import ensure_model, opened, settings_of_environment
-from recollect.entrypoints.cli.options import LOCAL_TENANT, Household, Persona, Tenant, User, scope_of
-from recollect.entrypoints.cli.seed_journal import journal_for
+from recollect.entrypoints.cli.ingestion import ImportReport, Ingestion, journal_for
+from recollect.entrypoints.cli.opening import (
+    INDEXED_BY,
+    LOCAL_TENANT,
+    Household,
+    Persona,
+    Tenant,
+    User,
+    ensure_model,
+    opened,
+    scope_of,
+    settings_of_environment,
+    warn_of_other_vectors,
+)
+from recollect.entrypoints.http.models import embedding_dimension
+from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
+from recollect.entrypoints.runtime import utc_now
 from recollect.entrypoints.worker import count_pending, drain
-from recollect.importing.detection import ExportFormat
 from recollect.importing.drafts import WITHOUT_DATE, Dating, drafts_of
-from recollect.importing.reading import ExportFile, read_entries
+from recollect.importing.reading import ExportFile, ExportFormat, read_entries
 from recollect.importing.turns import Place
+from recollect.memories.audit import Actor, ActorKind
+from recollect.timeline.ingest import IngestStatus
+from recollect.timeline.timeline import TAIL_EVENTS
+
+_AT_ONCE = 500
+_NAMED = 5
+_LONGEST_FIRST_LINE = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +143,7 @@ def _tell(report: ImportReport, dating: Dating, at: str | None) -> None:
 
 
 def _project(app: App) -> bool:
-    """Waits until searches by meaning find what was imported; whether they all do."""
+    """Waits until every imported event has its vector; False where some failed."""
     with counting_progress() as bar:
         task = bar.add_task("indexing", total=count_pending(app))
         drained = drain(app, lambda count: bar.advance(task, count))
@@ -142,3 +162,48 @@ def _leave(app: App) -> bool:
     else:
         say(f"{waiting}; words find them already: {INDEXED_BY}")
     return True
+
+
+def is_export(file: Path) -> bool:
+    """Whether the file's first line is one of an export of ours."""
+    with file.open("rb") as stream:
+        first = stream.readline(_LONGEST_FIRST_LINE)
+    try:
+        return is_line(json.loads(first))
+    except (ValueError, RecursionError):
+        return False
+
+
+def import_export(app: App, scope: Scope, file: Path) -> Counter[LineOutcome]:
+    """Imports the file, whose progress a bar shows; run again, what is stored is a duplicate."""
+    order = ImportOrder(actor=Actor(ActorKind.USER, scope.user_id), via="import", now=utc_now())
+    counts: Counter[LineOutcome] = Counter()
+    dimension = embedding_dimension(app.settings)
+    named = 0
+    with counting_progress() as bar:
+        task = bar.add_task("importing", total=sum(1 for _ in _lines(file)))
+        for first, texts in _slices(_lines(file)):
+            page = GivenPage()
+            for place, text in enumerate(texts, start=first):
+                take_line(page, place, text, dimension)
+            counts.update(app.archive.import_memories(scope, page.lines, order).counts)
+            counts[LineOutcome.INVALID] += len(page.faults)
+            for fault in page.faults[: max(0, _NAMED - named)]:
+                say(f"invalid: line {fault['line']}: {fault['message']}")
+            named += len(page.faults)
+            bar.advance(task, len(texts))
+    write_line(", ".join(f"{counts[outcome]} {outcome.value}" for outcome in LineOutcome))
+    return counts
+
+
+def _lines(file: Path) -> Iterator[str]:
+    with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
+        yield from stream
+
+
+def _slices(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    """Batches of lines, each with the number of its first line; empty lines count."""
+    first = 1
+    while texts := list(islice(lines, _AT_ONCE)):
+        yield first, texts
+        first += len(texts)

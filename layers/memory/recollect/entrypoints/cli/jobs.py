@@ -2,21 +2,27 @@
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from recollect.app import App
-from recollect.application.jobs import JobOrder
-from recollect.bootstrap.embedding import builds_model
-from recollect.domain.errors import InvalidInput
-from recollect.domain.job import KINDS, Job, JobStatus
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.cli.console import message_console, say, write_json, write_line
-from recollect.entrypoints.cli.opening import build_model, opened, settings_of_environment
-from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, tenant_of
+from recollect.entrypoints.cli.opening import (
+    LOCAL_TENANT,
+    AsJson,
+    Tenant,
+    build_model,
+    opened,
+    settings_of_environment,
+    tenant_of,
+)
 from recollect.entrypoints.http.routes.jobs import failure_json, job_json
+from recollect.entrypoints.runtime import utc_now
+from recollect.jobs.job import KINDS, Job, JobStatus
+from recollect.jobs.run import JobOrder
 
 _SECONDS = 24 * 3600.0
 _POLL_SECONDS = 0.3
@@ -45,10 +51,10 @@ def run(
         raise InvalidInput(f"a job is one of {', '.join(KINDS)}")
     given = {"snapshot_id": snapshot, "user_id": user, "from": source, "replay": replay or None}
     parameters = {name: value for name, value in given.items() if value is not None}
-    now = _real_now()
+    now = utc_now()
     order = JobOrder(kind=kind, parameters=_checked(kind, parameters), now=now, real_now=now)
     settings = settings_of_environment()
-    if kind == _REINDEX and builds_model(settings):
+    if kind == _REINDEX and settings.embedder == "e5":
         build_model(settings)  # else the job would wait for it, try after try
     with opened(settings) as app:
         seed = app.ids.seed(int(time.time() * 1000))
@@ -86,7 +92,7 @@ def failed(
 ) -> None:
     """The events that could not be projected: `jobs run reconcile --replay` tries them again."""
     with opened() as app:
-        found = app.failed_events.listed(tenant_of(tenant), limit)
+        found = app.projection.failed_events.listed(tenant_of(tenant), limit)
     shown = [failure_json(one) for one in found]
     if as_json:
         write_json({"failures": shown})
@@ -97,7 +103,6 @@ def failed(
 
 
 def _checked(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters as the route takes them. Raises InvalidInput."""
     from recollect.entrypoints.http.problems import Refused, read_as
     from recollect.entrypoints.http.routes.jobs import body_of
 
@@ -127,7 +132,7 @@ def _ended(app: App, tenant: str, job: Job, as_json: bool) -> None:
 def _followed(app: App, tenant: str, job: Job, shown: Shot) -> Job:
     over = time.monotonic() + _SECONDS
     while not job.finished and time.monotonic() < over:
-        job = app.run_jobs.one(tenant, job.id, _real_now, lambda: over - time.monotonic(), shown)
+        job = app.run_jobs.one(tenant, job.id, utc_now, lambda: over - time.monotonic(), shown)
         shown(job)
         if not job.finished:
             time.sleep(_POLL_SECONDS)
@@ -152,7 +157,3 @@ def _show(bar: Progress, task: TaskID, job: Job) -> None:
 
 def _counts(job: Job) -> str:
     return ", ".join(f"{count} {name}" for name, count in job.counts.items() if count)
-
-
-def _real_now() -> datetime:
-    return datetime.now(UTC)

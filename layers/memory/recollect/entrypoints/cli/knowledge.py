@@ -2,19 +2,26 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from recollect.app import App
-from recollect.domain.errors import InvalidInput
-from recollect.domain.knowledge import KnowledgeEntry
-from recollect.domain.knowledge_values import Namespace
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
-from recollect.entrypoints.cli.opening import opened
-from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Tenant, required_text, tenant_of
+from recollect.entrypoints.cli.opening import (
+    LOCAL_TENANT,
+    AsJson,
+    Tenant,
+    naming_the_part,
+    opened,
+    pages,
+    required_text,
+    tenant_of,
+)
 from recollect.entrypoints.http.representations import knowledge_json
+from recollect.entrypoints.runtime import utc_now
+from recollect.knowledge.entries import KnowledgeEntry, Namespace
 
 _PAGE = 200
 _SHOWN = 200
@@ -57,7 +64,7 @@ def set_entry(
     """Makes or replaces an entry; prints it."""
     tenant = tenant_of(tenant)
     with opened() as app:
-        entry = _naming_the_part(lambda: app.knowledge.put(tenant, namespace, key, _json(namespace, value), _now()))
+        entry = naming_the_part(lambda: app.knowledge.put(tenant, namespace, key, _json(namespace, value), utc_now()))
     write_json(knowledge_json(entry))
 
 
@@ -66,7 +73,7 @@ def delete_entry(namespace: NamespaceName, key: Key, tenant: Tenant = LOCAL_TENA
     """Deletes an entry."""
     tenant = tenant_of(tenant)
     with opened() as app:
-        _naming_the_part(lambda: app.knowledge.delete(tenant, namespace, key, _now()))
+        naming_the_part(lambda: app.knowledge.delete(tenant, namespace, key, utc_now()))
     say("deleted")
 
 
@@ -80,7 +87,7 @@ def learn(
     """Learns what a sentence says a word means, such as: No, by 'cost' I mean the 'total_amount' field."""
     tenant, text = tenant_of(tenant), required_text(text, "the text")
     with opened() as app:
-        lesson = _naming_the_part(lambda: app.knowledge.learn(tenant, text, store, _now(), dry_run=dry_run))
+        lesson = naming_the_part(lambda: app.knowledge.learn(tenant, text, store, utc_now(), dry_run=dry_run))
     if lesson is None:
         say("nothing learnt")
         return
@@ -89,13 +96,8 @@ def learn(
 
 
 def _walk(app: App, tenant: str, namespace: str | None) -> Iterator[KnowledgeEntry]:
-    after = None
-    while True:
-        page = app.knowledge.listed(tenant, namespace, _PAGE, after)
+    for page in pages(lambda after: app.knowledge.listed(tenant, namespace, _PAGE, after)):
         yield from page.entries
-        after = page.more
-        if after is None:
-            return
 
 
 def _show(entry: KnowledgeEntry, as_json: bool) -> None:
@@ -114,16 +116,3 @@ def _json(namespace: str, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidInput("is no JSON", ("value",)) from None
-
-
-def _naming_the_part(work: Any) -> Any:
-    """The result; an error says which part of the command it is about."""
-    try:
-        return work()
-    except InvalidInput as error:
-        where = ".".join(str(step) for step in error.loc)
-        raise InvalidInput(f"{where}: {error}" if where else str(error), error.loc) from None
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""`recollect`: the commands, and how their errors are told.
+"""`recollect`: the commands, and how their errors are shown.
 
 Exit code 2 for input and settings that are wrong, 1 for what failed, 130 for Ctrl-C; one line, never a traceback.
 """
@@ -10,34 +10,24 @@ import typer
 from typer.core import TyperGroup
 
 from recollect import __version__
-from recollect.domain.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
-from recollect.entrypoints.cli.backup import backup, restore
-from recollect.entrypoints.cli.bridge import bridge
+from recollect.core.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
+from recollect.entrypoints.cli.archive import backup, export, restore, snapshots
 from recollect.entrypoints.cli.chat import chat
 from recollect.entrypoints.cli.console import say, write_line
 from recollect.entrypoints.cli.context import context
 from recollect.entrypoints.cli.decisions import conflicts, decisions
+from recollect.entrypoints.cli.deletion import erase, erasure, keys, reject, rejections, tombstones
 from recollect.entrypoints.cli.demo import demo
-from recollect.entrypoints.cli.doctor import doctor
-from recollect.entrypoints.cli.erase import erase, erasure
 from recollect.entrypoints.cli.evaluate import evaluate
 from recollect.entrypoints.cli.import_file import import_file
-from recollect.entrypoints.cli.init import init
 from recollect.entrypoints.cli.jobs import jobs
-from recollect.entrypoints.cli.keys import keys
 from recollect.entrypoints.cli.knowledge import knowledge
-from recollect.entrypoints.cli.mcp import mcp
-from recollect.entrypoints.cli.memories import memories
-from recollect.entrypoints.cli.merge_rules import merge_rules
-from recollect.entrypoints.cli.openapi import openapi
-from recollect.entrypoints.cli.reject import reject, rejections
-from recollect.entrypoints.cli.rules import rules
-from recollect.entrypoints.cli.search import search
-from recollect.entrypoints.cli.serve import serve
-from recollect.entrypoints.cli.snapshots import export, snapshots
+from recollect.entrypoints.cli.memories import bridge, memories
+from recollect.entrypoints.cli.rules import merge_rules, rules
+from recollect.entrypoints.cli.search import search, timeline
+from recollect.entrypoints.cli.serving import mcp, openapi, serve
+from recollect.entrypoints.cli.setup import doctor, init
 from recollect.entrypoints.cli.summarize import goals, summarize
-from recollect.entrypoints.cli.timeline import timeline
-from recollect.entrypoints.cli.tombstones import tombstones
 
 _OURS_TO_BLAME, _INPUT_TO_BLAME = 1, 2
 

@@ -1,37 +1,40 @@
-"""`recollect memories`: what is kept of a user; listed, saved, shown with their history, edited, deleted."""
+"""`recollect memories` and `recollect bridge`: the memories of a user, and whether events become memories."""
 
 import json
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.application.keep_memories import MemoryChange
-from recollect.application.list_memories import MemoryQuery
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import InvalidInput
-from recollect.domain.instants import parse_instant
-from recollect.domain.memory import Memory, MemoryStatus
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
+from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
-from recollect.entrypoints.cli.opening import opened
-from recollect.entrypoints.cli.options import (
+from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
     AsJson,
     Household,
     Persona,
     Tenant,
     User,
+    opened,
+    pages,
     required_text,
     scope_of,
+    tenant_of,
 )
 from recollect.entrypoints.http.representations import memory_json, version_json
+from recollect.entrypoints.runtime import utc_now
 from recollect.importing.drafts import is_id
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.deferred_promotion import Signal, SignalType
+from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
+from recollect.memories.reading import MemoryQuery
+from recollect.memories.save import MemoryChange
 
 _PAGE = 200
 _SHOWN = 400
@@ -43,6 +46,7 @@ Importance: TypeAlias = Annotated[float | None, typer.Option(min=0, max=1, help=
 Expires: TypeAlias = Annotated[str | None, typer.Option(help="When it is gone from every read; `never` clears it.")]
 
 memories = typer.Typer(help="What is kept of a user as memories.", no_args_is_help=True)
+bridge = typer.Typer(help="Whether events become memories by themselves.", no_args_is_help=True)
 
 
 @memories.command("list")
@@ -91,7 +95,7 @@ def save(
     )
     with opened() as app:
         seed = app.ids.seed(int(time.time() * 1000))
-        saved = app.memories.save(scope, draft, seed, _now(), _actor(scope), app.rules(scope.tenant))
+        saved = app.memories.keep.save(scope, draft, seed, utc_now(), _actor(scope), app.rules.resolved(scope.tenant))
     write_json(memory_json(saved.memory))
     say("saved" if saved.created else "known already")
 
@@ -108,8 +112,8 @@ def show(
     """Prints one memory."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        memory = app.memories.one(scope, memory_id, _now())
-        versions = app.memory_history(scope, memory) if history else []
+        memory = app.memories.keep.one(scope, memory_id, utc_now())
+        versions = app.memories.history(scope, memory) if history else []
     shown: dict[str, Any] = {"history": [version_json(one) for one in versions]} if history else memory_json(memory)
     write_json(shown)
 
@@ -140,7 +144,7 @@ def edit(
     if not changes:
         raise InvalidInput("nothing to change: see --help")
     with opened() as app:
-        memory = app.memories.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), _now())
+        memory = app.memories.keep.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), utc_now())
     write_json(memory_json(memory))
 
 
@@ -155,20 +159,16 @@ def delete(
     """Deletes a memory with the events it was made from; they are refused when they come again."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        memory = app.memories.one(scope, memory_id, _now())
-        forgotten = app.forget.memory(scope, memory, now=_now(), actor=_actor(scope))
+        memory = app.memories.keep.one(scope, memory_id, utc_now())
+        forgotten = app.deletion.forget.memory(scope, memory, now=utc_now(), actor=_actor(scope))
     say(f"deleted, with {len(memory.source_event_ids)} events" if memory.source_event_ids else "deleted")
     write_json({"deleted": list(forgotten.event_ids)})
 
 
 def _walk(app: App, scope: Scope, query: MemoryQuery) -> Iterator[Memory]:
-    now, after = _now(), None
-    while True:
-        page = app.list_memories(scope, query, _PAGE, after, now)
+    now = utc_now()
+    for page in pages(lambda after: app.memories.listing(scope, query, _PAGE, after, now)):
         yield from page.memories
-        after = page.more
-        if after is None:
-            return
 
 
 def _line(memory: Memory) -> Text:
@@ -210,5 +210,37 @@ def _actor(scope: Scope) -> Actor:
     return Actor(ActorKind.USER, scope.user_id)
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
+@bridge.command()
+def state(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
+    """Whether a tenant's bridge is suspended, since when, by whom and why."""
+    with opened() as app:
+        found = app.memories.signal_bridge.state(tenant_of(tenant))
+    since = iso(found.since) if found.since else None
+    if as_json:
+        told = {"source": found.source, "severity": found.severity, "reason": found.reason, "since": since}
+        write_json({"suspended": found.suspended, **{name: one for name, one in told.items() if one is not None}})
+        return
+    about = "  ".join(one for one in (since, found.source, found.severity, found.reason) if one)
+    write_line(f"{'suspended' if found.suspended else 'open'}  {about}".rstrip())
+
+
+@bridge.command()
+def signal(
+    kind: Annotated[SignalType, typer.Argument(help="A warning suspends, healthy resumes.")],
+    source: Annotated[str, typer.Option(help="Who tells.")] = "operator",
+    severity: Annotated[str | None, typer.Option(help="Such as low, high.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Such as write latency; no contents.")] = None,
+    tenant: Tenant = LOCAL_TENANT,
+) -> None:
+    """Suspends or resumes the making of memories; what waited is made by the next reconciliation."""
+    tenant, now = tenant_of(tenant), utc_now()
+    with opened() as app:
+        told = Signal(
+            id=app.ids.seed(int(time.time() * 1000)).nth(0),
+            type=kind,
+            source=required_text(source, "--source"),
+            severity=severity,
+            reason=reason,
+        )
+        outcome = app.memories.signal_bridge(tenant, told, now)
+    write_line("suspended" if outcome.suspended else "open")

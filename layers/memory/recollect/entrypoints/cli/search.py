@@ -1,25 +1,18 @@
-"""`recollect search`: what memory holds about a question, best first."""
+"""`recollect search` and `recollect timeline`: what memory holds about a question, and everything that was said."""
 
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from recollect.application.intent_answer import IntentAnswer
-from recollect.application.list_events import GivenWindow
-from recollect.application.recalled import RecallRequest
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.application.search_memory import SearchAnswer, SearchDiagnostics, SearchResult
-from recollect.domain.filters import SearchFilters
-from recollect.domain.ranking import Mode
-from recollect.domain.scope import Scope
-from recollect.domain.similarity import RELATED
-from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
-from recollect.entrypoints.cli.missing import warn_of_missing, warn_of_pending
-from recollect.entrypoints.cli.opening import opened
-from recollect.entrypoints.cli.options import (
+from recollect.app import App
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.entrypoints.cli.console import one_line, printable, say, write_json, write_line
+from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
     AsJson,
     Explain,
@@ -27,15 +20,30 @@ from recollect.entrypoints.cli.options import (
     Persona,
     Tenant,
     User,
+    opened,
+    pages,
     required_text,
     scope_of,
+    warn_of_missing,
+    warn_of_pending,
 )
-from recollect.entrypoints.cli.shapes import search_shape
 from recollect.entrypoints.http.questions import MOST_DAYS
+from recollect.entrypoints.http.representations import event_json, result_json
 from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, intent_json
+from recollect.entrypoints.runtime import utc_now
+from recollect.intent.retrieve import IntentAnswer, IntentQuestion
+from recollect.memories.storage import memory_json
+from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.pooling import RELATED
+from recollect.retrieval.ranking import Mode
+from recollect.retrieval.search import SearchAnswer, SearchDiagnostics, SearchResult
+from recollect.timeline.listing import GivenWindow
+from recollect.timeline.timeline import WindowQuery
 
 _TOP_K, _TOP_K_SEMANTIC = 10, 3
 _SHOWN = 400
+_PAGE = 200
 
 
 class SearchMode(StrEnum):
@@ -66,7 +74,7 @@ def search(
 ) -> None:
     """Searches a user's memory."""
     scope = scope_of(user, persona, household, tenant)
-    semantic, now = mode is SearchMode.SEMANTIC, datetime.now(UTC)
+    semantic, now = mode is SearchMode.SEMANTIC, utc_now()
     window = GivenWindow(last_days=last_days).resolve(now, None)
     filters = SearchFilters(now=now, window=window, conversation_id=conversation)
     text = required_text(query, "the query")
@@ -85,7 +93,7 @@ def search(
         near_misses=NEAR_MISSES if explain else 0,
     )
     with opened() as app:
-        answer = app.search(scope, request)
+        answer = app.retrieval.search(scope, request)
     if as_json:
         write_json(search_shape(answer, explain))
     else:
@@ -96,7 +104,7 @@ def search(
 
 def _by_intent(scope: Scope, asked: IntentQuestion, explain: bool, as_json: bool) -> None:
     with opened() as app:
-        answer = app.retrieve_by_intent(scope, asked, app.rules(scope.tenant))
+        answer = app.intent(scope, asked, app.rules.resolved(scope.tenant))
     if as_json:
         write_json(intent_json(answer, explain))
     else:
@@ -144,3 +152,68 @@ def _why(result: SearchResult) -> str:
 def _warn(diagnostics: SearchDiagnostics) -> None:
     warn_of_missing(diagnostics.missing, by_words=diagnostics.fallback == "lexical")
     warn_of_pending(diagnostics.pending, cut=diagnostics.tail_cut)
+
+
+def search_shape(answer: SearchAnswer, explain: bool) -> dict[str, Any]:
+    """Results and diagnostics of a search."""
+    found = answer.diagnostics
+    near = {"near_misses": [result_json(result, explain) for result in answer.near_misses]} if explain else {}
+    return {
+        "results": [result_json(result, explain) for result in answer.results],
+        **near,
+        "diagnostics": _present(
+            matched_count=found.matched_count,
+            filtered_count=found.filtered_count,
+            returned_count=found.returned_count,
+            dropped={reason.value: count for reason, count in found.dropped.items()},
+            exact=found.exact,
+            fallback=found.fallback,
+            missing=list(found.missing) or None,
+            tail=found.tail,
+            tail_cut=found.tail_cut,
+            pending=found.pending,
+        ),
+    }
+
+
+def _present(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def timeline(
+    user: User,
+    conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
+    persona: Persona = None,
+    household: Household = None,
+    tenant: Tenant = LOCAL_TENANT,
+    as_json: AsJson = False,
+    camel_case: Annotated[bool, typer.Option(help="With --json: the names other stores use, such as userId.")] = False,
+) -> None:
+    """Prints the whole timeline, newest first; with --json as JSON Lines, which `recollect import` reads."""
+    scope = scope_of(user, persona, household, tenant)
+    count = 0
+    with opened() as app:
+        for event in walk(app, scope, conversation):
+            count += 1
+            if as_json:
+                write_json(memory_json(event) if camel_case else event_json(event), indent=None)
+            else:
+                write_line(_event_line(event))
+    say(f"{count} events")
+
+
+def walk(app: App, scope: Scope, conversation_id: str | None = None) -> Iterator[Event]:
+    """Every event of the scope, newest first, a page of 200 in memory."""
+    now = utc_now()
+    for page in pages(lambda after: app.timeline.listing.window(scope, _query(now, conversation_id, after))):
+        yield from page.events
+
+
+def _query(now: datetime, conversation_id: str | None, after: EventRef | None) -> WindowQuery:
+    return WindowQuery(now=now, window=TimeWindow(), limit=_PAGE, conversation_id=conversation_id, after=after)
+
+
+def _event_line(event: Event) -> Text:
+    line = Text(event.timestamp.strftime("%Y-%m-%d %H:%M  "), style="dim")
+    line.append(one_line(f"{event.speaker or event.role}: ", 70) + " ", style="bold")
+    return line.append(" ".join(printable(event.content).split()), style="not dim")

@@ -1,19 +1,18 @@
 """`recollect summarize` and `recollect goals`: what is remembered in short, and what a user follows."""
 
 import time
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from recollect.application.summarize import IDS, NotDue, SummaryOrder
-from recollect.domain.goals import CheckInStatus, Goal
-from recollect.domain.scope import Scope
-from recollect.domain.summary import Summary
+from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import say, write_json, write_line
-from recollect.entrypoints.cli.opening import opened
-from recollect.entrypoints.cli.options import LOCAL_TENANT, AsJson, Persona, Tenant, User, scope_of
+from recollect.entrypoints.cli.opening import LOCAL_TENANT, AsJson, Persona, Tenant, User, opened, scope_of
 from recollect.entrypoints.http.representations import goal_json, summary_json
+from recollect.entrypoints.runtime import utc_now
+from recollect.summaries.goals import CheckInStatus, Goal
+from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
+from recollect.summaries.summary import Summary
 
 _SECONDS = 900.0
 
@@ -30,13 +29,13 @@ def summarize(
     over = time.monotonic() + _SECONDS
     with opened() as app:
         order = SummaryOrder(
-            now=datetime.now(UTC),
-            rules=app.rules(tenant).summary,
+            now=utc_now(),
+            rules=app.rules.resolved(tenant).summary,
             seed=app.ids.seed(int(time.time() * 1000), IDS),
             remaining_seconds=lambda: over - time.monotonic(),
             force=force,
         )
-        made = app.summarize(scope, order)
+        made = app.summaries.summarize(scope, order)
     _show(None if isinstance(made, NotDue) else made.summary, as_json)
     if isinstance(made, NotDue):
         say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")
@@ -54,7 +53,7 @@ def goals(user: User, persona: Persona = None, tenant: Tenant = LOCAL_TENANT, as
     """Prints the goals of a user; without --persona those of every persona."""
     scope: Scope = scope_of(user, persona, None, tenant)
     with opened() as app:
-        found = app.goals.listed(scope, every_persona=persona is None)
+        found = app.summaries.goals.listed(scope, every_persona=persona is None)
     if as_json:
         write_json({"goals": [goal_json(goal) for goal in found]})
         return

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from recollect.domain.intent import IntentName
 from recollect.entrypoints.http.models import AnswerModel, Count, Maybe, OneOf, Schema, Share, Shows
+from recollect.intent.analysis import IntentName
 
 
 def _entity_types() -> Schema:
-    from recollect.domain.entities import EntityType  # the tables of dates come with it
+    from recollect.intent.analysis import EntityType
 
     return {"type": "string", "enum": [name.value for name in EntityType]}
 

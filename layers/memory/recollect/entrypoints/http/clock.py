@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.instants import parse_instant
+from recollect.core.errors import InvalidInput
+from recollect.core.time import parse_instant
 from recollect.settings import Settings
 
 HEADER = "X-Recollect-Now"

@@ -4,7 +4,7 @@ import hmac
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recollect.domain.errors import Forbidden, Unauthenticated
+from recollect.core.errors import Forbidden, Unauthenticated
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.models import is_unicode
 from recollect.settings import Principal, Settings

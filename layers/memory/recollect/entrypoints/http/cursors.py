@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.app import App
-from recollect.domain.errors import InvalidInput
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.models import Paged, RequestModel
 
 LOC = ("query", "cursor")

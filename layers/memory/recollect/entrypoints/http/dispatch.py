@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from recollect.app import App
-from recollect.domain.errors import Forbidden
+from recollect.core.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.clock import now_of
 from recollect.entrypoints.http.credentials import LOCAL, Authenticate

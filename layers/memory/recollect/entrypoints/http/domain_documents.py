@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from recollect.domain.client_ids import LONGEST_ID
-from recollect.domain.cue_overlay import CueOverlay
-from recollect.domain.merge_rule_document import GROUPS, ID_CONDITIONS, MOST_IDS, PRIORITY, read_document, without_nulls
-from recollect.domain.merging import MergeOptions
-from recollect.domain.option_values import option_name, option_names, read_options
-from recollect.domain.rule_groups import CATEGORIES, RetentionRule
-from recollect.domain.rule_values import (
+from recollect.arbitration.merge_rules import GROUPS, ID_CONDITIONS, MOST_IDS, PRIORITY, read_document, without_nulls
+from recollect.arbitration.merging import MergeOptions
+from recollect.core.ids import LONGEST_ID
+from recollect.entrypoints.http.models import Schema, refuse_all
+from recollect.rules.groups import CATEGORIES, RetentionRule, Rules
+from recollect.rules.reading import MOST_POLICIES, kind_of, read_rules
+from recollect.rules.values import (
     LONGEST_NAME_BYTES,
     LONGEST_TEXT_BYTES,
     MOST_TEXTS,
@@ -23,10 +23,10 @@ from recollect.domain.rule_values import (
     RuleFault,
     Table,
     is_object,
+    option_name,
+    option_names,
+    read_options,
 )
-from recollect.domain.rules import Rules
-from recollect.domain.rules_reading import MOST_POLICIES, kind_of, read_rules
-from recollect.entrypoints.http.models import Schema, refuse_all
 
 _DEFAULTS = Rules()
 _SHOWN_FAULTS = 20
@@ -128,8 +128,6 @@ def kind_schema(kind: Kind) -> Schema:
         case Choices():
             items = {"type": "string", "enum": list(kind.names)}
             return {"type": ["array", "null"] if kind.optional else "array", "items": items}
-        case CueOverlay():
-            return {"type": "object", "additionalProperties": {"type": "object"}}
         case Table():
             names: Schema = (
                 {"enum": list(kind.names)} if kind.names else {"minLength": 1, "maxLength": LONGEST_NAME_BYTES}

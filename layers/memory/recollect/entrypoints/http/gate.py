@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from recollect.domain.errors import Forbidden
+from recollect.core.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.dispatch import BODY_BYTES, Answer, rendered
 from recollect.entrypoints.http.json_values import NotJson

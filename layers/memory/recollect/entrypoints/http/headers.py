@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from recollect.app import App
-from recollect.application.run_once import Answer, run_once
-from recollect.domain.errors import InvalidInput
-from recollect.domain.idempotency import KEPT_FOR, IdempotencyClaim
-from recollect.domain.identity import body_hash
-from recollect.domain.ids import IdSeed
-from recollect.entrypoints.http.ids import id_fault
+from recollect.core.errors import InvalidInput
+from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.core.ids import IdSeed, id_fault
 from recollect.entrypoints.http.messages import Request
 from recollect.entrypoints.http.problems import NEEDS_VERSION, Declined
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.timeline.record import body_hash
 
 KEY = "Idempotency-Key"
 VERSION = "If-Match"

@@ -5,8 +5,8 @@ import binascii
 import re
 from collections.abc import Sequence
 
-from recollect.domain.client_ids import LONGEST_ID, id_fault
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
+from recollect.core.ids import LONGEST_ID, id_fault
 
 __all__ = ["LONGEST_ID", "id_fault", "path_id", "path_segment"]
 

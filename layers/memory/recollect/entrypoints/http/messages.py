@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import Forbidden
-from recollect.domain.scope import Scope
+from recollect.core.errors import Forbidden
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.models import AnswerModel
+from recollect.memories.audit import Actor, ActorKind
 from recollect.settings import Principal
 
 LOCAL_SECONDS = 30.0

@@ -15,10 +15,10 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
 from pydantic_core import PydanticCustomError, core_schema
 
-from recollect.domain.client_ids import LONGEST_ID, id_fault
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import SPOKEN_TYPES, Source
-from recollect.domain.instants import iso, parse_instant
+from recollect.core.errors import InvalidInput
+from recollect.core.event import SPOKEN_TYPES, Source
+from recollect.core.ids import LONGEST_ID, id_fault
+from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.http.json_values import json_text
 from recollect.settings import Settings
 
@@ -366,6 +366,6 @@ def packed(values: list[float] | None, dimension: int, loc: tuple[str, ...]) -> 
     """The vector as it is stored. Raises InvalidInput (with `loc`) for another length."""
     if values is None:
         return None
-    from recollect.domain.embedding import pack_vector, vector_of  # numpy comes with it
+    from recollect.core.vectors import pack_vector, vector_of
 
     return pack_vector(vector_of(values, dimension, loc))

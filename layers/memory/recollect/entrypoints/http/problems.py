@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from recollect.application.ingest_events import FieldError
-from recollect.domain import errors
-from recollect.domain.errors import InvalidInput
+from recollect.core import errors
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Reply
 from recollect.entrypoints.http.models import FAULT
+from recollect.timeline.ingest import FieldError
 
 PROBLEM_TYPE = "application/problem+json"
 _RETRY_SECONDS = 1

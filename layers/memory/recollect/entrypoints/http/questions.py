@@ -5,10 +5,8 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
-from recollect.application.list_events import GivenWindow
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import Source
-from recollect.domain.filters import DropReason, SearchFilters, TimeWindow
+from recollect.core.errors import InvalidInput
+from recollect.core.event import Source
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
     Identifier,
@@ -22,6 +20,8 @@ from recollect.entrypoints.http.models import (
     Text,
     words_as_keys,
 )
+from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
+from recollect.timeline.listing import GivenWindow
 
 MOST_DAYS = 110_000
 Days = Annotated[float, Field(ge=0, le=MOST_DAYS)]

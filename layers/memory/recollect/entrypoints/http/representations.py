@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import ConfigDict
 
-from recollect.domain.audit import Action, ActorKind, audit_json
-from recollect.domain.candidate import Arm
-from recollect.domain.event import ContentType, Role
-from recollect.domain.goals import CheckInStatus, GoalStatus
-from recollect.domain.memory import MemoryStatus, Origin
-from recollect.domain.representation import replacement_note
-from recollect.domain.summary import Reason
+from recollect.core.event import ContentType, Role
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Count,
@@ -26,16 +20,22 @@ from recollect.entrypoints.http.models import (
     Time,
     words_as_keys,
 )
+from recollect.memories.audit import Action, ActorKind, audit_json
+from recollect.memories.memory import MemoryStatus, Origin
+from recollect.memories.representation import replacement_note
+from recollect.retrieval.nomination import Arm
+from recollect.summaries.goals import CheckInStatus, GoalStatus
+from recollect.summaries.summary import Reason
 
 if TYPE_CHECKING:
-    from recollect.application.memory_history import MemoryVersion
-    from recollect.application.search_memory import SearchResult
-    from recollect.domain.event import Event, EventRef
-    from recollect.domain.goals import Goal
-    from recollect.domain.knowledge import KnowledgeEntry
-    from recollect.domain.memory import Memory
-    from recollect.domain.ranking import Ranked
-    from recollect.domain.summary import Summary
+    from recollect.core.event import Event, EventRef
+    from recollect.knowledge.entries import KnowledgeEntry
+    from recollect.memories.memory import Memory
+    from recollect.memories.reading import MemoryVersion
+    from recollect.retrieval.ranking import Ranked
+    from recollect.retrieval.search import SearchResult
+    from recollect.summaries.goals import Goal
+    from recollect.summaries.summary import Summary
 
 RoleName = Annotated[str, OneOf(*Role)]
 Numbers = dict[str, float]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from recollect.app import App
-from recollect.domain.errors import InvalidInput
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.http.ids import path_id
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import DocumentModel, RequestModel

@@ -7,8 +7,7 @@ from urllib.parse import parse_qsl
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.domain.errors import ConfigurationError
-from recollect.entrypoints.collecting import collect_seldom
+from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.credentials import key_credentials
 from recollect.entrypoints.http.dispatch import Dispatcher
@@ -16,6 +15,7 @@ from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Messag
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.mcp.local import beside
+from recollect.entrypoints.runtime import raise_gc_threshold
 from recollect.settings import Settings
 
 _BESIDE_THE_MODEL_SECONDS = 5.0
@@ -104,7 +104,7 @@ def _serve_app(app: App, host: str, port: int) -> None:
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_LAST_REQUESTS_SECONDS,
     )
-    collect_seldom()
+    raise_gc_threshold()
     projector = background_projector(app) if app.settings.projector == "on" else None
     if projector is not None:
         projector.start()

@@ -11,9 +11,9 @@ from time import perf_counter
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from recollect.app import App
-from recollect.domain.client_ids import id_fault
-from recollect.domain.errors import Forbidden, InvalidInput
-from recollect.domain.scope import Scope
+from recollect.core.errors import Forbidden, InvalidInput
+from recollect.core.ids import id_fault
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.aws import call_of
 from recollect.entrypoints.http.clock import now_of
@@ -62,7 +62,7 @@ class McpEndpoint:
                 raise Declined(WRONG_METHOD, "this path knows POST alone", {"Allow": "POST"})
             scope[_CALLER] = Caller(self._whose(principal, call.headers), now_of(call.headers, self._app.settings))
             await self._serve(scope, receive, status.send)
-        except Exception as caught:  # noqa: BLE001 - the last resort, as in the dispatcher: told by its type alone
+        except Exception as caught:  # noqa: BLE001 - the last resort, as in the dispatcher: only its type is logged
             error = caught
             if not status.sent:
                 await send_reply(reply_to(caught), status.send)

@@ -1,4 +1,4 @@
-"""The MCP server: the registry's tools and `recall_context`, whatever the transport."""
+"""The MCP server: the registry's tools and `recall_context`, over any transport, and over standard input and output."""
 
 import logging
 import time
@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
+import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
 
 from recollect import __version__
 from recollect.app import App
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import ToolCall
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.json_values import json_text
-from recollect.entrypoints.tools.catalogue import WITH_RECALL
-from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolDescription, ToolRegistry
+from recollect.entrypoints.runtime import utc_now
+from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, WITH_RECALL, ToolDescription, ToolRegistry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+from recollect.tool_calls.call import ToolCall
 
 NAME = "recollect"
 _INSTRUCTIONS = (
@@ -42,7 +44,7 @@ CallerOf: TypeAlias = Callable[[Context], Caller]
 
 
 def build_server(app: App, caller_of: CallerOf) -> Server[Any]:
-    """The server over one app; `caller_of` tells from the transport's own data who calls."""
+    """The server over one app; `caller_of` reads the caller from the transport's own data."""
     registry = ToolRegistry(app, WITH_RECALL)
     listed = types.ListToolsResult(tools=[_tool(one) for one in registry.described()])
     schemas = {tool.name: tool.input_schema for tool in listed.tools}
@@ -67,7 +69,7 @@ def build_server(app: App, caller_of: CallerOf) -> Server[Any]:
 
 
 def _execute(app: App, registry: ToolRegistry, caller: Caller, call: ToolCall) -> ToolResult:
-    """Makes the call, and tells of a defect as little as of any failure."""
+    """Makes the call; the model sees of an unexpected error only that the tool failed."""
     started = time.perf_counter()
     seed = app.ids.seed(int(time.time() * 1000), IDS_OF_A_CALL)
     try:
@@ -98,3 +100,17 @@ def _answer(result: ToolResult) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(text=text)], structured_content=document, is_error=not result.ok
     )
+
+
+def serve_stdio(app: App, scope: Scope) -> None:
+    """Serves until standard input ends. Nothing but the protocol is written to standard output meanwhile."""
+
+    def caller(_context: Context) -> Caller:
+        return Caller(scope, utc_now())
+
+    async def run() -> None:
+        server = build_server(app, caller)
+        async with stdio_server() as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+
+    anyio.run(run)

@@ -5,11 +5,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from recollect.application.keep_knowledge import KnowledgeAuthor
-from recollect.domain.audit import Actor, ActorKind
 from recollect.entrypoints.http.representations import knowledge_json
-from recollect.entrypoints.tools.parameters import Identifier, Parameters
-from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool, fitting
+from recollect.entrypoints.tools.tool import Identifier, Invocation, Outcome, Parameters, Tool, fitting
+from recollect.knowledge.use_cases import KnowledgeAuthor
+from recollect.memories.audit import Actor, ActorKind
 
 LISTED = 50
 _WRITING = frozenset({"upsert", "delete"})

@@ -1,21 +1,33 @@
-"""The tools `save_memory`, `search_memory` and `forget_memory`."""
+"""The tools `save_memory`, `search_memory`, `forget_memory`, `record_event` and `track_goal`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from recollect.application.recalled import RecallRequest
-from recollect.application.search_memory import SearchResult
-from recollect.domain.audit import Actor, ActorKind
-from recollect.domain.errors import NotFound
-from recollect.domain.event import Source
-from recollect.domain.filters import SearchFilters
-from recollect.domain.instants import iso
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.ranking import Mode
-from recollect.entrypoints.tools.parameters import Identifier, Parameters, Said, Share
-from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool, fitting
+from recollect.core.errors import Conflict, NotFound
+from recollect.core.event import ContentType, EventType, Role, Source
+from recollect.core.time import iso
+from recollect.entrypoints.tools.tool import (
+    Identifier,
+    Instant,
+    Invocation,
+    Outcome,
+    Parameters,
+    Said,
+    Share,
+    Tool,
+    fitting,
+)
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.memory import MemoryDraft
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+from recollect.retrieval.search import SearchResult
+from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, GoalStatus
+from recollect.timeline.ingest import IngestStatus
+from recollect.timeline.record import EventDraft
 
 MOST_KEYWORDS = 50
 
@@ -69,8 +81,8 @@ def save_memory(invocation: Invocation, given: SaveMemory) -> Outcome:
         key=given.key,
         metadata={"actor": "model", "tool": "save_memory"},
     )
-    saved = app.memories.save(
-        scope, draft, invocation.seed, invocation.now, _model("save_memory"), app.rules(scope.tenant)
+    saved = app.memories.keep.save(
+        scope, draft, invocation.seed, invocation.now, _model("save_memory"), app.rules.resolved(scope.tenant)
     )
     status = "created" if saved.created else "duplicate"
     return Outcome({"id": saved.memory.id, "status": status}, (saved.memory.id,))
@@ -85,7 +97,7 @@ def search_memory(invocation: Invocation, given: SearchMemory) -> Outcome:
         filters=SearchFilters(now=invocation.now),
         wanted=given.top_k,
     )
-    found = fitting([_found(result) for result in invocation.app.search(invocation.scope, request).results])
+    found = fitting([_found(result) for result in invocation.app.retrieval.search(invocation.scope, request).results])
     return Outcome({"results": found.pop("entries"), **found})
 
 
@@ -111,13 +123,13 @@ def forget_memory(invocation: Invocation, given: ForgetMemory) -> Outcome:
     """Deletes what the scope admits, and leaves tombstones of it. Raises NotFound for anything else."""
     app, scope, now, model = invocation.app, invocation.scope, invocation.now, _model("forget_memory")
     try:
-        memory = app.memories.one(scope, given.id, now) if given.id is not None else None
+        memory = app.memories.keep.one(scope, given.id, now) if given.id is not None else None
     except NotFound:
         memory = None
     if memory is not None:
-        forgotten = app.forget.memory(scope, memory, now=now, actor=model)
+        forgotten = app.deletion.forget.memory(scope, memory, now=now, actor=model)
     else:
-        forgotten = app.forget(scope, event_id=given.id, key=given.key, now=now, actor=model)
+        forgotten = app.deletion.forget(scope, event_id=given.id, key=given.key, now=now, actor=model)
     return Outcome({"deleted": list(forgotten.event_ids)})
 
 
@@ -138,8 +150,72 @@ def _say_forgotten(_given: ForgetMemory, _result: Mapping[str, Any]) -> str:
     return "I have forgotten that."
 
 
+class RecordEvent(Parameters):
+    """Of `record_event`."""
+
+    content: Said = Field(description="What happened or is due.")
+    event_type: Literal["conversation", "task", "reminder", "emotion", "preference", "custom"] = Field(
+        "conversation", description="Absent: conversation."
+    )
+    timestamp: Instant | None = Field(None, description="When; absent: now.")
+
+
+def record_event(invocation: Invocation, given: RecordEvent) -> Outcome:
+    """Stores the event as a model's. Raises Conflict where its value was rejected or it was deleted before."""
+    draft = EventDraft(
+        role=Role.BOT,
+        source=Source.INFERRED,
+        metadata={"actor": "model", "tool": "record_event"},
+        content=given.content,
+        content_type=ContentType.DEFAULT,
+        event_type=EventType(given.event_type),
+        timestamp=given.timestamp,
+    )
+    app, scope = invocation.app, invocation.scope
+    rules = app.rules.resolved(scope.tenant)
+    answer = app.timeline.ingest(scope, invocation.conversation_id, [draft], invocation.seed, invocation.now, rules)
+    (stored,) = answer.results
+    if stored.status is IngestStatus.REFUSED or stored.event_id is None:
+        raise Conflict("this was rejected or deleted before, and is not stored again")
+    return Outcome({"id": stored.event_id, "status": stored.status.value}, (stored.event_id,))
+
+
+def _say_recorded(_given: RecordEvent, result: Mapping[str, Any]) -> str:
+    return "I have noted that." if result["status"] == IngestStatus.CREATED else "That was noted before."
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be blank")
+    return value
+
+
+class TrackGoal(Parameters):
+    """Of `track_goal`."""
+
+    goal: Annotated[str, Field(max_length=LONGEST_GOAL, description="In a few words."), AfterValidator(_not_blank)]
+    status: GoalStatus = Field(GoalStatus.ACTIVE, description="Absent: active.")
+    check_in_frequency: Annotated[str, Field(max_length=LONGEST_FREQUENCY), AfterValidator(_not_blank)] | None = Field(
+        None, description="Such as daily or every Monday."
+    )
+
+
+def track_goal(invocation: Invocation, given: TrackGoal) -> Outcome:
+    """Stores the goal or changes its status; what the user set about it stays."""
+    goal = invocation.app.summaries.goals.track(
+        invocation.scope, given.goal, given.status, given.check_in_frequency, invocation.now
+    )
+    return Outcome({"id": goal.id, "status": goal.status.value, "version": goal.version})
+
+
+def _say_tracked(_given: TrackGoal, result: Mapping[str, Any]) -> str:
+    return f"I follow that goal: it is {result['status']}."
+
+
 TOOLS: Mapping[str, Tool] = {
     "save_memory": Tool(SaveMemory, save_memory, _say_saved),
     "search_memory": Tool(SearchMemory, search_memory, _say_found, lambda _given: False),
     "forget_memory": Tool(ForgetMemory, forget_memory, _say_forgotten),
+    "record_event": Tool(RecordEvent, record_event, _say_recorded),
+    "track_goal": Tool(TrackGoal, track_goal, _say_tracked),
 }

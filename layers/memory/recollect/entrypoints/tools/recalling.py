@@ -6,13 +6,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from recollect.application.build_context import ContextAnswer, ContextRequest
-from recollect.application.context_sources import ContextQuestion
-from recollect.domain.filters import SearchFilters
-from recollect.domain.messages import Fence, fence_for, instructions_for
-from recollect.domain.selection import ShownIn
-from recollect.entrypoints.tools.parameters import Identifier, Parameters, Said
-from recollect.entrypoints.tools.tool import Invocation, Outcome, Tool
+from recollect.context.build import ContextAnswer, ContextRequest
+from recollect.context.rendering import Fence, fence_for, instructions_for
+from recollect.context.selection import ShownIn
+from recollect.context.sources import ContextQuestion
+from recollect.entrypoints.tools.tool import Identifier, Invocation, Outcome, Parameters, Said, Tool
+from recollect.retrieval.filters import SearchFilters
 
 
 class RecallContext(Parameters):
@@ -36,7 +35,7 @@ def recall_context(invocation: Invocation, given: RecallContext) -> Outcome:
     )
     request = ContextRequest(question=question, fence=fence, token_budget=given.token_budget)
     rules = invocation.app.begin_rules(invocation.scope.tenant)
-    answer = invocation.app.context(invocation.scope, request, rules)
+    answer = invocation.app.context.build(invocation.scope, request, rules)
     return Outcome({**_shown(answer, fence, given.form), "tokens": answer.tokens, "missing": list(answer.missing)})
 
 

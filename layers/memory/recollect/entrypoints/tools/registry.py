@@ -1,4 +1,4 @@
-"""The registry: a name and words in, a result out that a model can read (A-05, A-06).
+"""The tools by name, and the registry: a name and words in, a result out that a model can read (A-05, A-06).
 
 A tool's module, and pydantic with it, is imported when the tool is first called: functions that only read or ingest
 never pay for it.
@@ -13,20 +13,93 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recollect.app import App
-from recollect.application.ingest_events import FieldError
-from recollect.domain.errors import RecollectError
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import ToolCall
-from recollect.entrypoints.tools.catalogue import BUILT_IN, INSTRUCTIONS, Entry
-from recollect.entrypoints.tools.result import Status, ToolResult, result_of_error
+from recollect.core.errors import RecollectError
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.entrypoints.tools.result import Status, ToolResult, result_document, result_of_error
+from recollect.timeline.ingest import FieldError
+from recollect.tool_calls.call import ToolCall
 
 if TYPE_CHECKING:
+    from recollect.context.turn import ExecutedCall
     from recollect.entrypoints.tools.tool import Tool
 
 IDS_OF_A_CALL = 4
 _FAULTS_AT_MOST = 20
 _NAME_SHOWN = 64
+_WITHOUT_A_MODEL = ("extractive",)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A tool as a model reads of it; `module` of this package holds it.
+
+    `reads_only` and `deletes` are hints for whoever asks a person before a call is made.
+    """
+
+    module: str
+    parameters: str
+    description: str
+    reads_only: bool = False
+    deletes: bool = False
+
+
+BUILT_IN: Mapping[str, Entry] = {
+    "manage_knowledge": Entry(
+        "knowledge",
+        '{namespace, key?, value?, action?: "upsert" | "delete" | "read" | "list"}',
+        "Keeps what words and rules mean. In namespace vocabulary a key is {store}:{term} and the value "
+        "{target, description?}; in rule the key is a concept and the value {condition, applies_to?, description?}; "
+        "in correction the value is {instruction, trigger}. The action is upsert unless another is named.",
+        deletes=True,
+    ),
+    "save_memory": Entry(
+        "memories",
+        "{content, importance?: 0 to 1, keywords?: [text], key?}",
+        "Remembers a fact about the user. With a key it becomes that key's current value.",
+    ),
+    "search_memory": Entry(
+        "memories",
+        "{query, top_k?: 1 to 100}",
+        "Finds what was said or remembered earlier, best first.",
+        reads_only=True,
+    ),
+    "forget_memory": Entry(
+        "memories", "{id} or {key}", "Deletes one memory by its id, or all that a key ever held.", deletes=True
+    ),
+    "record_event": Entry(
+        "memories",
+        '{content, event_type?: "conversation" | "task" | "reminder" | "emotion" | "preference" | "custom", '
+        "timestamp?}",
+        "Writes down something that happened or is due, at its time.",
+    ),
+    "track_goal": Entry(
+        "memories",
+        '{goal, status?: "active" | "completed" | "abandoned", check_in_frequency?}',
+        "Follows a goal of the user's over conversations, or says that it is done or given up.",
+    ),
+}
+
+WITH_RECALL: Mapping[str, Entry] = {
+    "recall_context": Entry(
+        "recalling",
+        '{input, conversation_id?, token_budget?, store?, form?: "prompt" | "messages"}',
+        "What is remembered that matters for what the user says now: recent, related and important memories, "
+        "summary, goals, knowledge. Call it before you answer.",
+        reads_only=True,
+    ),
+    **BUILT_IN,
+}
+"""For a model whose context somebody else builds: it asks for its memory itself."""
+
+INSTRUCTIONS = """\
+You can call tools. A call is a block of its own in your answer: the tool's name, one JSON object, the end marker.
+[[ABP_TOOL:search_memory]]
+{"query": "where the user lives"}
+[[END_ABP_TOOL]]
+Call a tool only where it helps with what the user says now. The tools:
+""" + "\n".join(f"- {name} {entry.parameters}: {entry.description}" for name, entry in BUILT_IN.items())
+"""The part of a model's instructions that describes the tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +120,7 @@ class ToolRegistry:
 
     @property
     def instructions(self) -> str:
-        """What a model is told of the tools."""
+        """The part of a model's instructions that describes the tools."""
         return INSTRUCTIONS
 
     def described(self) -> Iterator[ToolDescription]:
@@ -91,7 +164,7 @@ class ToolRegistry:
         )
 
     def retold(self, call: ToolCall, result: Mapping[str, Any]) -> ToolResult:
-        """The result of a call that was made before, told again from what it stored; nothing is done."""
+        """The result of a call that was made before, from its stored outcome; the tool does not run again."""
         parameters, faults = self._checked(call)
         if parameters is None:
             return _invalid(call.tool, faults)
@@ -103,7 +176,6 @@ class ToolRegistry:
         return tools[name]
 
     def _checked(self, call: ToolCall) -> tuple[Any, tuple[FieldError, ...]]:
-        """The parameters of a known tool, or None and what is wrong with them."""
         from pydantic import ValidationError
 
         model = self._tool(call.tool).parameters
@@ -134,3 +206,29 @@ def _invalid(tool: str, faults: tuple[FieldError, ...]) -> ToolResult:
     return ToolResult(
         tool=tool, status=Status.INVALID_PARAMETERS, message=f"the parameters are invalid: {told}", faults=faults
     )
+
+
+class TurnTools:
+    """The registry as a turn uses it; a model that only quotes gets no instructions about tools."""
+
+    def __init__(self, app: App) -> None:
+        self._registry = ToolRegistry(app)
+        self._instructs = app.settings.model != _WITHOUT_A_MODEL
+
+    @property
+    def instructions(self) -> str | None:
+        """The part of a model's instructions that describes the tools."""
+        return self._registry.instructions if self._instructs else None
+
+    def execute(self, scope: Scope, call: ToolCall, seed: IdSeed, now: datetime, conversation_id: str) -> ExecutedCall:
+        """In the user's scope and the turn's conversation, whatever the call says."""
+        from recollect.context.turn import ExecutedCall
+
+        result = self._registry.execute(scope, call, seed, now, conversation_id)
+        return ExecutedCall(
+            call=call,
+            tool=None if result.status is Status.UNKNOWN_TOOL else result.tool,
+            status=result.status.value,
+            message=result.message,
+            result=result_document(result),
+        )

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from recollect.application.ingest_events import FieldError
-from recollect.domain import errors
+from recollect.core import errors
+from recollect.timeline.ingest import FieldError
 
 
 class Status(StrEnum):
@@ -55,7 +55,7 @@ class ToolResult:
 
 
 def result_of_error(tool: str, error: errors.RecollectError, *, wrote: bool) -> ToolResult:
-    """What a model is told of a failure: our own sentences, and nothing of what lies behind them."""
+    """A failure as a model reads it: our own sentences, never the message of an unexpected error."""
     status = next((_BY_ERROR[base] for base in type(error).__mro__ if base in _BY_ERROR), Status.FAILED)
     told = {Status.UNAVAILABLE: "a part of the memory does not answer now", Status.FAILED: "the tool failed"}
     message = str(error) if status in _TOLD else told[status]

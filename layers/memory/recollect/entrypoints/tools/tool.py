@@ -1,18 +1,67 @@
-"""What a tool is made of."""
+"""What a tool is made of, and its parameters as a model writes them, checked.
+
+Their bounds are those of the HTTP API, and unknown fields are refused. There is no field for a user, a tenant, a source
+or a role anywhere: none of these is a model's to claim.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from recollect.app import App
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.ids import LONGEST_ID, IdSeed, id_fault
+from recollect.core.scope import Scope
+from recollect.core.time import parse_instant
 from recollect.entrypoints.http.json_values import json_text
-from recollect.entrypoints.tools.parameters import Parameters
 
+CONTENT_BYTES = 64 * 1024
+_LONGEST_TIME = 64
 RESULT_BYTES = 32 * 1024
 """What one result may hold of stored text: more than that no model reads."""
+
+
+class Parameters(BaseModel):
+    """The base of all: nothing but the fields named, and no numbers that JSON does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _said(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be blank")
+    if len(value.encode()) > CONTENT_BYTES:
+        raise ValueError(f"must be at most {CONTENT_BYTES} bytes of UTF-8")
+    return value
+
+
+def _identifier(value: str) -> str:
+    fault = id_fault(value)
+    if fault is not None:
+        raise ValueError(fault)
+    return value
+
+
+def _instant(value: Any) -> datetime:
+    if isinstance(value, str) and len(value) > _LONGEST_TIME:
+        raise ValueError("not a time: ISO 8601, epoch seconds or milliseconds")
+    try:
+        return parse_instant(value)
+    except InvalidInput as error:
+        raise ValueError(str(error)) from None
+
+
+Said = Annotated[str, Field(min_length=1, max_length=CONTENT_BYTES), AfterValidator(_said)]
+Identifier = Annotated[str, Field(min_length=1, max_length=LONGEST_ID), AfterValidator(_identifier)]
+Instant = Annotated[
+    datetime,
+    BeforeValidator(_instant),
+    WithJsonSchema({"type": "string", "description": "ISO 8601; without a zone UTC"}),
+]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +87,7 @@ class Outcome:
 class Tool:
     """Its parameters, what it does, what it says of it, and whether a call with these parameters writes.
 
-    `run` raises errors of `recollect.domain.errors` alone.
+    `run` raises errors of `recollect.core.errors` alone.
     """
 
     parameters: type[Parameters]

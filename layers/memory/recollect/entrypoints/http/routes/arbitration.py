@@ -12,19 +12,13 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.arbitrate import Applying
-from recollect.application.choose_policy import ArbitrationRequest
-from recollect.application.run_once import Answer
-from recollect.domain.arbitration import Action, Strategy, Verdict
-from recollect.domain.arbitration_policy import Arbitration
-from recollect.domain.conflict_detection import Conflict, Signal, SignalType
-from recollect.domain.errors import InvalidInput, NotFound
-from recollect.domain.event import Source
-from recollect.domain.merging import MergeOptions, MergeStatistics, merge
-from recollect.domain.option_values import read_options
-from recollect.domain.rule_values import Place
-from recollect.domain.scope import Scope
-from recollect.domain.statement import Statement
+from recollect.arbitration.arbiter import Action, Arbitration, Strategy, Verdict
+from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
+from recollect.arbitration.detection import Conflict, Signal, SignalType, Statement
+from recollect.arbitration.merging import MergeOptions, MergeStatistics, merge
+from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.event import Source
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.domain_documents import (
     arbitration_options_schema,
     checked_arbitration_options,
@@ -53,6 +47,8 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.rules.values import Place, read_options
 
 MOST_EXISTING = 1_000
 _Options = Annotated[dict[str, Any], Read(checked_arbitration_options, arbitration_options_schema)]
@@ -191,7 +187,7 @@ def arbitrate(app: App, request: Request, body: ArbitrationBody) -> Reply:
     if body.apply:
         return _applied(app, request, scope, asked)
     with located(_in_body):
-        found = app.arbitrate.weighed(scope.tenant, asked, app.rules(scope.tenant))
+        found = app.arbitration.arbitrate.weighed(scope.tenant, asked, app.rules.resolved(scope.tenant))
     return _reply(arbitration_json(found))
 
 
@@ -203,7 +199,7 @@ def _applied(app: App, request: Request, scope: Scope, asked: ArbitrationRequest
 
     def work(attempt: Attempt) -> Answer:
         applying = Applying(user_in(scope), attempt.seed, request.now)
-        found = app.arbitrate.applied(scope, asked, app.rules(scope.tenant), applying)
+        found = app.arbitration.arbitrate.applied(scope, asked, app.rules.resolved(scope.tenant), applying)
         first.append(arbitration_json(found))
         return Answer(200, _kept(first[0], asked.candidate))
 
@@ -312,7 +308,7 @@ def _replayed(app: App, scope: Scope, body: Mapping[str, Any], candidate: Statem
 
 
 def _merged(app: App, scope: Scope, memory_id: str, now: datetime) -> dict[str, Any]:
-    memory = app.memories.one(scope, memory_id, now)
+    memory = app.memories.keep.one(scope, memory_id, now)
     return statement_json(
         Statement(
             id=memory.id,

@@ -5,10 +5,6 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.list_audit import AuditFilter
-from recollect.application.run_once import Answer
-from recollect.application.signal_bridge import DEFAULT_SEVERITY, Signal, SignalType
-from recollect.domain.audit import OUTCOMES, Action, AuditEntry, audit_json
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
@@ -25,6 +21,10 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.representations import ActorAnswer
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.memories.audit import OUTCOMES, Action, AuditEntry, audit_json
+from recollect.memories.audit_log import AuditFilter
+from recollect.memories.deferred_promotion import DEFAULT_SEVERITY, Signal, SignalType
 
 _USER = "/v1/users/{user_id}"
 _Action = Annotated[Action, OneOf(*Action)]
@@ -100,7 +100,7 @@ def signal(app: App, request: Request, body: SignalRequest) -> Reply:
 
     def work(attempt: Attempt) -> Answer:
         sent = Signal(id=attempt.seed.nth(0), **body.given())
-        outcome = app.signal_bridge(request.principal.tenant, sent, request.now)
+        outcome = app.memories.signal_bridge(request.principal.tenant, sent, request.now)
         answer: dict[str, Any] = {"type": body.type.value, "suspended": outcome.suspended}
         if outcome.event_id is not None:
             answer |= {"event_id": outcome.event_id, "forwarded": outcome.forwarded}
@@ -127,7 +127,7 @@ def list_ledger(app: App, request: Request, query: LedgerQuery) -> Reply:
 def _page(app: App, request: Request, query: Paged, name: str, wanted: AuditFilter) -> Reply:
     scope = request.scope()
     listing = listing_of(app, name, scope, query)
-    page = app.list_audit(scope, query.limit, start_of(query, listing), wanted)
+    page = app.memories.audit(scope, query.limit, start_of(query, listing), wanted)
     entries = [AuditEntryAnswer.of(entry) for entry in page.entries]
     shown = AuditPage(entries=entries, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(entries)})

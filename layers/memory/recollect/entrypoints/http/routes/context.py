@@ -7,16 +7,11 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.build_context import ContextAnswer, ContextRequest, Found, ShownItem
-from recollect.application.context_sources import ContextQuestion
-from recollect.domain.filters import SearchFilters
-from recollect.domain.instants import iso
-from recollect.domain.messages import Fence, MessageRole, fence_for
-from recollect.domain.relevant_memories import MEMORY_TOKENS, MOST_MEMORY_TOKENS
-from recollect.domain.representation import replacement_note
-from recollect.domain.rules import MOST_PLACES
-from recollect.domain.selection import Section, ShownIn
-from recollect.domain.summary import Summary
+from recollect.context.build import ContextAnswer, ContextRequest, Found, ShownItem
+from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence, MessageRole, fence_for
+from recollect.context.selection import Section, ShownIn
+from recollect.context.sources import ContextQuestion
+from recollect.core.time import iso
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     LARGEST_WHOLE,
@@ -35,6 +30,10 @@ from recollect.entrypoints.http.models import (
 from recollect.entrypoints.http.questions import Dropped, Question, filters_of
 from recollect.entrypoints.http.representations import RoleName, Why, goal_json, knowledge_json
 from recollect.entrypoints.http.routing import Routes
+from recollect.memories.representation import replacement_note
+from recollect.retrieval.filters import SearchFilters
+from recollect.rules.groups import MOST_PLACES
+from recollect.summaries.summary import Summary
 
 _Places = Annotated[int, Field(ge=0, le=MOST_PLACES)]
 _SectionName = Annotated[str, OneOf(*Section)]
@@ -181,7 +180,7 @@ def build_context(app: App, request: Request, body: ContextBody) -> Reply:
     fence = fence_for(secrets.token_hex(16))
     filters = filters_of(body, request.now)
     question = question_of(body, body.input, filters, body.conversation_id, body.input_event_id)
-    answer = app.context(scope, context_request(body, question, fence), rules)
+    answer = app.context.build(scope, context_request(body, question, fence), rules)
     return Reply(200, context_shown(answer, fence, bool(body.explain)), log=context_log(answer))
 
 

@@ -5,12 +5,11 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.list_decisions import DecisionFilter
-from recollect.application.revert_decision import Reverted, RevertOrder
-from recollect.application.run_once import Answer
-from recollect.domain.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Outcome, Step
-from recollect.domain.errors import NotFound
-from recollect.domain.scope import Scope
+from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Outcome, Step
+from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.resolve import Reverted, RevertOrder
+from recollect.core.errors import NotFound
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.ids import path_segment
@@ -30,6 +29,7 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.representations import MemoryAnswer
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 
 _USER = "/v1/users/{user_id}"
 _DecisionStatus = Annotated[DecisionStatus, OneOf(*DecisionStatus)]
@@ -138,7 +138,7 @@ def list_decisions(app: App, request: Request, query: DecisionsQuery) -> Reply:
     scope = request.scope(query)
     listing = listing_of(app, "arbitrations", scope, query)
     wanted = DecisionFilter(status=query.status, step=query.step, winner=query.winner, loser=query.loser)
-    page = app.list_decisions(scope, query.limit, start_of(query, listing), wanted)
+    page = app.contradictions.decisions(scope, query.limit, start_of(query, listing), wanted)
     found = [DecisionAnswer.of(scope, one) for one in page.decisions]
     shown = DecisionsPage(arbitrations=found, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(found)})
@@ -153,14 +153,14 @@ def revert_decision(app: App, request: Request, query: Narrowed) -> Reply:
     done: list[Reverted] = []
 
     def work(attempt: Attempt) -> Answer:
-        app.write_limits.take(scope.tenant, 1, app.rules(scope.tenant))
+        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         order = RevertOrder(actor=user_in(scope), now=request.now, again=attempt.again)
-        done.append(app.revert_decision(scope, decision_id, order))
+        done.append(app.contradictions.revert(scope, decision_id, order))
         return Answer(200, {"id": decision_id})
 
     answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
     if not done:
-        done.append(app.revert_decision.current(scope, app.list_decisions.one(scope, decision_id)))
+        done.append(app.contradictions.revert.current(scope, app.contradictions.decisions.one(scope, decision_id)))
     shown = DecisionReverted.of(scope, done[0].decision, memory=_memory(app, scope, done[0].memory_id, request))
     return _reply(answer, shown, "reverted")
 
@@ -170,7 +170,7 @@ def list_conflicts(app: App, request: Request, query: ConflictsQuery) -> Reply:
     """Memories of which no rule can tell which counts, with the arbiter's proposal."""
     scope = request.scope(query)
     listing = listing_of(app, "conflicts", scope, query)
-    page = app.list_conflicts(scope, query.limit, start_of(query, listing), query.status, request.now)
+    page = app.contradictions.conflicts(scope, query.limit, start_of(query, listing), query.status, request.now)
     found = [ConflictAnswer.model_validate(one) for one in page.conflicts]
     shown = ConflictsPage(conflicts=found, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(found)})
@@ -182,19 +182,19 @@ def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resoluti
     scope, conflict_id = request.scope(query), request.path["conflict_id"]
 
     def work(_attempt: Attempt) -> Answer:
-        app.write_limits.take(scope.tenant, 1, app.rules(scope.tenant))
-        resolved = app.resolve_conflict(scope, conflict_id, body.winner, user_in(scope), request.now)
+        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        resolved = app.contradictions.resolve(scope, conflict_id, body.winner, user_in(scope), request.now)
         return Answer(200, {"id": conflict_id, "decision_id": resolved.decision_id})
 
     answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
-    conflict = ConflictResolved.model_validate(app.list_conflicts.one(scope, conflict_id, request.now))
+    conflict = ConflictResolved.model_validate(app.contradictions.conflicts.one(scope, conflict_id, request.now))
     decided = {"decision_id": answer.body["decision_id"] or None}
     return _reply(answer, conflict.model_copy(update=decided), "resolved")
 
 
 def _memory(app: App, scope: Scope, memory_id: str, request: Request) -> MemoryAnswer | None:
     try:
-        return MemoryAnswer.of(app.memories.one(scope, memory_id, request.now))
+        return MemoryAnswer.of(app.memories.keep.one(scope, memory_id, request.now))
     except NotFound:
         return None
 

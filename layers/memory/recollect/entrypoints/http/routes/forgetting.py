@@ -6,13 +6,12 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.erase_user import ErasureReport
-from recollect.application.forget_events import Forgotten
-from recollect.application.reject_value import Rejecting
-from recollect.application.run_jobs import LEAST_SECONDS
-from recollect.domain.errors import Forbidden, NotFound
-from recollect.domain.scope import Scope
-from recollect.domain.value_tombstones import RejectedValue
+from recollect.core.errors import Forbidden, NotFound
+from recollect.core.scope import Scope
+from recollect.deletion.erase import ErasureReport
+from recollect.deletion.forget_events import Forgotten
+from recollect.deletion.reject import Rejecting
+from recollect.deletion.rejected_values import RejectedValue
 from recollect.entrypoints.http.clock import countdown, real_now
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import accepts
@@ -30,6 +29,7 @@ from recollect.entrypoints.http.models import (
     YesOrNo,
 )
 from recollect.entrypoints.http.routing import Routes
+from recollect.jobs.run import LEAST_SECONDS
 
 _USER = "/v1/users/{user_id}"
 _AT_ONCE_SECONDS = LEAST_SECONDS + 3.0
@@ -118,18 +118,18 @@ def delete_event(app: App, request: Request, query: Rejectable) -> Reply:
     scope, event_id, accepted = request.scope(query), request.path["event_id"], accepts(request)
 
     def forget() -> Forgotten:
-        return app.forget(scope, event_id=event_id, now=request.now, accepts=accepted)
+        return app.deletion.forget(scope, event_id=event_id, now=request.now, accepts=accepted)
 
     if query.reject == "false":
         return _gone(forget())
     order = rejecting(request, scope, "delete", event_id)
-    return _gone(app.reject_value.event(scope, event_id, order, forget, accepted))
+    return _gone(app.deletion.reject.event(scope, event_id, order, forget, accepted))
 
 
 @routes.delete(f"{_USER}/keys/{{key}}", good=(204,), errors=(404,))
 def delete_key(app: App, request: Request, query: SlotQuery) -> Reply:
     """Deletes a slot with its whole history; no older value comes back."""
-    return _gone(app.forget(request.scope(query), key=request.path["key"], now=request.now))
+    return _gone(app.deletion.forget(request.scope(query), key=request.path["key"], now=request.now))
 
 
 def _gone(forgotten: Forgotten) -> Reply:
@@ -146,7 +146,7 @@ def list_rejections(app: App, request: Request, query: RejectionsQuery) -> Reply
     """The values that were rejected: ids, times and scopes, no text."""
     scope = request.scope(query)
     listing = listing_of(app, "rejections", scope, query)
-    page = app.reject_value.page(scope, query.limit, start_of(query, listing))
+    page = app.deletion.reject.page(scope, query.limit, start_of(query, listing))
     found = [Rejection.of(scope.user_id, value) for value in page.values]
     shown = RejectionsPage(rejections=found, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(found)})
@@ -156,7 +156,7 @@ def list_rejections(app: App, request: Request, query: RejectionsQuery) -> Reply
 def lift_rejection(app: App, request: Request, query: LiftQuery) -> Reply:
     """Lets a rejected value in again; what was deleted stays deleted."""
     scope, rejection_id = request.scope(query), request.path["rejection_id"]
-    app.reject_value.lift(scope, rejection_id, rejecting(request, scope, "lift", rejection_id))
+    app.deletion.reject.lift(scope, rejection_id, rejecting(request, scope, "lift", rejection_id))
     return Reply(204, "", log={"lifted": 1})
 
 
@@ -168,7 +168,7 @@ def erase_user(app: App, request: Request) -> Reply:
     """
     scope = request.scope()
     left = countdown(request.call.remaining_seconds)
-    erasure = app.erase_user(scope, request.now, real_now(), user_in(scope), left)
+    erasure = app.deletion.erase(scope, request.now, real_now(), user_in(scope), left)
     if request.call.request_id is None:
         _go_on(app, scope.tenant, erasure.id, left)
     log = {"erasure_id": erasure.id, "events": erasure.counts.get("events", 0)}
@@ -188,7 +188,7 @@ def get_erasure(app: App, request: Request) -> Reply:
 
     One of another user's is not found.
     """
-    report = app.erase_user.report(request.principal.tenant, request.path["erasure_id"])
+    report = app.deletion.erase.report(request.principal.tenant, request.path["erasure_id"])
     try:
         request.check_user(report.erasure.user_id)
     except Forbidden:

@@ -7,13 +7,10 @@ from pydantic import ConfigDict, Field, ValidationError
 from pydantic_core import core_schema
 
 from recollect.app import App
-from recollect.application.ingest_events import FieldError, IngestAnswer, IngestResult, IngestStatus, InvalidDraft
-from recollect.application.run_once import Answer
-from recollect.domain.drafting import EventDraft
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import ContentType, EventRef, EventType, Role, Source
-from recollect.domain.instants import from_iso, iso
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput
+from recollect.core.event import ContentType, EventRef, EventType, Role, Source
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.analysis import Analyzed
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
@@ -40,6 +37,9 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.problems import INVALID, fault_list, faults_of, problem
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.timeline.ingest import FieldError, IngestAnswer, IngestResult, IngestStatus, InvalidDraft
+from recollect.timeline.record import EventDraft
 
 MOST_EVENTS = 100
 _Title = Annotated[str, Text(4 * 1024)]
@@ -159,8 +159,8 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
     rules, marks = app.begin_rules(scope.tenant), app.begin_marks(scope)  # beside the claim of the key
 
     def work(attempt: Attempt) -> Answer:
-        app.write_limits.take(scope.tenant, len(drafts), rules.result())
-        ingested = app.ingest(
+        app.timeline.write_limits.take(scope.tenant, len(drafts), rules.result())
+        ingested = app.timeline.ingest(
             scope, body.conversation_id, drafts, attempt.seed, request.now, rules.result(), marks.result()
         )
         return _record(ingested, drafts)
@@ -254,9 +254,9 @@ def _counts(results: Sequence[Ingested]) -> dict[str, int]:
 @routes.post("/v1/analyze", answer=Analysis)
 def analyze(app: App, request: Request, body: AnalyzeText) -> Reply:
     """What ingest and retrieval would decide of a text, storing nothing."""
-    from recollect.application.analyze_text import AnalyzeRequest, analyze_text
+    from recollect.rules.use_cases import AnalyzeRequest, analyze_text
 
-    rules = app.rules(request.principal.tenant)
+    rules = app.rules.resolved(request.principal.tenant)
     found = analyze_text(AnalyzeRequest(**body.given()), request.now, rules)
     log = {"tags": len(found.tags), "keywords": len(found.query.keywords)}
     analyzed = {name: getattr(found.query, name) for name in Analyzed.model_fields}

@@ -7,11 +7,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.failed_events import Noted
-from recollect.application.jobs import JobOrder
-from recollect.application.run_once import Answer
-from recollect.domain.errors import NotFound
-from recollect.domain.job import KINDS, Job, JobStatus
+from recollect.core.errors import NotFound
 from recollect.entrypoints.http.clock import countdown, real_now
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
@@ -29,6 +25,10 @@ from recollect.entrypoints.http.models import (
     YesOrNo,
 )
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.jobs.job import KINDS, Job, JobStatus
+from recollect.jobs.run import JobOrder
+from recollect.timeline.quarantine import Noted
 
 WAIT_SECONDS = 900.0
 _POLL_SECONDS = 0.05
@@ -205,7 +205,9 @@ def _finished(app: App, tenant: str, job: Job) -> Job:
 
 def _reply(app: App, status: int, tenant: str, job: Job, headers: Mapping[str, str] | None = None) -> Reply:
     """With a reconcile that has ended, the tenant's events that fail as of now, at most 100."""
-    failures = app.failed_events.listed(tenant, _MOST_FAILURES) if job.finished and job.kind == "reconcile" else []
+    failures = (
+        app.projection.failed_events.listed(tenant, _MOST_FAILURES) if job.finished and job.kind == "reconcile" else []
+    )
     log = {"job_id": job.id, "kind": job.kind, "status": job.status.value}
     return Reply(status, JobAnswer.of(job, failures), headers or {}, log=log)
 

@@ -5,14 +5,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from recollect.app import App
-from recollect.application.keep_knowledge import KnowledgeAuthor, Lesson, Resolved, lesson_of
-from recollect.application.run_once import Answer
-from recollect.domain.errors import NotFound, VersionMismatch
-from recollect.domain.items import of_tenant
-from recollect.domain.knowledge import KnowledgeEntry
-from recollect.domain.knowledge_learning import ManageKnowledge
-from recollect.domain.knowledge_resolution import Commenting
-from recollect.domain.scope import Scope
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.items import of_tenant
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import (
     Attempt,
@@ -40,6 +35,11 @@ from recollect.entrypoints.http.models import (
 from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.representations import KnowledgeEntryAnswer
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.knowledge.entries import KnowledgeEntry
+from recollect.knowledge.learning import ManageKnowledge
+from recollect.knowledge.resolution import Commenting
+from recollect.knowledge.use_cases import KnowledgeAuthor, Lesson, Resolved, lesson_of
 
 _ENTRY = "/v1/knowledge/{namespace}/{key}"
 _SOURCES = {"namespace": ("path",), "key": ("path",), "value": ("body",), "store": ("body",)}

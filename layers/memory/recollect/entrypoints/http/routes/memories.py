@@ -6,13 +6,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field, RootModel
 
 from recollect.app import App
-from recollect.application.keep_memories import MemoryChange, SavedMemory
-from recollect.application.list_memories import MemoryQuery
-from recollect.application.run_once import Answer
-from recollect.domain.errors import InvalidInput, NotFound
-from recollect.domain.memory import Memory, MemoryStatus
-from recollect.domain.memory_drafting import MemoryDraft
-from recollect.domain.scope import Scope
+from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import Attempt, accepts, etag, idempotent, replay_of, require_version
 from recollect.entrypoints.http.messages import Reply, Request, user_in
@@ -38,6 +33,10 @@ from recollect.entrypoints.http.models import (
 from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer
 from recollect.entrypoints.http.routes.forgetting import Rejectable, rejecting
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
+from recollect.memories.reading import MemoryQuery
+from recollect.memories.save import MemoryChange, SavedMemory
 
 _MEMORIES = "/v1/users/{user_id}/memories"
 _MEMORY = f"{_MEMORIES}/{{memory_id}}"
@@ -113,8 +112,8 @@ def save_memory(app: App, request: Request, body: NewMemory) -> Reply:
     saved: list[SavedMemory] = []
 
     def work(attempt: Attempt) -> Answer:
-        app.write_limits.take(scope.tenant, 1, rules.result())
-        saved.append(app.memories.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result()))
+        app.timeline.write_limits.take(scope.tenant, 1, rules.result())
+        saved.append(app.memories.keep.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result()))
         return Answer(201 if saved[0].created else 200, {"id": saved[0].memory.id})
 
     answer = idempotent(app, request, work)
@@ -133,7 +132,7 @@ def _draft(app: App, body: NewMemory) -> MemoryDraft:
 
 def _as_it_is_now(app: App, scope: Scope, memory_id: str, request: Request) -> Memory | None:
     try:
-        return app.memories.one(scope, memory_id, request.now)
+        return app.memories.keep.one(scope, memory_id, request.now)
     except NotFound:
         return None
 
@@ -145,10 +144,10 @@ def list_memories(app: App, request: Request, query: MemoriesQuery) -> Reply:
     listing = listing_of(app, "memories", scope, query)
     after = start_of(query, listing)
     wanted = MemoryQuery(status=query.status, key=query.key, source_event_id=query.source_event_id)
-    page = app.list_memories(scope, wanted, query.limit, after, request.now)
+    page = app.memories.listing(scope, wanted, query.limit, after, request.now)
     shown: Sequence[MemoryAnswer] = within_page([MemoryAnswer.of(memory) for memory in page.memories])
     if len(shown) < len(page.memories):
-        page = app.list_memories(scope, wanted, len(shown), after, request.now)
+        page = app.memories.listing(scope, wanted, len(shown), after, request.now)
         shown = [MemoryAnswer.of(memory) for memory in page.memories]
     body = MemoriesPage(memories=list(shown), next_cursor=cursor_to(page.more, listing))
     return Reply(200, body, log={"returned": len(shown)})
@@ -171,7 +170,7 @@ def patch_memory(app: App, request: Request, query: Narrowed, body: MemoryPatch)
         changes["keywords"] = tuple(changes["keywords"])
     scope = request.scope(query)
     change = MemoryChange(changes, user_in(scope), accepts(request))
-    return _reply(app.memories.patch(scope, request.path["memory_id"], change, request.now))
+    return _reply(app.memories.keep.patch(scope, request.path["memory_id"], change, request.now))
 
 
 @routes.delete(_MEMORY, good=(204,), errors=(404, 412))
@@ -184,13 +183,15 @@ def delete_memory(app: App, request: Request, query: Rejectable) -> Reply:
     memory = _memory(app, request, scope)
 
     def forget() -> Reply:
-        forgotten = app.forget.memory(scope, memory, now=request.now, actor=user_in(scope), accepts=accepts(request))
+        forgotten = app.deletion.forget.memory(
+            scope, memory, now=request.now, actor=user_in(scope), accepts=accepts(request)
+        )
         return Reply(204, "", log={"deleted": len(forgotten.event_ids)})
 
     if query.reject == "false":
         return forget()
     owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
-    with app.reject_value.rejected(owner, memory.content, rejecting(request, scope, "delete", memory.id)):
+    with app.deletion.reject.rejected(owner, memory.content, rejecting(request, scope, "delete", memory.id)):
         return forget()
 
 
@@ -201,7 +202,7 @@ def memory_history(app: App, request: Request, query: Narrowed) -> Reply:
     Where they are too many for one answer, the first are left out.
     """
     scope = request.scope(query)
-    versions = app.memory_history(scope, _memory(app, request, scope))
+    versions = app.memories.history(scope, _memory(app, request, scope))
     shown = within_page([MemoryVersionAnswer.of_version(one) for one in reversed(versions)])
     return Reply(200, MemoryHistory(history=list(reversed(shown))), log={"versions": len(versions)})
 
@@ -212,4 +213,4 @@ def _reply(memory: Memory) -> Reply:
 
 
 def _memory(app: App, request: Request, scope: Scope) -> Memory:
-    return app.memories.one(scope, request.path["memory_id"], request.now)
+    return app.memories.keep.one(scope, request.path["memory_id"], request.now)

@@ -8,10 +8,9 @@ from pydantic import ConfigDict, Field, RootModel
 from pydantic_core import core_schema
 
 from recollect.app import App
-from recollect.application.run_once import Answer
-from recollect.domain.errors import InvalidInput
-from recollect.domain.items import of_tenant
-from recollect.domain.merge_rules import MOST_RULES, MergeRuleRegistry
+from recollect.arbitration.merge_rules import MOST_RULES, MergeRuleRegistry
+from recollect.core.errors import InvalidInput
+from recollect.core.items import of_tenant
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor
 from recollect.entrypoints.http.domain_documents import (
     checked_merge_rule,
@@ -44,6 +43,7 @@ from recollect.entrypoints.http.models import (
 from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.routes.arbitration import Profile, candidate_of
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 
 _PAGE = 50
 _RULE = "/v1/merge-rules/{name}"
@@ -132,7 +132,7 @@ def put_merge_rule(app: App, request: Request, body: MergeRuleDocument) -> Reply
     """Registers or replaces a merge rule."""
     tenant, name = request.principal.tenant, request.path["name"]
     accepted = accepts(request) if names_version(request) else None
-    return _changed(lambda: app.merge_rules.put(tenant, name, body.root, request.now, accepted), name)
+    return _changed(lambda: app.arbitration.merge_rules.put(tenant, name, body.root, request.now, accepted), name)
 
 
 @routes.add("PATCH", _RULE, answer=MergeRule, errors=(404, 409, 412, 428), needs_version=True)
@@ -142,19 +142,21 @@ def patch_merge_rule(app: App, request: Request, body: MergeRuleChanges) -> Repl
     tenant, name = request.principal.tenant, request.path["name"]
     if not body.root:
         raise InvalidInput("names nothing to change", ("body",))
-    return _changed(lambda: app.merge_rules.patch(tenant, name, body.root, request.now, accepts(request)), name)
+    return _changed(
+        lambda: app.arbitration.merge_rules.patch(tenant, name, body.root, request.now, accepts(request)), name
+    )
 
 
 @routes.get(_RULE, answer=MergeRule, errors=(404,))
 def get_merge_rule(app: App, request: Request) -> Reply:
     """A merge rule, raw and resolved."""
-    return _rule_reply(app.merge_rules.registry(request.principal.tenant), request.path["name"])
+    return _rule_reply(app.arbitration.merge_rules.registry(request.principal.tenant), request.path["name"])
 
 
 @routes.delete(_RULE, good=(204,), errors=(404, 409, 412))
 def delete_merge_rule(app: App, request: Request) -> Reply:
     """Deletes a merge rule."""
-    app.merge_rules.delete(request.principal.tenant, request.path["name"], request.now, accepts(request))
+    app.arbitration.merge_rules.delete(request.principal.tenant, request.path["name"], request.now, accepts(request))
     return Reply(204, "")
 
 
@@ -165,7 +167,7 @@ def list_merge_rules(app: App, request: Request, query: MergeRulesQuery) -> Repl
     They come in the order of their registration; with a limit or a cursor a page of them, by name.
     """
     tenant = request.principal.tenant
-    registry = app.merge_rules.registry(tenant)
+    registry = app.arbitration.merge_rules.registry(tenant)
     names, more = [rule.name for rule in registry.rules], None
     if query.given():
         listing = listing_of(app, "merge-rules", of_tenant(tenant))
@@ -186,11 +188,11 @@ def import_merge_rules(app: App, request: Request, body: MergeRulesImport) -> Re
     tenant = request.principal.tenant
 
     def work(_attempt: Attempt) -> Answer:
-        return Answer(200, {"version": app.merge_rules.load(tenant, body.rules, request.now).version})
+        return Answer(200, {"version": app.arbitration.merge_rules.load(tenant, body.rules, request.now).version})
 
     with located(lambda name: ("body", "rules") if name != "header" else None):
         answer = idempotent(app, request, work)
-    registry = app.merge_rules.registry(tenant)
+    registry = app.arbitration.merge_rules.registry(tenant)
     rules = _shown(registry, [rule.name for rule in registry.rules])
     log = {"imported": len(body.rules), "replayed": answer.replayed}
     shown = MergeRulesPage(version=answer.body["version"], rules=rules)
@@ -204,7 +206,7 @@ def match_merge_rule(app: App, request: Request, body: MergeRuleQuestion) -> Rep
     It is shown with all that it inherits.
     """
     request.check_user(body.candidate.user_id)
-    registry = app.merge_rules.registry(request.principal.tenant)
+    registry = app.arbitration.merge_rules.registry(request.principal.tenant)
     name = registry.matching(candidate_of(body.candidate, request.now)).name
     raw = registry.rule(name)
     rule = {"name": name, "version": raw.version, **raw.document, **registry.resolved(name)}

@@ -8,22 +8,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from recollect.app import App
-from recollect.application.intent_answer import IntentAnswer
-from recollect.application.list_events import DEFAULT_WINDOW
-from recollect.application.recalled import RecallRequest
-from recollect.application.retrieve_by_intent import IntentQuestion
-from recollect.application.search_memory import SearchDiagnostics as Seen
-from recollect.domain.analysis import QueryAnalysis as Understood
-from recollect.domain.date_based import DATE_BASED, FallbackReason
-from recollect.domain.embedding import unit, vector_of
-from recollect.domain.errors import InvalidInput
-from recollect.domain.event import EventRef
-from recollect.domain.filters import DropReason, SearchFilters, TimeWindow
-from recollect.domain.instants import from_iso, iso
-from recollect.domain.intent import IntentName
-from recollect.domain.ranking import Mode
-from recollect.domain.similarity import RELATED
-from recollect.domain.timeline import COUNTED_RECORDS, WindowPage, WindowQuery
+from recollect.core.errors import InvalidInput
+from recollect.core.event import EventRef
+from recollect.core.time import from_iso, iso
+from recollect.core.vectors import unit, vector_of
 from recollect.entrypoints.http.analysis import QueryAnalysis
 from recollect.entrypoints.http.cursors import Listing, cursor_to, listing_of, open_cursor, seal, start_of
 from recollect.entrypoints.http.headers import etag
@@ -62,6 +50,17 @@ from recollect.entrypoints.http.questions import (
 )
 from recollect.entrypoints.http.representations import EventAnswer, ResultAnswer, result_json
 from recollect.entrypoints.http.routing import Routes
+from recollect.intent.analysis import IntentName
+from recollect.intent.analysis import QueryAnalysis as Understood
+from recollect.intent.retrieve import IntentAnswer, IntentQuestion
+from recollect.intent.scoring import DATE_BASED, FallbackReason
+from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.pooling import RELATED
+from recollect.retrieval.ranking import Mode
+from recollect.retrieval.search import SearchDiagnostics as Seen
+from recollect.timeline.listing import DEFAULT_WINDOW
+from recollect.timeline.timeline import COUNTED_RECORDS, WindowPage, WindowQuery
 
 INTENT = "intent"
 NEAR_MISSES = 5
@@ -199,11 +198,11 @@ def list_events(app: App, request: Request, query: EventsQuery) -> Reply:
     scope = request.scope(query)
     listing = listing_of(app, "events", scope, query)
     asked = _window_query(request, query, _place(query, listing))
-    page = app.listing.window(scope, asked)
+    page = app.timeline.listing.window(scope, asked)
     events: Sequence[EventAnswer] = [EventAnswer.model_validate(event) for event in page.events]
     fitting = within_page(events)
     if len(fitting) < len(events):
-        page = app.listing.window(scope, replace(asked, limit=len(fitting)))
+        page = app.timeline.listing.window(scope, replace(asked, limit=len(fitting)))
         events = fitting
     more = None if page.more is None else seal(_place_after(page.more, asked.window), listing)
     shown = EventsPage(events=list(events), diagnostics=_page_diagnostics(page), next_cursor=more)
@@ -254,7 +253,7 @@ def _page_diagnostics(page: WindowPage) -> EventsDiagnostics:
 @routes.get(f"{_USER}/events/{{event_id}}", answer=EventAnswer, errors=(404,))
 def get_event(app: App, request: Request, query: Narrowed) -> Reply:
     """One event."""
-    event = app.listing.one(request.scope(query), request.path["event_id"], request.now)
+    event = app.timeline.listing.one(request.scope(query), request.path["event_id"], request.now)
     return Reply(200, EventAnswer.model_validate(event), etag(event.version))
 
 
@@ -263,7 +262,7 @@ def list_conversations(app: App, request: Request, query: Paged) -> Reply:
     """The user's conversations, the last begun first."""
     scope = request.scope()
     listing = listing_of(app, "conversations", scope)
-    page = app.listing.conversations(scope, query.limit, start_of(query, listing))
+    page = app.timeline.listing.conversations(scope, query.limit, start_of(query, listing))
     found = [Conversation.model_validate(one) for one in page.conversations]
     shown = ConversationsPage(conversations=found, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(found)})
@@ -281,7 +280,7 @@ def search(app: App, request: Request, body: SearchRequest) -> Reply:
     scope = request.scope(body)
     recall = _recall_request(app, request, body)
     rules = app.begin_rules(scope.tenant)
-    answer = app.search(scope, recall)
+    answer = app.retrieval.search(scope, recall)
     explain = bool(body.explain)
     found, near = ([ResultAnswer.of(one, explain) for one in part] for part in (answer.results, answer.near_misses))
     fitting = within_page([*found, *near])
@@ -323,7 +322,7 @@ def _search_by_intent(app: App, request: Request, body: SearchRequest) -> Reply:
     rules = app.begin_rules(scope.tenant)
     filters = filters_of(body, request.now, body.time_window, body.filters)
     question = _intent_question(body, filters)
-    answer = app.retrieve_by_intent(scope, question, rules)
+    answer = app.intent(scope, question, rules)
     shown = intent_json(answer, bool(body.explain))
     took = {"rules_version": rules.result().version, "duration_ms": _milliseconds_since(started)}
     shown["diagnostics"] |= took

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 from pydantic import ConfigDict
 
 from recollect.app import App
-from recollect.application.keep_rules import TenantRules
-from recollect.domain.errors import VersionMismatch
-from recollect.domain.rules import document_of
+from recollect.core.errors import VersionMismatch
 from recollect.entrypoints.http.domain_documents import checked_rules, rules_schema
 from recollect.entrypoints.http.headers import etag, expects_version, matches
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import AnswerModel, DocumentModel, Fault, Free, Maybe, Read, Shows, Time
 from recollect.entrypoints.http.routing import Routes
+from recollect.rules.groups import document_of
+from recollect.rules.use_cases import TenantRules
 
 
 class RulesDocument(DocumentModel):
@@ -35,7 +35,7 @@ routes = Routes()
 @routes.get("/v1/rules", answer=RulesAnswer, admin=True)
 def get_rules(app: App, request: Request) -> Reply:
     """The tenant's rules, resolved, with their version."""
-    return _reply(app.keep_rules.read(request.principal.tenant))
+    return _reply(app.rules.read(request.principal.tenant))
 
 
 @routes.add("PUT", "/v1/rules", answer=RulesAnswer, errors=(412,), admin=True)
@@ -45,12 +45,12 @@ def put_rules(app: App, request: Request, body: RulesDocument) -> Reply:
     `{}` removes them. They hold from the next request on.
     """
     expected = _expected(app, request) if expects_version(request) else None
-    return _reply(app.keep_rules.replace(request.principal.tenant, body.root, request.now, expected))
+    return _reply(app.rules.replace(request.principal.tenant, body.root, request.now, expected))
 
 
 def _expected(app: App, request: Request) -> str:
     """The version that the request names, which is that of now. Raises VersionMismatch for any other."""
-    version = app.keep_rules.resolved(request.principal.tenant).version
+    version = app.rules.resolved(request.principal.tenant).version
     if not matches(request, version):
         raise VersionMismatch("the rules changed since they were read")
     return version

@@ -10,14 +10,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from recollect.app import App
-from recollect.application.import_memories import ImportOrder, LineOutcome
-from recollect.application.run_once import Answer
-from recollect.domain.errors import OutOfTime, StoredDataError
-from recollect.domain.event import EventRef
-from recollect.domain.instants import from_iso, iso
-from recollect.domain.record_line import RecordLine, read_line
-from recollect.domain.record_line_check import line_fault
-from recollect.domain.scope import Scope
+from recollect.archive.record_line import RecordLine, line_fault, read_line
+from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.core.errors import OutOfTime, StoredDataError
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor, seal, start_of
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
@@ -36,6 +34,7 @@ from recollect.entrypoints.http.models import (
     embedding_dimension,
 )
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 
 NDJSON = "application/x-ndjson"
 _USER = "/v1/users/{user_id}"
@@ -96,7 +95,7 @@ def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
     if query.cursor is not None:
         event_id, at = open_cursor(query.cursor, listing, 2)
         after = EventRef(event_id, from_iso(at))
-    page = app.export_memories.page(scope, after, request.now)
+    page = app.segments.export.page(scope, after, request.now)
     headers = {}
     if page.more is not None:
         cursor = seal([page.more.id, iso(page.more.timestamp)], listing)
@@ -160,7 +159,7 @@ def _imported(
     for start in range(0, len(given.lines), _AT_ONCE):
         if start and left() < 0:
             raise OutOfTime(f"{start} of {len(given.lines)} records are stored: send the page again")
-        counts.update(app.import_memories(scope, given.lines[start : start + _AT_ONCE], order).counts)
+        counts.update(app.archive.import_memories(scope, given.lines[start : start + _AT_ONCE], order).counts)
     return counts
 
 
@@ -173,7 +172,7 @@ def list_snapshots(app: App, request: Request, query: Paged) -> Reply:
     """The tenant's snapshots, the newest first."""
     tenant = request.principal.tenant
     listing = listing_of(app, "snapshots", Scope(tenant, ""))
-    page = app.snapshots.page(tenant, query.limit, start_of(query, listing))
+    page = app.segments.snapshots.page(tenant, query.limit, start_of(query, listing))
     found = [SnapshotAnswer.model_validate(one) for one in page.snapshots]
     shown = SnapshotsPage(snapshots=found, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(found)})

@@ -5,15 +5,9 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.run_once import Answer
-from recollect.application.summarize import IDS, NotDue, SummaryOrder
-from recollect.domain.errors import InvalidInput
-from recollect.domain.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
-from recollect.domain.summary import Reason, Summary
-from recollect.domain.summary_answer import check_in_date
-from recollect.domain.summary_items import key_of
+from recollect.core.errors import InvalidInput
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import Attempt, accepts, etag, idempotent, replay_of, require_version
@@ -34,6 +28,12 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.representations import GoalAnswer, SummaryAnswer
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
+from recollect.summaries.model_answer import check_in_date
+from recollect.summaries.storage import key_of
+from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
+from recollect.summaries.summary import Reason, Summary
 
 _USER = "/v1/users/{user_id}"
 _GOAL = f"{_USER}/goals/{{goal_id}}"
@@ -137,10 +137,10 @@ def list_summaries(app: App, request: Request, query: SummariesQuery) -> Reply:
     scope = request.scope(query)
     listing = listing_of(app, "summaries", scope)
     after = start_of(query, listing)
-    page = app.read_summaries.page(scope, query.limit, after)
+    page = app.summaries.read.page(scope, query.limit, after)
     shown = within_page([SummaryAnswer.of(summary) for summary in page.summaries])
     if len(shown) < len(page.summaries):
-        page = app.read_summaries.page(scope, len(shown), after)
+        page = app.summaries.read.page(scope, len(shown), after)
         shown = [SummaryAnswer.of(summary) for summary in page.summaries]
     body = SummariesPage(summaries=list(shown), next_cursor=cursor_to(page.more, listing))
     return Reply(200, body, log={"returned": len(shown)})
@@ -156,7 +156,7 @@ def summarize(app: App, request: Request, query: SummarizeQuery) -> Reply:
     made: list[Summary] = []
 
     def work(attempt: Attempt) -> Answer:
-        answer = app.summarize(scope, _order(app, request, query, attempt.seed))
+        answer = app.summaries.summarize(scope, _order(app, request, query, attempt.seed))
         if isinstance(answer, NotDue):
             days = round(answer.days_since, _DAYS_DIGITS)
             return Answer(200, {"due": False, "messages_since": answer.messages_since, "days_since": days})
@@ -172,7 +172,7 @@ def summarize(app: App, request: Request, query: SummarizeQuery) -> Reply:
 def _order(app: App, request: Request, query: SummarizeQuery, seed: IdSeed) -> SummaryOrder:
     return SummaryOrder(
         now=request.now,
-        rules=app.rules(request.principal.tenant).summary,
+        rules=app.rules.resolved(request.principal.tenant).summary,
         seed=seed,
         remaining_seconds=countdown(min(request.call.remaining_seconds, _LONGEST_SECONDS)),
         force=query.force == "true",
@@ -188,7 +188,7 @@ def _made(app: App, scope: Scope, answer: Answer, made: Summary | None) -> Summa
     if not answer.body["due"]:
         return SummaryMade.model_validate(answer.body)
     reason = answer.body["reason"]
-    summary = made or app.read_summaries.one(scope, answer.body["key"])
+    summary = made or app.summaries.read.one(scope, answer.body["key"])
     if summary is None:
         return SummaryWritten(due=True, reason=reason, summary=None, refused=[answer.body["summary_id"]])
     return SummaryWritten(due=True, reason=reason, summary=SummaryAnswer.of(summary))
@@ -201,7 +201,7 @@ def list_goals(app: App, request: Request, query: GoalsQuery) -> Reply:
     They come in the order they were made.
     """
     scope = request.scope(query)
-    goals = app.goals.listed(scope, every_persona=scope.persona_id is None)
+    goals = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
     shown = GoalsList(goals=[GoalAnswer.model_validate(goal) for goal in goals])
     return Reply(200, shown, log={"returned": len(goals)})
 
@@ -213,7 +213,9 @@ def patch_goal(app: App, request: Request, query: GoalQuery, body: GoalPatch) ->
     changes = body.given()
     if not changes:
         raise InvalidInput("names nothing to change", ("body",))
-    goal = app.goals.patch(request.scope(query), request.path["goal_id"], changes, accepts(request), request.now)
+    goal = app.summaries.goals.patch(
+        request.scope(query), request.path["goal_id"], changes, accepts(request), request.now
+    )
     return _goal_reply(200, goal)
 
 
@@ -224,10 +226,10 @@ def check_in(app: App, request: Request, query: GoalQuery, body: CheckInBody) ->
     entry = CheckIn(body.date, body.status)
 
     def work(_attempt: Attempt) -> Answer:
-        return Answer(201, {"goal_id": app.goals.check_in(scope, goal_id, entry, request.now).id})
+        return Answer(201, {"goal_id": app.summaries.goals.check_in(scope, goal_id, entry, request.now).id})
 
     answer = idempotent(app, request, work, about=[scope.user_id, scope.persona_id, goal_id])
-    return _goal_reply(answer.status, app.goals.one(scope, goal_id), **replay_of(answer))
+    return _goal_reply(answer.status, app.summaries.goals.one(scope, goal_id), **replay_of(answer))
 
 
 def _goal_reply(status: int, goal: Goal, **headers: str) -> Reply:

@@ -8,12 +8,9 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.run_once import Answer
-from recollect.domain.errors import InvalidInput, OutOfTime, Unavailable
-from recollect.domain.ids import IdSeed
-from recollect.domain.scope import Scope
-from recollect.domain.tool_calls.call import Protocol, ToolCall, ToolRequests
-from recollect.domain.tool_calls.protocol import ReadingPolicy, read_tool_calls
+from recollect.core.errors import InvalidInput, OutOfTime, Unavailable
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.headers import REPLAYED, Attempt, idempotent, new_seed
 from recollect.entrypoints.http.messages import Reply, Request
@@ -29,8 +26,11 @@ from recollect.entrypoints.http.models import (
     Text,
 )
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+from recollect.tool_calls.call import Protocol, ToolCall, ToolRequests
+from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
 
 TEXT_BYTES = 1024 * 1024
 MOST_CALLS = 50

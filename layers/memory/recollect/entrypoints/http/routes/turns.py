@@ -7,12 +7,10 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.application.run_once import Answer
-from recollect.application.take_turn import IDS_OF_A_TURN, ExecutedCall, TurnAnswer, TurnRequest, answer_of
-from recollect.domain.event import Event
-from recollect.domain.filters import SearchFilters
-from recollect.domain.messages import Fence, fence_for
-from recollect.domain.scope import Scope
+from recollect.context.rendering import Fence, fence_for
+from recollect.context.turn import IDS_OF_A_TURN, ExecutedCall, TurnAnswer, TurnRequest, answer_of
+from recollect.core.event import Event
+from recollect.core.scope import Scope
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import AnswerModel, Content, Count, Fault, Free, Identifier, Maybe, Shows
@@ -25,7 +23,9 @@ from recollect.entrypoints.http.routes.context import (
     question_of,
 )
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.turn_tools import TurnTools
+from recollect.entrypoints.http.run_once import Answer
+from recollect.entrypoints.tools.registry import TurnTools
+from recollect.retrieval.filters import SearchFilters
 
 _TextOrNull = Annotated[str | None, Shows({"type": ["string", "null"]})]
 
@@ -82,7 +82,7 @@ def take_turn(app: App, request: Request, body: TurnBody) -> Reply:
     def work(attempt: Attempt) -> Answer:
         asked = _turn_request(request, body, fence, resumed=attempt.again)
         rules = app.begin_rules(scope.tenant)
-        taken.append(app.turn(scope, asked, attempt.seed, request.now, rules, TurnTools(app)))
+        taken.append(app.context.turn(scope, asked, attempt.seed, request.now, rules, TurnTools(app)))
         return Answer(200, _record(taken[0]))
 
     kept = idempotent(app, request, work, ids=IDS_OF_A_TURN)

@@ -1,0 +1,112 @@
+"""The words for dates in many languages, taken from dateparser's tables: domain/date_words.json (R-19).
+
+dateparser has them of the Unicode locale data, with what people write besides, and keeps them. Only its tables are
+used, when the file is made: a search wants a window of time where dateparser gives a point, and nobody tells it the
+language (docs/dependencies.md).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from recollect.text.phrases import fold
+
+FILE = "layers/memory/recollect/text/date_words.json"
+LANGUAGES = [
+    "ar", "az", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fil", "fr", "ga",
+    "gl", "gu", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "ko", "lt", "lv", "mr", "ms",
+    "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "sw", "ta", "te", "th", "tr", "uk", "ur", "uz",
+    "vi", "zh",
+]  # fmt: skip
+
+_MEANINGS = {
+    "today": "0 day ago",
+    "yesterday": "1 day ago",
+    "day before yesterday": "2 day ago",
+    "this week": "0 week ago",
+    "last week": "1 week ago",
+    "this month": "0 month ago",
+    "last month": "1 month ago",
+    "this year": "0 year ago",
+    "last year": "1 year ago",
+}
+_MONTHS = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+]  # fmt: skip
+
+# Something else in another language at least as often, or not the one day alone: Hindi's yesterday is its tomorrow.
+_SOMETHING_ELSE = frozenset(
+    (
+        "ahir",
+        "eile",
+        "gaur",
+        "hier",
+        "hui",
+        "iaz",
+        "inné",
+        "jana",
+        "lani",
+        "leo",
+        "ma",
+        "onte",
+        "geçen gün",
+        "ta mes",
+        "ta ted",
+        "कल",
+        "काल",
+        "परसों",
+        "बीता कल",
+        "اليوم السابق",
+    )
+)
+# In letters of these scripts a last word so short is an abbreviation ("last mo"), but for these words.
+_ALPHABETS = re.compile(r"[a-z\u00df-\u024f\u0370-\u04ff]+")
+_SHORT_NOUNS = frozenset(("ay", "oy", "il", "ай", "kk", "én", "év", "år", "ár"))
+_LEAST_LETTERS = 3
+_OF = re.compile(r"(?:de |d')")
+_NUMBERED = re.compile(r"\d|^[ivx]+$")
+
+
+def date_words_file() -> str:
+    """The file's text: for each meaning its phrases, for each month its names, all folded and in order."""
+    tables = [_table(language) for language in LANGUAGES]
+    relative = {meaning: sorted({p for table in tables for p in _phrases(table, meaning)}) for meaning in _MEANINGS}
+    months = [sorted(names) for names in _unambiguous([_names_of(tables, month) for month in _MONTHS])]
+    made = {"from": f"dateparser {version('dateparser')}", "languages": LANGUAGES, "relative": relative}
+    return json.dumps(made | {"months": months}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _table(language: str) -> Mapping[str, Any]:
+    table: Mapping[str, Any] = import_module(f"dateparser.data.date_translation_data.{language}").info
+    return table
+
+
+def _phrases(table: Mapping[str, Any], meaning: str) -> Iterator[str]:
+    """English ones are read by `date_phrases` itself, since they take numbers."""
+    if table["name"] == "en":
+        return
+    for phrase in table["relative-type"].get(_MEANINGS[meaning], ()):
+        folded = fold(phrase)
+        if folded not in _SOMETHING_ELSE and not _is_short(folded):
+            yield folded
+
+
+def _is_short(phrase: str) -> bool:
+    last = phrase.split()[-1]
+    return _ALPHABETS.fullmatch(last) is not None and len(last) < _LEAST_LETTERS and last not in _SHORT_NOUNS
+
+
+def _names_of(tables: list[Mapping[str, Any]], month: str) -> set[str]:
+    names = {_OF.sub("", fold(name)) for table in tables for name in table.get(month, ())}
+    return {name for name in names if " " not in name and not _NUMBERED.search(name) and not _is_short(name)}
+
+
+def _unambiguous(months: list[set[str]]) -> Iterator[set[str]]:
+    """Without what is another month in another language: Croatia's listopad is October, Poland's November."""
+    for names in months:
+        others = set[str]().union(*(other for other in months if other is not names))
+        yield names - others

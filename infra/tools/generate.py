@@ -1,0 +1,119 @@
+"""Writes the generated documents, or with --check says which of them are stale.
+
+Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
+(from recollect.rules.groups), docs/specification.md (from infra/tools/statements), text/date_words.json (from
+dateparser's tables), client/synchronous.py (from asynchronous.py), the pinned requirements of the layers (from
+pyproject.toml).
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from infra.tools import dependencies
+from infra.tools.date_words import FILE as DATE_WORDS
+from infra.tools.date_words import date_words_file
+from infra.tools.specification import specification_page
+from infra.tools.sync_client import FILE as SYNC_CLIENT
+from infra.tools.sync_client import sync_client_file
+from recollect.rules.reading import kind_of
+from recollect.settings import variables
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def settings_page() -> str:
+    """docs/settings.md."""
+    rows = "\n".join(
+        f"| `{name}` | {f'`{default}`' if default else ''} | {text} |" for name, default, text in variables()
+    )
+    return (
+        "# Settings\n\n"
+        "Generated from `recollect/settings.py` (`make docs`). Settings are read once, when a process starts; a wrong\n"
+        "one stops it and names the variable. The AWS SDK's own variables (`AWS_REGION`, `AWS_ENDPOINT_URL_DYNAMODB`,\n"
+        "`AWS_ENDPOINT_URL_S3`, …) hold as usual.\n\n"
+        f"| variable | default | meaning |\n|---|---|---|\n{rows}\n"
+    )
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def openapi_page() -> str:
+    """docs/openapi.json."""
+    from recollect.entrypoints.http.openapi import document_json
+
+    return document_json()
+
+
+def rules_page() -> str:
+    """docs/rules.md: its own words, and the table of all rules under its last heading."""
+    words, heading, _ = (ROOT / "docs/rules.md").read_text(encoding="utf-8").partition("## All rules\n")
+    table = "".join(f"| `{path}` | {default} | {bounds} | {meaning} |\n" for path, default, bounds, meaning in _rules())
+    return f"{words}{heading}\n| rule | default | may be | meaning |\n|---|---|---|---|\n{table}"
+
+
+def _rules() -> Iterator[tuple[str, str, str, str]]:
+    """Path, default, bounds and meaning of each rule."""
+    from recollect.rules.groups import CATEGORIES, RetentionRule, Rules
+
+    groups = {group.name: getattr(Rules(), group.name) for group in fields(Rules) if group.init}
+    for name, group in groups.items():
+        if is_dataclass(group):
+            yield from _rules_of(name, type(group))
+        elif name == "tags":
+            yield name, _json(group), CATEGORIES.bounds, "Category: the keywords that give it"
+        else:
+            yield from _rules_of(f"{name}[]", RetentionRule)
+
+
+def _rules_of(group: str, kind: type[Any]) -> Iterator[tuple[str, str, str, str]]:
+    for rule in fields(kind):
+        default = rule.default_factory() if rule.default_factory is not MISSING else rule.default
+        shown = "" if default is MISSING else _json(default)
+        yield f"{group}.{rule.name}", shown, kind_of(rule).bounds, rule.metadata["meaning"]
+
+
+def _json(value: object) -> str:
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+DOCUMENTS: dict[str, Callable[[], str]] = {
+    "docs/settings.md": settings_page,
+    "docs/openapi.json": openapi_page,
+    "docs/specification.md": specification_page,
+    "docs/rules.md": rules_page,
+    DATE_WORDS: date_words_file,
+    SYNC_CLIENT: sync_client_file,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Writes them all; with --check compares instead, and answers 1 where one is stale."""
+    if "--check" not in arguments:
+        write()
+        return 0
+    wrong = [f"{name} is stale: make docs" for name, make in DOCUMENTS.items() if _text_of(name) != make()]
+    wrong += dependencies.check()
+    sys.stderr.write("".join(f"{line}\n" for line in wrong))
+    return 1 if wrong else 0
+
+
+def write() -> None:
+    """All of them; the layers' requirements are resolved anew, over the network."""
+    for name, make in DOCUMENTS.items():
+        (ROOT / name).write_text(make(), encoding="utf-8")
+    dependencies.write()
+
+
+def _text_of(name: str) -> str | None:
+    path = ROOT / name
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,198 @@
+"""What a record of the table's stream is about. The stream carries keys only: a record is a hint (P-25).
+
+Reads the table's stream where no event source mapping does: `recollect serve` on real engines, and tests.
+
+The handler gets what Lambda would give it, `{"Records": [...]}`, and answers `batchItemFailures` as it would there:
+from the first failed record on the batch comes again, up to a number of tries; then the record is given up, since
+`reconcile` finds its event by the marker.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from recollect.adapters.aws import keys
+from recollect.adapters.aws.dynamodb_client import Backoff, StreamsClient
+from recollect.adapters.aws.errors import code_of, translated
+from recollect.core.errors import Unavailable
+from recollect.timeline.timeline import PendingEvent
+
+# The event source mapping's filter: only records about events reach the function.
+EVENT_FILTER: Mapping[str, Any] = {"dynamodb": {"Keys": {"sk": {"S": [{"prefix": "E#"}]}}}}
+
+
+def event_of_record(record: Mapping[str, Any]) -> PendingEvent | None:
+    """The event that a stream record is about, and whose it is; None for a record of another kind of item."""
+    key = record["dynamodb"]["Keys"]
+    ref = keys.event_of(key["sk"]["S"])
+    return PendingEvent(keys.user_of(key["pk"]["S"]), ref) if ref else None
+
+
+Record = dict[str, Any]
+Handler = Callable[[dict[str, Any]], Mapping[str, Any] | None]
+
+PATIENT = Backoff(tries=10, base_seconds=0.1, cap_seconds=5.0)  # 20 s in all
+
+_SERVICE = "DynamoDB Streams"
+_LOST_PLACE = ("ExpiredIteratorException", "TrimmedDataAccessException")
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PumpPolicy:
+    """How records are fed: `batch_size` at most at once, `backoff` between tries of a batch, pause when idle.
+
+    `from_start`: begin with the oldest record kept (24 hours); else with what comes from now on.
+    """
+
+    batch_size: int = 100
+    backoff: Backoff = PATIENT
+    idle_seconds: float = 0.2
+    from_start: bool = True
+
+
+DEFAULT_PUMP_POLICY = PumpPolicy()
+
+
+@dataclass(slots=True)
+class StreamPump:
+    """One reader of one stream, not to be shared by threads. Counts the records `fed` and those `given_up`."""
+
+    client: StreamsClient
+    stream_arn: str
+    handler: Handler
+    policy: PumpPolicy = DEFAULT_PUMP_POLICY
+    fed: int = 0
+    given_up: int = 0
+    _iterators: dict[str, str | None] = field(default_factory=dict)
+    _started: bool = False
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, stop: threading.Event) -> None:
+        """Feeds records until `stop` is set; while the stream cannot be read it tries again."""
+        self._stop = stop
+        while not stop.is_set():
+            try:
+                read = self.run_once()
+            except Unavailable:
+                read = 0
+            if not read:
+                stop.wait(self.policy.idle_seconds)
+
+    def run_once(self) -> int:
+        """One read of each open shard; answers how many records there were, about events or not."""
+        self._open_shards()
+        return sum(self._pass_on(self._read(shard)) for shard in list(self._iterators))
+
+    def drain(self, rounds: int = 10_000) -> int:
+        """Reads until a round brings no record, at most `rounds` of them; answers how many were fed."""
+        before = self.fed
+        for _ in range(rounds):
+            if not self.run_once():
+                break
+        return self.fed - before
+
+    def _open_shards(self) -> None:
+        """Begins with shards not seen before, parents first; those that open later are read from their start."""
+        kind = "TRIM_HORIZON" if self.policy.from_start or self._started else "LATEST"
+        for shard in _parents_first(self._shards()):
+            if shard["ShardId"] not in self._iterators and self._iterators.get(shard.get("ParentShardId", "")) is None:
+                self._iterators[shard["ShardId"]] = self._iterator(shard["ShardId"], kind)
+        self._started = True
+
+    def _shards(self) -> list[dict[str, Any]]:
+        shards: list[dict[str, Any]] = []
+        start: dict[str, Any] = {}
+        while True:
+            with translated(_SERVICE):
+                stream = self.client.describe_stream(StreamArn=self.stream_arn, **start)["StreamDescription"]
+            shards += stream["Shards"]
+            if not stream.get("LastEvaluatedShardId"):
+                return shards
+            start = {"ExclusiveStartShardId": stream["LastEvaluatedShardId"]}
+
+    def _iterator(self, shard: str, kind: str) -> str:
+        with translated(_SERVICE):
+            answer = self.client.get_shard_iterator(StreamArn=self.stream_arn, ShardId=shard, ShardIteratorType=kind)
+        return str(answer["ShardIterator"])
+
+    def _read(self, shard: str) -> list[Record]:
+        """The next records of a shard; a shard that has ended has no iterator any more."""
+        iterator = self._iterators[shard]
+        answer = self._records_at(iterator) if iterator else None
+        if iterator and answer is None:
+            self._iterators[shard] = self._iterator(shard, "TRIM_HORIZON")
+        if answer is None:
+            return []
+        self._iterators[shard] = answer.get("NextShardIterator")
+        return [lambda_record(record, self.stream_arn) for record in answer["Records"]]
+
+    def _records_at(self, iterator: str) -> dict[str, Any] | None:
+        """None where the place is lost: an iterator lives 15 minutes, a record a day."""
+        with translated(_SERVICE):
+            try:
+                return self.client.get_records(ShardIterator=iterator, Limit=self.policy.batch_size)
+            except ClientError as error:
+                if code_of(error) not in _LOST_PLACE:
+                    raise
+                return None
+
+    def _pass_on(self, records: list[Record]) -> int:
+        """Feeds what the event source mapping's filter would let pass; answers how many records there were."""
+        left = [record for record in records if event_of_record(record) is not None]
+        self.fed += len(left)
+        while left:
+            left = self._try(left)
+            if left:  # the first of them failed each time
+                self.given_up += 1
+                left = left[1:]
+        return len(records)
+
+    def _try(self, records: list[Record]) -> list[Record]:
+        """What is left of the batch, from its first failed record on, after all tries."""
+        for _ in self._pauses().attempts():
+            records = self._handled(records)
+            if not records or self._stop.is_set():
+                return []
+        _LOG.warning("a stream record is given up", extra={"event_id": records[0].get("eventID")})
+        return records
+
+    def _pauses(self) -> Backoff:
+        """Pauses that end when the pump is stopped; what is left then is read again after the next start."""
+        return replace(self.policy.backoff, sleep=self._stop.wait)
+
+    def _handled(self, records: list[Record]) -> list[Record]:
+        try:
+            answer = self.handler({"Records": records}) or {}
+        except Exception as error:  # noqa: BLE001 - as Lambda does: whatever a function raises fails the batch
+            _LOG.warning("a batch of stream records failed", extra={"error": type(error).__name__})
+            return records
+        return _from_first_failure(records, [one["itemIdentifier"] for one in answer.get("batchItemFailures", ())])
+
+
+def lambda_record(record: Mapping[str, Any], stream_arn: str) -> Record:
+    """A record as the event source mapping would hand it to a function."""
+    change = dict(record["dynamodb"])
+    created = change.get("ApproximateCreationDateTime")
+    if isinstance(created, datetime):
+        change["ApproximateCreationDateTime"] = created.timestamp()
+    made: Record = {**record, "dynamodb": change, "eventSourceARN": stream_arn}
+    if "userIdentity" in made:
+        identity = made["userIdentity"]
+        made["userIdentity"] = {"principalId": identity.get("PrincipalId"), "type": identity.get("Type")}
+    return made
+
+
+def _from_first_failure(records: list[Record], failed: Sequence[str]) -> list[Record]:
+    places = [n for n, record in enumerate(records) if record["dynamodb"]["SequenceNumber"] in failed]
+    unknown = set(failed) - {record["dynamodb"]["SequenceNumber"] for record in records}
+    return records if unknown else records[places[0] :] if places else []
+
+
+def _parents_first(shards: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(shards, key=lambda shard: str(shard["ShardId"]))

@@ -1,0 +1,173 @@
+"""Queries for many values: SQLite takes a bounded number of parameters in one statement, so they go in parts.
+
+A tenant's user as a number, and the counters that the index keeps for the user.
+
+Which identities the file knows, and whose they are; tombstones of events that it does not have.
+
+Events as rows: a narrow row for order and filters, the JSON record beside it.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.errors import StoredDataError
+from recollect.core.event import Event, EventRef, EventType
+from recollect.core.scope import Scope
+from recollect.core.time import from_microseconds, microseconds
+from recollect.timeline.record import from_record, to_record
+
+_AT_ONCE = 500
+
+
+def rows_among(
+    connection: sqlite3.Connection, query: str, values: Sequence[Any], *before: Any
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a query that ends in `IN ({})`, for all these values; `before` are its parameters ahead of them."""
+    for start in range(0, len(values), _AT_ONCE):
+        some = values[start : start + _AT_ONCE]
+        yield from connection.execute(query.format(", ".join("?" * len(some))), (*before, *some))
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A row of `scopes`. `documents` and `terms` count what can be found by words; `revision` is the index's."""
+
+    number: int
+    documents: int
+    terms: int
+    revision: int
+
+
+def find_user(connection: sqlite3.Connection, scope: Scope) -> User | None:
+    """The user of this scope; None where nothing was ever written for them."""
+    row = connection.execute(
+        "SELECT id, documents, terms, revision FROM scopes WHERE tenant = ? AND user_id = ?",
+        (scope.tenant, scope.user_id),
+    ).fetchone()
+    return User(*row) if row else None
+
+
+def user_number(connection: sqlite3.Connection, scope: Scope) -> int:
+    """The user's number; -1, which no row has, where nothing was ever written for them."""
+    user = find_user(connection, scope)
+    return user.number if user else -1
+
+
+def enter_user(connection: sqlite3.Connection, scope: Scope) -> User:
+    """The user of this scope, listed now if they were not. Inside a write transaction."""
+    user = find_user(connection, scope)
+    if user is not None:
+        return user
+    cursor = connection.execute("INSERT INTO scopes (tenant, user_id) VALUES (?, ?)", (scope.tenant, scope.user_id))
+    return User(int(cursor.lastrowid or 0), 0, 0, 0)
+
+
+_BURY = "INSERT OR IGNORE INTO identities (scope, identity, event_id, conversation) VALUES (?, ?, NULL, NULL)"
+_KNOWN = "SELECT identity, event_id FROM identities WHERE scope = ? AND identity IN ({})"
+
+
+def known_identities(
+    connection: sqlite3.Connection, user_number: int, identities: Sequence[str]
+) -> dict[str, str | None]:
+    """Those that are known, with their events; None for a tombstone."""
+    return dict(rows_among(connection, _KNOWN, identities, user_number))
+
+
+def bury_identities(connection: sqlite3.Connection, user_number: int, identities: Sequence[str]) -> None:
+    """From this commit on they are refused; one that is known already stays as it is."""
+    connection.executemany(_BURY, [(user_number, identity) for identity in identities])
+
+
+SPOKEN = f"event_type <> '{EventType.MEMORY}'"
+_INSERT = """INSERT INTO events (scope, id, timestamp, expires_at, conversation, persona, household, event_type,
+    importance, key, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_BY_ID = "SELECT e.id, r.record FROM events e JOIN records r ON r.row = e.row WHERE e.scope = ? AND e.id IN ({})"
+_BY_ROW = "SELECT row, record FROM records WHERE row IN ({})"
+
+
+def insert_event(connection: sqlite3.Connection, user_number: int, event: Event) -> int:
+    """Writes the event's row and record; answers the row's number."""
+    cursor = connection.execute(
+        _INSERT,
+        (
+            user_number,
+            event.id,
+            microseconds(event.timestamp),
+            None if event.expires_at is None else microseconds(event.expires_at),
+            event.conversation_id,
+            event.persona_id,
+            event.household_id,
+            event.event_type.value,
+            event.importance,
+            event.key,
+            event.version,
+        ),
+    )
+    row = int(cursor.lastrowid or 0)
+    connection.execute("INSERT INTO records (row, record) VALUES (?, ?)", (row, _text(event)))
+    return row
+
+
+def replace_record(connection: sqlite3.Connection, user_number: int, event: Event) -> None:
+    """Writes the event's record again, and the one column that a later version may change."""
+    connection.execute(
+        "UPDATE records SET record = ? WHERE row = (SELECT row FROM events WHERE scope = ? AND id = ?)",
+        (_text(event), user_number, event.id),
+    )
+    connection.execute(
+        "UPDATE events SET version = ? WHERE scope = ? AND id = ?", (event.version, user_number, event.id)
+    )
+
+
+def events_by_id(connection: sqlite3.Connection, user_number: int, ids: Iterable[str]) -> dict[str, Event]:
+    """Those of the user's events that exist, by id."""
+    rows = rows_among(connection, _BY_ID, list(dict.fromkeys(ids)), user_number)
+    return {event_id: event_of(record) for event_id, record in rows}
+
+
+def events_by_row(connection: sqlite3.Connection, rows: Sequence[int]) -> list[Event]:
+    """The events of these rows, in this order."""
+    found = readable_by_row(connection, rows)
+    return [found[row] for row in rows]
+
+
+def readable_by_row(
+    connection: sqlite3.Connection, rows: Iterable[int], *, around_unreadable: bool = False
+) -> dict[int, Event]:
+    """The events of these rows. Raises StoredDataError for one that cannot be read, or leaves it out."""
+    found: dict[int, Event] = {}
+    for row, record in rows_among(connection, _BY_ROW, list(rows)):
+        try:
+            found[row] = event_of(record)
+        except StoredDataError:
+            if not around_unreadable:
+                raise
+    return found
+
+
+def event_of(record: str) -> Event:
+    """Reads a record. Raises StoredDataError."""
+    try:
+        read = json.loads(record)
+    except ValueError as error:
+        raise StoredDataError("an event's row is no JSON") from error
+    return from_record(read)
+
+
+def ref_of(row: tuple[Any, ...]) -> EventRef:
+    """A row of (id, timestamp) as a reference."""
+    return EventRef(row[0], from_microseconds(row[1]))
+
+
+def narrowing(scope: Scope) -> tuple[str, tuple[str, ...]]:
+    """The scope's persona and household as a further condition and its parameters."""
+    wanted = {"persona": scope.persona_id, "household": scope.household_id}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    return "".join(f" AND {name} = ?" for name in given), tuple(given.values())
+
+
+def _text(event: Event) -> str:
+    return json.dumps(to_record(event), ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,225 @@
+"""The merge rules of a tenant: one item, so that a change is seen as a whole or not at all (A-108 to A-130).
+
+A change is written against the version that was read, with the events that tell of it in the same step. Where one
+change has more events than a step takes (an import), the rest are owed: noted in the item itself, and put into the
+outbox by the steps after it, or by the next change where those do not come.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from recollect.arbitration.merge_rules import (
+    RULE_REGISTERED,
+    MergeRule,
+    MergeRuleRegistry,
+    RuleEvent,
+    RulesChange,
+    delete,
+    initial,
+    load,
+    register,
+    rule_published,
+    update,
+)
+from recollect.core.errors import Conflict, InvalidInput, NotFound, RecollectError, StoredDataError, VersionMismatch
+from recollect.core.items import (
+    ABSENT,
+    MOST_BYTES,
+    MOST_WRITES,
+    Item,
+    ItemKey,
+    ItemPath,
+    ItemWrite,
+    json_bytes,
+    of_tenant,
+)
+from recollect.ports import Items
+from recollect.timeline.bus import BusOutbox, outbox_write
+
+REGISTRY = ItemKey(ItemPath("merge_rules"), "registry")
+FORMAT_VERSION = 1
+_TRIES = 8
+_EVENTS_AT_ONCE = MOST_WRITES - 1
+_PARSED_AT_MOST = 64
+
+Accepts = Callable[[int], bool]
+"""Whether a rule's version is one that the request is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The registry as read, the item's own version, and the names of rules whose registration is still to be told."""
+
+    registry: MergeRuleRegistry
+    version: int
+    owed: tuple[str, ...] = ()
+
+
+class KeepMergeRules:
+    """Reads and changes tenants' rules. Of two changes at once one is made after the other, or refused."""
+
+    def __init__(self, items: Items, outbox: BusOutbox) -> None:
+        self._items = items
+        self._outbox = outbox
+
+    def registry(self, tenant: str) -> MergeRuleRegistry:
+        """The rules as they are now: one consistent read."""
+        return self._read(tenant).registry
+
+    def put(
+        self, tenant: str, name: str, document: Mapping[str, Any], now: datetime, accepts: Accepts | None = None
+    ) -> MergeRuleRegistry:
+        """Registers a rule, or replaces the one of that name; `accepts` None: whatever is there.
+
+        Raises InvalidInput with the path within the document, and VersionMismatch.
+        """
+
+        def change(registry: MergeRuleRegistry) -> RulesChange:
+            if accepts is not None:
+                _check_version(registry, name, accepts)
+            return register(registry, name, document)
+
+        return self._change(tenant, change, now)
+
+    def patch(
+        self, tenant: str, name: str, changes: Mapping[str, Any], now: datetime, accepts: Accepts
+    ) -> MergeRuleRegistry:
+        """Merges changes into a rule. Raises NotFound, VersionMismatch and InvalidInput."""
+
+        def change(registry: MergeRuleRegistry) -> RulesChange:
+            _check_version(registry, registry.rule(name).name, accepts)
+            return update(registry, name, changes)
+
+        return self._change(tenant, change, now)
+
+    def delete(self, tenant: str, name: str, now: datetime, accepts: Accepts) -> MergeRuleRegistry:
+        """Takes a rule away. Raises NotFound, VersionMismatch, and Conflict where the domain forbids it."""
+
+        def change(registry: MergeRuleRegistry) -> RulesChange:
+            _check_version(registry, registry.rule(name).name, accepts)
+            return delete(registry, name)
+
+        return self._change(tenant, change, now)
+
+    def load(self, tenant: str, rules: Sequence[tuple[str, Mapping[str, Any]]], now: datetime) -> MergeRuleRegistry:
+        """Registers all or none. Raises InvalidInput with the path from the rule's position on."""
+        return self._change(tenant, lambda registry: load(registry, rules), now)
+
+    def _change(
+        self, tenant: str, change: Callable[[MergeRuleRegistry], RulesChange], now: datetime
+    ) -> MergeRuleRegistry:
+        for _ in range(_TRIES):
+            try:
+                stored = self._settled(tenant, now)
+                changed = change(stored.registry)
+            except _Overtaken:
+                continue
+            if not changed.events:
+                return stored.registry
+            if self._write(tenant, stored, changed, now):
+                self._publish(tenant, changed.events, now)
+                return changed.registry
+        raise Conflict("the rules change all the time")
+
+    def _publish(self, tenant: str, events: Sequence[RuleEvent], now: datetime) -> None:
+        """What the bus does not take now stays in the outbox for the reconciliation."""
+        with suppress(RecollectError):
+            self._outbox.deliver(of_tenant(tenant), [rule_published(tenant, event, now) for event in events], now)
+
+    def _write(self, tenant: str, stored: _Stored, changed: RulesChange, now: datetime) -> bool:
+        """False where another change came first."""
+        first, rest = changed.events[:_EVENTS_AT_ONCE], changed.events[_EVENTS_AT_ONCE:]
+        try:
+            kept = self._step(tenant, changed.registry, stored.version, first, _names(rest), now)
+        except _Overtaken:
+            return False
+        with suppress(_Overtaken):  # whoever came first has told of them
+            self._tell(tenant, kept, now)
+        return True
+
+    def _settled(self, tenant: str, now: datetime) -> _Stored:
+        return self._tell(tenant, self._read(tenant), now)
+
+    def _tell(self, tenant: str, stored: _Stored, now: datetime) -> _Stored:
+        """Puts what is owed into the outbox, step by step."""
+        while stored.owed:
+            names, rest = stored.owed[:_EVENTS_AT_ONCE], stored.owed[_EVENTS_AT_ONCE:]
+            events = [_registration(stored.registry, name) for name in names]
+            stored = self._step(tenant, stored.registry, stored.version, events, rest, now)
+        return stored
+
+    def _step(
+        self,
+        tenant: str,
+        registry: MergeRuleRegistry,
+        version: int,
+        events: Sequence[RuleEvent],
+        owed: tuple[str, ...],
+        now: datetime,
+    ) -> _Stored:
+        write = ItemWrite(REGISTRY, _document(registry, owed), version)
+        told = [outbox_write(rule_published(tenant, event, now)) for event in events]
+        try:
+            item, *_ = self._items.write(of_tenant(tenant), [write, *told], now)
+        except VersionMismatch:
+            raise _Overtaken from None
+        assert item is not None  # only a deletion leaves none
+        return _Stored(registry, item.version, owed)
+
+    def _read(self, tenant: str) -> _Stored:
+        item = self._items.get(of_tenant(tenant), [REGISTRY]).get(REGISTRY)
+        return _stored(item) if item else _Stored(initial(), ABSENT)
+
+
+class _Overtaken(Exception):
+    """The registry is no longer what it was read as."""
+
+
+def _check_version(registry: MergeRuleRegistry, name: str, accepts: Accepts) -> None:
+    """Raises VersionMismatch; also where there is no such rule, which then has no version either."""
+    try:
+        version = registry.rule(name).version
+    except NotFound:
+        raise VersionMismatch("there is nothing that this could be the version of") from None
+    if not accepts(version):
+        raise VersionMismatch("the rule changed since it was read")
+
+
+def _names(events: Sequence[RuleEvent]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(event.name for event in events))
+
+
+def _registration(registry: MergeRuleRegistry, name: str) -> RuleEvent:
+    rule = registry.rule(name)
+    return RuleEvent(RULE_REGISTERED, name, rule.document, rule.version)
+
+
+def _document(registry: MergeRuleRegistry, owed: tuple[str, ...]) -> dict[str, Any]:
+    """The stored form; as text, since no engine keeps numbers exactly as they were written."""
+    rules = [[rule.name, rule.version, dict(rule.document)] for rule in registry.rules]
+    text = json.dumps(rules, ensure_ascii=False, separators=(",", ":"))
+    document = {"format": FORMAT_VERSION, "version": registry.version, "rules": text, "owed": list(owed)}
+    if json_bytes(document) > MOST_BYTES:
+        raise InvalidInput(f"a tenant's merge rules have at most {MOST_BYTES} bytes together")
+    return document
+
+
+def _stored(item: Item) -> _Stored:
+    value = item.value
+    try:
+        if value["format"] > FORMAT_VERSION:
+            raise StoredDataError("merge rules of a newer format")
+        registry = MergeRuleRegistry(int(value["version"]), _rules(value["rules"]))
+        return _Stored(registry, item.version, tuple(value["owed"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"merge rules cannot be read: {type(error).__name__}") from error
+
+
+@lru_cache(_PARSED_AT_MOST)
+def _rules(text: str) -> tuple[MergeRule, ...]:
+    return tuple(MergeRule(name, document, version) for name, version, document in json.loads(text))

@@ -1,0 +1,295 @@
+"""Segments of a user's timeline: which event is in which, what the archive of a user is called and lists (A-52, A-53).
+
+An event belongs to the segment that was open when it was projected first, for good (`segmentId`, A-59). Segments are
+numbered from 1 and closed at 500 events. Counters are items of the user:
+
+| collection      | labels  | key                | value                                                               |
+|-----------------|---------|--------------------|---------------------------------------------------------------------|
+| `segments`      |         | `open`             | `SegmentCounter`; due in `segments` while one waits to be written   |
+| `segment_rolls` | segment | number of the roll | `{ids}`: 50 of the segment's events, in the order of projection     |
+| `segment_of`    |         | event id           | `{n, t}`: its segment's number and the event's instant              |
+
+Segments and the manifest of those that are written are objects of the tenant, under a hash of the user's id.
+
+Segments as bytes: NDJSON whose every line has a checksum, compressed in parts, so that a fault loses little.
+
+Each line is a JSON object whose last member is `crc`, the CRC-32 of the line without it. 125 lines make one member of
+a gzip file: `zcat` reads all of it, and where a byte is wrong, the lines before it in its member and all other members
+are still served. 125 lines are more than the 32 KB that deflate looks back: the parts cost next to nothing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from recollect.core.errors import StoredDataError
+from recollect.core.event import EventRef
+from recollect.core.items import ItemKey, ItemPath
+from recollect.core.time import from_iso, iso
+
+SEGMENT_EVENTS = 500
+ROLL_EVENTS = 50
+QUEUE = "segments"
+FORMAT_VERSION = 1
+COUNTER = ItemKey(ItemPath("segments"), "open")
+PLACES = ItemPath("segment_of")
+_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentCounter:
+    """The open segment: its number, how many of its events are in full rolls, and the ids of the roll under way.
+
+    `written` is the last segment that the archive holds; those between it and the open one wait to be written.
+    """
+
+    number: int = 1
+    rolled: int = 0
+    ids: tuple[str, ...] = ()
+    written: int = 0
+
+    @property
+    def count(self) -> int:
+        """Events of the open segment."""
+        return self.rolled + len(self.ids)
+
+    @property
+    def roll(self) -> int:
+        """The number of the roll under way, from 0."""
+        return self.rolled // ROLL_EVENTS
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a closed segment is yet to be written."""
+        return self.number - 1 > self.written
+
+    def with_event(self, event_id: str) -> SegmentCounter:
+        """With one more event."""
+        return replace(self, ids=(*self.ids, event_id))
+
+    @property
+    def roll_full(self) -> bool:
+        """Whether the roll under way must be put by."""
+        return len(self.ids) >= ROLL_EVENTS
+
+    def put_by(self) -> SegmentCounter:
+        """After its roll was written: in the same segment, or in the next where that is full."""
+        rolled = replace(self, rolled=self.count, ids=())
+        return rolled.closed() if rolled.rolled >= SEGMENT_EVENTS else rolled
+
+    def closed(self) -> SegmentCounter:
+        """The next segment is open."""
+        return replace(self, number=self.number + 1, rolled=0, ids=())
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentEntry:
+    """A written segment in its manifest. `bytes` as stored, `raw_bytes` as plain NDJSON; `sha256` of the object."""
+
+    id: str
+    events: int
+    bytes: int
+    raw_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentManifest:
+    """The written segments of one user, by number."""
+
+    user_id: str
+    segments: tuple[SegmentEntry, ...] = ()
+
+    def with_entry(self, entry: SegmentEntry) -> SegmentManifest:
+        """With this segment's entry, in place of an earlier one."""
+        others = [one for one in self.segments if one.id != entry.id]
+        return replace(self, segments=tuple(sorted([*others, entry], key=lambda one: one.id)))
+
+    def without(self, segment: str) -> SegmentManifest:
+        """Without that segment."""
+        return replace(self, segments=tuple(one for one in self.segments if one.id != segment))
+
+
+def segment_id(number: int) -> str:
+    """A segment's number as its id: eight digits."""
+    return f"{number:0{_DIGITS}d}"
+
+
+def user_hash(user_id: str) -> str:
+    """What stands for a user in the names of objects: 32 hex digits of a hash."""
+    return hashlib.sha256(user_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def segment_name(user_id: str, segment: str) -> str:
+    """The object of a segment (A-53)."""
+    return f"{timeline_folder(user_id)}{segment}.segment"
+
+
+def manifest_name(user_id: str) -> str:
+    """The object that lists a user's segments."""
+    return f"{timeline_folder(user_id)}manifest.json"
+
+
+def timeline_folder(user_id: str) -> str:
+    """How the names of all objects of a user's archive begin."""
+    return f"timeline/{user_hash(user_id)}/"
+
+
+def roll_key(number: int, roll: int) -> ItemKey:
+    """Where a full roll is."""
+    return ItemKey(ItemPath("segment_rolls", (segment_id(number),)), f"{roll:02d}")
+
+
+def place_key(event_id: str) -> ItemKey:
+    """Where it is told which segment an event is in."""
+    return ItemKey(PLACES, event_id)
+
+
+def place_value(number: int, ref: EventRef) -> dict[str, Any]:
+    """What is told there."""
+    return {"n": number, "t": iso(ref.timestamp)}
+
+
+def ref_in(event_id: str, value: Mapping[str, Any]) -> EventRef:
+    """The event of a place."""
+    return EventRef(event_id, from_iso(value["t"]))
+
+
+def counter_value(counter: SegmentCounter) -> dict[str, Any]:
+    """The counter as it is stored."""
+    return {"number": counter.number, "rolled": counter.rolled, "ids": list(counter.ids), "written": counter.written}
+
+
+def counter_in(value: Mapping[str, Any]) -> SegmentCounter:
+    """Reads what `counter_value` wrote. Raises StoredDataError."""
+    try:
+        return SegmentCounter(int(value["number"]), int(value["rolled"]), tuple(value["ids"]), int(value["written"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError("a counter of segments cannot be read") from error
+
+
+def manifest_bytes(manifest: SegmentManifest) -> bytes:
+    """The manifest's object."""
+    document = {
+        "format": FORMAT_VERSION,
+        "user_id": manifest.user_id,
+        "segments": [asdict(entry) for entry in manifest.segments],
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def manifest_in(data: bytes) -> SegmentManifest:
+    """Reads what `manifest_bytes` wrote. Raises StoredDataError."""
+    try:
+        document = json.loads(data)
+        if document["format"] > FORMAT_VERSION:
+            raise StoredDataError("a manifest of a newer format")
+        return SegmentManifest(document["user_id"], tuple(SegmentEntry(**one) for one in document["segments"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"a manifest cannot be read: {type(error).__name__}") from error
+
+
+def entry_of(segment: str, events: int, data: bytes, raw_bytes: int) -> SegmentEntry:
+    """The manifest's entry of a segment that was just packed."""
+    return SegmentEntry(segment, events, len(data), raw_bytes, hashlib.sha256(data).hexdigest())
+
+
+def ordered(refs: Iterable[EventRef]) -> list[EventRef]:
+    """Oldest first: the order of lines inside a segment."""
+    return sorted(refs, key=lambda ref: (ref.timestamp, ref.id))
+
+
+MEMBER_LINES = 125
+_GZIP = 31  # zlib's word for gzip's own header and checksum
+_MAGIC = b"\x1f\x8b\x08"
+_LEVEL = 6
+_STEP_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentContent:
+    """The lines that are whole, in order, and how many places were not: lines, or the ends of broken members."""
+
+    lines: tuple[str, ...]
+    faults: int
+
+
+def pack_segment(lines: Sequence[str]) -> bytes:
+    """The bytes of a segment; each line is the text of a JSON object with at least one member. No lines: no bytes."""
+    parts = (lines[start : start + MEMBER_LINES] for start in range(0, len(lines), MEMBER_LINES))
+    return b"".join(gzip.compress("".join(map(_sealed, part)).encode(), _LEVEL, mtime=0) for part in parts)
+
+
+def unpack_segment(data: bytes) -> SegmentContent:
+    """Reads what `pack_segment` wrote, as far as it is whole; never raises."""
+    lines: list[str] = []
+    faults = 0
+    for text, whole in _members(data):
+        *found, rest = text.split(b"\n")
+        opened = [_opened(line) for line in found]
+        lines += [line for line in opened if line is not None]
+        faults += opened.count(None) + (0 if whole and not rest else 1)
+    return SegmentContent(tuple(lines), faults)
+
+
+def _sealed(line: str) -> str:
+    return f'{line[:-1]},"crc":"{zlib.crc32(line.encode()):08x}"}}\n'
+
+
+def _opened(sealed: bytes) -> str | None:
+    """The line without its checksum; None where it is another line's, or none."""
+    body, mark, crc = sealed.rpartition(b',"crc":"')
+    line = body + b"}"
+    if not mark or crc != f'{zlib.crc32(line):08x}"}}'.encode():
+        return None
+    return line.decode()
+
+
+def _members(data: bytes) -> Iterator[tuple[bytes, bool]]:
+    """The text of each member, and whether it was whole; after a broken one the next that begins like one."""
+    start = 0
+    while start < len(data):
+        text, used = _inflated(data[start:])
+        if used is not None:
+            yield text, True
+            start += used
+            continue
+        yield text, False
+        following = data.find(_MAGIC, start + 1)
+        if following < 0:
+            return
+        start = following
+
+
+def _inflated(data: bytes) -> tuple[bytes, int | None]:
+    """As much of the first member as can be read, and its length; None where it breaks off."""
+    reader = zlib.decompressobj(_GZIP)
+    found: list[bytes] = []
+    for start in range(0, len(data), _STEP_BYTES):
+        before = reader.copy()
+        try:
+            found.append(reader.decompress(data[start : start + _STEP_BYTES]))
+        except zlib.error:
+            return b"".join([*found, *_byte_by_byte(before, data[start : start + _STEP_BYTES])]), None
+        if reader.eof:
+            return b"".join(found), start + min(_STEP_BYTES, len(data) - start) - len(reader.unused_data)
+    return b"".join(found), None
+
+
+def _byte_by_byte(reader: Any, data: bytes) -> Iterator[bytes]:
+    """What comes before the wrong byte."""
+    with suppress(zlib.error):
+        for position in range(len(data)):
+            yield reader.decompress(data[position : position + 1])
+
+
+def raw_bytes(lines: Iterable[str]) -> int:
+    """The size of the same lines as plain NDJSON: what compression is measured against."""
+    return sum(len(line.encode()) + 1 for line in lines)

@@ -1,0 +1,281 @@
+"""Takes a snapshot of a tenant or of one user, piece by piece, while everything goes on (job `snapshot`).
+
+What was written is found again by the user's own object: a step that is done twice writes nothing twice. What is
+deleted while its piece is written is found by reading again afterwards. A slot's value says who superseded it though
+that is not projected yet: where the newer one is deleted, the older one must not come back with the snapshot (P-22).
+
+Restores a snapshot, or the archive of timelines, into this store, piece by piece (job `restore`, A-52, A-55).
+
+What is there stays, what was deleted or erased since stays away (`import_memories`): so it may run twice, and into the
+store that the snapshot was taken of. What cannot be read is told and left out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+from recollect.archive.compact import RewriteSegments
+from recollect.archive.record_line import RecordLine
+from recollect.archive.segment_archive import ReadSegments
+from recollect.archive.snapshot import (
+    PIECE_EVENTS,
+    Snapshot,
+    SnapshotPiece,
+    SnapshotUser,
+    piece_name,
+    vectors_bytes,
+    vectors_in,
+)
+from recollect.archive.snapshot_store import Snapshots
+from recollect.archive.transfer import ImportMemories, ImportOrder, LineOutcome, RecordLines
+from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
+from recollect.jobs.job import JOB_ID, JobProgress, RemainingSeconds
+from recollect.memories.audit import Actor, ActorKind
+from recollect.ports import Projections, Timeline
+from recollect.timeline.listing import KnownUsers
+from recollect.timeline.slots import entry_of, slot_of, successor
+from recollect.timeline.timeline import Tail
+
+_RESERVE_SECONDS = 6.0
+_PAGE = 300
+_NONE = {"users": 0, "events": 0, "memories": 0, "bytes": 0}
+
+
+class TakeSnapshot:
+    """The job kind `snapshot`; the snapshot has the job's id. Parameters: `user_id`, absent for every user."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        snapshots: Snapshots,
+        users: KnownUsers,
+        lines: RecordLines,
+        rewrite: RewriteSegments,
+    ) -> None:
+        self._timeline = timeline
+        self._projections = projections
+        self._snapshots = snapshots
+        self._users = users
+        self._lines = lines
+        self._rewrite = rewrite
+
+    def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
+        """Writes pieces while there is time. `state` after it: whose turn it is, and what was counted so far."""
+        going = self._begun(tenant, state, now)
+        counts: Counter[str] = Counter()
+        while deadline() > _RESERVE_SECONDS:
+            if going.get("current") is None and not self._next_user(tenant, going):
+                self._finish(tenant, going)
+                return JobProgress(state=going, counts=counts, done=True)
+            user = self._piece(Scope(tenant, going["current"]), going[JOB_ID], now)
+            if user.whole:
+                counts.update(user.counts)
+                going["counts"] = {name: count + going["counts"][name] for name, count in user.counts.items()}
+                going["current"] = None
+        return JobProgress(state=going, counts=counts)
+
+    def _begun(self, tenant: str, state: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+        """The state of a first step; by then everybody who said something is known, though nothing is projected."""
+        if "created_at" in state:
+            return dict(state)
+        self._snapshots.begin(tenant, state[JOB_ID])
+        after: str | None = None
+        while True:
+            page = self._projections.pending(_PAGE, after)
+            for scope in {marker.scope.user for marker in page.markers if marker.scope.tenant == tenant}:
+                self._users.note(scope, now)
+            after = page.more
+            if after is None:
+                return {"created_at": iso(now), "counts": dict(_NONE), "last": False, **state}
+
+    def _next_user(self, tenant: str, going: dict[str, Any]) -> bool:
+        """Moves on to the next user; False where there is none."""
+        if going["last"]:
+            return False
+        if going.get("user_id") is not None:
+            going |= {"current": going["user_id"], "last": True}
+            return True
+        page = self._users.page(tenant, 1, going.get("after"))
+        going |= {"after": page.more, "last": page.more is None, "current": next(iter(page.user_ids), None)}
+        return going["current"] is not None
+
+    def _piece(self, scope: Scope, snapshot_id: str, now: datetime) -> SnapshotUser:
+        """Writes the next piece of a user; the user as they stand then."""
+        user, tag = self._snapshots.user(scope, snapshot_id)
+        if user.whole:
+            return user
+        tail = self._timeline.tail(scope)  # before the records: what is stored in between is among those
+        page = self._timeline.records(scope, PIECE_EVENTS, user.after)
+        written = user
+        if page.events:
+            lines = self._lines(scope, self._superseded(scope, page.events, tail), now)
+            written = user.with_piece(self._written(scope, snapshot_id, len(user.pieces), page.events, lines))
+        written = replace(written, whole=page.more is None)
+        self._snapshots.put_user(scope, snapshot_id, written, tag)
+        self._without_deleted(scope, lines if page.events else (), now)
+        return written
+
+    def _superseded(self, scope: Scope, events: Sequence[Event], tail: Tail) -> list[Event]:
+        """The events in order; those that something newer of their slot holds over say so, projected or not."""
+        current = [event for event in events if event.key is not None and event.superseded_by is None]
+        if not current:
+            return list(events)
+        pending = self._timeline.read(scope, tail.refs) if tail.refs else {}
+        known = {event.id: event for event in (*pending.values(), *events)}.values()
+        told = {event.id: self._told(scope, event, None if tail.cut else known) for event in current}
+        return [told.get(event.id, event) for event in events]
+
+    def _told(self, scope: Scope, event: Event, known: Iterable[Event] | None) -> Event:
+        """`known` has all that may not be projected; None where so much waits that the slot itself is read."""
+        slot = slot_of(event)
+        if slot is None:
+            return event
+        values = self._timeline.of_slot(scope, slot) if known is None else known
+        by = successor(entry_of(event), (entry_of(one) for one in values if slot_of(one) == slot))
+        return replace(event, superseded_by=by.ref.id, superseded_at=by.ref.timestamp) if by else event
+
+    def _written(
+        self, scope: Scope, snapshot_id: str, number: int, events: Sequence[Event], lines: Sequence[RecordLine]
+    ) -> SnapshotPiece:
+        name = piece_name(snapshot_id, scope.user_id, number)
+        packed = self._snapshots.archive.write(scope, name, lines)
+        kept = self._projections.vectors(scope, [line.event.id for line in lines])
+        vectors = vectors_bytes([kept[line.event.id] for line in lines if line.event.id in kept])
+        self._snapshots.put_vectors(scope, snapshot_id, number, vectors)
+        first, last = ((iso(event.timestamp), event.id) for event in (events[0], events[-1]))
+        memories = sum(line.memory is not None for line in lines)
+        return SnapshotPiece(first, last, packed.lines, memories, len(packed.data) + len(vectors))
+
+    def _without_deleted(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
+        refs = [line.event.ref for line in lines]
+        there = self._timeline.read(scope, refs) if refs else {}
+        gone = [ref for ref in refs if ref.id not in there]
+        if gone:
+            self._rewrite(scope, gone, now)
+
+    def _finish(self, tenant: str, going: Mapping[str, Any]) -> None:
+        made = Snapshot(going[JOB_ID], from_iso(going["created_at"]), going.get("user_id"), going["counts"])
+        self._snapshots.finish(tenant, made)
+
+
+TIMELINE = "timeline"
+"""Instead of a snapshot's id: the segments of the timelines, as far as they were compacted."""
+
+RESTORE = Actor(ActorKind.JOB, "restore")
+_RESTORE_RESERVE_SECONDS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePlace:
+    """A user in what is restored: a name to go on after, whose it is, and in how many pieces."""
+
+    name: str
+    user_id: str
+    pieces: int
+
+
+class RestoreSource(Protocol):
+    """Where records come from."""
+
+    def users(self, tenant: str, after: str | None) -> Iterator[RestorePlace]: ...
+    def user(self, scope: Scope) -> RestorePlace: ...
+    def lines(self, scope: Scope, number: int) -> list[RecordLine]: ...
+    def vectors(self, scope: Scope, number: int) -> bytes: ...
+
+
+class RestoreSnapshot:
+    """The job kind `restore`. Parameters: `snapshot_id`, or `timeline`; `user_id`, absent for every user in it."""
+
+    def __init__(
+        self, snapshots: Snapshots, segments: ReadSegments, importing: ImportMemories, projections: Projections
+    ) -> None:
+        self._snapshots = snapshots
+        self._segments = segments
+        self._import = importing
+        self._projections = projections
+
+    def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
+        """Restores pieces while there is time. Raises NotFound for no such snapshot."""
+        source = self._source(tenant, state)
+        going = dict(state)
+        counts: Counter[str] = Counter()
+        for place in self._places(tenant, going, source):
+            scope = Scope(tenant, place.user_id)
+            for number in range(int(going.get("piece", 0)), place.pieces):
+                if deadline() < _RESTORE_RESERVE_SECONDS:
+                    return JobProgress(state=going, counts=counts)
+                counts.update(self._piece(scope, source, number, now))
+                going["piece"] = number + 1
+            counts["users"] += 1
+            going |= {"name": place.name, "piece": 0}
+        return JobProgress(state=going, counts=counts, done=True)
+
+    def _source(self, tenant: str, state: Mapping[str, Any]) -> RestoreSource:
+        snapshot_id = state.get("snapshot_id")
+        if not isinstance(snapshot_id, str):
+            raise InvalidInput("a restore names its snapshot", ("snapshot_id",))
+        if snapshot_id == TIMELINE:
+            return _OfTimeline(self._segments)
+        return _OfSnapshot(self._snapshots, self._snapshots.one(tenant, snapshot_id).id)
+
+    def _places(self, tenant: str, going: Mapping[str, Any], source: RestoreSource) -> Iterator[RestorePlace]:
+        user_id = going.get("user_id")
+        if user_id is None:
+            return source.users(tenant, going.get("name"))
+        return iter([] if "name" in going else [source.user(Scope(tenant, user_id))])
+
+    def _piece(self, scope: Scope, source: RestoreSource, number: int, now: datetime) -> dict[str, int]:
+        lines = source.lines(scope, number)
+        report = self._import(scope, lines, ImportOrder(actor=RESTORE, via="restore", now=now))
+        refs = {ref.id: ref for ref in report.created}
+        vectors = vectors_in(source.vectors(scope, number), refs) if refs else []
+        if vectors:
+            self._projections.save(scope, vectors)
+        return {outcome.value: report.counts[outcome] for outcome in LineOutcome}
+
+
+class _OfSnapshot:
+    def __init__(self, snapshots: Snapshots, snapshot_id: str) -> None:
+        self._snapshots = snapshots
+        self._id = snapshot_id
+
+    def users(self, tenant: str, after: str | None) -> Iterator[RestorePlace]:
+        for name, user in self._snapshots.users(tenant, self._id, after):
+            yield RestorePlace(name, user.user_id, len(user.pieces))
+
+    def user(self, scope: Scope) -> RestorePlace:
+        user, tag = self._snapshots.user(scope, self._id)
+        if tag is None:
+            raise NotFound("the snapshot has nothing of this user")
+        return RestorePlace(user.user_id, user.user_id, len(user.pieces))
+
+    def lines(self, scope: Scope, number: int) -> list[RecordLine]:
+        return self._snapshots.lines(scope, self._id, number)
+
+    def vectors(self, scope: Scope, number: int) -> bytes:
+        return self._snapshots.vectors(scope, self._id, number)
+
+
+class _OfTimeline:
+    def __init__(self, segments: ReadSegments) -> None:
+        self._segments = segments
+
+    def users(self, tenant: str, after: str | None) -> Iterator[RestorePlace]:
+        for name, manifest in self._segments.manifests(tenant, after):
+            yield RestorePlace(name, manifest.user_id, len(manifest.segments))
+
+    def user(self, scope: Scope) -> RestorePlace:
+        return RestorePlace(scope.user_id, scope.user_id, len(self._segments.manifest(scope).segments))
+
+    def lines(self, scope: Scope, number: int) -> list[RecordLine]:
+        entries = self._segments.manifest(scope).segments
+        return self._segments.segment(scope, entries[number].id) if number < len(entries) else []
+
+    def vectors(self, _scope: Scope, _number: int) -> bytes:
+        return b""

@@ -1,0 +1,436 @@
+"""Records with all that belongs to them, as exports, segments and snapshots hold them.
+
+Exports a user's records in pages of NDJSON: private ones and memories too, superseded ones as what they are.
+
+Imports records that were exported, or kept in a snapshot: ids, times and origins stay, nothing deleted comes back.
+
+Each record is durable by itself, with its memory and its audit entry in the same step; what is stored already is a
+duplicate, so that a page may be sent twice. What was deleted is refused by its identity, here and where it came from;
+`refusal` says what else is refused: erased users, rejected values. The audit has an entry of what was deleted or
+rejected, by ids; of an erased user nothing is written down again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.archive.record_line import (
+    MOST_DECISIONS,
+    MOST_VERSIONS,
+    Given,
+    RecordLine,
+    RecordOrigin,
+    identities_of,
+    identity_of,
+    line_text,
+)
+from recollect.archive.segments import place_key, ref_in
+from recollect.contradictions.decisions import Decision, decision_document, decision_in, decision_key, pair_id
+from recollect.core.errors import Conflict, VersionMismatch
+from recollect.core.event import Event, EventRef
+from recollect.core.ids import IdSource
+from recollect.core.items import ABSENT, Item, ItemKey, ItemWrite, of_tenant
+from recollect.core.scope import Scope
+from recollect.deletion.suppression import NoRefusal, Refusal, ValueGate
+from recollect.deletion.tombstones import ORIGINS, copy_write, origin_in, origin_key, origin_write
+from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
+from recollect.memories.audit_log import DELETED, REJECTED, NoteRefusedWrite, RefusedWrite
+from recollect.memories.memory import Memory, content_identity
+from recollect.memories.storage import (
+    SAME_AS,
+    content_key,
+    memory_document,
+    memory_in,
+    memory_key,
+    version_key,
+    versions_path,
+)
+from recollect.ports import Items, Projections, Timeline
+from recollect.timeline.slots import FillSlots
+from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
+
+
+class RecordLines:
+    """Reads in batches: identities, memories, origins; the earlier versions of those memories alone that have some."""
+
+    def __init__(self, timeline: Timeline, items: Items) -> None:
+        self._timeline = timeline
+        self._items = items
+
+    def __call__(self, scope: Scope, events: Sequence[Event], now: datetime) -> list[RecordLine]:
+        """One line for each event that is not expired, in order."""
+        lasting = [event for event in events if not event.expired(now)]
+        if not lasting:
+            return []
+        given = self._given(scope, lasting)
+        origins = self._origins(scope, lasting)
+        found = self._items.get(scope.user, [memory_key(event.id) for event in lasting])
+        kept = {key.key: item for key, item in found.items()}
+        return [self._line(scope, event, given[event.id], origins, kept.get(event.id)) for event in lasting]
+
+    def _line(
+        self, scope: Scope, event: Event, given: Given, origins: Mapping[str, RecordOrigin], item: Item | None
+    ) -> RecordLine:
+        origin = origins.get(event.id) or RecordOrigin(event.user_id, event.id)
+        if item is None:
+            return RecordLine(event=event, origin=origin, given=given)
+        if SAME_AS in item.value:
+            return RecordLine(event=event, origin=origin, given=given, same_as=str(item.value[SAME_AS]))
+        memory = memory_in(item.value)
+        versions = self._versions(scope, memory) if memory.version > 1 else ()
+        decisions = self._decisions(scope, memory, versions)
+        return RecordLine(
+            event=event, origin=origin, given=given, memory=memory, versions=versions, decisions=decisions
+        )
+
+    def _given(self, scope: Scope, events: Sequence[Event]) -> dict[str, Given]:
+        """Which of its possible identities is each event's own."""
+        possible = {event.id: identities_of(scope, event) for event in events}
+        known = self._timeline.identified(scope, [one for named in possible.values() for one in named.values()])
+        return {
+            event_id: next((given for given, one in named.items() if known.get(one, "") == event_id), Given.NOTHING)
+            for event_id, named in possible.items()
+        }
+
+    def _origins(self, scope: Scope, events: Sequence[Event]) -> dict[str, RecordOrigin]:
+        if not self._items.page(scope.user, ORIGINS, 1, None).items:
+            return {}
+        found = self._items.get(scope.user, [origin_key(event.id) for event in events])
+        return {key.key: origin_in(item.value) for key, item in found.items()}
+
+    def _versions(self, scope: Scope, memory: Memory) -> tuple[Memory, ...]:
+        """The newest 20, oldest first."""
+        page = self._items.page(scope.user, versions_path(memory.id), MOST_VERSIONS, None, descending=True)
+        return tuple(memory_in(item.value) for item in reversed(page.items))
+
+    def _decisions(self, scope: Scope, memory: Memory, versions: Sequence[Memory]) -> tuple[Decision, ...]:
+        """The decisions by those that ended it, or a part of it, in one of these versions."""
+        winners = {by for version in (*versions, memory) for by in _ended_by(version)} - {memory.id}
+        keys = [decision_key(pair_id(by, memory.id)) for by in sorted(winners)[-MOST_DECISIONS:]]
+        found = self._items.get(scope.user, keys) if keys else {}
+        return tuple(decision_in(found[key].value) for key in keys if key in found)
+
+
+def _ended_by(memory: Memory) -> set[str]:
+    by = {lapse.by for lapse in memory.lapses}
+    return by | {memory.superseded_by} if memory.superseded_by is not None else by
+
+
+PAGE_BYTES = 4_000_000
+PAGE_LINES = 2_000
+_EXPORTED_AT_ONCE = 250
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPage:
+    """Lines, oldest record first, each with its end; `more` where the next page goes on."""
+
+    text: str
+    lines: int
+    more: EventRef | None
+
+
+class ExportMemories:
+    """The use case behind `GET …/export`. A walk gives what is there from its start to its end exactly once."""
+
+    def __init__(self, timeline: Timeline, lines: RecordLines) -> None:
+        self._timeline = timeline
+        self._lines = lines
+
+    def page(self, scope: Scope, after: EventRef | None, now: datetime) -> ExportPage:
+        """At most 2,000 records and 4 MB, but for a first record that is larger by itself."""
+        texts: list[str] = []
+        size = 0
+        while True:
+            page = self._timeline.records(scope, _EXPORTED_AT_ONCE, after)
+            for line in self._lines(scope, page.events, now):
+                text = line_text(line) + "\n"
+                size += len(text.encode())
+                if texts and size > PAGE_BYTES:
+                    return ExportPage("".join(texts), len(texts), after)
+                texts.append(text)
+                after = line.event.ref
+            after = page.more
+            if after is None or len(texts) + _EXPORTED_AT_ONCE > PAGE_LINES:
+                return ExportPage("".join(texts), len(texts), after)
+
+
+_AT_ONCE = 500
+_WRITES_AT_ONCE = 24
+_TRIES = 5
+
+
+class LineOutcome(StrEnum):
+    """What became of a line."""
+
+    CREATED = "created"
+    DUPLICATE = "duplicate"
+    REFUSED = "refused"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOrder:
+    """Who imports, by which way (`import`, `restore`), and when."""
+
+    actor: Actor
+    via: str
+    now: datetime
+
+    @property
+    def action(self) -> Action:
+        """How the audit names it."""
+        return Action.RESTORE if self.via == "restore" else Action.CREATE
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What became of the lines, and the records that are there now and were not."""
+
+    counts: Counter[LineOutcome] = field(default_factory=Counter)
+    created: list[EventRef] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Told:
+    """What can be told of lines before anything is written; `gone` are the refused ones that nothing is stored of.
+
+    `reasons` are those of what was deleted or rejected, by id.
+    """
+
+    outcomes: dict[int, LineOutcome] = field(default_factory=dict)
+    gone: list[Event] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+
+class ImportMemories:
+    """`announce` tells who projects; `forget` takes a record away whose origin was deleted while it was copied."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        items: Items,
+        ids: IdSource,
+        announce: Callable[[Scope, Sequence[EventRef]], None],
+        forget: Callable[[Scope, EventRef, datetime], None],
+        gate: ValueGate,
+        refusal: Refusal | None = None,
+    ) -> None:
+        self._timeline = timeline
+        self._projections = projections
+        self._items = items
+        self._ids = ids
+        self._announce = announce
+        self._forget = forget
+        self._gate = gate
+        self._refusal = refusal or NoRefusal()
+        self._slots = FillSlots(timeline, projections)
+        self._refused = NoteRefusedWrite(items, ids)
+
+    def __call__(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
+        """Stores what may be stored, as this user's. Raises Unavailable with some of it stored; a retry goes on."""
+        report = ImportReport()
+        owned = [line.of_user(scope.user_id) for line in lines]
+        for start in range(0, len(owned), _AT_ONCE):
+            self._slice(scope.user, owned[start : start + _AT_ONCE], order, report)
+        return report
+
+    def _slice(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, report: ImportReport) -> None:
+        told = self._told(scope, lines)
+        report.counts.update(told.outcomes.values())
+        self._note(scope, told.reasons, order)
+        self._leave_slots_empty(scope, told.gone)  # before any older value of theirs can be read
+        fresh = [line for position, line in enumerate(lines) if position not in told.outcomes]
+        if not fresh:
+            return
+        self._register_copies(scope, fresh, order.now)
+        self._register_decisions(scope, fresh, order.now)
+        created = self._stored(scope, fresh, order, report.counts)
+        for line in created:
+            self._projections.fill_slot(scope, line.event)  # so that no older value is current in between
+        self._announce(scope, [line.event.ref for line in created])
+        for line in self._deleted_origins(scope.tenant, created):
+            self._forget(scope, line.event.ref, order.now)
+        report.created += [line.event.ref for line in created]
+
+    def _note(self, scope: Scope, reasons: Mapping[str, str], order: ImportOrder) -> None:
+        """One entry of the audit for each reason."""
+        for reason in dict.fromkeys(reasons.values()):
+            ids = [event_id for event_id, why in reasons.items() if why == reason]
+            refused = RefusedWrite(actor=order.actor, via=order.via, now=order.now, target_ids=ids, reason=reason)
+            self._refused(scope, refused)
+
+    def _leave_slots_empty(self, scope: Scope, refused: Sequence[Event]) -> None:
+        changed = [ref for event in refused for ref in self._slots.leave_empty(scope, event)]
+        if changed:
+            self._announce(scope, changed)
+
+    def _told(self, scope: Scope, lines: Sequence[RecordLine]) -> _Told:
+        identities = [identity_of(scope, line) for line in lines]
+        known = self._timeline.identified(scope, identities)
+        there = self._timeline.read(scope, [line.event.ref for line in lines])
+        elsewhere = self._elsewhere(scope, lines)
+        origins = {line.event.id for line in self._deleted_origins(scope.tenant, lines)}
+        erased = self._refusal.erased(scope, lines)
+        rejected = self._rejected(scope, lines)
+        refused = rejected | self._refusal.deleted(scope, lines) | erased
+        told = _Told()
+        seen: set[str] = set()
+        for position, (line, identity) in enumerate(zip(lines, identities, strict=True)):
+            event_id = line.event.id
+            if known.get(identity, event_id) is None or event_id in origins or position in refused:
+                told.outcomes[position] = LineOutcome.REFUSED
+                told.gone += [line.event] if event_id not in there and position not in erased else []
+                if position not in erased:
+                    told.reasons[event_id] = REJECTED if position in rejected else DELETED
+            elif event_id in elsewhere or (event_id in there and there[event_id].ref != line.event.ref):
+                told.outcomes[position] = LineOutcome.INVALID
+            elif identity in known or event_id in there or seen & {event_id, identity}:
+                told.outcomes[position] = LineOutcome.DUPLICATE
+            seen |= {event_id, identity}
+        return told
+
+    def _rejected(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
+        """The lines whose value was rejected, or the value of whose memory."""
+        rejections = self._gate.load(scope)
+        if not rejections:
+            return frozenset()
+        return {
+            position
+            for position, line in enumerate(lines)
+            for one in (line.event, line.memory)
+            if one is not None and rejections.rejects(one.content, one.persona_id, one.household_id)
+        }
+
+    def _elsewhere(self, scope: Scope, lines: Sequence[RecordLine]) -> set[str]:
+        """The ids that stand at another instant: no two records of a user share one."""
+        refs = {line.event.id: line.event.ref for line in lines}
+        found = self._items.get(scope.user, [place_key(event_id) for event_id in refs])
+        return {key.key for key, item in found.items() if ref_in(key.key, item.value) != refs[key.key]}
+
+    def _deleted_origins(self, tenant: str, lines: Sequence[RecordLine]) -> list[RecordLine]:
+        """The copies whose origin has been deleted."""
+        deleted: list[RecordLine] = []
+        for user_id in {line.origin.user_id for line in lines if line.copied}:
+            owner = Scope(tenant, user_id)
+            copies = [line for line in lines if line.copied and line.origin.user_id == user_id]
+            identities = {line.event.id: identity_of(owner, line.of_user(user_id)) for line in copies}
+            known = self._timeline.identified(owner, list(identities.values()))
+            deleted += [line for line in copies if known.get(identities[line.event.id], "") is None]
+        return deleted
+
+    def _register_copies(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
+        copies = [line for line in lines if line.copied]
+        for owner, write in ((of_tenant(scope.tenant), copy_write), (scope.user, origin_write)):
+            for start in range(0, len(copies), _WRITES_AT_ONCE):
+                part = copies[start : start + _WRITES_AT_ONCE]
+                self._items.write(owner, [write(line) for line in part], now)
+
+    def _register_decisions(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
+        """Before the memories, so that nothing is decided again; what was decided here already stands."""
+        told = {decision_key(one.id): one for line in lines for one in line.decisions}
+        known = self._items.get(scope.user, list(told)) if told else {}
+        writes = [ItemWrite(key, decision_document(one)) for key, one in told.items() if key not in known]
+        for start in range(0, len(writes), _WRITES_AT_ONCE):
+            self._items.write(scope.user, writes[start : start + _WRITES_AT_ONCE], now)
+
+    def _stored(
+        self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, counts: Counter[LineOutcome]
+    ) -> list[RecordLine]:
+        for _ in range(_TRIES):
+            writes = self._writes(scope, lines, order)
+            try:
+                outcomes = self._timeline.append(scope, writes)
+            except VersionMismatch:
+                continue
+            except Conflict:
+                return self._one_by_one(scope, lines, order, counts)
+            created = _sorted_out(lines, outcomes, counts)
+            refused = _refused(lines, outcomes)
+            self._note(scope, refused, order)
+            self._leave_slots_empty(scope, [line.event for line in lines if line.event.id in refused])
+            if created and created[0] is not lines[0]:
+                self._items.write(scope.user, [audit_write(self._entry(created, order))], order.now)
+            return created
+        raise Conflict("the memories of a user change all the time")
+
+    def _one_by_one(
+        self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, counts: Counter[LineOutcome]
+    ) -> list[RecordLine]:
+        """An id among them is another record's: all but that one."""
+        if len(lines) == 1:
+            counts[LineOutcome.INVALID] += 1
+            return []
+        return [one for line in lines for one in self._stored(scope, [line], order, counts)]
+
+    def _writes(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> list[EventWrite]:
+        """The audit's entry goes with the first record: it names all that this step stores."""
+        contents = {line.event.id: _content_key(scope, line.memory) for line in lines if line.memory}
+        targets = [memory_key(line.same_as) for line in lines if line.same_as]
+        own = [memory_key(line.event.id) for line in lines]
+        found = self._items.get(scope.user, list(dict.fromkeys([*contents.values(), *targets, *own])))
+        marks = self._gate.marks(scope)
+        made: set[ItemKey] = set()
+        writes = []
+        for position, line in enumerate(lines):
+            items = [*_memory_writes(line, contents.get(line.event.id), found, made)]
+            if position == 0:
+                items.append(audit_write(self._entry(lines, order)))
+            made |= {item.key for item in items}
+            fingerprint = marks.fingerprint(scope.tenant, line.event)
+            writes.append(EventWrite(line.event, identity_of(scope, line), fingerprint, tuple(items)))
+        return writes
+
+    def _entry(self, lines: Sequence[RecordLine], order: ImportOrder) -> AuditEntry:
+        return AuditEntry(
+            id=self._ids.fresh(),
+            at=order.now,
+            actor=order.actor,
+            action=order.action,
+            target_ids=tuple(line.event.id for line in lines),
+            via=order.via,
+        )
+
+
+def _sorted_out(
+    lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome], counts: Counter[LineOutcome]
+) -> list[RecordLine]:
+    names = {
+        AppendStatus.CREATED: LineOutcome.CREATED,
+        AppendStatus.DUPLICATE: LineOutcome.DUPLICATE,
+        AppendStatus.REFUSED: LineOutcome.REFUSED,
+    }
+    counts.update(names[outcome.status] for outcome in outcomes)
+    return [line for line, one in zip(lines, outcomes, strict=True) if one.status is AppendStatus.CREATED]
+
+
+def _refused(lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome]) -> dict[str, str]:
+    """What was deleted or rejected since that was asked, by id, with the reason."""
+    pairs = zip(lines, outcomes, strict=True)
+    return {line.event.id: one.reason or DELETED for line, one in pairs if one.status is AppendStatus.REFUSED}
+
+
+def _content_key(scope: Scope, memory: Memory) -> ItemKey:
+    owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
+    return content_key(content_identity(owner, memory.key, memory.content))
+
+
+def _memory_writes(
+    line: RecordLine, content: ItemKey | None, found: dict[ItemKey, Item], made: set[ItemKey]
+) -> list[ItemWrite]:
+    """The memory with its history, unless one is there; a record of its content only where there is none."""
+    key = memory_key(line.event.id)
+    if key in found:
+        return []
+    if line.same_as is not None:
+        target = memory_key(line.same_as)
+        return [ItemWrite(key, {SAME_AS: line.same_as}, ABSENT)] if target in found or target in made else []
+    if line.memory is None or content is None:
+        return []
+    history = [ItemWrite(version_key(one.id, one.version), memory_document(one)) for one in line.versions]
+    record = [] if content in found or content in made else [ItemWrite(content, {"id": line.event.id}, ABSENT)]
+    return [ItemWrite(key, memory_document(line.memory), ABSENT), *record, *history]

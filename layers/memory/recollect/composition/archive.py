@@ -1,0 +1,82 @@
+"""Snapshots, restores, imports and retention."""
+
+from functools import cached_property
+
+from recollect.archive.retain import NoteExpiry, PruneEvents, Retain, ScheduleRetention
+from recollect.archive.snapshots import RestoreSnapshot, TakeSnapshot
+from recollect.archive.transfer import ImportMemories
+from recollect.composition.deletion import DeletionUseCases
+from recollect.composition.deployment import Deployment
+from recollect.composition.segments import SegmentUseCases
+from recollect.composition.timeline import TimelineUseCases
+from recollect.deletion.suppression import ErasedBefore
+from recollect.rules.use_cases import KeepRules
+from recollect.timeline.bus import BusOutbox
+
+
+class ArchiveUseCases:
+    """`app.archive`."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        rules: KeepRules,
+        timeline: TimelineUseCases,
+        segments: SegmentUseCases,
+        deletion: DeletionUseCases,
+        outbox: BusOutbox,
+    ) -> None:
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._rules = rules
+        self._timeline = timeline
+        self._segments = segments
+        self._deletion = deletion
+        self._outbox = outbox
+
+    @cached_property
+    def take_snapshot(self) -> TakeSnapshot:
+        """The job `snapshot`."""
+        parts, segments = self._parts, self._segments
+        users = self._timeline.known_users
+        return TakeSnapshot(
+            parts.timeline, parts.projections, segments.snapshots, users, segments.record_lines, segments.rewrite
+        )
+
+    @cached_property
+    def restore(self) -> RestoreSnapshot:
+        """The job `restore`."""
+        segments = self._segments
+        return RestoreSnapshot(segments.snapshots, segments.read, self.import_memories, self._parts.projections)
+
+    @cached_property
+    def import_memories(self) -> ImportMemories:
+        """`POST /v1/users/{user_id}/import`, and what a restore does."""
+        parts, deletion = self._parts, self._deletion
+        return ImportMemories(
+            parts.timeline,
+            parts.projections,
+            parts.items,
+            self._deployment.ids,
+            self._deployment.announce,
+            deletion.forget_quietly,
+            deletion.suppression,
+            ErasedBefore(parts.items),
+        )
+
+    @cached_property
+    def retain(self) -> Retain:
+        """The job `retain`."""
+        parts, deletion = self._parts, self._deletion
+        prune = PruneEvents(parts.items, deletion.forget, self._outbox, lambda: parts.snapshots, deletion.forgotten)
+        return Retain(parts.timeline, parts.items, self._timeline.known_users, prune, self._rules.resolved)
+
+    @cached_property
+    def schedule_retention(self) -> ScheduleRetention:
+        """Asks for `retain` once a day for each tenant."""
+        return ScheduleRetention(self._parts.items, self._deployment.ids)
+
+    @cached_property
+    def note_expiry(self) -> NoteExpiry:
+        """The projection step of retention."""
+        return NoteExpiry(self._parts.items)

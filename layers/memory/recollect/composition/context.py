@@ -1,0 +1,43 @@
+"""The context of the next model call, and a turn with a model."""
+
+from functools import cached_property
+
+from recollect.composition.deployment import Deployment
+from recollect.composition.retrieval import RetrievalUseCases
+from recollect.composition.summaries import SummaryUseCases
+from recollect.composition.timeline import TimelineUseCases
+from recollect.context.build import BuildContext
+from recollect.context.sources import ContextSources, ReadBackground
+from recollect.context.turn import TakeTurn
+from recollect.knowledge.use_cases import KeepKnowledge
+
+
+class ContextUseCases:
+    """`app.context`."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        timeline: TimelineUseCases,
+        summaries: SummaryUseCases,
+        knowledge: KeepKnowledge,
+        retrieval: RetrievalUseCases,
+    ) -> None:
+        self._parts = deployment.parts
+        self._timeline = timeline
+        self._summaries = summaries
+        self._knowledge = knowledge
+        self._retrieval = retrieval
+
+    @cached_property
+    def build(self) -> BuildContext:
+        """`POST /v1/context`."""
+        parts, summaries = self._parts, self._summaries
+        behind = ReadBackground(summaries.read, summaries.goals, self._knowledge, parts.concurrency)
+        sources = ContextSources(parts.timeline, self._retrieval.pipeline, behind, parts.concurrency)
+        return BuildContext(sources, parts.web_search)
+
+    @cached_property
+    def turn(self) -> TakeTurn:
+        """`POST /v1/turns`."""
+        return TakeTurn(self._timeline.ingest, self.build, self._parts.timeline, lambda: self._parts.model)

@@ -1,0 +1,94 @@
+"""Contradictions: what settles them, what is open, what was decided."""
+
+from functools import cached_property
+
+from recollect.composition.deployment import Deployment
+from recollect.composition.memories import MemoryUseCases
+from recollect.composition.search_index import SearchIndexUseCases
+from recollect.contradictions.candidates import CurrentRecords, FindContradicting
+from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
+from recollect.contradictions.merged import MergeParts, PartMemories
+from recollect.contradictions.resolve import BringBackValue, ResolveConflict, RevertDecision
+from recollect.contradictions.settle import ApplyVerdicts, SettleContradictions
+from recollect.memories.audit_log import NoteRefusedWrite
+from recollect.memories.reading import ReadMemories
+from recollect.rules.use_cases import KeepRules
+
+
+class ContradictionUseCases:
+    """`app.contradictions`."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        rules: KeepRules,
+        search_index: SearchIndexUseCases,
+        memories: MemoryUseCases,
+        judge: RelationJudge,
+    ) -> None:
+        self._judge = judge
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._rules = rules
+        self._search_index = search_index
+        self._memories = memories
+
+    @cached_property
+    def find(self) -> FindContradicting:
+        """Which records may contradict those of a projection."""
+        return FindContradicting(self._parts.timeline, self._search_index.in_use)
+
+    @cached_property
+    def settle(self) -> SettleContradictions:
+        """What `project` does about contradictions first."""
+        return self.settle_among(self.find)
+
+    def settle_among(self, find: FindContradicting) -> SettleContradictions:
+        """The same among other candidates."""
+        return SettleContradictions(find, ReadMemories(self._parts.items), self.apply_verdicts, self._judge)
+
+    @cached_property
+    def ledger(self) -> DecisionWriter:
+        """Writes decisions."""
+        return DecisionWriter(self._parts.items, self._deployment.ids)
+
+    @cached_property
+    def merge(self) -> MergeParts:
+        """One memory that holds what two said."""
+        return MergeParts(self._parts.items, self.ledger)
+
+    @cached_property
+    def apply_verdicts(self) -> ApplyVerdicts:
+        """Writes what the judge decided."""
+        return ApplyVerdicts(self._parts.items, self._memories.promoted, self.ledger, self.merge)
+
+    @cached_property
+    def decisions(self) -> ListDecisions:
+        """`GET /v1/users/{user_id}/arbitrations`."""
+        return ListDecisions(self._parts.items)
+
+    @cached_property
+    def conflicts(self) -> ListConflicts:
+        """`GET /v1/users/{user_id}/conflicts`."""
+        return ListConflicts(self._parts.items, self._current_records)
+
+    @cached_property
+    def resolve(self) -> ResolveConflict:
+        """`POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve`."""
+        memories = self._memories
+        return ResolveConflict(
+            self._parts.items, self._current_records, memories.promoted, self.ledger, memories.reproject
+        )
+
+    @cached_property
+    def revert(self) -> RevertDecision:
+        """`POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert`."""
+        timeline, items, ids = self._parts.timeline, self._parts.items, self._deployment.ids
+        bring_back = BringBackValue(timeline, items, self._memories.keep, ids, self._rules.resolved)
+        part, refused = PartMemories(timeline, items), NoteRefusedWrite(items, ids)
+        return RevertDecision(timeline, items, self.ledger, part, bring_back, self._memories.reproject, refused)
+
+    @cached_property
+    def _current_records(self) -> CurrentRecords:
+        return CurrentRecords(self._parts.timeline, self._parts.items)

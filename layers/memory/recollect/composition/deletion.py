@@ -1,0 +1,141 @@
+"""Deletion, rejection, erasure, and their log outside of the table."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import cached_property
+
+from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.search_index import SearchIndexUseCases
+from recollect.composition.segments import SegmentUseCases
+from recollect.composition.summaries import SummaryUseCases
+from recollect.composition.timeline import TimelineUseCases
+from recollect.core.errors import NotFound, NotReady, RecollectError
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.deletion.erase import (
+    Check,
+    EraseArchive,
+    EraseCopies,
+    EraseDocuments,
+    EraseFromList,
+    EraseUser,
+    Indexed,
+    Reach,
+)
+from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
+from recollect.deletion.forget_memories import ForgetMemories
+from recollect.deletion.reject import RejectValue
+from recollect.deletion.suppression import ValueGate
+from recollect.deletion.tombstone_log import ApplyTombstones, OutsideTombstones
+from recollect.deletion.tombstones import Erasure
+
+
+class DeletionUseCases:
+    """`app.deletion`."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        timeline: TimelineUseCases,
+        summaries: SummaryUseCases,
+        search_index: SearchIndexUseCases,
+        segments: SegmentUseCases,
+    ) -> None:
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._timeline = timeline
+        self._summaries = summaries
+        self._search_index = search_index
+        self._segments = segments
+
+    @cached_property
+    def forget(self) -> ForgetEvents:
+        """`DELETE /v1/users/{user_id}/events/{event_id}` and its neighbour."""
+        parts = self._parts
+        return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self.forgotten)
+
+    @cached_property
+    def forget_memories(self) -> ForgetMemories:
+        """What a deletion takes with it of memories."""
+        return ForgetMemories(self._parts.timeline, self._parts.items, self._deployment.ids)
+
+    @cached_property
+    def forget_copies(self) -> ForgetCopies:
+        """Deletes what was imported from a deleted record."""
+        return ForgetCopies(self._parts.items, self.forget_quietly)
+
+    @cached_property
+    def suppression(self) -> ValueGate:
+        """Which values were rejected."""
+        return ValueGate(self._parts.items, self.tombstone_log.keys)
+
+    @cached_property
+    def reject(self) -> RejectValue:
+        """`?reject=true` and `/v1/users/{user_id}/rejections`."""
+        parts, redact = self._parts, self._summaries.redact.rejected
+        ids = self._deployment.ids
+        return RejectValue(parts.timeline, parts.items, ids, redact, self.suppression, self.tombstone_log)
+
+    @cached_property
+    def tombstone_log(self) -> OutsideTombstones:
+        """Deletions as they are logged outside of the table."""
+        return OutsideTombstones(self._parts.items, lambda: self._parts.snapshots)
+
+    @cached_property
+    def apply_tombstones(self) -> ApplyTombstones:
+        """Makes a restored table forget again."""
+        parts = self._parts
+        return ApplyTombstones(self.tombstone_log, parts.timeline, parts.items, self._forget_again, self.erase.resume)
+
+    @cached_property
+    def erase(self) -> EraseUser:
+        """`DELETE /v1/users/{user_id}`, `GET /v1/erasures/{id}` and the job that does the rest."""
+        parts, reach, again, checks = self._parts, *self._elsewhere()
+        engines = self._deployment.settings.engines
+        return EraseUser(
+            parts.eraser, parts.items, self._deployment.ids, reach, again, checks, self._log_erasure, engines
+        )
+
+    def forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """A deletion is logged outside of the table before anybody is told of it."""
+        self.tombstone_log.events(scope, refs, utc_now())
+        self._derived_forgotten(scope, refs)
+
+    def forget_quietly(self, scope: Scope, ref: EventRef, now: datetime) -> None:
+        """Deletes a record; one that is gone already is no error."""
+        with suppress(NotFound):
+            self.forget.record(scope, ref.id, now=now)
+
+    def _derived_forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Summaries and copies lose it at once; where that fails, `project` makes it good by the marker."""
+        self._summaries.redact_at_once(scope, refs, utc_now())
+        with suppress(RecollectError):
+            self.forget_copies(scope, refs, utc_now())
+        self._deployment.announce(scope, refs)
+
+    def _elsewhere(self) -> tuple[list[Reach], list[Reach], list[Check]]:
+        """What an erasure reaches outside of the store; what of it once more at the end; how it is read back."""
+        parts = self._parts
+        documents, copies = EraseDocuments(self._search_index.in_use), EraseCopies(self.forget_copies)
+        again: list[Reach] = [documents, copies]
+        checks: list[Check] = [documents.left, copies.left]
+        from_list = EraseFromList(self._timeline.known_users, parts.timeline)
+        with suppress(NotReady):
+            indexed = Indexed(self._search_index.erase, self._search_index.left)
+            archive = EraseArchive(self._segments.rewrite, parts.snapshots, indexed)
+            return [*again, archive, from_list], again, [*checks, archive.left]
+        return [*again, from_list], again, checks
+
+    def _log_erasure(self, scope: Scope, erasure: Erasure) -> None:
+        self.tombstone_log.erasure(scope, erasure.id, erasure.at)
+
+    @cached_property
+    def _forget_logged(self) -> ForgetEvents:
+        """As `forget`, for deletions that are logged already."""
+        parts = self._parts
+        return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self._derived_forgotten)
+
+    def _forget_again(self, scope: Scope, ref: EventRef, now: datetime) -> None:
+        with suppress(NotFound):
+            self._forget_logged.record(scope, ref.id, now=now)

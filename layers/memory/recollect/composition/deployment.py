@@ -1,0 +1,105 @@
+"""What every subject is made of: the settings, the adapters, the ids, and who listens to new events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from recollect.core.ids import IdSource
+from recollect.rules.groups import Rules
+
+if TYPE_CHECKING:
+    from recollect.core.event import EventRef
+    from recollect.core.scope import Scope
+    from recollect.ports import (
+        Concurrency,
+        Embedder,
+        Eraser,
+        IdempotencyStore,
+        Items,
+        Model,
+        Projections,
+        Publisher,
+        SearchIndex,
+        SnapshotStore,
+        Timeline,
+        WebSearch,
+    )
+    from recollect.search_index.health import PartState
+    from recollect.settings import Settings
+
+Announce: TypeAlias = "Callable[[Scope, Sequence[EventRef]], None]"
+
+
+class Parts(Protocol):
+    """The adapters of one deployment, each made when first asked for."""
+
+    @property
+    def timeline(self) -> Timeline: ...
+    @property
+    def projections(self) -> Projections: ...
+    @property
+    def index(self) -> SearchIndex: ...
+    @property
+    def embedder(self) -> Embedder | None: ...
+    @property
+    def publisher(self) -> Publisher: ...
+    @property
+    def idempotency(self) -> IdempotencyStore: ...
+    @property
+    def items(self) -> Items: ...
+    @property
+    def eraser(self) -> Eraser: ...
+    @property
+    def model(self) -> Model: ...
+    @property
+    def web_search(self) -> WebSearch | None: ...
+    @property
+    def concurrency(self) -> Concurrency: ...
+    @property
+    def snapshots(self) -> SnapshotStore:
+        """Raises NotReady where the deployment has no snapshot store."""
+
+    def embedding_generation(self) -> str | None:
+        """The generation of the vectors of what is saved, whichever process makes them; None where none does."""
+
+    def checks(self) -> Mapping[str, Callable[[], PartState]]:
+        """One check per part, for readiness and `recollect doctor`."""
+
+    def create(self) -> list[str]:
+        """Creates what is missing and names it. Idempotent."""
+
+    def close(self) -> None:
+        """Closes files and connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """Shared by all subjects. `listeners` hear of events that wait for their projection."""
+
+    settings: Settings
+    parts: Parts
+    rules: Rules = field(default_factory=Rules)
+    ids: IdSource = field(default_factory=IdSource)
+    listeners: list[Announce] = field(default_factory=list)
+
+    def announce(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Tells every listener."""
+        for listener in self.listeners:
+            listener(scope, refs)
+
+    @property
+    def generation(self) -> str | None:
+        """See `Parts.embedding_generation`."""
+        return self.parts.embedding_generation()
+
+    def require_embedder(self) -> None:
+        """Raises NotReady where the embedder that is set is missing; its own check says why."""
+        self.parts.checks()["embedder"]()
+
+
+def utc_now() -> datetime:
+    """The clock of the composition; use cases are given theirs."""
+    return datetime.now(UTC)

@@ -1,0 +1,106 @@
+"""Memories: saving, listing, promotion, audit."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cached_property
+
+from recollect.composition.deletion import DeletionUseCases
+from recollect.composition.deployment import Deployment
+from recollect.composition.summaries import SummaryUseCases
+from recollect.contradictions.judge import RelationJudge
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.memories.audit_log import ListAudit
+from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
+from recollect.memories.promote import BridgeGate, FollowMemories, PromoteMemories
+from recollect.memories.reading import KeptMemory, ListMemories, MemoryHistory, ReadMemories
+from recollect.memories.save import KeepMemories
+from recollect.timeline.bus import BusOutbox
+from recollect.timeline.reproject import TellChanged
+
+
+class MemoryUseCases:
+    """`app.memories`."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        summaries: SummaryUseCases,
+        deletion: DeletionUseCases,
+        outbox: BusOutbox,
+        judge: RelationJudge,
+    ) -> None:
+        self._judge = judge
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._summaries = summaries
+        self._deletion = deletion
+        self._outbox = outbox
+
+    @cached_property
+    def keep(self) -> KeepMemories:
+        """`/v1/memories` and its neighbours."""
+        parts, deployment = self._parts, self._deployment
+        listeners = (deployment.announce, self._summaries.redact_at_once)
+        return KeepMemories(
+            parts.timeline, parts.projections, parts.items, deployment.ids, *listeners, deployment.generation
+        )
+
+    @cached_property
+    def listing(self) -> ListMemories:
+        """`GET /v1/users/{user_id}/memories` and a memory's versions."""
+        return ListMemories(self._parts.timeline, self._parts.items)
+
+    @cached_property
+    def history(self) -> MemoryHistory:
+        """`GET /v1/users/{user_id}/memories/{memory_id}/history`."""
+        return MemoryHistory(self.listing, self.audit)
+
+    @cached_property
+    def audit(self) -> ListAudit:
+        """`GET /v1/users/{user_id}/audit` and the ledger."""
+        return ListAudit(self._parts.items)
+
+    @cached_property
+    def promote(self) -> PromoteMemories:
+        """Events become memories."""
+        items, ids = self._parts.items, self._deployment.ids
+        return PromoteMemories(items, BridgeGate(items, ids, self._judge), ids, self._deployment.generation)
+
+    @cached_property
+    def follow(self) -> FollowMemories:
+        """The projection step of memories."""
+        return FollowMemories(self._parts.items, self.promote, self._deletion.forget_memories)
+
+    @cached_property
+    def promote_deferred(self) -> PromoteDeferred:
+        """Promotes what waited for a healthy signal."""
+        parts, promote = self._parts, self.promote.promote
+        return PromoteDeferred(parts.items, parts.timeline, parts.publisher, promote, self._deployment.ids)
+
+    @cached_property
+    def reconcile_bridge(self) -> ReconcileBridge:
+        """The promotions' part of a reconciliation."""
+        return ReconcileBridge(self._outbox, self.promote_deferred)
+
+    @cached_property
+    def signal_bridge(self) -> SignalBridge:
+        """`POST /v1/signals`."""
+        return SignalBridge(self._parts.items, self._outbox)
+
+    @cached_property
+    def reproject(self) -> TellChanged:
+        """Marks memories for projection after a person's change."""
+        return TellChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
+
+    def promoted(self, scope: Scope, event: Event, now: datetime) -> KeptMemory | None:
+        """The memory that a record is in, made now where there is none."""
+        kept = ReadMemories(self._parts.items).kept(scope, [event.id]).get(event.id)
+        if kept is None and not event.is_carrier and not event.is_private:
+            kept = self.promote.promote(scope, [event], now, "cue").memories.get(event.id)
+        return kept
+
+    def reproject_kept(self, scope: Scope, changed: Sequence[KeptMemory], now: datetime) -> None:
+        """The same for memories as they are read; those that were superseded are lost to summaries."""
+        memories = [kept.memory for kept in changed]
+        self.reproject(scope, memories, [one for one in memories if one.superseded_by is not None], now)

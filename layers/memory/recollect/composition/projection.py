@@ -1,0 +1,129 @@
+"""Projection: what is derived from events, what failed, and what makes it good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from recollect.composition.arbitration import ArbitrationUseCases
+from recollect.composition.archive import ArchiveUseCases
+from recollect.composition.contradictions import ContradictionUseCases
+from recollect.composition.deletion import DeletionUseCases
+from recollect.composition.deployment import Deployment
+from recollect.composition.memories import MemoryUseCases
+from recollect.composition.search_index import SearchIndexUseCases
+from recollect.composition.segments import SegmentUseCases
+from recollect.composition.summaries import SummaryUseCases
+from recollect.composition.timeline import TimelineUseCases
+from recollect.contradictions.settle import FollowContradictions, Steps
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.rules.use_cases import KeepRules
+from recollect.timeline.bus import BusOutbox
+from recollect.timeline.project import ProjectEvents
+from recollect.timeline.projection_steps import ProjectionSteps
+from recollect.timeline.quarantine import FailedEvents
+from recollect.timeline.reconcile import Reconcile, ReconcileJob, RetryFailed
+from recollect.timeline.reproject import MarkChanged
+
+
+class ProjectionUseCases:
+    """`app.projection`."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        rules: KeepRules,
+        timeline: TimelineUseCases,
+        summaries: SummaryUseCases,
+        search_index: SearchIndexUseCases,
+        segments: SegmentUseCases,
+        deletion: DeletionUseCases,
+        archive: ArchiveUseCases,
+        memories: MemoryUseCases,
+        contradictions: ContradictionUseCases,
+        arbitration: ArbitrationUseCases,
+        outbox: BusOutbox,
+    ) -> None:
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._rules = rules
+        self._timeline = timeline
+        self._summaries = summaries
+        self._search_index = search_index
+        self._segments = segments
+        self._deletion = deletion
+        self._archive = archive
+        self._memories = memories
+        self._contradictions = contradictions
+        self._arbitration = arbitration
+        self._outbox = outbox
+
+    @cached_property
+    def project(self) -> ProjectEvents:
+        """Behind the stream reader and the laptop's drain."""
+        parts, index = self._parts, self._search_index.in_use
+        return ProjectEvents(
+            parts.timeline, parts.projections, index, parts.embedder, parts.publisher, self.steps, self.failed_events
+        )
+
+    @cached_property
+    def steps(self) -> ProjectionSteps:
+        """What runs after vectors and slots are written."""
+        return ProjectionSteps(
+            rules=self._rules.resolved,
+            memories=self._memories.follow,
+            contradictions=self.follow_contradictions,
+            segments=self._segments.assign,
+            users=self._timeline.known_users,
+            spaces=self._timeline.known_spaces,
+            summaries=self._summaries.keep_up,
+            expiry=self._archive.note_expiry,
+            archive=self._segments.forget,
+            outbox=self._outbox.of_user,
+            copies=self._deletion.forget_copies,
+        )
+
+    @cached_property
+    def follow_contradictions(self) -> FollowContradictions:
+        """The projection step of contradictions."""
+        steps = Steps(self._contradictions.settle, self._arbitration.propose)
+        return FollowContradictions(steps, self._mark_again, self._steps_sparing_failed)
+
+    @cached_property
+    def failed_events(self) -> FailedEvents:
+        """Notes of the events whose projection failed."""
+        return FailedEvents(self._parts.items, self._parts.projections)
+
+    @cached_property
+    def retry_failed(self) -> RetryFailed:
+        """Tries them again."""
+        return RetryFailed(self.failed_events, self.project)
+
+    @cached_property
+    def reconcile(self) -> Reconcile:
+        """Projects whatever has a pending marker."""
+        log = self._deletion.tombstone_log.tell
+        return Reconcile(self._parts.projections, self.project, self.retry_failed, self._mark_changed, log)
+
+    @cached_property
+    def reconcile_job(self) -> ReconcileJob:
+        """The job `reconcile`."""
+        bridge = self._memories.reconcile_bridge
+        return ReconcileJob(self._parts.projections, self.project, self.retry_failed, bridge, self._mark_changed)
+
+    @property
+    def _mark_changed(self) -> MarkChanged:
+        return MarkChanged(self._parts.items, self._parts.projections, self.failed_events)
+
+    def _steps_sparing_failed(self, scope: Scope) -> Steps | None:
+        failed = self.failed_events.of_user(scope)
+        if not failed:
+            return None
+        find = self._contradictions.find.sparing(failed)
+        return Steps(self._contradictions.settle_among(find), self._arbitration.propose_among(find))
+
+    def _mark_again(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        if refs:
+            self._parts.projections.mark(scope, refs)
+            self._deployment.announce(scope, refs)

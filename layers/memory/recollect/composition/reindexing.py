@@ -1,0 +1,90 @@
+"""Making the index anew, and rotating it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+
+from recollect.composition.archive import ArchiveUseCases
+from recollect.composition.deployment import Deployment
+from recollect.composition.projection import ProjectionUseCases
+from recollect.composition.search_index import SearchIndexUseCases
+from recollect.composition.timeline import TimelineUseCases
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.jobs.run import Jobs
+from recollect.ports import Projections, Publisher, SearchIndex
+from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
+from recollect.search_index.rederive import Rederive
+from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker, Reindex, RotateIndex
+from recollect.timeline.project import ProjectEvents
+
+
+class ReindexingUseCases:
+    """`app.reindexing`."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        timeline: TimelineUseCases,
+        search_index: SearchIndexUseCases,
+        archive: ArchiveUseCases,
+        projection: ProjectionUseCases,
+        jobs: Jobs,
+    ) -> None:
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._timeline = timeline
+        self._search_index = search_index
+        self._archive = archive
+        self._projection = projection
+        self._jobs = jobs
+
+    @cached_property
+    def begin(self) -> BeginReindex:
+        """What the background of a laptop does by itself."""
+        deployment = self._deployment
+        return BeginReindex(self._search_index.check, self._jobs, deployment.ids, deployment.require_embedder)
+
+    @cached_property
+    def reindex(self) -> Reindex:
+        """The job `reindex`."""
+        makers: dict[str, Callable[[], Maker]] = {VECTORS: self.rebuild, EVENTS: lambda: self.rederive}
+        found, users = self._search_index, self._timeline.known_users
+        required = self._deployment.require_embedder
+        return Reindex(self._parts.index, found.states, users, makers, required, found.drop)
+
+    def rebuild(self) -> RebuildIndex:
+        """Documents from the records and their stored vectors: one walk."""
+        parts, snapshots = self._parts, self._search_index.snapshots
+        stores = (parts.timeline, parts.projections, parts.items, parts.index)
+        return RebuildIndex(*stores, parts.embedder, parts.concurrency, snapshots)
+
+    @cached_property
+    def rederive(self) -> Rederive:
+        """All that is derived, from the evidence."""
+        parts = self._parts
+        return Rederive(parts.timeline, parts.projections, parts.items, parts.index, self._projector, self.rebuild())
+
+    @cached_property
+    def rotate(self) -> RotateIndex:
+        """The job `snapshot`: that of the tenant, and then that of its index."""
+        parts, generation = self._parts, self._parts.index.generation
+        return RotateIndex(
+            parts.timeline,
+            parts.projections,
+            parts.items,
+            self._timeline.known_users,
+            lambda: IndexSnapshots(parts.snapshots, generation),
+            generation,
+            self._archive.take_snapshot,
+        )
+
+    def _projector(self, projections: Projections, index: SearchIndex, publisher: Publisher) -> ProjectEvents:
+        """A projection that nobody hears of and that leaves summaries as they are."""
+        parts, steps = self._parts, replace(self._projection.steps, summaries=_no_summaries)
+        return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, steps)
+
+
+def _no_summaries(scope: Scope, events: Sequence[Event], gone: Sequence[EventRef], now: datetime) -> None:
+    """Messages were counted towards a summary when they were new."""

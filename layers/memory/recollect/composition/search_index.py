@@ -1,0 +1,81 @@
+"""The search index: which generation is in use, its health, its snapshots."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.timeline import TimelineUseCases
+from recollect.core.errors import NotReady
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.rules.use_cases import KeepRules
+from recollect.search_index.generations import IndexInUse, IndexStates
+from recollect.search_index.health import CheckIndex, WatchIndex
+from recollect.search_index.rebuild import IndexSnapshots
+
+POINTER_SECONDS = 10.0
+"""How long a process of the cloud caches the pointer to the index in use; on a laptop it is read each time."""
+
+
+class SearchIndexUseCases:
+    """`app.search_index`."""
+
+    def __init__(self, deployment: Deployment, rules: KeepRules, timeline: TimelineUseCases) -> None:
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._rules = rules
+        self._timeline = timeline
+
+    @cached_property
+    def states(self) -> IndexStates:
+        """The pointers to the generations in use."""
+        seconds = POINTER_SECONDS if self._deployment.settings.engines == "aws" else 0.0
+        return IndexStates(self._parts.items, self._parts.index, utc_now, seconds)
+
+    @cached_property
+    def in_use(self) -> IndexInUse:
+        """What search reads and `project` writes."""
+        parts, states = self._parts, self.states
+        unwatched = IndexInUse(parts.index, states)
+        watch = WatchIndex(unwatched, parts.publisher, self._rules.resolved, self._deployment.ids, utc_now)
+        return IndexInUse(parts.index, states, watch)
+
+    @cached_property
+    def check(self) -> CheckIndex:
+        """The index's part of readiness."""
+        parts = self._parts
+        own = parts.checks()["index"]
+        return CheckIndex(own, parts.index, self.states, self._timeline.known_users, parts.timeline)
+
+    @cached_property
+    def snapshots(self) -> IndexSnapshots | None:
+        """Snapshots of the index; None where the deployment has no snapshot store."""
+        try:
+            return IndexSnapshots(self._parts.snapshots, self._parts.index.generation)
+        except NotReady:
+            return None
+
+    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Takes deleted events out of the snapshots of every index that the tenant uses or builds."""
+        for snapshots in self._snapshots_of(scope.tenant):
+            snapshots.forget(scope, refs)
+
+    def erase(self, scope: Scope) -> int:
+        """Takes all of a user's events out of the same; answers how many objects there were."""
+        return sum(snapshots.erase(scope) for snapshots in self._snapshots_of(scope.tenant))
+
+    def left(self, scope: Scope, keeps: Callable[[str], bool]) -> int:
+        """How many vectors of a user's are in the same, but those that an erasure keeps."""
+        return sum(snapshots.left(scope, keeps) for snapshots in self._snapshots_of(scope.tenant))
+
+    def drop(self, tenant: str, generation: str) -> None:
+        """Drops the snapshots of a generation that is no longer in use."""
+        if self.snapshots is not None:
+            self.snapshots.of(generation).drop(tenant)
+
+    def _snapshots_of(self, tenant: str) -> list[IndexSnapshots]:
+        own = self.snapshots
+        if own is None:
+            return []
+        generations = {self._parts.index.generation, *self.states.kept(tenant).generations}
+        return [own.of(generation) for generation in sorted(generations)]

@@ -1,0 +1,112 @@
+"""The archive of timelines as objects: segments, their compaction, and what deletions take out of them."""
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import cached_property, partial
+from time import sleep
+from uuid import NAMESPACE_URL, uuid5
+
+from recollect.archive.compact import Compaction, CompactSegments, EmptyArchivedSlots, RewriteSegments, no_rest
+from recollect.archive.segment_archive import AssignSegments, ReadSegments, SegmentArchive
+from recollect.archive.snapshot_store import DiffSnapshots, Snapshots
+from recollect.archive.transfer import ExportMemories, RecordLines
+from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.search_index import SearchIndexUseCases
+from recollect.core.errors import NotReady, RecollectError
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.timeline.bus import episodic_warning
+
+_LOG = logging.getLogger(__name__)
+_REST_SECONDS = 0.005
+
+
+class SegmentUseCases:
+    """`app.segments`."""
+
+    def __init__(self, deployment: Deployment, search_index: SearchIndexUseCases) -> None:
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._search_index = search_index
+
+    @cached_property
+    def assign(self) -> AssignSegments:
+        """The projection step that gives each event its segment."""
+        return AssignSegments(self._parts.items, self._parts.timeline)
+
+    @cached_property
+    def record_lines(self) -> RecordLines:
+        """Records with all that belongs to them."""
+        return RecordLines(self._parts.timeline, self._parts.items)
+
+    @cached_property
+    def archive(self) -> SegmentArchive:
+        """Segments as objects."""
+        return SegmentArchive(self._parts.snapshots, self._warn_of_broken)
+
+    @cached_property
+    def read(self) -> ReadSegments:
+        """Reads the archive of a timeline."""
+        return ReadSegments(self._parts.snapshots, self.archive)
+
+    @cached_property
+    def compact(self) -> CompactSegments:
+        """Closed segments become objects."""
+        parts = self._parts
+        rest = partial(sleep, _REST_SECONDS) if self._deployment.settings.engines == "local" else no_rest
+        return CompactSegments(parts.timeline, parts.items, parts.snapshots, self.archive, self.record_lines, rest)
+
+    def compact_due(self, now: datetime, remaining_seconds: Callable[[], float]) -> Compaction | None:
+        """Compacts all closed segments, beside the jobs; None without a snapshot store."""
+        try:
+            compact = self.compact
+        except NotReady:
+            return None
+        return compact.run(now, remaining_seconds)
+
+    @cached_property
+    def rewrite(self) -> RewriteSegments:
+        """What a deletion and an erasure do to the archive."""
+        return RewriteSegments(self._parts.items, self._parts.snapshots, self.archive, self.snapshots)
+
+    @cached_property
+    def empty_slots(self) -> EmptyArchivedSlots:
+        """A deleted value leaves a slot in the archive that stays empty."""
+        parts = self._parts
+        return EmptyArchivedSlots(parts.timeline, parts.items, parts.snapshots, self.archive, self.snapshots)
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """`GET /v1/snapshots`."""
+        return Snapshots(self._parts.snapshots, self.archive)
+
+    @cached_property
+    def diff(self) -> DiffSnapshots:
+        """What changed from one snapshot to another."""
+        return DiffSnapshots(self.snapshots)
+
+    @cached_property
+    def export(self) -> ExportMemories:
+        """`GET /v1/users/{user_id}/export`."""
+        return ExportMemories(self._parts.timeline, self.record_lines)
+
+    def forget(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
+        """The projection step that takes deleted events out of the archive, where there is one."""
+        try:
+            rewrite = self.rewrite
+        except NotReady:
+            return
+        self.empty_slots(scope, refs, now)
+        rewrite(scope, refs, now)
+        self._search_index.forget(scope, refs)
+
+    def _warn_of_broken(self, scope: Scope, name: str, faults: int) -> None:
+        """An archived object is damaged: the log and the bus say so; the rest of it is served (A-55)."""
+        _LOG.warning("archive broken", extra={"tenant": scope.tenant, "object": name, "faults": faults})
+        warning_id = str(uuid5(NAMESPACE_URL, f"recollect:broken:{scope.tenant}:{name}:{faults}"))
+        reason = f"{faults} places of an archived object cannot be read; the rest is served"
+        with suppress(RecollectError):
+            event = episodic_warning(warning_id, "warning", reason, name, utc_now())
+            self._parts.publisher.publish(scope.tenant, [event])

@@ -1,0 +1,65 @@
+"""Summaries and goals."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import cached_property
+
+from recollect.composition.deployment import Deployment
+from recollect.core.errors import RecollectError
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.rules.use_cases import KeepRules
+from recollect.summaries.keep_goals import KeepGoals
+from recollect.summaries.reading import ReadSummaries, RedactSummaries
+from recollect.summaries.run import KeepSummariesUp, NoteMessages, RunSummaries, SummarizeJob
+from recollect.summaries.summarize import Summarize
+
+
+class SummaryUseCases:
+    """`app.summaries`."""
+
+    def __init__(self, deployment: Deployment, rules: KeepRules) -> None:
+        self._deployment = deployment
+        self._parts = deployment.parts
+        self._rules = rules
+
+    @cached_property
+    def summarize(self) -> Summarize:
+        """`POST /v1/users/{user_id}/summaries`."""
+        return Summarize(self._parts.timeline, self._parts.items, self._parts.model)
+
+    @cached_property
+    def run(self) -> RunSummaries:
+        """The scheduled run over all users."""
+        return RunSummaries(self._parts.items, self.summarize, self._rules.resolved, self._deployment.ids)
+
+    @cached_property
+    def job(self) -> SummarizeJob:
+        """The job `summarize`."""
+        return SummarizeJob(self.run)
+
+    @cached_property
+    def read(self) -> ReadSummaries:
+        """`GET /v1/users/{user_id}/summaries`."""
+        return ReadSummaries(self._parts.items)
+
+    @cached_property
+    def goals(self) -> KeepGoals:
+        """`/v1/users/{user_id}/goals`."""
+        return KeepGoals(self._parts.items, self._deployment.ids)
+
+    @cached_property
+    def redact(self) -> RedactSummaries:
+        """Takes deleted and corrected words out of summaries and goals."""
+        return RedactSummaries(self._parts.items)
+
+    @cached_property
+    def keep_up(self) -> KeepSummariesUp:
+        """The projection step of summaries."""
+        return KeepSummariesUp(NoteMessages(self._parts.items, self._rules.resolved), self.redact)
+
+    def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
+        """Redacts before the projection does; where it fails, `project` makes it good by the pending marker."""
+        with suppress(RecollectError):
+            self.redact(scope, refs, now)

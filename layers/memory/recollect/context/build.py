@@ -1,0 +1,332 @@
+"""The web search of one input: the rule's decision, and the search beside the reads (K-38 to K-42, K-76, K-83).
+
+Context: what the next model call should see (K-15 to K-37, P-1, P-2, P-5, P-23). It stores nothing.
+"""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.context.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
+from recollect.context.rendering import (
+    MEMORY_TOKENS,
+    ContextParts,
+    Fence,
+    Setting,
+    choose_relevant,
+    goal_line,
+    lines_wanted,
+    one_line,
+)
+from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
+from recollect.context.sources import ContextQuestion, ContextSources, Gathered
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.knowledge.entries import KnowledgeEntry
+from recollect.memories.memory import Memory, Origin
+from recollect.memories.representation import represented
+from recollect.ports import WebSearch
+from recollect.retrieval.pipeline import Recalled
+from recollect.retrieval.ranking import Ranked
+from recollect.rules.groups import Rules
+from recollect.rules.importance import needs_web_search, web_search_keywords
+from recollect.rules.use_cases import GivenRules, settled
+from recollect.summaries.goals import Goal
+from recollect.summaries.summary import Summary
+
+SECONDS = 2.0
+MOST_RESULTS = 5
+LONGEST_RESULT = 1000
+LONGEST_QUERY = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedUp:
+    """What the rule decided and by which words; why nothing was searched all the same (`skipped`); what came.
+
+    `failed`: it was searched, and the search failed or was too slow; then there are no results.
+    """
+
+    triggered: bool
+    keywords: tuple[str, ...] = ()
+    skipped: str | None = None
+    results: tuple[str, ...] = ()
+    failed: bool = False
+
+    @property
+    def searched(self) -> bool:
+        """Whether the text left the machine."""
+        return self.triggered and self.skipped is None
+
+
+class LookUp:
+    """Decides, searches and waits. `wish` is auto (the rule decides), always or never."""
+
+    def __init__(self, web_search: WebSearch | None, text: str, wish: str, seconds: float = SECONDS) -> None:
+        self._web_search = web_search
+        self._text = text
+        self._wish = wish
+        self._seconds = seconds
+        self._decided = LookedUp(triggered=False)
+        self._open: _Search | None = None
+
+    def begin(self, rules: Rules) -> None:
+        """Decides, and begins the search where there is a provider."""
+        triggered = self._wish == "always" or (self._wish == "auto" and needs_web_search(self._text, rules))
+        off = triggered and self._web_search is None
+        keywords = web_search_keywords(self._text, rules)
+        self._decided = LookedUp(triggered=triggered, keywords=keywords, skipped="off" if off else None)
+        if triggered and self._web_search is not None:
+            self._open = _Search(self._web_search, self._text, self._seconds)
+
+    def result(self) -> LookedUp:
+        """The decision, with the results that came before the search's time was over."""
+        if self._open is None:
+            return self._decided
+        found = self._open.result()
+        triggered, keywords = self._decided.triggered, self._decided.keywords
+        return LookedUp(triggered=triggered, keywords=keywords, results=found or (), failed=found is None)
+
+
+class _Search:
+    """A search under way, on a thread of its own: a wave's threads must not wait for a stranger's server."""
+
+    def __init__(self, web_search: WebSearch, text: str, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._found: tuple[str, ...] | None = None
+        arguments = (web_search, _line(text, LONGEST_QUERY), seconds)
+        self._thread = threading.Thread(target=self._run, args=arguments, name="recollect-web-search", daemon=True)
+        self._thread.start()
+
+    def _run(self, web_search: WebSearch, query: str, seconds: float) -> None:
+        try:
+            self._found = _bounded_results(web_search.search(query, seconds))
+        except Exception:  # noqa: BLE001 - whatever a stranger's server causes, the turn goes on without it (K-77)
+            self._found = None
+
+    def result(self) -> tuple[str, ...] | None:
+        """The results; None where the search failed or its time, counted from its beginning, is over."""
+        self._thread.join(max(0.0, self._deadline - time.monotonic()))
+        return self._found
+
+
+def _bounded_results(results: tuple[str, ...]) -> tuple[str, ...]:
+    """The first few, each one line and not too long: it is a stranger who says how much comes."""
+    lines = [_line(text, LONGEST_RESULT) for text in results]
+    return tuple(line for line in lines if line)[:MOST_RESULTS]
+
+
+def _line(text: str, longest: int) -> str:
+    return one_line(text[:longest]).strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest:
+    """A question, the limits of this request where they differ from the rules (as in `ContextRules`), the budget.
+
+    `memory_tokens` bounds the memories of the messages. `web_search` is auto, always or never; `fence` carries this
+    request's nonce; `tools` tells a model how to call them.
+    """
+
+    question: ContextQuestion
+    fence: Fence
+    limits: Mapping[str, int] | None = None
+    token_budget: int | None = None
+    memory_tokens: int = MEMORY_TOKENS
+    web_search: str = "auto"
+    tools: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How search saw an item: its place (from 1) and signals."""
+
+    place: int
+    ranked: Ranked
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """An item of a context with what chose it, and the places in which it is shown, one at least."""
+
+    selected: Selected
+    shown_in: tuple[ShownIn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextAnswer:
+    """Prompt and messages, each inside the budget, and the receipt of what stands in them and what does not.
+
+    `seconds`: how long it took, reads and web search included.
+    """
+
+    prompt: FittedPrompt
+    messages: FittedMessages
+    left_out: tuple[LeftOut, ...]
+    found: Mapping[str, Found]
+    gathered: Gathered
+    web_search: LookedUp
+    rules_version: str
+    seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """The larger of the two counts."""
+        return max(self.prompt.tokens, self.messages.tokens)
+
+    @property
+    def items(self) -> tuple[ShownItem, ...]:
+        """What stands in the prompt or among the memories of the messages, oldest first, each once.
+
+        What the raw window shows is shown in the messages too.
+        """
+        parts = self.messages.parts
+        chosen = {one.item.identity: one for one in (*parts.memories, *self.prompt.memories)}
+        in_prompt = {one.item.identity for one in self.prompt.memories}
+        in_messages = {*(one.item.identity for one in parts.memories), *(item.identity for item in parts.raw_window)}
+        ordered = sorted(chosen.items(), key=lambda pair: (pair[1].item.timestamp, pair[1].item.id))
+        places = ((ShownIn.PROMPT, in_prompt), (ShownIn.MESSAGES, in_messages))
+        return tuple(
+            ShownItem(selected, tuple(place for place, identities in places if identity in identities))
+            for identity, selected in ordered
+        )
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The parts that did not answer, so that the context had to do without them."""
+        web = ("web_search",) if self.web_search.failed else ()
+        return (*self.gathered.recalled.missing, *self.gathered.background.missing, *web)
+
+    @property
+    def summary(self) -> Summary | None:
+        """The summary that stands in the messages."""
+        return self.gathered.background.summary if self.messages.parts.summary else None
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """The goals that stand in the messages: the last ones give way first."""
+        return self.gathered.background.goals[: len(self.messages.parts.goals)]
+
+    @property
+    def knowledge(self) -> tuple[KnowledgeEntry, ...]:
+        """The entries behind the knowledge that stands in the messages."""
+        section = self.gathered.background.knowledge
+        return section.entries if section and self.messages.parts.knowledge else ()
+
+
+class BuildContext:
+    """The use case behind `POST /v1/context`. Without `web_search` the web is not searched, and the answer says so."""
+
+    def __init__(self, sources: ContextSources, web_search: WebSearch | None) -> None:
+        self._sources = sources
+        self._web_search = web_search
+
+    def __call__(self, scope: Scope, request: ContextRequest, given_rules: GivenRules) -> ContextAnswer:
+        """Selects, renders, fits. Raises InvalidInput where the input alone exceeds the budget.
+
+        The rules may still be under way: they are waited for when the first wave of reads has begun. Then the web is
+        searched, where they ask for it, beside the rest of the reads.
+        """
+        began = time.perf_counter()
+        check_input(request.question.text, request.token_budget)
+        looking = LookUp(self._web_search, request.question.text, request.web_search)
+
+        def rules_read() -> Rules:
+            rules = settled(given_rules)
+            looking.begin(rules)
+            return _effective(rules, request)
+
+        gathered = self._sources(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
+        answer = assemble(gathered, looking.result(), request, settled(given_rules))
+        return replace(answer, seconds=time.perf_counter() - began)
+
+
+def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, rules: Rules) -> ContextAnswer:
+    """Chooses from what was read, renders it and fits it into the budget; reads nothing."""
+    question, limits = request.question, _effective(rules, request).context
+    recalled, found, reach = gathered.recalled, _found(gathered), reach_of(limits)
+    memories = recalled.memories
+    shown = [represented(event, memories.get(event.id)) for event in gathered.important]
+    weighty = by_importance(shown, limits.decay_half_life_days, question.now)
+    by_search = _noted(
+        [_item(recalled.events[i], memories.get(i), one.ranked.score) for i, one in found.items()], recalled
+    )
+    own = frozenset([gathered.input_event.id]) if gathered.input_event else frozenset[str]()
+    selection = select(
+        _noted(_items(gathered.recent[: reach.recent], memories), recalled),
+        by_search,
+        _noted(_items(weighty[: reach.important], memories), recalled),
+        limits,
+        question.now,
+        own,
+    )
+    parts = _parts(request, gathered, web_search.results)
+    prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
+    relevant = choose_relevant(by_search, _setting(parts, own), request.memory_tokens, question.now)
+    messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
+    seen = {memories[i].id if i in memories else i: one for i, one in found.items()}
+    shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
+    left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
+    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version)
+
+
+def _setting(parts: ContextParts, own: frozenset[str]) -> Setting:
+    return Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
+
+
+def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:
+    """All but the memories, which prompt and messages choose each for itself."""
+    behind = gathered.background
+    return ContextParts(
+        user_input=request.question.text,
+        raw_window=tuple(_said(event, gathered.recalled.kept.get(event.id)) for event in gathered.raw_window),
+        summary=behind.summary.text if behind.summary else None,
+        goals=tuple(goal_line(goal.tracked) for goal in behind.goals),
+        knowledge=behind.knowledge.text if behind.knowledge else None,
+        web_results=web_results,
+        tools=request.tools,
+    )
+
+
+def _said(event: Event, memory: Memory | None) -> ContextItem:
+    """A message of the raw window, in the words that a person put in the place of its own where they edited it."""
+    if memory is None or memory.origin is Origin.MERGED or memory.content.strip() == event.content.strip():
+        return _item(event, None)
+    return _item(replace(event, content=memory.content), None)
+
+
+def _effective(given: GivenRules, request: ContextRequest) -> Rules:
+    rules = settled(given)
+    return replace(rules, context=replace(rules.context, **request.limits)) if request.limits else rules
+
+
+def _found(gathered: Gathered) -> dict[str, Found]:
+    return {
+        ranked.candidate.ref.id: Found(place, ranked) for place, ranked in enumerate(gathered.recalled.ranked, start=1)
+    }
+
+
+def _items(events: Sequence[Event], memories: Mapping[str, Memory]) -> list[ContextItem]:
+    return [_item(event, memories.get(event.id)) for event in events]
+
+
+def _noted(items: Sequence[ContextItem], recalled: Recalled) -> list[ContextItem]:
+    """With what they replaced, where a search came upon that."""
+    return [replace(item, replaces=recalled.replaces.get(item.id, ())) for item in items]
+
+
+def _item(event: Event, memory: Memory | None, score: float | None = None) -> ContextItem:
+    """A record is one item with the memory made from it (P-1); a directly saved memory has no source but itself."""
+    shown = represented(event, memory)
+    return ContextItem(
+        id=memory.id if memory else event.id,
+        content=shown.content,
+        timestamp=event.timestamp,
+        importance=shown.importance,
+        role=event.role,
+        content_type=event.content_type,
+        source_event_ids=memory.source_event_ids if memory else (event.id,),
+        score=score,
+        speaker=event.speaker,
+    )

@@ -1,0 +1,251 @@
+"""Which memories stand in a context, and why: the newest, the found, the important (K-15 to K-25, P-1, P-2, P-4)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import islice
+from typing import Protocol, TypeVar
+
+from recollect.core.event import EventRef
+from recollect.rules.groups import ContextRules
+
+TOLERANCE = 1e-9
+_DAY = timedelta(days=1)
+
+
+class Section(StrEnum):
+    """The three sources, in the order in which they choose (K-24)."""
+
+    RECENT = "recent"
+    SEMANTIC = "semantic"
+    IMPORTANT = "important"
+
+
+class ShownIn(StrEnum):
+    """Which of the two forms of a context shows an item."""
+
+    PROMPT = "prompt"
+    MESSAGES = "messages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextItem:
+    """One thing that may stand in a prompt: an event or a memory.
+
+    `timestamp` carries a zone; `importance` lies in [0, 1]; `score` is the search's, higher is better, None where
+    no search found it. `speaker` names who said it where that is not simply the user. `replaces` are the older records
+    for which it stands: what they said it replaced.
+    """
+
+    id: str
+    content: str
+    timestamp: datetime
+    importance: float
+    role: str
+    content_type: str
+    source_event_ids: tuple[str, ...]
+    score: float | None = None
+    speaker: str | None = None
+    replaces: tuple[EventRef, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """The same for an event and the memory made from it alone: they are one item (P-1)."""
+        return self.source_event_ids[0] if len(self.source_event_ids) == 1 else self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """An item with the source that chose it, and one line on why; the line holds no content."""
+
+    item: ContextItem
+    section: Section
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An item that a source offered and that stands in no place, and why."""
+
+    id: str
+    section: Section
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`chosen` by time, oldest first, ties by id (K-25); `left_out` in the order in which the sources offered it."""
+
+    chosen: tuple[Selected, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """What a source offers: `rank` from 1, in the source's own order."""
+
+    item: ContextItem
+    section: Section
+    rank: int
+
+    @property
+    def reason(self) -> str:
+        if self.section is Section.RECENT:
+            return f"number {self.rank} of the newest"
+        if self.section is Section.IMPORTANT:
+            return f"importance {self.item.importance:.2f}, rank {self.rank} by importance"
+        score = "" if self.item.score is None else f", score {self.item.score:.2f}"
+        return f"search rank {self.rank}{score}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far into a source a selection can look at most: what lies beyond can neither be chosen nor displace."""
+
+    recent: int
+    important: int
+
+
+def reach_of(limits: ContextRules) -> Reach:
+    """The newest that may be taken, or the most important that have no place yet, with as many more as have one."""
+    return Reach(max(limits.recent, limits.recent_fill) + limits.total, limits.important + 2 * limits.total)
+
+
+def select(
+    recent: Sequence[ContextItem],
+    semantic: Sequence[ContextItem],
+    important: Iterable[ContextItem],
+    limits: ContextRules,
+    now: datetime,
+    exclude_ids: frozenset[str] = frozenset(),
+) -> Selection:
+    """At most `limits.total` items, none twice (P-1).
+
+    `recent` comes newest first, `semantic` best first, `important` in any order. `exclude_ids` names the current
+    input's own event: neither it nor a memory made from it alone is chosen (P-2). `now` serves the decay alone.
+    The newest `recent`, then `semantic` hits not among them, then `important` ones; what is left over goes to the
+    newest up to `recent_fill`. Where all places are taken, one memory may displace the weakest search hit (K-68).
+    """
+    ordered = (recent, semantic, by_importance(important, limits.decay_half_life_days, now))
+    sizes = (limits.recent, limits.semantic, limits.important)
+    newest, hits, weighty = (
+        _offers(items, section, exclude_ids) if size else []
+        for items, section, size in zip(ordered, Section, sizes, strict=True)
+    )
+    places = _Places(limits.total)
+    places.seat(newest, limits.recent)
+    places.seat(hits, limits.semantic)
+    unseated = places.seat(weighty, limits.important)
+    if unseated:
+        places.displace(unseated[0], limits.displace_delta)
+    else:
+        _fill(places, [newest, hits, weighty], limits)
+    return places.selection([*newest, *hits, *weighty])
+
+
+class Weighed(Protocol):
+    """What has a place in the order of importance: an event, or an item made from it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def importance(self) -> float: ...
+    @property
+    def timestamp(self) -> datetime: ...
+
+
+W = TypeVar("W", bound=Weighed)
+
+
+def by_importance(items: Iterable[W], decay_half_life_days: float | None, now: datetime) -> list[W]:
+    """The most important first, of equals the newer, then the higher id (K-20).
+
+    With a half-life (days, > 0) the weight of an item halves with each; that changes this order and nothing
+    else (P-4). A time to come does not raise a weight.
+    """
+
+    def order(item: W) -> tuple[float, datetime, str]:
+        return _decayed(item, decay_half_life_days, now), item.timestamp, item.id
+
+    return sorted(items, key=order, reverse=True)
+
+
+def _decayed(item: Weighed, half_life_days: float | None, now: datetime) -> float:
+    if not half_life_days:
+        return item.importance
+    age_days = max((now - item.timestamp) / _DAY, 0.0)
+    return float(item.importance * 0.5 ** (age_days / half_life_days))
+
+
+def _offers(items: Iterable[ContextItem], section: Section, exclude_ids: frozenset[str]) -> list[_Offer]:
+    """Each item of a source once, ranked; without the current input."""
+    distinct: dict[str, ContextItem] = {}
+    for item in items:
+        if exclude_ids.isdisjoint((item.id, item.identity)):
+            distinct.setdefault(item.identity, item)
+    return [_Offer(item, section, rank) for rank, item in enumerate(distinct.values(), start=1)]
+
+
+def _fill(places: "_Places", offers: list[list[_Offer]], limits: ContextRules) -> None:
+    """Gives the places left over to newest items; and to the rest where there are fewer memories than places (P-1)."""
+    newest, _, weighty = offers
+    places.seat(newest[: limits.recent_fill], limits.recent_fill)
+    known = {offer.item.identity for source in offers for offer in source}
+    sources_could_fill = limits.recent + limits.semantic + limits.important >= limits.total
+    if len(known) < limits.total and sources_could_fill:
+        places.seat(weighty, limits.total)
+
+
+class _Places:
+    """The places of one context while they are given away."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._seated: dict[str, tuple[_Offer, str]] = {}
+        self._refused: dict[str, str] = {}
+
+    def seat(self, offers: Iterable[_Offer], limit: int) -> list[_Offer]:
+        """Seats the first `limit` that have no place yet; answers those of them for whom none was free."""
+        waiting = self._without_place(offers)
+        invited = list(islice(waiting, limit))
+        free = max(self._total - len(self._seated), 0)
+        for offer in invited[:free]:
+            self._seated[offer.item.identity] = (offer, offer.reason)
+        for offer in invited[free:]:
+            self._refuse(offer, f"all {self._total} places were taken")
+        for offer in waiting:
+            self._refuse(offer, f"not among the first {limit} of its source")
+        return invited[free:]
+
+    def displace(self, offer: _Offer, delta: float) -> None:
+        """Gives the offer the place of the weakest search hit, if it is more important by `delta` (K-68, P-1)."""
+        hits = [seated for seated, _ in self._seated.values() if seated.section is Section.SEMANTIC]
+        weakest = min(hits, key=_strength, default=None)
+        if weakest is None or offer.item.importance - weakest.item.importance < delta - TOLERANCE:
+            return
+        del self._seated[weakest.item.identity]
+        self._refused[weakest.item.identity] = f"gave its place to {offer.item.id}"
+        reason = f"importance {offer.item.importance:.2f}, took the place of {weakest.item.id}"
+        self._seated[offer.item.identity] = (offer, reason)
+
+    def selection(self, offers: Iterable[_Offer]) -> Selection:
+        """The places as they are given, and of all that was offered what has none."""
+        chosen = (Selected(offer.item, offer.section, reason) for offer, reason in self._seated.values())
+        by_time = sorted(chosen, key=lambda selected: (selected.item.timestamp, selected.item.id))
+        first_offers = {offer.item.identity: offer for offer in reversed(list(self._without_place(offers)))}
+        left_out = (
+            LeftOut(offer.item.id, offer.section, self._refused[identity])
+            for identity, offer in reversed(first_offers.items())
+        )
+        return Selection(tuple(by_time), tuple(left_out))
+
+    def _without_place(self, offers: Iterable[_Offer]) -> Iterator[_Offer]:
+        return (offer for offer in offers if offer.item.identity not in self._seated)
+
+    def _refuse(self, offer: _Offer, reason: str) -> None:
+        self._refused.setdefault(offer.item.identity, reason)
+
+
+def _strength(hit: _Offer) -> tuple[float, int]:
+    return (float("-inf") if hit.item.score is None else hit.item.score, -hit.rank)

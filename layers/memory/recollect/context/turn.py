@@ -1,0 +1,334 @@
+"""The ids of one turn: a retry with the same seed makes the same ones, in the order in which things are said.
+
+The turn: one line of the user's in, an answer out, and both remembered (K-74 to K-80).
+
+The input is stored before anything that can fail; then the web is searched beside the reads, the context built, the
+model asked, its tool calls executed, and its answer stored under the tags of the input.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+from recollect.context.budget import check_input
+from recollect.context.build import BuildContext, ContextAnswer, ContextRequest
+from recollect.context.model_call import Evidence, ModelAnswer, ModelRequest, Task
+from recollect.context.rendering import render_messages
+from recollect.context.selection import ContextItem
+from recollect.core.errors import Conflict, OutOfTime, RecollectError, TurnUnanswered, UpstreamFailed
+from recollect.core.event import ANSWERED_BY, Event, Role, Session
+from recollect.core.ids import IdSeed
+from recollect.core.scope import Scope
+from recollect.ports import Model, Timeline
+from recollect.rules.groups import Rules
+from recollect.rules.importance import extract_tags
+from recollect.rules.use_cases import GivenRules, settled
+from recollect.timeline.ingest import IngestEvents, IngestResult, IngestStatus
+from recollect.timeline.record import EventDraft
+from recollect.tool_calls.call import ToolCall
+from recollect.tool_calls.protocol import ReadingPolicy, defused, read_tool_calls, without_quoted_calls
+
+_FIRST_CALL = 2  # after the input and the conversation
+_IDS_OF_A_CALL = 4
+_MOST_CALLS = 8
+_RESPONSE = _FIRST_CALL + _MOST_CALLS * _IDS_OF_A_CALL
+
+IDS_OF_A_TURN = _RESPONSE + 2
+
+_TAIL_MASK = (1 << 62) - 1
+
+
+def seed_of_call(seed: IdSeed, position: int, call: ToolCall) -> IdSeed:
+    """For what the call at that position (from 0) stores.
+
+    It depends on what is called: a retry in which the model asks for something else must not meet the ids of what it
+    asked for first, and take its wish for done.
+    """
+    words = json.dumps([seed.encode(), call.tool, call.action, dict(call.parameters)], sort_keys=True)
+    tail = int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") & _TAIL_MASK
+    return IdSeed(seed.tick + _FIRST_CALL + min(position, _MOST_CALLS - 1) * _IDS_OF_A_CALL, tail)
+
+
+def seed_of_response(seed: IdSeed) -> IdSeed:
+    """For the response: after all that was done on the way to it."""
+    return IdSeed(seed.tick + _RESPONSE, seed.tail)
+
+
+__all__ = ["IDS_OF_A_TURN", "ExecutedCall", "TakeTurn", "Tools", "TurnAnswer", "TurnRequest"]
+
+MOST_CALLS = 8
+RESPONSE_BYTES = 64 * 1024
+_STORING_SECONDS = 1.5  # of the turn's time, kept back from the model: what comes after it must not be lost
+_LEAST_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """The input with what its context is asked for, and the seconds that the whole turn may take.
+
+    Without a conversation in the question a new one begins. `resumed`: an earlier try with the same ids came to
+    some point, and this one goes on from there.
+    """
+
+    context: ContextRequest
+    seconds: float
+    resumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedCall:
+    """A call of the model's and what came of it; `message` is a sentence that a person can read.
+
+    `tool` names the tool where there is one of that name: what the model calls else is its own text. `result` is what
+    the caller is shown.
+    """
+
+    call: ToolCall
+    tool: str | None
+    status: str
+    message: str
+    result: Mapping[str, Any]
+
+
+class Tools(Protocol):
+    """What a model may call."""
+
+    @property
+    def instructions(self) -> str | None:
+        """What a model is told of them; None: nothing."""
+
+    def execute(self, scope: Scope, call: ToolCall, seed: IdSeed, now: datetime, conversation_id: str) -> ExecutedCall:
+        """Does what is asked, or says why not: never raises for what the model wrote."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnAnswer:
+    """The response with its event's id (None where its text is a rejected value and was not stored).
+
+    `context` is None where an earlier try had stored the response already.
+    """
+
+    conversation_id: str
+    response: str
+    model: str
+    input_event_id: str
+    response_event_id: str | None
+    context: ContextAnswer | None
+    tool_calls: tuple[ExecutedCall, ...] = ()
+    quoted_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """One turn under way, its input stored; `deadline` is of the clock."""
+
+    scope: Scope
+    request: TurnRequest
+    seed: IdSeed
+    now: datetime
+    rules: Rules
+    deadline: float
+    session: Session
+    input_event_id: str
+
+    @property
+    def conversation_id(self) -> str:
+        """The session's."""
+        return self.session.conversation_id
+
+
+class TakeTurn:
+    """The use case behind `POST /v1/turns` and `recollect chat`.
+
+    `model` is asked for when it is needed: one that cannot even be made must not cost the user's words (K-77).
+    """
+
+    def __init__(
+        self,
+        ingest: IngestEvents,
+        context: BuildContext,
+        timeline: Timeline,
+        model: Callable[[], Model],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ingest = ingest
+        self._context = context
+        self._timeline = timeline
+        self._model = model
+        self._clock = clock
+
+    def __call__(
+        self, scope: Scope, request: TurnRequest, seed: IdSeed, now: datetime, given_rules: GivenRules, tools: Tools
+    ) -> TurnAnswer:
+        """Takes the turn. `seed` has `IDS_OF_A_TURN` ids.
+
+        Raises InvalidInput where the input alone exceeds the budget and Conflict where its value was rejected, both
+        with nothing stored; TurnUnanswered where the input is stored and there is no answer.
+        """
+        deadline = self._clock() + request.seconds
+        rules = settled(given_rules)
+        check_input(request.context.question.text, request.context.token_budget)
+        turn = self._begun(scope, request, seed, now, rules, deadline)
+        try:
+            return (self._earlier_answer(turn) if request.resumed else None) or self._answer(turn, tools)
+        except RecollectError as error:
+            raise TurnUnanswered(_why(error), error, turn.conversation_id, turn.input_event_id) from error
+
+    def _begun(
+        self, scope: Scope, request: TurnRequest, seed: IdSeed, now: datetime, rules: Rules, deadline: float
+    ) -> _Turn:
+        """Stores the input (K-74)."""
+        question = request.context.question
+        ingested = self._ingest(scope, question.conversation_id, [EventDraft(content=question.text)], seed, now, rules)
+        stored = ingested.results[0]
+        if stored.event_id is None or stored.status is IngestStatus.REFUSED:
+            raise Conflict("the input's value was rejected: it is stored nowhere, so that no turn can begin with it")
+        return _Turn(
+            scope=scope,
+            request=request,
+            seed=seed,
+            now=now,
+            rules=rules,
+            deadline=deadline,
+            session=_joined(Session(ingested.conversation_id), stored),
+            input_event_id=stored.event_id,
+        )
+
+    def _earlier_answer(self, turn: _Turn) -> TurnAnswer | None:
+        """The response that an earlier try stored before it was cut off."""
+        event = self._timeline.find(turn.scope, seed_of_response(turn.seed).nth(0))
+        return answer_of(event, turn.input_event_id) if event else None
+
+    def _answer(self, turn: _Turn, tools: Tools) -> TurnAnswer:
+        context = self._context(turn.scope, _context_request(turn, tools), turn.rules)
+        answered = self._ask(context, turn.deadline - self._clock() - _STORING_SECONDS)
+        text, quoted = without_quoted_calls(_bounded(answered.text), _sent(context, turn.request.context))
+        asked = read_tool_calls(text, ReadingPolicy(dual=True))
+        executed = _executed(turn, asked.calls, tools)
+        response = _response(asked.text, executed)
+        return TurnAnswer(
+            conversation_id=turn.conversation_id,
+            response=response,
+            model=answered.model,
+            input_event_id=turn.input_event_id,
+            response_event_id=self._store_response(turn, response, answered.model),
+            context=context,
+            tool_calls=executed,
+            quoted_calls=quoted,
+        )
+
+    def _ask(self, context: ContextAnswer, seconds: float) -> ModelAnswer:
+        """The whole context goes to the model (K-79). Raises OutOfTime, or UpstreamFailed for whatever else fails."""
+        if seconds < _LEAST_SECONDS:
+            raise OutOfTime("no time is left for the model")
+        request = ModelRequest(
+            task=Task.CONVERSE,
+            messages=context.messages.messages,
+            evidence=_evidence(context),
+            user_input=context.messages.parts.user_input,
+            seconds=seconds,
+        )
+        try:
+            return self._model().generate(request)
+        except (OutOfTime, UpstreamFailed):
+            raise
+        except RecollectError as error:
+            raise UpstreamFailed("the model does not answer") from error
+
+    def _store_response(self, turn: _Turn, response: str, model: str) -> str | None:
+        """Under the tags of the input (K-75), as what the model said and no user."""
+        tags = extract_tags(turn.request.context.question.text, turn.rules)
+        draft = EventDraft(content=response, role=Role.BOT, tags=tags, metadata={ANSWERED_BY: model})
+        seed = seed_of_response(turn.seed)
+        result = self._ingest(turn.scope, turn.conversation_id, [draft], seed, turn.now, turn.rules).results[0]
+        _joined(turn.session, result)
+        return None if result.status is IngestStatus.REFUSED else result.event_id
+
+
+def _joined(session: Session, result: IngestResult) -> Session:
+    return session.joined_by(result.event) if result.event is not None else session
+
+
+def answer_of(response: Event, input_event_id: str) -> TurnAnswer:
+    """The answer that a stored response is, without the context that it was made from."""
+    return TurnAnswer(
+        conversation_id=response.conversation_id,
+        response=response.content,
+        model=str(response.metadata.get(ANSWERED_BY, "unknown")),
+        input_event_id=input_event_id,
+        response_event_id=response.id,
+        context=None,
+    )
+
+
+def _context_request(turn: _Turn, tools: Tools) -> ContextRequest:
+    request = turn.request.context
+    question = replace(request.question, conversation_id=turn.conversation_id, input_event_id=turn.input_event_id)
+    return replace(request, question=question, tools=tools.instructions)
+
+
+def _evidence(context: ContextAnswer) -> tuple[Evidence, ...]:
+    """What the messages hold of memories and of the conversation, each once, the oldest first.
+
+    No tool block in it is whole: who answers by quoting must not call anything by it.
+    """
+    parts = context.messages.parts
+    shown: dict[str, ContextItem] = {selected.item.identity: selected.item for selected in parts.memories}
+    shown |= {item.identity: item for item in parts.raw_window}
+    in_order = sorted(shown.values(), key=lambda item: (item.timestamp, item.id))
+    return tuple(
+        Evidence(item.id, defused(item.content), item.role, item.timestamp, item.speaker, _similarity(context, item))
+        for item in in_order
+    )
+
+
+def _similarity(context: ContextAnswer, item: ContextItem) -> float | None:
+    found = context.found.get(item.id)
+    return found.ranked.signals.get("similarity") if found is not None else None
+
+
+def _sent(context: ContextAnswer, request: ContextRequest) -> list[str]:
+    """What the model was sent that somebody else wrote: all but our own instructions, which show how to call."""
+    others = replace(context.messages.parts, instructions=False)
+    return [message.content for message in render_messages(others, request.fence, request.question.now)]
+
+
+def _bounded(text: str) -> str:
+    """At most 64 KiB of Unicode text: a model's server says how much comes."""
+    return text.encode("utf-8", "replace")[:RESPONSE_BYTES].decode("utf-8", "ignore")
+
+
+def _response(text: str, executed: Sequence[ExecutedCall]) -> str:
+    """The text without its tool blocks; where it was nothing else, what came of them. Raises UpstreamFailed."""
+    said = text.strip() or "\n".join(one.message for one in executed).strip()
+    if not said:
+        raise UpstreamFailed("the model's answer is empty")
+    return said
+
+
+def _executed(turn: _Turn, calls: Sequence[ToolCall], tools: Tools) -> tuple[ExecutedCall, ...]:
+    """One round: what the calls find is for the caller to see, and for the next turn to remember."""
+    done = [
+        tools.execute(turn.scope, call, seed_of_call(turn.seed, place, call), turn.now, turn.conversation_id)
+        for place, call in enumerate(calls[:MOST_CALLS])
+    ]
+    return (*done, *(_one_too_many(call) for call in calls[MOST_CALLS:]))
+
+
+def _one_too_many(call: ToolCall) -> ExecutedCall:
+    message = f"not executed: an answer has at most {MOST_CALLS} tool calls"
+    told = {"ok": False, "status": "refused", "message": message}
+    return ExecutedCall(call=call, tool=None, status="refused", message=message, result=told)
+
+
+def _why(error: RecollectError) -> str:
+    """A sentence of our own: what a provider says may quote what it was sent."""
+    if isinstance(error, OutOfTime):
+        return "the input is stored; the time was used up before there was an answer"
+    if isinstance(error, UpstreamFailed):
+        return "the input is stored; the model failed"
+    return "the input is stored; a part of the service does not answer"

@@ -1,0 +1,399 @@
+"""Which records may contradict those that are projected now: the index's nearest, the unprojected, values of a key.
+
+The unprojected are read before the index is asked: of two that come at once, at least the later one sees both.
+
+Records that are compared for contradictions, and what the newer of two does to the older (P-24).
+
+A record is compared in its own words, also where its memory took up another one's part since: so what it does to others
+does not depend on what came first. What a memory's content says beside that is compared too.
+
+Which records still count: what a decision between two of them asks first (P-24).
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from recollect.contradictions.decisions import BY_KEY, Verdict
+from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.relation import Profile, Relation, RelationKind, Said, TimeBound
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray
+from recollect.deletion.suppression import ValueGate
+from recollect.memories.memory import Memory, MemoryStatus, Origin
+from recollect.memories.reading import CurrentMemories, KeptMemory, ReadMemories
+from recollect.ports import Items, SearchIndex, Timeline
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import Candidate, NominationRequest
+from recollect.text.terms import query_terms
+from recollect.timeline.listing import readable_events
+from recollect.timeline.slots import bound_of
+
+CANDIDATES = 20
+"""Nominated by each arm of the index."""
+
+_LATE = timedelta(minutes=10)
+"""A record that arrives so long after it was said may already have been ended by a newer one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Records as they are now, by id, and for each record of the projection the ids of its own candidates."""
+
+    events: Mapping[str, Event]
+    of: Mapping[str, frozenset[str]]
+
+
+class FindContradicting:
+    """Asks the index only for records that may end something, or that came late. `without` are ids never answered."""
+
+    def __init__(self, timeline: Timeline, index: SearchIndex, without: Collection[str] = frozenset()) -> None:
+        self._timeline = timeline
+        self._index = index
+        self._without = without
+
+    def sparing(self, event_ids: Collection[str]) -> "FindContradicting":
+        """The same, which never answers these."""
+        return FindContradicting(self._timeline, self._index, event_ids)
+
+    def __call__(
+        self,
+        scope: Scope,
+        events: Sequence[Event],
+        profiles: Mapping[str, Profile],
+        vectors: Mapping[str, FloatArray],
+        now: datetime,
+    ) -> Candidates:
+        """Other records that may contradict these; `profiles` has what each states. Raises Unavailable."""
+        asking = [event for event in events if profiles[event.id].may_end or _is_late(event)]
+        unprojected = {ref.id: ref for ref in self._timeline.tail(scope).refs} if asking else {}
+        found = {event.id: self._of_slot(scope, event) for event in events}
+        for event in asking:
+            found[event.id] |= self._near(scope, event, profiles[event.id], vectors.get(event.id), now)
+        passed = found.keys() | self._without
+        refs = {i: ref for some in (unprojected, *found.values()) for i, ref in some.items() if i not in passed}
+        read = readable_events(self._timeline, scope, list(refs.values()))
+        return Candidates(read, {i: frozenset((*unprojected, *some)) for i, some in found.items()})
+
+    def similar(
+        self, scope: Scope, event: Event, vector: FloatArray | None, now: datetime, *, ended: bool = False
+    ) -> list[Candidate]:
+        """The index's nearest by words and by meaning, within the event's own persona and household.
+
+        `ended`: those too that something newer has ended already.
+        """
+        owner = Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)
+        request = NominationRequest(
+            filters=SearchFilters(now=now, include_superseded=ended),
+            limit=CANDIDATES,
+            terms=query_terms(event.searchable_text),
+            vector=vector if vector is not None and self._index.holds_vectors(scope.tenant) else None,
+        )
+        hits = self._index.nominate(owner, request).hits
+        return [hit for hit in hits if hit.ref.id != event.id and hit.ref.id not in self._without]
+
+    def _near(
+        self, scope: Scope, event: Event, profile: Profile, vector: FloatArray | None, now: datetime
+    ) -> dict[str, EventRef]:
+        """What it may end, or what may have ended it: of one that ends nothing only what was said after it."""
+        near = self.similar(scope, event, vector, now, ended=profile.retracts or _is_late(event))
+        return {hit.ref.id: hit.ref for hit in near if profile.may_end or hit.ref.timestamp >= event.timestamp}
+
+    def _of_slot(self, scope: Scope, event: Event) -> dict[str, EventRef]:
+        """The values of its key: its words may say more of them than that they are superseded."""
+        if event.key is None:
+            return {}
+        slot = (event.persona_id or "", event.household_id or "", event.key)
+        return {other.ref.id: other.ref for other in self._timeline.of_slot(scope, slot)}
+
+
+def _is_late(event: Event) -> bool:
+    return event.recorded_at - event.timestamp > _LATE
+
+
+RESTATED = "restated"
+BOUNDED = "key.bounded"
+_BY_ITS_SLOT = (RelationKind.SUPERSEDES, RelationKind.OVERRIDES)
+_NO_LONGER_COUNT = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
+
+Pair = tuple[Said, Said]
+"""An older and a newer statement."""
+
+
+@dataclass(slots=True)
+class CandidateSet:
+    """The records of a projection with their candidates: events, the memories that they are in, what each says.
+
+    `candidates` has for each record that is projected now the ids of its own candidates: it is compared with those and
+    with the others of its batch. So what it does depends on no other record of its batch.
+    """
+
+    events: dict[str, Event]
+    memories: dict[str, KeptMemory]
+    judge: RelationJudge
+    candidates: Mapping[str, Collection[str]] = field(default_factory=dict)
+    said: dict[str, Said] = field(default_factory=dict)
+    latest: dict[str, tuple[datetime, str]] = field(default_factory=dict)
+    """For each memory, or record without one, when what it says was said last."""
+
+    def __post_init__(self) -> None:
+        self.said = {i: said for i, event in self.events.items() if (said := self._said(event))}
+        for said in self.said.values():
+            own = self.identity(said.id)
+            self.latest[own] = max(self.latest.get(own, said.order), said.order)
+
+    def memory(self, record_id: str) -> Memory | None:
+        """The memory of that very record."""
+        kept = self.memories.get(record_id)
+        return kept.memory if kept is not None and kept.memory.id == record_id else None
+
+    def identity(self, record_id: str) -> str:
+        """The memory that a record is in, with others that say the same; without one the record."""
+        kept = self.memories.get(record_id)
+        return kept.memory.id if kept is not None else record_id
+
+    def record(self, identity: str) -> Event:
+        """A record that is in this memory: its own, where that is here."""
+        if identity in self.events:
+            return self.events[identity]
+        return next(event for i, event in self.events.items() if self.identity(i) == identity)
+
+    def never_so(self, record_id: str) -> bool:
+        """Whether it was taken back: it decides nothing any more."""
+        kept = self.memories.get(record_id)
+        return kept is not None and kept.memory.status is MemoryStatus.RETRACTED
+
+    def said_again(self, older: Said, newer: Said) -> bool:
+        """Whether the older one's memory was said again after the newer: then it is the newer that is out of date."""
+        return self.latest[self.identity(older.id)] > newer.order
+
+    def relations(self, fresh: Iterable[Event]) -> Iterable[tuple[Said, Said, Relation]]:
+        """Each pair of which one is fresh and the newer does something to the older: older, newer, what it does."""
+        pairs = list(self._pairs(fresh))
+        judged = self._judged(pairs)
+        for older, newer in pairs:
+            relation = self._relation(older, newer, judged[older.id, newer.id])
+            if relation is not None:
+                yield older, newer, relation
+
+    def in_words_of(self, memory: Memory, verdict: Verdict) -> Verdict:
+        """What the verdict does to the memory as it is written now: other words than when both were compared."""
+        older, newer = self.said.get(memory.id), self.said.get(verdict.by)
+        if older is None or newer is None or memory.content == older.text:
+            return verdict
+        (again,) = self.judge.judge(newer, [replace(older, text=memory.content)])
+        if again is not None and again.kind is verdict.relation.kind:
+            return replace(verdict, relation=again)
+        return replace(verdict, relation=replace(verdict.relation, ended=((0, len(memory.content)),)))
+
+    def edited(self, memory: Memory) -> bool:
+        """Whether a person gave it other words than its record's."""
+        event = self.events.get(memory.id)
+        return event is not None and memory.origin is not Origin.MERGED and event.content != memory.content
+
+    def bounds(self, record_id: str) -> Sequence[TimeBound]:
+        """The parts of a record's words that hold for a while only.
+
+        None of a value of a key without a bound: it is its slot's until the next one comes.
+        """
+        said = self.said.get(record_id)
+        if said is None:
+            return ()
+        event = self.events[record_id]
+        found = self.judge.profile(said).bounds
+        if event.key is None:
+            return found
+        until = bound_of(event)
+        return () if until is None else (*found, TimeBound((0, len(event.content)), until, BY_KEY))
+
+    def bounds_of(self, memory: Memory) -> Sequence[TimeBound]:
+        """The same of a memory that has its record's words."""
+        said = self.said.get(memory.id)
+        return self.bounds(memory.id) if said is not None and said.text == memory.content else ()
+
+    def _said(self, event: Event) -> Said | None:
+        """What the record says; None where it counts no longer or states nothing."""
+        memory = self.memory(event.id)
+        if memory is not None and memory.status in _NO_LONGER_COUNT:
+            return None
+        said = said_by(event, memory)
+        return said if said is not None and (event.key is not None or self.judge.profile(said).states) else None
+
+    def _pairs(self, fresh: Iterable[Event]) -> Iterable[Pair]:
+        """Each pair of which one is fresh, once."""
+        seen: set[tuple[str, str]] = set()
+        for event in fresh:
+            own = self.said.get(event.id)
+            for other in self._beside(event.id) if own else ():
+                older, newer = sorted((own, other), key=lambda said: said.order) if own else (other, other)
+                if older.id != newer.id and (older.id, newer.id) not in seen and self._may_contradict(older, newer):
+                    seen.add((older.id, newer.id))
+                    yield older, newer
+
+    def _beside(self, record_id: str) -> Iterable[Said]:
+        own = self.candidates.get(record_id, ())
+        return (said for i, said in self.said.items() if i in self.candidates or i in own)
+
+    def _may_contradict(self, older: Said, newer: Said) -> bool:
+        """One persona, household and speaker; different keys never conflict, and what was never so ends nothing."""
+        a, b = self.events[older.id], self.events[newer.id]
+        keys = {event.key for event in (a, b) if event.key is not None}
+        same = (a.persona_id, a.household_id, older.speaker) == (b.persona_id, b.household_id, newer.speaker)
+        return same and len(keys) < 2 and not self.never_so(newer.id)
+
+    def _judged(self, pairs: Iterable[Pair]) -> dict[tuple[str, str], Relation | None]:
+        """What the judge says of each pair, by the ids of older and newer; one call for each newer one."""
+        of_newer: dict[str, list[Said]] = defaultdict(list)
+        for older, newer in pairs:
+            of_newer[newer.id].append(older)
+        judged: dict[tuple[str, str], Relation | None] = {}
+        for newer_id, older_ones in of_newer.items():
+            newer = replace(self.said[newer_id], follows=self._value_before(self.events[newer_id]))
+            found = self.judge.judge(newer, older_ones)
+            judged |= {(one.id, newer_id): relation for one, relation in zip(older_ones, found, strict=True)}
+        return judged
+
+    def _value_before(self, newer: Event) -> str | None:
+        """The value of its key that a keyed one stands directly behind; a bounded one stands beside them."""
+        if newer.key is None or bound_of(newer) is not None:
+            return None
+        own = (newer.timestamp, newer.id)
+        before = (e for e in self.events.values() if e.key == newer.key and (e.timestamp, e.id) < own)
+        last = max(before, key=lambda e: (e.timestamp, e.id), default=None)
+        return last.id if last is not None else None
+
+    def _relation(self, older: Said, newer: Said, judged: Relation | None) -> Relation | None:
+        """The judge's word, but of two values of a key only what the key does not say already."""
+        a, b = self.events[older.id], self.events[newer.id]
+        judged = judged or self._by_what_it_took_up(older, newer)
+        if judged is not None and judged.kind is RelationKind.RETRACTS:
+            return judged
+        by_key = _held_over(a, b)
+        if by_key is not None:
+            return by_key
+        relation = judged or self._restated(older, newer)
+        keyed = a.key is not None and b.key is not None
+        return None if relation and keyed and relation.kind in _BY_ITS_SLOT else relation
+
+    def _by_what_it_took_up(self, older: Said, newer: Said) -> Relation | None:
+        """What the newer one does to the words that the older one's memory took up beside its own."""
+        memory = self.memory(older.id)
+        if memory is None or memory.content == older.text:
+            return None
+        (found,) = self.judge.judge(newer, [replace(older, text=memory.content)])
+        return found
+
+    def _restated(self, older: Said, newer: Said) -> Relation | None:
+        """The same words said again: the value is recalled once, as it was said last."""
+        same = older.text.strip().casefold() == newer.text.strip().casefold()
+        if not same or not self.judge.profile(newer).recognised:
+            return None
+        return Relation(kind=RelationKind.SUPERSEDES, rule=RESTATED, ended=((0, len(older.text)),))
+
+
+def said_by(event: Event, memory: Memory | None) -> Said | None:
+    """A record's statement: in its own words where its memory took up another one's, else in the memory's.
+
+    None where they are not a person's own words.
+    """
+    if not event.is_own_words:
+        return None
+    text = event.content if memory is None or memory.origin is Origin.MERGED else memory.content
+    return Said(id=event.id, text=text, at=event.timestamp, speaker=event.speaker or "")
+
+
+def profile_of(event: Event, memory: Memory | None, judge: RelationJudge) -> Profile | None:
+    """What a record says by itself, with what its memory says beside that; None where it is compared with nothing."""
+    said = said_by(event, memory)
+    if said is None:
+        return None
+    found = judge.profile(said)
+    if memory is not None and memory.content != said.text:
+        found |= judge.profile(replace(said, text=memory.content))
+    if event.key is not None:
+        found |= Profile(states=True, may_end=True)
+    return found if found.states else None
+
+
+def _held_over(older: Event, newer: Event) -> Relation | None:
+    """What a key says beside its slot, which holds no bounded value.
+
+    A bounded one holds over what was said before it, within its bounds; what is said after it without any ends it.
+    """
+    if newer.key is None or older.key != newer.key:
+        return None
+    until, ended = bound_of(newer), ((0, len(older.content)),)
+    if until is not None:
+        return Relation(kind=RelationKind.OVERRIDES, rule=BOUNDED, ended=ended, until=until)
+    if bound_of(older) is not None:
+        return Relation(kind=RelationKind.SUPERSEDES, rule=BOUNDED, ended=ended)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentRecord:
+    """A record that counts, with its memory; where it is in another's memory, the event that carries that one."""
+
+    event: Event
+    kept: KeptMemory | None
+
+    @property
+    def id(self) -> str:
+        """The memory's, or the event's that has none."""
+        return self.kept.memory.id if self.kept is not None else self.event.id
+
+    @property
+    def said_at(self) -> datetime:
+        """Since when it holds, in event time."""
+        return self.kept.memory.valid_from if self.kept is not None else self.event.timestamp
+
+
+class CurrentRecords:
+    """Deleted, expired, private and rejected ones count no longer, nor what was superseded, retracted or merged.
+
+    Nor does a value whose bound is over.
+    """
+
+    def __init__(self, timeline: Timeline, items: Items) -> None:
+        self._timeline = timeline
+        self._read = ReadMemories(items)
+        self._standing = CurrentMemories(timeline)
+        self._gate = ValueGate(items)
+
+    def __call__(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, CurrentRecord]:
+        """Those of the records that count now and that the scope admits, by the ids asked for."""
+        asked = list(dict.fromkeys(ids))
+        kept = self._read.kept(scope, asked) if asked else {}
+        events = self._events(scope, asked, kept)
+        rejections = self._gate.load(scope) if events else None
+        found: dict[str, CurrentRecord] = {}
+        for one in asked:
+            event = events.get(kept[one].memory.id if one in kept else one)
+            record = self._record(scope, event, kept.get(one), now) if event is not None else None
+            if record is not None and not (rejections and rejections.rejects(*_said(record))):
+                found[one] = record
+        return found
+
+    def _events(self, scope: Scope, asked: list[str], kept: dict[str, KeptMemory]) -> dict[str, Event]:
+        """The records that carry the memories, in one batch; one by one those that are none."""
+        refs: list[EventRef] = [one.memory.ref for one in kept.values()]
+        found = self._timeline.read(scope, refs) if refs else {}
+        alone = [event for one in asked if one not in kept and (event := self._timeline.find(scope, one))]
+        return {**found, **{event.id: event for event in alone}}
+
+    def _record(self, scope: Scope, event: Event, kept: KeptMemory | None, now: datetime) -> CurrentRecord | None:
+        if event.expired(now) or event.is_private or not scope.admits(event.persona_id, event.household_id):
+            return None
+        if kept is None:
+            return CurrentRecord(event, None) if event.superseded_by is None else None
+        (memory,) = self._standing(scope, [kept.memory], {event.id: event})
+        over = memory.valid_to is not None and memory.valid_to <= now
+        counts = memory.status is MemoryStatus.ACTIVE and not over and not memory.expired(now)
+        return CurrentRecord(event, kept) if counts else None
+
+
+def _said(record: CurrentRecord) -> tuple[str, str | None, str | None]:
+    content = record.kept.memory.content if record.kept is not None else record.event.content
+    return content, record.event.persona_id, record.event.household_id

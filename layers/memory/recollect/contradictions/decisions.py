@@ -1,0 +1,295 @@
+"""The ledger of contradictions: what was decided, by what, and what is still open (api.md, *Arbitration*).
+
+| collection     | key               | value                                                                       |
+|----------------|-------------------|-----------------------------------------------------------------------------|
+| `arbitrations` | `{winner}.{loser}`| the decision; one a pair, so that a redelivery makes no second one          |
+| `won`          | loser             | nothing; under the winner's id: what it ended                               |
+| `conflicts`    | `{newer}.{older}` | what is open or was settled, with the arbiter's proposal                    |
+
+Ids and versions, no content: both outlive what they tell of. A decision that was reverted stays, and is not made again.
+
+What becomes of a memory by what newer texts do to it: a fold, the same in whatever order they come (P-24).
+
+Of several that supersede it the first in event time counts, as with the values of a key. A retraction goes before
+them: what was never true was superseded by nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from recollect.contradictions.relation import Relation, RelationKind, TimeBound
+from recollect.core.errors import StoredDataError
+from recollect.core.items import ItemKey, ItemPath
+from recollect.core.time import from_iso, iso
+from recollect.memories.memory import Lapse, Memory, MemoryStatus, left_of
+
+FORMAT_VERSION = 1
+ARBITRATIONS = ItemPath("arbitrations")
+CONFLICTS = ItemPath("conflicts")
+
+
+class Step(StrEnum):
+    """What decided: the key, a cue rule, the arbiter, or a person (P-24)."""
+
+    KEY = "key"
+    CUE = "cue"
+    ARBITER = "arbiter"
+    USER = "user"
+
+
+class Outcome(StrEnum):
+    """What the decision did to the loser."""
+
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+    OVERRIDDEN = "overridden"
+    MERGED = "merged"
+    REJECTED = "rejected"
+
+
+class DecisionStatus(StrEnum):
+    """Whether it holds: it was taken back by a person, or fell because its winner was retracted."""
+
+    APPLIED = "applied"
+    REVERTED = "reverted"
+    WITHDRAWN = "withdrawn"
+
+
+class ConflictStatus(StrEnum):
+    """Whether somebody still has to say which of two counts."""
+
+    OPEN = "open"
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One decision. `before` and `after` are the loser's versions; `until` is the bound of an overridden value.
+
+    `confidence` is the arbiter's, within 0 and 1; a key and a cue rule are sure.
+    """
+
+    winner: str
+    loser: str
+    at: datetime
+    step: Step
+    rule: str
+    outcome: Outcome
+    reason: str
+    before: int
+    after: int
+    confidence: float = 1.0
+    until: datetime | None = None
+    status: DecisionStatus = DecisionStatus.APPLIED
+
+    @property
+    def id(self) -> str:
+        """One a pair."""
+        return pair_id(self.winner, self.loser)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenConflict:
+    """Two memories of which nobody knows which counts: both stay.
+
+    `signals` are the detector's, `proposal` the arbiter's. `step` says who could not decide: a cue rule that saw the
+    same subject, or the arbiter, whose verdicts are proposals by default (P-24). `winner` is what a person said.
+    """
+
+    newer: str
+    older: str
+    at: datetime
+    step: Step
+    rule: str
+    signals: tuple[Mapping[str, Any], ...] = ()
+    severity: float = 0.0
+    proposal: Mapping[str, Any] | None = None
+    status: ConflictStatus = ConflictStatus.OPEN
+    winner: str | None = None
+
+    @property
+    def id(self) -> str:
+        """One a pair."""
+        return pair_id(self.newer, self.older)
+
+
+def pair_id(one: str, other: str) -> str:
+    """The id of what is decided between two records, by the first of them."""
+    return f"{one}.{other}"
+
+
+def decision_key(decision_id: str) -> ItemKey:
+    """Where a decision is."""
+    return ItemKey(ARBITRATIONS, decision_id)
+
+
+def won_path(winner: str) -> ItemPath:
+    """Under which a winner's losers are listed, by their ids."""
+    return ItemPath("won", (winner,))
+
+
+def conflict_key(conflict_id: str) -> ItemKey:
+    """Where a conflict is."""
+    return ItemKey(CONFLICTS, conflict_id)
+
+
+def decision_document(decision: Decision) -> dict[str, Any]:
+    """The stored form; what is None is left out."""
+    return _document(decision, Decision.__slots__)
+
+
+def conflict_document(conflict: OpenConflict) -> dict[str, Any]:
+    """The stored form; what is None is left out."""
+    document = _document(conflict, OpenConflict.__slots__)
+    return document | {"signals": [dict(signal) for signal in conflict.signals]}
+
+
+def decision_in(document: Mapping[str, Any]) -> Decision:
+    """Reads the stored form. Raises StoredDataError where it cannot."""
+    kinds = {"step": Step, "outcome": Outcome, "status": DecisionStatus, "at": from_iso, "until": from_iso}
+    return Decision(**_fields(document, kinds))
+
+
+def conflict_in(document: Mapping[str, Any]) -> OpenConflict:
+    """Reads the stored form. Raises StoredDataError where it cannot."""
+    kinds = {"step": Step, "status": ConflictStatus, "at": from_iso, "signals": tuple}
+    return OpenConflict(**_fields(document, kinds))
+
+
+def _document(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    values = {name: getattr(value, name) for name in names}
+    plain = {name: iso(one) if isinstance(one, datetime) else one for name, one in values.items() if one is not None}
+    return {"format": FORMAT_VERSION, **plain}
+
+
+def _fields(document: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        fields = dict(document)
+        if fields.pop("format") > FORMAT_VERSION:
+            raise StoredDataError("a decision of a newer format")
+        return fields | {name: kind(fields[name]) for name, kind in kinds.items() if name in fields}
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"a decision cannot be read: {type(error).__name__}") from error
+
+
+BY_KEY = "key"
+_SETTLED = (MemoryStatus.EXPIRED, MemoryStatus.REJECTED)
+_ENDED = (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one newer record does to a memory: its id, its time, and how the two are related."""
+
+    by: str
+    at: datetime
+    relation: Relation
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Of equal instants the one that arrived first."""
+        return self.at, self.by
+
+
+def settled(memory: Memory, verdicts: Iterable[Verdict]) -> Memory:
+    """The memory after them all; the same object where none changes it. Its version stays."""
+    for verdict in sorted(verdicts, key=lambda one: one.order):
+        memory = _after(memory, verdict)
+    return memory
+
+
+def bounded(memory: Memory, bounds: Iterable[TimeBound]) -> Memory:
+    """The memory with the bounds that its own words set ("until Friday"): as a whole, or the clause that has one."""
+    for bound in bounds:
+        if bound.until <= memory.valid_from:
+            continue
+        if left_of(memory.content, [bound.span]) is None:
+            memory = memory if memory.valid_to is not None else replace(memory, valid_to=bound.until)
+        else:
+            memory = _lapsed(memory, memory.id, [bound.span], bound.until, None, bound.rule)
+    return memory
+
+
+def reopened(memory: Memory, by: str) -> Memory:
+    """The memory without what one record did to it: that was withdrawn."""
+    lapses = tuple(lapse for lapse in memory.lapses if lapse.by != by)
+    if memory.superseded_by != by:
+        return memory if lapses == memory.lapses else replace(memory, lapses=lapses)
+    return replace(
+        memory, status=MemoryStatus.ACTIVE, superseded_by=None, valid_to=None, settled_by=None, lapses=lapses
+    )
+
+
+def _after(memory: Memory, verdict: Verdict) -> Memory:
+    relation = verdict.relation
+    if memory.status in _SETTLED or relation.kind is RelationKind.UNDECIDED:
+        return memory
+    whole = left_of(memory.content, relation.ended) is None
+    if relation.kind is RelationKind.OVERRIDES:
+        spans = [(0, len(memory.content))] if whole else relation.ended
+        return _lapsed(memory, verdict.by, spans, verdict.at, relation.until, relation.rule)
+    if relation.kind is RelationKind.RETRACTS:
+        return _retracted(memory, verdict) if whole else _ended_in_part(memory, verdict, memory.valid_from)
+    if relation.kind is RelationKind.CHANGES_PART:
+        return _superseded(memory, verdict, MemoryStatus.MERGED)
+    return (
+        _superseded(memory, verdict, MemoryStatus.SUPERSEDED) if whole else _ended_in_part(memory, verdict, verdict.at)
+    )
+
+
+def _ended_in_part(memory: Memory, verdict: Verdict, since: datetime) -> Memory:
+    return _lapsed(memory, verdict.by, verdict.relation.ended, since, None, verdict.relation.rule)
+
+
+def _retracted(memory: Memory, verdict: Verdict) -> Memory:
+    """Of several that take it back the one that arrived first is named."""
+    if memory.status is MemoryStatus.RETRACTED and (memory.superseded_by or "") <= verdict.by:
+        return memory
+    return replace(
+        memory,
+        status=MemoryStatus.RETRACTED,
+        superseded_by=verdict.by,
+        valid_to=memory.valid_from,
+        settled_by=verdict.relation.rule,
+    )
+
+
+def _superseded(memory: Memory, verdict: Verdict, status: MemoryStatus) -> Memory:
+    if memory.status is MemoryStatus.RETRACTED or _over(memory, verdict.at) or _first_stands(memory, verdict):
+        return memory
+    ends = verdict.at if memory.valid_to is None or memory.status in _ENDED else min(memory.valid_to, verdict.at)
+    rule = verdict.relation.rule
+    return replace(memory, status=status, superseded_by=verdict.by, valid_to=ends, settled_by=rule)
+
+
+def _over(memory: Memory, moment: datetime) -> bool:
+    """Whether its own bound had ended it by then: what comes after that ends nothing."""
+    return memory.status is MemoryStatus.ACTIVE and memory.valid_to is not None and memory.valid_to <= moment
+
+
+def _first_stands(memory: Memory, verdict: Verdict) -> bool:
+    """Whether what ended it before stays; a newer value of its key may keep a part of it all the same."""
+    if memory.status not in _ENDED:
+        return False
+    if memory.settled_by is None or (memory.settled_by == BY_KEY and memory.superseded_by == verdict.by):
+        return verdict.relation.kind is not RelationKind.CHANGES_PART or memory.superseded_by != verdict.by
+    return memory.valid_to is None or (memory.valid_to, memory.superseded_by or "") <= verdict.order
+
+
+def _lapsed(
+    memory: Memory,
+    by: str,
+    spans: Iterable[tuple[int, int]],
+    since: datetime,
+    until: datetime | None,
+    rule: str,
+) -> Memory:
+    made = [Lapse(by=by, start=a, end=b, since=since, until=until, rule=rule) for a, b in spans]
+    fresh = {one for one in made if one not in memory.lapses}
+    if not fresh:
+        return memory
+    lapses = sorted({*memory.lapses, *fresh}, key=lambda one: (one.start, one.end, one.since, one.by))
+    return replace(memory, lapses=tuple(lapses))

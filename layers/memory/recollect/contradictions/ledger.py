@@ -1,0 +1,353 @@
+"""The writes of decisions: the memory in its next version, the ledger, the audit; and what takes a decision back.
+
+Open conflicts, and those that somebody or something settled (api.md, *Arbitration*).
+
+A conflict is open only while both of its records count. Where one of them was deleted, rejected, superseded, retracted
+or has expired since, it is shown as settled: in favour of the one that still counts, or of none. Nothing is written for
+that, so that a conflict is open again where such a change is taken back.
+
+The ledger of contradictions as it is read: what was decided, by what, and whether it holds (api.md, *Arbitration*).
+
+The decisions that the newest records won come first: their order is that of the winners' ids, so that a walk sees each
+of them once, whatever is decided meanwhile.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.contradictions.candidates import CurrentRecord, CurrentRecords
+from recollect.contradictions.decisions import (
+    ARBITRATIONS,
+    CONFLICTS,
+    ConflictStatus,
+    Decision,
+    DecisionStatus,
+    OpenConflict,
+    Outcome,
+    Step,
+    conflict_in,
+    conflict_key,
+    decision_document,
+    decision_in,
+    decision_key,
+    pair_id,
+    reopened,
+    won_path,
+)
+from recollect.core.errors import Conflict, NotFound, VersionMismatch
+from recollect.core.ids import IdSource
+from recollect.core.items import Due, Item, ItemKey, ItemWrite
+from recollect.core.scope import Scope
+from recollect.deletion.suppression import ValueGate
+from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
+from recollect.memories.memory import Memory, MemoryStatus
+from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.storage import TO_PROJECT, changed_writes, memory_in, trace, version_key
+from recollect.ports import Items
+from recollect.timeline.listing import FilteredPages
+
+PROJECT = Actor(ActorKind.JOB, "project")
+CUE = "cue"
+_PAGE = 100
+_TRIES = 8
+
+
+class DecisionWriter:
+    """Each write is atomic and conditional on the memory's version; a marker lets the index follow."""
+
+    def __init__(self, items: Items, ids: IdSource) -> None:
+        self._items = items
+        self._ids = ids
+        self._read = ReadMemories(items)
+        self._gate = ValueGate(items)
+
+    def changed(
+        self,
+        scope: Scope,
+        kept: KeptMemory,
+        after: Memory,
+        decisions: Sequence[Decision],
+        now: datetime,
+        actor: Actor = PROJECT,
+    ) -> KeptMemory:
+        """Writes the loser and the decisions. Raises VersionMismatch where one was made meanwhile."""
+        after = replace(after, version=kept.memory.version + 1)
+        told = [write for one in decisions for write in self.told(scope, one, kept.memory, after, now, actor)]
+        written = self._items.write(scope.user, [*_changed(kept, after, now), *told], now)
+        return _kept(after, written)
+
+    def told(
+        self, scope: Scope, decision: Decision, before: Memory, after: Memory, now: datetime, actor: Actor = PROJECT
+    ) -> list[ItemWrite]:
+        """The decision in the ledger and its entry in the audit; what the key decided of the same two gives way.
+
+        Written with the memory in its next version, so that nobody takes one back meanwhile.
+        """
+        action = Action.MERGE if decision.outcome is Outcome.MERGED else Action.SUPERSEDE
+        entry = self._entry(scope, action, decision, before, after, now, actor)
+        return [
+            ItemWrite(decision_key(decision.id), decision_document(decision)),
+            ItemWrite(ItemKey(won_path(decision.winner), decision.loser), {}),
+            audit_write(replace(entry, reason=decision.outcome.value)),
+        ]
+
+    def bounded(self, scope: Scope, kept: KeptMemory, after: Memory, now: datetime) -> KeptMemory | None:
+        """Writes the bounds that a memory's own words set; None where it changed meanwhile: the next round sees it."""
+        after = replace(after, version=kept.memory.version + 1)
+        entry = replace(self._blank(Action.PATCH, (after.id,), now, PROJECT), reason="bounded", via=CUE)
+        entry = replace(entry, before=trace(scope, kept.memory), after=trace(scope, after))
+        try:
+            written = self._items.write(scope.user, [*_changed(kept, after, now), audit_write(entry)], now)
+        except VersionMismatch:
+            return None
+        return _kept(after, written)
+
+    def withdrawn(self, scope: Scope, winner: str, now: datetime) -> Iterator[KeptMemory]:
+        """Takes back what a record decided that turned out never to have been true; the memories it had ended.
+
+        Those whose value was rejected meanwhile stay ended (P-22).
+        """
+        for item in self._won_by(scope, winner):
+            changed = self._withdrawn(scope, decision_in(item.value), now)
+            if changed is not None:
+                yield changed
+
+    def fallen(self, scope: Scope, memory: Memory, now: datetime) -> Iterator[KeptMemory]:
+        """The memory without what was decided by records that were taken back meanwhile: they ended nothing."""
+        by = dict.fromkeys([memory.superseded_by, *(lapse.by for lapse in memory.lapses)])
+        winners = [one for one in by if one not in (None, memory.id)]
+        kept = self._read.kept(scope, [one for one in winners if one]) if winners else {}
+        fallen = [one for one, own in kept.items() if own.memory.status is MemoryStatus.RETRACTED]
+        keys = [decision_key(pair_id(one, memory.id)) for one in fallen]
+        for item in self._items.get(scope.user, keys).values() if keys else ():
+            changed = self._withdrawn(scope, decision_in(item.value), now)
+            if changed is not None:
+                yield changed
+
+    def taken_back(
+        self, scope: Scope, decision: Decision, status: DecisionStatus, actor: Actor, now: datetime
+    ) -> KeptMemory | None:
+        """The loser as it was without this decision; None where it is gone, or something else ended it since."""
+        for _ in range(_TRIES):
+            key = decision_key(decision.id)
+            item = self._items.get(scope.user, [key]).get(key)
+            kept = self._read.kept(scope, [decision.loser]).get(decision.loser)
+            if item is None or kept is None or decision_in(item.value).status is not DecisionStatus.APPLIED:
+                return None
+            after, writes = self.back(scope, item, kept, status, actor, now)
+            try:
+                written = self._items.write(scope.user, writes, now)
+            except VersionMismatch:
+                continue
+            return None if after == kept.memory else _kept(after, written)
+        raise Conflict("a memory changes all the time")
+
+    def back(
+        self, scope: Scope, item: Item, kept: KeptMemory, status: DecisionStatus, actor: Actor, now: datetime
+    ) -> tuple[Memory, list[ItemWrite]]:
+        """The loser without the decision that `item` is, as it is where that changes nothing; and what to write."""
+        decision = decision_in(item.value)
+        after = reopened(kept.memory, decision.winner)
+        if after == kept.memory:
+            return after, [_as(item, status)]
+        ends = self._ended_before(scope, decision) if after.status is not kept.memory.status else after.valid_to
+        after = replace(after, valid_to=ends, version=kept.memory.version + 1)
+        entry = self._entry(scope, Action.REVERT, decision, kept.memory, after, now, actor)
+        return after, [*_changed(kept, after, now), _as(item, status), audit_write(entry)]
+
+    def ledger(
+        self, scope: Scope, item: Item, loser: Memory, status: DecisionStatus, actor: Actor, now: datetime
+    ) -> list[ItemWrite]:
+        """The same where the loser's memory stays as it is: another record takes its place."""
+        entry = self._entry(scope, Action.REVERT, decision_in(item.value), loser, loser, now, actor)
+        return [_as(item, status), audit_write(replace(entry, after=None))]
+
+    def _withdrawn(self, scope: Scope, decision: Decision, now: datetime) -> KeptMemory | None:
+        if decision.status is not DecisionStatus.APPLIED or self._rejected(scope, decision.loser):
+            return None
+        return self.taken_back(scope, decision, DecisionStatus.WITHDRAWN, PROJECT, now)
+
+    def _ended_before(self, scope: Scope, decision: Decision) -> datetime | None:
+        """The bound that the loser's own words had set, which a decision may have brought forward."""
+        key = version_key(decision.loser, decision.before)
+        item = self._items.get(scope.user, [key]).get(key)
+        before = memory_in(item.value) if item is not None else None
+        return before.valid_to if before is not None and before.status is MemoryStatus.ACTIVE else None
+
+    def _rejected(self, scope: Scope, memory_id: str) -> bool:
+        rejections = self._gate.load(scope)
+        kept = self._read.kept(scope, [memory_id]).get(memory_id) if rejections else None
+        return kept is not None and rejections.shown_memory(kept.memory) is None
+
+    def _won_by(self, scope: Scope, winner: str) -> list[Item]:
+        page = self._items.page(scope.user, won_path(winner), _PAGE, None)
+        keys = [decision_key(pair_id(winner, item.key.key)) for item in page.items]
+        return list(self._items.get(scope.user, keys).values()) if keys else []
+
+    def _entry(
+        self,
+        scope: Scope,
+        action: Action,
+        decision: Decision,
+        before: Memory,
+        after: Memory,
+        now: datetime,
+        actor: Actor,
+    ) -> AuditEntry:
+        blank = self._blank(action, (decision.loser, decision.winner), now, actor)
+        told = replace(blank, via=decision.step.value, rule=decision.rule, event_ids=(decision.winner,))
+        return replace(told, before=trace(scope, before), after=trace(scope, after))
+
+    def _blank(self, action: Action, targets: tuple[str, ...], now: datetime, actor: Actor) -> AuditEntry:
+        entry_id = self._ids.fresh()
+        return AuditEntry(id=entry_id, at=now, actor=actor, action=action, target_ids=targets, via=CUE)
+
+
+def _as(item: Item, status: DecisionStatus) -> ItemWrite:
+    """The decision with another status, on condition that nobody changed it meanwhile."""
+    return ItemWrite(item.key, decision_document(replace(decision_in(item.value), status=status)), item.version)
+
+
+def _changed(kept: KeptMemory, after: Memory, now: datetime) -> list[ItemWrite]:
+    return changed_writes(kept.item, kept.memory, after, Due(TO_PROJECT, now))
+
+
+def _kept(after: Memory, written: Sequence[Item | None]) -> KeptMemory:
+    if written[0] is None:
+        raise Conflict("a memory was not written")
+    return KeptMemory(after, written[0])
+
+
+Standing = Mapping[str, CurrentRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPage:
+    """Conflicts, those of the newest records first; `more` where the next page goes on: one may be short or empty."""
+
+    conflicts: tuple[OpenConflict, ...]
+    more: str | None
+
+
+class ListConflicts:
+    """Where persona or household narrow, a conflict is shown while one of its records is there to tell."""
+
+    def __init__(self, items: Items, standing: CurrentRecords) -> None:
+        self._items = items
+        self._standing = standing
+        self._pages = FilteredPages(items, CONFLICTS)
+
+    def __call__(
+        self, scope: Scope, limit: int, after: str | None, status: ConflictStatus | None, now: datetime
+    ) -> ConflictPage:
+        """A page of the user's conflicts, as they stand now."""
+
+        def chosen(items: Sequence[Item]) -> list[OpenConflict | None]:
+            conflicts = [conflict_in(item.value) for item in items]
+            standing = self._standing(scope, [i for one in conflicts for i in (one.newer, one.older)], now)
+            shown = [as_it_stands(one, standing) for one in conflicts]
+            return [one if status in (None, one.status) and _admitted(scope, one, standing) else None for one in shown]
+
+        found, more = self._pages(scope, limit, after, chosen, all_of_them=status is None and scope == scope.user)
+        return ConflictPage(tuple(found), more)
+
+    def one(self, scope: Scope, conflict_id: str, now: datetime) -> OpenConflict:
+        """A conflict as it stands now. Raises NotFound."""
+        item = self.item(scope, conflict_id)
+        conflict = conflict_in(item.value)
+        standing = self._standing(scope, (conflict.newer, conflict.older), now)
+        if not _admitted(scope, conflict, standing):
+            raise NotFound("no such conflict")
+        return as_it_stands(conflict, standing)
+
+    def item(self, scope: Scope, conflict_id: str) -> Item:
+        """A conflict as it is kept. Raises NotFound."""
+        key = conflict_key(conflict_id)
+        item = self._items.get(scope.user, [key]).get(key)
+        if item is None:
+            raise NotFound("no such conflict")
+        return item
+
+
+def as_it_stands(conflict: OpenConflict, standing: Standing) -> OpenConflict:
+    """The conflict, settled where not both of its records count, or both are one by now."""
+    if conflict.status is ConflictStatus.SETTLED:
+        return conflict
+    left = [one for one in (conflict.newer, conflict.older) if one in standing]
+    if len(left) == 2 and standing[left[0]].id != standing[left[1]].id:
+        return conflict
+    return replace(conflict, status=ConflictStatus.SETTLED, winner=left[0] if left else None)
+
+
+def _admitted(scope: Scope, conflict: OpenConflict, standing: Standing) -> bool:
+    return scope == scope.user or conflict.newer in standing or conflict.older in standing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionFilter:
+    """Which decisions; None is any."""
+
+    status: DecisionStatus | None = None
+    step: Step | None = None
+    winner: str | None = None
+    loser: str | None = None
+
+    def admits(self, decision: Decision) -> bool:
+        """Whether the decision is one of them."""
+        return (
+            self.status in (None, decision.status)
+            and self.step in (None, decision.step)
+            and self.winner in (None, decision.winner)
+            and self.loser in (None, decision.loser)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPage:
+    """Decisions; `more` where the next page goes on: a page may be short, or empty, before the end."""
+
+    decisions: tuple[Decision, ...]
+    more: str | None
+
+
+class ListDecisions:
+    """A decision outlives what it tells of; where persona or household narrow, it goes with the loser's memory."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._pages = FilteredPages(items, ARBITRATIONS)
+        self._read = ReadMemories(items)
+
+    def __call__(self, scope: Scope, limit: int, after: str | None, wanted: DecisionFilter) -> DecisionPage:
+        """A page of the user's decisions."""
+
+        def chosen(items: Sequence[Item]) -> list[Decision | None]:
+            decisions = [decision_in(item.value) for item in items]
+            own = self._admitted(scope, decisions)
+            return [one if wanted.admits(one) and (own is None or one.loser in own) else None for one in decisions]
+
+        all_of_them = wanted == DecisionFilter() and scope == scope.user
+        found, more = self._pages(scope, limit, after, chosen, all_of_them=all_of_them)
+        return DecisionPage(tuple(found), more)
+
+    def one(self, scope: Scope, decision_id: str) -> Decision:
+        """A decision by its id. Raises NotFound."""
+        return decision_in(self.item(scope, decision_id).value)
+
+    def item(self, scope: Scope, decision_id: str) -> Item:
+        """The same as it is kept. Raises NotFound."""
+        key = decision_key(decision_id)
+        item = self._items.get(scope.user, [key]).get(key)
+        if item is None:
+            raise NotFound("no such decision")
+        if self._admitted(scope, [decision_in(item.value)]) == {}:
+            raise NotFound("no such decision")
+        return item
+
+    def _admitted(self, scope: Scope, decisions: Sequence[Decision]) -> dict[str, Memory] | None:
+        """The losers' memories that a narrowed scope admits; None where nothing narrows."""
+        if scope == scope.user:
+            return None
+        memories = self._read(scope, [one.loser for one in decisions])
+        return {i: one for i, one in memories.items() if scope.admits(one.persona_id, one.household_id)}

@@ -1,0 +1,215 @@
+"""What a removal takes with it of memories: the writes that stand or fall with the removal of one event (P-22).
+
+A memory that other events say too is made again from those; one that has lost its last event goes. What was merged of
+several keeps what is left of it: an older value does not come back by itself.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.contradictions.merged import UnmergeMemories, moved_record
+from recollect.core.errors import VersionMismatch
+from recollect.core.event import Event
+from recollect.core.ids import IdSource
+from recollect.core.items import MOST_WRITES, Due, Item, ItemWrite
+from recollect.core.scope import Scope
+from recollect.deletion.tombstone_log import DeletedRecord, events_tombstone
+from recollect.deletion.tombstones import untold_write
+from recollect.memories.audit import Action, Actor, AuditEntry, audit_write, content_hash
+from recollect.memories.memory import Memory, Origin, content_identity, embedding_id
+from recollect.memories.reading import ReadMemories
+from recollect.memories.storage import SAME_AS, TO_PROJECT, changed_writes, content_key, memory_document, memory_in
+from recollect.ports import Items, Timeline
+from recollect.timeline.record import possible_identities
+
+Accepts = Callable[[Memory], bool]
+
+_MOVED_AT_ONCE = 16
+"""Other events of a memory that moves in one step; with what else is written that is within 25."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Who removes, by which way, when, and in a word why; `outcome` where it is the ledger's too.
+
+    `accepts` says of each memory that loses something whether its version is the one that they mean.
+    """
+
+    now: datetime
+    actor: Actor
+    via: str
+    action: Action = Action.DELETE
+    reason: str | None = None
+    outcome: str | None = None
+    accepts: Accepts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Another event of a memory, and the item that leads from it to the memory."""
+
+    event: Event
+    stub: Item
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        return self.event.timestamp, self.event.id
+
+
+class ForgetMemories:
+    """Reads what hangs on an event, and says what must be written in one step with its removal."""
+
+    def __init__(self, timeline: Timeline, items: Items, ids: IdSource) -> None:
+        self._timeline = timeline
+        self._items = items
+        self._ids = ids
+        self._read = ReadMemories(items)
+        self._unmerge = UnmergeMemories(timeline, items)
+
+    def writes(self, scope: Scope, event: Event, order: Order) -> tuple[ItemWrite, ...]:
+        """The memory without the event, or no memory; the entry of the audit; what is to be told outside. At most 25.
+
+        Raises VersionMismatch where the order is for another version of the memory.
+        """
+        return (
+            *self.hanging(scope, event.id, order.now, order.accepts),
+            audit_write(self._entry(scope, event, order)),
+            untold_write(event.id, events_tombstone([DeletedRecord(event.ref, self._identity(scope, event))])),
+        )
+
+    def _identity(self, scope: Scope, event: Event) -> str | None:
+        """The dedupe key by which the same event could come again; of one without a given time there is none."""
+        if event.is_carrier:
+            return None
+        possible = possible_identities(scope, event)
+        known = self._timeline.identified(scope, possible)
+        return next((one for one in possible if known.get(one) == event.id), None)
+
+    def hanging(
+        self, scope: Scope, event_id: str, now: datetime, accepts: Accepts | None = None
+    ) -> tuple[ItemWrite, ...]:
+        """What must be written where an event is gone; nothing where no memory names it."""
+        found = self._read.items(scope, [event_id]).get(event_id)
+        if found is None:
+            return ()
+        if SAME_AS in found.value:
+            return self._left(scope, event_id, found, now, accepts)
+        memory = memory_in(found.value)
+        mergers = self._unmerge.mergers(scope, memory)
+        _check_versions([memory, *(kept.memory for kept in mergers)], accepts)
+        others = self._others(scope, memory)
+        if not others:
+            unmerged = self._unmerge.gone(scope, memory, mergers, now)
+            return (ItemWrite(found.key, None, found.version), *self._record(scope, memory, None), *unmerged)
+        unmerged = self._unmerge.dropped(event_id, mergers, now)
+        if len(others) + len(unmerged) <= _MOVED_AT_ONCE:
+            return (*self._moved(scope, memory, found, others, now), *unmerged)
+        self._hand_over(scope, memory, found, others, now)
+        return self.hanging(scope, event_id, now)
+
+    def _left(
+        self, scope: Scope, event_id: str, stub: Item, now: datetime, accepts: Accepts | None
+    ) -> tuple[ItemWrite, ...]:
+        """The event said the same as a memory: that memory no longer names it."""
+        drop = ItemWrite(stub.key, None, stub.version)
+        target = str(stub.value[SAME_AS])
+        kept = self._read.kept(scope, [target]).get(target)
+        if kept is None or event_id not in kept.memory.source_event_ids:
+            return (drop,)
+        mergers = self._unmerge.mergers(scope, kept.memory)
+        _check_versions([kept.memory, *(one.memory for one in mergers)], accepts)
+        unmerged = self._unmerge.dropped(event_id, mergers, now)
+        sources = tuple(one for one in kept.memory.source_event_ids if one != event_id)
+        after = replace(kept.memory, source_event_ids=sources, version=kept.memory.version + 1)
+        return (*changed_writes(kept.item, kept.memory, after), drop, *unmerged)
+
+    def _others(self, scope: Scope, memory: Memory) -> list[_Source]:
+        """The other events of a memory that are there, the oldest first; none that it was merged of."""
+        named = [one for one in memory.source_event_ids if one != memory.id]
+        stubs = {i: item for i, item in self._read.items(scope, named).items() if SAME_AS in item.value}
+        found = [(event, stubs[i]) for i in named if i in stubs and (event := self._timeline.find(scope, i))]
+        return sorted((_Source(event, stub) for event, stub in found), key=lambda one: one.order)
+
+    def _moved(
+        self, scope: Scope, memory: Memory, item: Item, others: Sequence[_Source], now: datetime
+    ) -> tuple[ItemWrite, ...]:
+        """The memory as the next of its events carries it, in its own words."""
+        first, *rest = others
+        after = _carried_by(first.event, self._unmerge.own(scope, memory), [one.event.id for one in others])
+        return (
+            ItemWrite(item.key, None, item.version),
+            ItemWrite(first.stub.key, memory_document(after), first.stub.version, Due(TO_PROJECT, now)),
+            *(_leads_to(first, one.stub) for one in rest),
+            *self._handed(scope, memory, after),
+        )
+
+    def _hand_over(self, scope: Scope, memory: Memory, item: Item, others: Sequence[_Source], now: datetime) -> None:
+        """Moves a memory of many events before its own goes, in several steps: until the last one, what led to it
+        leads on from there.
+        """
+        first, *rest = others
+        own = self._unmerge.own(scope, memory)
+        after = _carried_by(first.event, own, [memory.id, *(one.event.id for one in others)])
+        handed_over = [
+            ItemWrite(first.stub.key, memory_document(after), first.stub.version, Due(TO_PROJECT, now)),
+            _leads_to(first, item),
+            *self._handed(scope, memory, after),
+        ]
+        self._items.write(scope.user, handed_over, now)
+        for start in range(0, len(rest), MOST_WRITES):
+            part = rest[start : start + MOST_WRITES]
+            self._items.write(scope.user, [_leads_to(first, one.stub) for one in part], now)
+
+    def _handed(self, scope: Scope, memory: Memory, after: Memory) -> Sequence[ItemWrite]:
+        """The record of the content, of other words where what was merged into them is not theirs."""
+        if after.content == memory.content:
+            return self._record(scope, memory, after.id)
+        return moved_record(self._items, scope, memory, after)
+
+    def _record(self, scope: Scope, memory: Memory, successor: str | None) -> tuple[ItemWrite, ...]:
+        """The record of the content names the successor, or goes; one that names another memory stays."""
+        owner = Scope(scope.tenant, memory.user_id, memory.persona_id, memory.household_id)
+        key = content_key(content_identity(owner, memory.key, memory.content))
+        record = self._items.get(scope.user, [key]).get(key)
+        if record is None or record.value["id"] != memory.id:
+            return ()
+        return (ItemWrite(key, {"id": successor} if successor else None, record.version),)
+
+    def _entry(self, scope: Scope, event: Event, order: Order) -> AuditEntry:
+        hashed = content_hash(scope.tenant, scope.user_id, event.content)
+        return AuditEntry(
+            id=self._ids.fresh(),
+            at=order.now,
+            actor=order.actor,
+            action=order.action,
+            target_ids=(event.id,),
+            via=order.via,
+            reason=order.reason,
+            event_ids=(event.id,),
+            outcome=order.outcome,
+            before={"id": event.id, "version": event.version, "hash": hashed},
+        )
+
+
+def _check_versions(memories: Sequence[Memory], accepts: Accepts | None) -> None:
+    if accepts is not None and not all(accepts(memory) for memory in memories):
+        raise VersionMismatch("the memory has changed since it was read")
+
+
+def _carried_by(event: Event, memory: Memory, sources: Sequence[str]) -> Memory:
+    generation = memory.embedding_id.partition("/")[0] if memory.embedding_id else None
+    return replace(
+        memory,
+        id=event.id,
+        timestamp=event.timestamp,
+        valid_from=event.timestamp,
+        source_event_ids=tuple(sources),
+        origin=Origin.EVENT,
+        embedding_id=embedding_id(generation, event.id),
+        version=memory.version + 1,
+    )
+
+
+def _leads_to(source: _Source, item: Item) -> ItemWrite:
+    return ItemWrite(item.key, {SAME_AS: source.event.id}, item.version)

@@ -1,0 +1,180 @@
+"""Reject: a value is refused in its scope from now on, however it is written, and recalled nowhere (P-22)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.core.errors import Conflict, NotFound, VersionMismatch
+from recollect.core.event import Event
+from recollect.core.ids import IdSource
+from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.scope import Scope
+from recollect.deletion.forget_events import Forgotten, any_version
+from recollect.deletion.rejected_values import (
+    REJECTIONS,
+    RejectedValue,
+    count_pieces,
+    hash_key,
+    rejection_document,
+    rejection_in,
+    rejection_key,
+    unkeyed_fingerprint,
+    value_hash,
+)
+from recollect.deletion.suppression import Rejections, ValueGate
+from recollect.deletion.tombstone_log import OutsideTombstones, lifted_tombstone, rejection_tombstone
+from recollect.deletion.tombstones import untold_write
+from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
+from recollect.ports import Items, Timeline
+
+_TRIES = 5
+Redact = Callable[[Scope, Rejections, datetime], object]
+Forget = Callable[[], Forgotten]
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionPage:
+    """Rejections, the oldest first; `more` where the next page goes on."""
+
+    values: tuple[RejectedValue, ...]
+    more: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejecting:
+    """Who rejects, when, by which way, and because of which objects."""
+
+    now: datetime
+    actor: Actor
+    via: str
+    target_ids: tuple[str, ...] = ()
+
+
+class RejectValue:
+    """The use case behind `?reject=true` and `…/rejections`. `redact` takes the value out of summaries and goals."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        items: Items,
+        ids: IdSource,
+        redact: Redact,
+        gate: ValueGate,
+        outside: OutsideTombstones,
+    ) -> None:
+        self._timeline = timeline
+        self._items = items
+        self._ids = ids
+        self._redact = redact
+        self._gate = gate
+        self._outside = outside
+
+    def __call__(self, owner: Scope, text: str, order: Rejecting) -> str:
+        """Rejects a value for a user, persona and household (absent: the default ones); answers the rejection's id.
+
+        Durable on return. A value that is rejected already stays so, under the same id.
+        """
+        keys = self._gate.made_keys(owner.tenant, order.now)
+        for _ in range(_TRIES):
+            known = self._gate.load(owner).known(owner, text)
+            if known is not None:
+                self._redacted(owner, order.now)
+                return known.id
+            value = RejectedValue(
+                id=self._new_id(),
+                at=order.now,
+                persona_id=owner.persona_id,
+                household_id=owner.household_id,
+                key_id=keys[0].id,
+                hash=value_hash(keys[0], owner, text),
+                pieces=count_pieces(text),
+            )
+            self._timeline.reject(owner, unkeyed_fingerprint(owner, text), [], order.now)  # what began before the key
+            try:
+                self._timeline.reject(owner, value.hash, self._writes(value, order), order.now)
+            except VersionMismatch:
+                continue
+            self._outside.rejection(owner, value.id, rejection_document(value), order.now)
+            self._redacted(owner, order.now)
+            return value.id
+        raise Conflict("the same value is rejected and lifted all the time")
+
+    def event(
+        self,
+        scope: Scope,
+        event_id: str,
+        order: Rejecting,
+        forget: Forget,
+        accepts: Callable[[int], bool] = any_version,
+    ) -> Forgotten:
+        """Rejects an event's content in the event's scope and deletes the event. Raises NotFound, VersionMismatch."""
+        event = self._timeline.find(scope, event_id)
+        if event is None or not scope.admits(event.persona_id, event.household_id):
+            raise NotFound("no such event")
+        if not accepts(event.version):
+            raise VersionMismatch("the event changed since it was read")
+        with self.rejected(owner_of(scope, event), event.content, order):
+            return forget()
+
+    @contextmanager
+    def rejected(self, owner: Scope, text: str, order: Rejecting) -> Iterator[None]:
+        """Rejects the value, then lets its object be deleted; where there is none to delete, nothing was rejected."""
+        before = {value.id for value in self._gate.load(owner).values}
+        rejection_id = self(owner, text, order)
+        try:
+            yield
+        except (NotFound, VersionMismatch):
+            if rejection_id not in before:
+                self.lift(owner, rejection_id, order)
+            raise
+
+    def page(self, scope: Scope, limit: int, after: str | None) -> RejectionPage:
+        """A page of at most `limit` ≥ 1. Raises InvalidInput for `after`."""
+        page = self._items.page(scope.user, REJECTIONS, limit, after)
+        values = (rejection_in(item.key.key, item.value) for item in page.items)
+        return RejectionPage(tuple(v for v in values if scope.admits(v.persona_id, v.household_id)), page.more)
+
+    def lift(self, scope: Scope, rejection_id: str, order: Rejecting) -> None:
+        """Lets the value in again; what was deleted stays deleted. Raises NotFound."""
+        key = rejection_key(rejection_id)
+        item = self._items.get(scope.user, [key]).get(key)
+        value = rejection_in(rejection_id, item.value) if item else None
+        if item is None or value is None or not scope.admits(value.persona_id, value.household_id):
+            raise NotFound("no such rejection")
+        entry = self._entry(Action.REVERT, rejection_id, order)
+        untold = untold_write(rejection_id, lifted_tombstone(rejection_id, value.hash))
+        writes = [ItemWrite(key, None, item.version), ItemWrite(hash_key(value.hash), None), audit_write(entry), untold]
+        try:
+            self._timeline.lift(scope.user, value.hash, writes, order.now)
+        except VersionMismatch:
+            raise NotFound("no such rejection") from None
+        self._outside.lifted(scope, rejection_id, value.hash, order.now)
+
+    def _writes(self, value: RejectedValue, order: Rejecting) -> Sequence[ItemWrite]:
+        entry = self._entry(Action.REJECT, value.id, order)
+        named = ItemWrite(hash_key(value.hash), {"id": value.id}, ABSENT)
+        document = rejection_document(value)
+        untold = untold_write(value.id, rejection_tombstone(value.id, document))
+        return [ItemWrite(rejection_key(value.id), document, ABSENT), named, audit_write(entry), untold]
+
+    def _entry(self, action: Action, rejection_id: str, order: Rejecting) -> AuditEntry:
+        return AuditEntry(
+            id=self._new_id(),
+            at=order.now,
+            actor=order.actor,
+            action=action,
+            target_ids=(*order.target_ids, rejection_id),
+            via=order.via,
+        )
+
+    def _redacted(self, owner: Scope, now: datetime) -> None:
+        self._redact(owner, self._gate.load(owner), now)
+
+    def _new_id(self) -> str:
+        return self._ids.fresh()
+
+
+def owner_of(scope: Scope, event: Event) -> Scope:
+    """User, persona and household of an event."""
+    return Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)

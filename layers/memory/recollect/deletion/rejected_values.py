@@ -1,0 +1,198 @@
+"""Rejected values: what is kept of them is a keyed hash of the value as folded, never the value (P-22).
+
+A value is rejected for one user, persona and household. The key is the tenant's and can be rotated: a new hash takes
+the newest key, an old one stays comparable with the key it was made with, since no hash can be made anew without its
+text. A rejected value is also looked for among the sentences of longer texts.
+"""
+
+import hashlib
+import hmac
+import itertools
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from recollect.core.errors import StoredDataError
+from recollect.core.items import ItemKey, ItemPath
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
+from recollect.text.characters import CJK_CLASS, folded, is_invisible, may_hide
+
+REJECTIONS = ItemPath("rejections")
+VALUE_KEYS = ItemKey(ItemPath("value_keys"), "ring")
+
+LONGEST_RUN = 40
+"""Sentences of the longest value that is looked for inside of other texts."""
+
+# Finer than `split_sentences`, after abbreviations too: a value of several pieces is looked for as a run of them.
+_PIECE_END = re.compile(
+    rf"[.!?\u2026。！？．｡]+[\"'”’»)\]]*(?=\s|$|[{CJK_CLASS}])|[。！？｡]+|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+"
+)
+_BULLET = re.compile(r"^(?:[-*\u2022\u00b7>]+ )+")
+_CLOSING = " .!。！…"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKey:
+    """One key of a tenant: 32 random bytes under a name."""
+
+    id: str
+    secret: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedValue:
+    """What is kept of a rejection: whose value, since when, its hash and the key's name; `pieces` ≥ 1 sentences."""
+
+    id: str
+    at: datetime
+    persona_id: str | None
+    household_id: str | None
+    key_id: str
+    hash: str
+    pieces: int
+
+    @property
+    def owner(self) -> tuple[str | None, str | None]:
+        """Persona and household."""
+        return self.persona_id, self.household_id
+
+
+def fold_value(text: str) -> str:
+    """The value as compared: `look_alikes.folded`, without a bullet before it and without full stops after it."""
+    plain = folded(text)
+    return _BULLET.sub("", plain).rstrip(_CLOSING) or plain
+
+
+def value_hash(key: ValueKey, owner: Scope, text: str) -> str:
+    """64 hex digits, under a tenant's key, of a value of that user, persona and household."""
+    return hmac.digest(key.secret, _named(owner, text), hashlib.sha256).hex()
+
+
+def fingerprint_of(keys: Sequence[ValueKey], owner: Scope, text: str) -> str:
+    """What an append compares with the rejected values: the hash under the newest key, which new rejections take.
+
+    Without a key no value of the tenant was rejected so far: see `unkeyed_fingerprint`.
+    """
+    return value_hash(keys[0], owner, text) if keys else unkeyed_fingerprint(owner, text)
+
+
+def unkeyed_fingerprint(owner: Scope, text: str) -> str:
+    """What an append compares that began before the tenant had a key: one of 256, so that it tells nothing of a value.
+
+    A rejection refuses it too, for the append that read of no key and comes after the rejection. Whoever is refused
+    without a key may have said something else, and asks again with the key that is there by then.
+    """
+    return f"unkeyed-{hashlib.sha256(_named(owner, text)).hexdigest()[:2]}"
+
+
+def _named(owner: Scope, text: str) -> bytes:
+    return json.dumps([owner.user_id, owner.persona_id, owner.household_id, fold_value(text)]).encode()
+
+
+def pieces_of(text: str) -> list[tuple[int, int]]:
+    """Where the sentences of a text begin and end, in order: together they are the whole text.
+
+    An invisible character hides no end of a sentence.
+    """
+    ends = _ends_as_shown(text) if may_hide(text) else [match.end() for match in _PIECE_END.finditer(text)]
+    cuts = sorted({0, len(text), *ends})
+    return list(itertools.pairwise(cuts))
+
+
+def _ends_as_shown(text: str) -> list[int]:
+    seen = [place for place, character in enumerate(text) if not is_invisible(character)]
+    shown = "".join(text[place] for place in seen)
+    return [seen[match.end()] if match.end() < len(seen) else len(text) for match in _PIECE_END.finditer(shown)]
+
+
+def count_pieces(text: str) -> int:
+    """The sentences of a value that say something, at least 1."""
+    return max(1, sum(1 for start, end in pieces_of(text) if _says_something(text[start:end])))
+
+
+def without_rejected(text: str, is_rejected: Callable[[str], bool], runs: Collection[int] = (1,)) -> str | None:
+    """The text without the sentences that are rejected; itself where none is, None where nothing is left.
+
+    `runs` are the numbers of sentences that a rejected value can have. A text that is rejected as a whole is None.
+    """
+    if is_rejected(text):
+        return None
+    pieces = [text[start:end] for start, end in pieces_of(text)]
+    lost = rejected_places(pieces, is_rejected, runs)
+    if not lost:
+        return text
+    kept = "".join(piece for place, piece in enumerate(pieces) if place not in lost).strip()
+    return kept if _says_something(kept) else None
+
+
+def rejected_places(pieces: Sequence[str], is_rejected: Callable[[str], bool], runs: Collection[int]) -> set[int]:
+    """The places of the pieces that are rejected, alone or as a run of neighbours; empty ones count for nothing."""
+    said = [place for place, piece in enumerate(pieces) if _says_something(piece)]
+    lost: set[int] = set()
+    for length in runs:
+        for start in range(len(said) - length + 1):
+            run = said[start : start + length]
+            if is_rejected("".join(pieces[run[0] : run[-1] + 1])):
+                lost.update(range(run[0], run[-1] + 1))
+    return lost
+
+
+def rejection_key(rejection_id: str) -> ItemKey:
+    """Where a rejection is, among the user's items."""
+    return ItemKey(REJECTIONS, rejection_id)
+
+
+def hash_key(value: str) -> ItemKey:
+    """What is there once for each rejected hash of a user, so that of two who reject it at once one does."""
+    return ItemKey(ItemPath("rejected_hashes"), value)
+
+
+def rejection_document(value: RejectedValue) -> dict[str, Any]:
+    """As it is stored; what is None is left out."""
+    document = {
+        "at": iso(value.at),
+        "persona_id": value.persona_id,
+        "household_id": value.household_id,
+        "key": value.key_id,
+        "hash": value.hash,
+        "pieces": value.pieces,
+    }
+    return {name: one for name, one in document.items() if one is not None}
+
+
+def rejection_in(rejection_id: str, document: Mapping[str, Any]) -> RejectedValue:
+    """Reads what `rejection_document` wrote. Raises StoredDataError."""
+    try:
+        return RejectedValue(
+            id=rejection_id,
+            at=from_iso(document["at"]),
+            persona_id=document.get("persona_id"),
+            household_id=document.get("household_id"),
+            key_id=document["key"],
+            hash=document["hash"],
+            pieces=document["pieces"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"a rejection cannot be read: {type(error).__name__}") from error
+
+
+def keys_document(keys: Sequence[ValueKey]) -> dict[str, Any]:
+    """A tenant's keys as they are stored, the newest first."""
+    return {"keys": [{"id": key.id, "secret": key.secret.hex()} for key in keys]}
+
+
+def keys_in(document: Mapping[str, Any]) -> tuple[ValueKey, ...]:
+    """Reads what `keys_document` wrote. Raises StoredDataError."""
+    try:
+        return tuple(ValueKey(one["id"], bytes.fromhex(one["secret"])) for one in document["keys"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"a tenant's keys cannot be read: {type(error).__name__}") from error
+
+
+def _says_something(piece: str) -> bool:
+    """Whether it has a letter or a digit: marks alone are no sentence."""
+    return any(character.isalnum() for character in piece)

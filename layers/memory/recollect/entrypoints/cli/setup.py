@@ -1,0 +1,211 @@
+"""`recollect init` and `recollect doctor`: makes what is missing; checks an installation and says what to do."""
+
+import os
+import platform
+import secrets
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+
+import typer
+from rich.text import Text
+
+from recollect.app import App
+from recollect.core.errors import NotReady, RecollectError
+from recollect.core.idempotency import IdempotencyClaim
+from recollect.core.ids import IdSource
+from recollect.core.scope import Scope
+from recollect.entrypoints.cli.console import say, write_json, write_line
+from recollect.entrypoints.cli.opening import OTHER_VECTORS, AsJson, build_model, opened, settings_of_environment
+from recollect.entrypoints.runtime import utc_now
+from recollect.search_index.health import PartState
+from recollect.search_index.state import OTHER_GENERATION
+from recollect.settings import Settings
+
+_OLDEST_PYTHON = (3, 11)
+_PROBED = Scope("local", "recollect-doctor")
+
+
+def init() -> None:
+    """Creates table, index and bucket (or the local database) and the embedding model. Safe to run twice."""
+    settings = settings_of_environment()
+    if settings.embedder == "e5":
+        built = build_model(settings)
+        say(f"embedding model: {'built in ' + built if built else 'there'}")
+    with opened(settings) as app:
+        made = app.parts.create()
+        say(f"created: {', '.join(made)}" if made else "engines: all there")
+        if OTHER_GENERATION in app.search_index.check.lagging().values():
+            say(OTHER_VECTORS)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; `todo` says what helps where it is not well."""
+
+    name: str
+    ok: bool
+    detail: str
+    todo: str | None = None
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Checks this installation; exit code 1 where something is wrong."""
+    checks = list(_checks())
+    well = all(check.ok for check in checks)
+    if as_json:
+        write_json({"ok": well, "checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            _show(check)
+    if not well:
+        raise typer.Exit(1)
+
+
+def _show(check: Check) -> None:
+    write_line(
+        Text("ok    " if check.ok else "wrong ", style="green" if check.ok else "bold red").append(
+            f"{check.name}: {check.detail}", style="not bold default"
+        )
+    )
+    if check.todo:
+        write_line(f"      {'note' if check.ok else 'do'}: {check.todo}")
+
+
+def _checks() -> Iterator[Check]:
+    yield _python()
+    try:
+        settings = settings_of_environment()
+    except RecollectError as error:
+        yield Check("settings", False, str(error), "correct the variable, or unset it")
+        return
+    yield Check("settings", True, _summary(settings))
+    home = _home(settings)
+    yield home
+    if home.ok or settings.engines == "aws":
+        yield from _engines(settings)
+
+
+def _python() -> Check:
+    version = platform.python_version()
+    old = sys.version_info < _OLDEST_PYTHON
+    return Check("python", not old, version, "use Python 3.11 or newer" if old else None)
+
+
+def _summary(settings: Settings) -> str:
+    keys = f"{len(settings.api_keys)} API keys" if settings.api_keys else "no API keys"
+    return f"engines {settings.engines}, embedder {settings.embedder}, projector {settings.projector}, {keys}"
+
+
+def _home(settings: Settings) -> Check:
+    """The folder of all data: it must be the user's own to write, and should be nobody else's to read."""
+    home, name = settings.home, "home"
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        mode = stat.S_IMODE(home.stat().st_mode)
+    except OSError as error:
+        return Check(name, False, f"{home}: {error.strerror}", "set RECOLLECT_HOME to a folder that you can write")
+    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+        return Check(name, False, f"{home} cannot be written", f"chmod u+rwx {home}")
+    others = f"others on this machine can look into it: chmod 700 {home}" if mode & 0o077 else None
+    return Check(name, True, str(home), others)
+
+
+def _engines(settings: Settings) -> Iterator[Check]:
+    from recollect.bootstrap import open_app
+
+    try:
+        app = open_app(settings)
+        parts = app.readiness().parts
+    except RecollectError as error:
+        yield Check("engines", False, str(error), _what_to_do(settings, "engines", error))
+        return
+    try:
+        for name, state in parts.items():
+            yield _part(settings, name, state)
+        if parts["timeline"].ready:
+            yield _attempt(settings, "read", lambda: _read(app))
+            yield _attempt(settings, "write", lambda: _write(app))
+    finally:
+        app.parts.close()
+
+
+def _part(settings: Settings, name: str, state: PartState) -> Check:
+    """`pending` of the index counts tenants whose index must be rebuilt; of the projection, quarantined events."""
+    if name == "index" and state.pending:
+        return Check(name, state.ready, state.detail, _reindex_advice(settings))
+    if name == "projection":
+        return Check(name, state.ready, state.detail, _replay_advice(settings) if state.pending else None)
+    waiting = f"; {state.pending} or more events wait to be projected" if state.pending else ""
+    return Check(name, state.ready, state.detail + waiting, None if state.ready else _advice(settings, name))
+
+
+def _attempt(settings: Settings, name: str, probe: Callable[[], None]) -> Check:
+    """Does what needs the permission, since a process cannot read its own AWS policies."""
+    try:
+        probe()
+    except RecollectError as error:
+        return Check(name, False, str(error), _what_to_do(settings, name, error))
+    return Check(name, True, "permitted")
+
+
+def _read(app: App) -> None:
+    app.parts.timeline.tail(_PROBED)
+    app.parts.projections.pending(1, None)
+    app.parts.timeline.newest(_PROBED, 1)
+
+
+def _write(app: App) -> None:
+    """Claims an idempotency key that nobody uses and releases it; a claim that stays behind expires."""
+    now = utc_now()
+    later = now + timedelta(seconds=30)
+    seed = IdSource().seed(int(now.timestamp() * 1000))
+    claim = IdempotencyClaim(secrets.token_hex(32), secrets.token_hex(32), seed, now, later, later)
+    app.parts.idempotency.claim(claim)
+    app.parts.idempotency.release(claim)
+
+
+def _what_to_do(settings: Settings, name: str, error: RecollectError) -> str:
+    missing = isinstance(error, NotReady)
+    return "run `recollect init`" if missing and settings.engines == "aws" else _advice(settings, name)
+
+
+def _advice(settings: Settings, name: str) -> str:
+    if name == "embedder":
+        return _embedder_advice(settings)
+    if name == "tombstones":
+        return "run `recollect tombstones`; `recollect serve` applies them by itself"
+    if settings.engines == "local":
+        return f"see that {settings.home} can be written and its disk is not full; recollect.db there holds all data"
+    return {
+        "timeline": "run `recollect init`; check RECOLLECT_TABLE, AWS_REGION and the AWS credentials",
+        "index": "run `recollect init`; check RECOLLECT_OPENSEARCH_URL and that it answers from here",
+        "snapshots": "run `recollect init`; check RECOLLECT_SNAPSHOT_BUCKET",
+        "read": "allow the table's dynamodb:Query, GetItem, BatchGetItem to these AWS credentials",
+        "write": "allow the table's dynamodb:PutItem, UpdateItem, DeleteItem to these AWS credentials",
+    }.get(name, "check the endpoint, the region and the AWS credentials")
+
+
+def _replay_advice(settings: Settings) -> str:
+    if settings.engines == "aws":
+        return (
+            "an administrator of each tenant reads why with POST /v1/jobs/reconcile and GET /v1/jobs/{job_id}; "
+            'when that is mended: POST /v1/jobs/reconcile {"replay": true}'
+        )
+    return "`recollect jobs failed` says why; when that is mended: `recollect jobs run reconcile --replay`"
+
+
+def _reindex_advice(settings: Settings) -> str:
+    if settings.engines == "aws":
+        return "start the job with POST /v1/jobs/reindex, as an administrator of each tenant"
+    return "run `recollect jobs run reindex`; `recollect serve` does so by itself"
+
+
+def _embedder_advice(settings: Settings) -> str:
+    return {
+        "e5": "run `recollect init`: it builds the model; until then search is by words alone",
+        "openai": "check RECOLLECT_OPENAI_BASE_URL, its key, and RECOLLECT_OPENAI_EMBEDDING_MODEL",
+        "bedrock": "allow bedrock:InvokeModel on amazon.titan-embed-text-v2:0 to these AWS credentials",
+    }.get(settings.embedder, "check RECOLLECT_EMBEDDER")

@@ -1,0 +1,245 @@
+"""The Lambda functions: the app that each one opens, and the handlers of all but plain routes (`http.aws`).
+
+A handler imports what only its function needs when it is built: nothing here may slow the start of another function.
+Metrics are in the namespace `Recollect`, with POWERTOOLS_SERVICE_NAME (the stack's name) as dimension. Logs hold
+counts, ids and kinds of errors; never a text.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.core.errors import InvalidInput, NotReady, RecollectError
+from recollect.core.vectors import TextKind
+from recollect.entrypoints.runtime import raise_gc_threshold, utc_now
+
+if TYPE_CHECKING:
+    from recollect.entrypoints.projection_runs import ReconcileReport, StreamReport
+    from recollect.jobs.run import JobRun
+
+NAMESPACE = "Recollect"
+OLDEST_PENDING = "OldestPendingAge"
+QUARANTINED = "QuarantinedEvents"
+RESERVE_SECONDS = 15.0
+
+_SUMMARY_METRICS = {
+    "made": "SummariesMade",
+    "not_due": "SummariesNotDue",
+    "busy": "SummariesBusy",
+    "failed": "SummariesFailed",
+}
+_JOB_METRICS = {"done": "JobsDone", "failed": "JobsFailed", "running": "JobsRunning"}
+
+Answer: TypeAlias = dict[str, Any]
+Handler: TypeAlias = Callable[[dict[str, Any], LambdaContext], Answer]
+RemainingSeconds: TypeAlias = Callable[[], float]
+
+
+def open_warm_app() -> App:
+    """The app of the environment, its in-process model loaded: while a function starts nobody waits for an answer yet.
+
+    Raises ConfigurationError. A missing model is no failure: reads go on by words alone and say so.
+    """
+    raise_gc_threshold()
+    app = open_app()
+    with suppress(RecollectError):
+        _load_model(app)
+    return app
+
+
+def open_embedding_app() -> App:
+    """As `open_warm_app`, for what writes vectors. Raises NotReady without the model that is set.
+
+    Events projected without vectors would count as done; events that wait are found again.
+    """
+    raise_gc_threshold()
+    app = open_app()
+    _load_model(app)
+    if app.settings.embedder != "none" and app.parts.embedder is None:
+        raise NotReady(f"no embedder {app.settings.embedder}, and nothing is projected without it")
+    return app
+
+
+def _load_model(app: App) -> None:
+    if app.settings.embedder == "e5" and app.parts.embedder is not None:
+        app.parts.embedder.encode(["warm"], TextKind.QUERY)
+
+
+def project_handler(app: App) -> Handler:
+    """A handler of stream batches (it answers the records to send again) and of `{"task": "reconcile"}`."""
+    from recollect.entrypoints.projection_runs import project_records, run_reconcile
+
+    out = _Outputs(app)
+
+    def project(records: list[Any]) -> Answer:
+        report = project_records(records, app.projection.project, utc_now())
+        out.projected(len(records), report)
+        return report.answer
+
+    def reconcile(context: LambdaContext) -> Answer:
+        seconds = _remaining(context)
+        report = run_reconcile(app.projection.reconcile, utc_now, seconds)
+        out.reconciled(report)
+        counts = report.counts
+        bridge = app.memories.reconcile_bridge(utc_now(), remaining_seconds=seconds).counts
+        out.logger.info("reconciled", extra=counts | {"complete": report.complete} | bridge)
+        return counts
+
+    def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
+        if asks_for(event, "reconcile"):
+            return reconcile(context)
+        if isinstance(event, dict) and isinstance(event.get("Records"), list):
+            return project(event["Records"])
+        raise InvalidInput("neither records of the stream nor a task")
+
+    return out.around(handler)
+
+
+def mcp_handler(app: App) -> Handler:
+    """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum."""
+    from mangum import Mangum
+    from mangum.adapter import DEFAULT_TEXT_MIME_TYPES
+
+    from recollect.entrypoints.http.access_log import AccessLog
+    from recollect.entrypoints.http.credentials import token_credentials
+    from recollect.entrypoints.http.problems import PROBLEM_TYPE
+    from recollect.entrypoints.mcp.endpoint import McpEndpoint
+
+    endpoint = McpEndpoint(app, token_credentials(app.settings), AccessLog(app.settings.log_level))
+    mangum = Mangum(cast(Any, endpoint), "off", text_mime_types=[*DEFAULT_TEXT_MIME_TYPES, PROBLEM_TYPE])
+
+    def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
+        return mangum(cast(Any, event), cast(Any, context))
+
+    return handler
+
+
+def summarize_handler(app: App) -> Handler:
+    """A handler of requests to the routes of summaries and goals, and of `{"task": "summarize"}`."""
+    from recollect.entrypoints.http.aws import http_handler
+
+    requests, out = http_handler("summaries", app=app), _Outputs(app)
+
+    def run(_event: dict[str, Any], context: LambdaContext) -> Answer:
+        report = app.summaries.run(utc_now, _remaining(context))
+        if report.failed:
+            out.logger.warning("summaries that failed", extra={"failed": dict(report.failed)})
+        return out.finished("summarized", report.counts, _SUMMARY_METRICS, report.complete)
+
+    scheduled = out.around(run)
+
+    def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
+        return scheduled(event, context) if asks_for(event, "summarize") else requests(event, context)
+
+    return handler
+
+
+def jobs_handler(app: App) -> Handler:
+    """A handler of `{"task": "jobs"}`, from the schedule or anybody who may invoke it: runs every job that is due.
+
+    It applies the tombstone log and writes closed segments to the archive first.
+    """
+
+    def run(seconds: RemainingSeconds) -> "JobRun":
+        app.deletion.apply_tombstones(utc_now(), seconds)
+        app.segments.compact_due(utc_now(), seconds)
+        return app.run_jobs(utc_now, seconds)
+
+    return _jobs_handler(app, "jobs", run)
+
+
+def retain_handler(app: App) -> Handler:
+    """A handler of `{"task": "retain"}`: asks for the jobs `retain` that are due by the day, and runs them."""
+
+    def run(seconds: RemainingSeconds) -> "JobRun":
+        app.archive.schedule_retention(utc_now())
+        return app.run_jobs(utc_now, seconds, "retain")
+
+    return _jobs_handler(app, "retain", run)
+
+
+def _jobs_handler(app: App, task: str, run: "Callable[[RemainingSeconds], JobRun]") -> Handler:
+    out = _Outputs(app)
+
+    def run_due(_event: dict[str, Any], context: LambdaContext) -> Answer:
+        report = run(_remaining(context, RESERVE_SECONDS))
+        if report.errors:
+            out.logger.warning("jobs that could not be run", extra={"errors": dict(report.errors)})
+        return out.finished("jobs were run", report.counts, _JOB_METRICS, report.complete)
+
+    scheduled = out.around(run_due)
+
+    def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
+        if not asks_for(event, task):
+            raise InvalidInput(f"no task {task}")
+        return scheduled(event, context)
+
+    return handler
+
+
+def asks_for(event: Any, task: str) -> bool:
+    """Whether an event asks for a scheduled run: the schedule sends `{"task": …}`."""
+    return isinstance(event, dict) and event.get("task") == task
+
+
+def _remaining(context: LambdaContext, reserve_seconds: float = 0.0) -> RemainingSeconds:
+    return lambda: context.get_remaining_time_in_millis() / 1000 - reserve_seconds
+
+
+class _Outputs:
+    """The log and the metrics of one function."""
+
+    def __init__(self, app: App) -> None:
+        self.logger = Logger(level=app.settings.log_level)
+        self._metrics = Metrics(namespace=NAMESPACE)
+
+    def around(self, handler: Handler) -> Handler:
+        """The handler, its metrics written after each call."""
+        wrapped: Handler = self._metrics.log_metrics(self.logger.inject_lambda_context(handler))
+        return wrapped
+
+    def finished(self, message: str, counts: Mapping[str, int], names: Mapping[str, str], complete: bool) -> Answer:
+        """Counts and logs a run; answers its counts."""
+        self._count({names[name]: count for name, count in counts.items()})
+        self.logger.info(message, extra={**counts, "complete": complete})
+        return {**counts, "complete": complete}
+
+    def projected(self, records: int, report: "StreamReport") -> None:
+        """Counts and logs a batch of change records."""
+        projection = report.projection
+        self._count(
+            {
+                "Records": records,
+                "Malformed": len(report.malformed),
+                "Projected": projection.projected,
+                "Gone": projection.gone,
+                "Failed": len(projection.failed),
+            }
+        )
+        self._metrics.add_metric("ProjectedAge", MetricUnit.Seconds, report.oldest_age_seconds)
+        if report.malformed:
+            self.logger.error("change records that cannot be read", extra={"sequence_numbers": report.malformed})
+        self._log_failed(projection.failed)
+
+    def reconciled(self, report: "ReconcileReport") -> None:
+        """Counts a run of reconcile and logs what failed."""
+        self._log_failed(report.projection.failed)
+        self._count({"Reconciled": report.projection.projected, "ReconcileFailed": len(report.projection.failed)})
+        if report.oldest_age_seconds is not None:
+            self._metrics.add_metric(OLDEST_PENDING, MetricUnit.Seconds, report.oldest_age_seconds)
+        if report.quarantined is not None:
+            self._count({QUARANTINED: report.quarantined})
+
+    def _count(self, counts: Mapping[str, int]) -> None:
+        for name, count in counts.items():
+            self._metrics.add_metric(name, MetricUnit.Count, count)
+
+    def _log_failed(self, failed: Mapping[str, str]) -> None:
+        if failed:
+            self.logger.warning("events not projected yet", extra={"failed": failed})

@@ -1,0 +1,237 @@
+"""Jobs as an operator sees them: asked for, and looked at. `run_jobs` does the work.
+
+Runs jobs: step by step under a lease, each step noted with what it did, so that anybody can go on from there.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from recollect.core.errors import Conflict, NotFound, RecollectError, Unavailable, UpstreamFailed, VersionMismatch
+from recollect.core.ids import IdSeed
+from recollect.core.items import Item, ItemWrite, of_tenant
+from recollect.jobs.job import (
+    JOB_ID,
+    JOBS,
+    KINDS,
+    QUEUE,
+    Job,
+    JobKind,
+    JobStatus,
+    RemainingSeconds,
+    job_in,
+    job_key,
+    job_write,
+    turn_key,
+)
+from recollect.ports import Items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOrder:
+    """What is asked for; `now` is the asker's clock, `real_now` the real one."""
+
+    kind: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    now: datetime
+    real_now: datetime
+
+
+class Jobs:
+    """Every asking makes a job of its own; those of one kind and tenant then take turns.
+
+    So a job that was asked for while another one ran sees what came after that one's beginning.
+    """
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+
+    def start(self, tenant: str, order: JobOrder, seed: IdSeed) -> Job:
+        """Makes a job, durable when this returns; `seed` gives its id, so that a retry finds it.
+
+        Raises NotFound where there is no such kind.
+        """
+        if order.kind not in KINDS:
+            raise NotFound("no such kind of job")
+        job_id = seed.nth(0)
+        state = {**order.parameters, JOB_ID: job_id}
+        job = Job(id=job_id, kind=order.kind, asked_at=order.now, started_at=order.real_now, state=state)
+        with suppress(VersionMismatch):
+            self._items.write(of_tenant(tenant), [job_write(job)], order.real_now)
+        return self.read(tenant, job_id)
+
+    def read(self, tenant: str, job_id: str) -> Job:
+        """A job of this tenant, as it stands. Raises NotFound."""
+        key = job_key(job_id)
+        item = self._items.get(of_tenant(tenant), [key]).get(key)
+        if item is None:
+            raise NotFound("no such job")
+        return job_in(item)
+
+    def newest(self, tenant: str, limit: int) -> list[Job]:
+        """The tenant's jobs, the last asked for first."""
+        page = self._items.page(of_tenant(tenant), JOBS, limit, None, descending=True)
+        return [job_in(item) for item in page.items]
+
+
+STEP_SECONDS = 30.0
+LEAST_SECONDS = 5.0
+"""With less time left no step is begun."""
+
+_PAGE = 100
+_MOST_PAGES = 1_000
+_PASSING = (Unavailable, VersionMismatch, Conflict, UpstreamFailed)
+_LOG = logging.getLogger(__name__)
+
+Clock: TypeAlias = Callable[[], datetime]
+Kinds: TypeAlias = Mapping[str, Callable[[], JobKind]]
+
+
+@dataclass(slots=True)
+class JobRun:
+    """How many jobs ended in a run, by how; `running` are left, or others are at them. `failed` names no text."""
+
+    done: int = 0
+    failed: int = 0
+    running: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    complete: bool = False
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For a log line and metrics."""
+        return {"done": self.done, "failed": self.failed, "running": self.running}
+
+
+class RunJobs:
+    """Whoever finds a job due may run it: the lease decides, and a lease that lapsed is a crash or a time-out."""
+
+    def __init__(self, items: Items, kinds: Kinds) -> None:
+        self._items = items
+        self._kinds = kinds
+
+    def __call__(self, clock: Clock, remaining_seconds: RemainingSeconds, only: str | None = None) -> JobRun:
+        """Every job that is due, of every tenant, as far as the time goes; `only` of this kind. Raises as `Items.due`.
+
+        One that cannot be read or written does not stop the rest.
+        """
+        run, started, after = JobRun(), clock(), None
+        for _ in range(_MOST_PAGES):
+            page = self._items.due(QUEUE, started, _PAGE, after)
+            for due in page.items:
+                if remaining_seconds() < LEAST_SECONDS:
+                    return run
+                self._count(due.owner.tenant, due.key.key, clock, remaining_seconds, only, run)
+            after = page.more
+            if after is None:
+                run.complete = True
+                break
+        return run
+
+    def _count(
+        self,
+        tenant: str,
+        job_id: str,
+        clock: Clock,
+        remaining_seconds: RemainingSeconds,
+        only: str | None,
+        run: JobRun,
+    ) -> None:
+        try:
+            job = self._read(tenant, job_id)
+            if only in (None, job.kind):
+                job = self.one(tenant, job_id, clock, remaining_seconds)
+        except RecollectError as error:
+            run.errors[type(error).__name__] += 1
+            return
+        run.done += job.status is JobStatus.DONE
+        run.failed += job.status is JobStatus.FAILED
+        run.running += not job.finished
+
+    def one(
+        self,
+        tenant: str,
+        job_id: str,
+        clock: Clock,
+        remaining_seconds: RemainingSeconds,
+        told: Callable[[Job], None] = lambda _job: None,
+    ) -> Job:
+        """Runs a job until it ends, pauses, is somebody else's, or the time is over; answers it as it stands.
+
+        `told` hears of each step. Where it is another job's turn, that one is run first. Raises NotFound.
+        """
+        job = self._taken(tenant, self._read(tenant, job_id), clock, remaining_seconds)
+        while job is not None and not job.finished and job.leased_until is not None:
+            if remaining_seconds() < LEAST_SECONDS:
+                job = self._written(tenant, job.let_go(), clock())
+                break
+            job = self._written(tenant, self._stepped(tenant, job, clock, remaining_seconds), clock())
+            if job is not None:
+                told(job)
+        return job or self._read(tenant, job_id)
+
+    def _read(self, tenant: str, job_id: str) -> Job:
+        item = self._items.get(of_tenant(tenant), [job_key(job_id)]).get(job_key(job_id))
+        if item is None:
+            raise NotFound("no such job")
+        return job_in(item)
+
+    def _taken(self, tenant: str, job: Job, clock: Clock, remaining_seconds: RemainingSeconds) -> Job | None:
+        """With a lease; None where it is not to be had now."""
+        turn = self._turn(tenant, job.kind)
+        holder = str(turn.value[JOB_ID]) if turn else job.id
+        if not job.finished and holder != job.id:
+            with suppress(NotFound):
+                if not self.one(tenant, holder, clock, remaining_seconds).finished:
+                    return None
+            turn = self._turn(tenant, job.kind)
+            if turn is not None and turn.value[JOB_ID] not in (holder, job.id):
+                return None
+        now = clock()
+        if not job.free(now):
+            return None
+        mine = ItemWrite(turn_key(job.kind), {JOB_ID: job.id}, turn.version if turn else 0)
+        return self._written(tenant, job.taken(now), now, mine)
+
+    def _turn(self, tenant: str, kind: str) -> Item | None:
+        return self._items.get(of_tenant(tenant), [turn_key(kind)]).get(turn_key(kind))
+
+    def _stepped(self, tenant: str, job: Job, clock: Clock, remaining_seconds: RemainingSeconds) -> Job:
+        """The job after its next step; a step that raises is noted, whatever it raises."""
+        over = min(remaining_seconds(), STEP_SECONDS)
+        began = clock()
+
+        def deadline() -> float:
+            return min(remaining_seconds(), over - (clock() - began).total_seconds())
+
+        try:
+            kind = self._kinds[job.kind]()
+            return job.stepped(kind.step(tenant, job.state, job.clock(began), deadline), clock())
+        except (KeyboardInterrupt, SystemExit):
+            self._written(tenant, job.let_go(), clock())  # so that whoever comes next need not wait for the lease
+            raise
+        except RecollectError as error:
+            return job.stumbled(type(error).__name__, isinstance(error, _PASSING), clock())
+        except Exception as error:  # noqa: BLE001 - a defect of one job must not end the run of the others
+            # No message and no traceback: they may quote what somebody said.
+            _LOG.error("a job's step failed unexpectedly", extra={"job_id": job.id, "error": type(error).__name__})
+            return job.stumbled(type(error).__name__, True, clock())
+
+    def _written(self, tenant: str, job: Job, now: datetime, turn: ItemWrite | None = None) -> Job | None:
+        """As it is stored now; None where somebody else has gone on with it."""
+        writes = [job_write(job), *([turn] if turn else [])]
+        if job.finished:
+            writes.append(ItemWrite(turn_key(job.kind), None))
+        try:
+            item = self._items.write(of_tenant(tenant), writes, now)[0]
+        except VersionMismatch:
+            return None
+        assert item is not None
+        if job.finished:
+            done = {"job_id": job.id, "kind": job.kind, "status": job.status.value, "errors": dict(job.errors)}
+            _LOG.info("a job ended", extra=done | {"counts": dict(job.counts)})
+        return job_in(item)

@@ -1,0 +1,141 @@
+"""The audit: every mutation and refusal of a user's memory, append-only, without content (api.md, *Operations*).
+
+It is the bridge's ledger too: an entry that decides about events names them and the outcome. Entries are items of the
+user (`Items`), written in the same step as what they tell of; they outlive deletions. An entry's key is its instant and
+its id, so that entries list by `at`, however late they were written. The oldest stored entries have their id alone as
+key; such a key sorts before all others, as its instant does.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from recollect.core.items import ABSENT, ItemKey, ItemPath, ItemWrite
+from recollect.core.time import from_iso, iso, sortable
+
+AUDIT = ItemPath("audit")
+OUTCOMES = ("promoted", "duplicate", "deferred", "refused", "failed", "pruned", "reconciled")
+"""What the ledger tells of events."""
+
+_APPENDED = ItemPath("audit_ids")
+_BETWEEN = "."
+
+
+class ActorKind(StrEnum):
+    """Who acted."""
+
+    USER = "user"
+    ADMIN = "admin"
+    BOT = "bot"
+    MODEL = "model"
+    JOB = "job"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acted. `id` is the user's id, the bot's way in (`events`), the model's tool, or the job's name."""
+
+    kind: ActorKind
+    id: str
+
+
+class Action(StrEnum):
+    """What was done."""
+
+    CREATE = "create"
+    SUPERSEDE = "supersede"
+    MERGE = "merge"
+    PATCH = "patch"
+    DELETE = "delete"
+    REJECT = "reject"
+    REFUSE = "refuse"
+    RESTORE = "restore"
+    REVERT = "revert"
+    ERASE = "erase"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One entry. `id` is a UUIDv7; the order of entries is that of `at`, and of ids where `at` is the same.
+
+    `via` is the way it came (a route's operation, `bridge`, `retain`, …), `rule` what decided, `reason` a word of ours.
+    `event_ids` and `outcome` make it an entry of the ledger. `before` and `after` are versions with a keyed hash of the
+    content, never the content.
+    """
+
+    id: str
+    at: datetime
+    actor: Actor
+    action: Action
+    target_ids: tuple[str, ...]
+    via: str
+    rule: str | None = None
+    reason: str | None = None
+    event_ids: tuple[str, ...] = ()
+    outcome: str | None = None
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+
+
+def audit_key(entry_id: str, at: datetime) -> ItemKey:
+    """Where an entry is kept."""
+    return ItemKey(AUDIT, f"{sortable(at)}{_BETWEEN}{entry_id}")
+
+
+def audit_write(entry: AuditEntry) -> ItemWrite:
+    """The write that appends the entry; it fails where the entry exists."""
+    return ItemWrite(audit_key(entry.id, entry.at), audit_json(entry), ABSENT)
+
+
+def audit_once(entry: AuditEntry) -> list[ItemWrite]:
+    """The writes that append an entry whose id a retry uses again, though at another instant: they fail where an
+    earlier try appended it.
+    """
+    return [audit_write(entry), ItemWrite(ItemKey(_APPENDED, entry.id), {}, ABSENT)]
+
+
+def audit_json(entry: AuditEntry) -> dict[str, Any]:
+    """As it is stored and shown; what is absent is left out."""
+    document = {
+        "at": iso(entry.at),
+        "actor": {"kind": entry.actor.kind.value, "id": entry.actor.id},
+        "action": entry.action.value,
+        "target_ids": list(entry.target_ids),
+        "via": entry.via,
+        "rule": entry.rule,
+        "reason": entry.reason,
+        "event_ids": list(entry.event_ids) or None,
+        "outcome": entry.outcome,
+        "before": dict(entry.before) if entry.before else None,
+        "after": dict(entry.after) if entry.after else None,
+    }
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def audit_entry(key: str, document: Mapping[str, Any]) -> AuditEntry:
+    """Reads what `audit_write` wrote: the key of the entry's item, and its value."""
+    actor = document["actor"]
+    return AuditEntry(
+        id=key.rpartition(_BETWEEN)[2],
+        at=from_iso(document["at"]),
+        actor=Actor(ActorKind(actor["kind"]), actor["id"]),
+        action=Action(document["action"]),
+        target_ids=tuple(document["target_ids"]),
+        via=document["via"],
+        rule=document.get("rule"),
+        reason=document.get("reason"),
+        event_ids=tuple(document.get("event_ids", ())),
+        outcome=document.get("outcome"),
+        before=document.get("before"),
+        after=document.get("after"),
+    )
+
+
+def content_hash(tenant: str, user_id: str, content: str) -> str:
+    """16 hex digits of a content, keyed by its owner, so that equal texts of two users look different."""
+    key = hashlib.sha256(f"{tenant}\x1f{user_id}".encode("utf-8", "surrogatepass")).digest()
+    return hmac.new(key, content.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:16]

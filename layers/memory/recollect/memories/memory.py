@@ -1,0 +1,279 @@
+"""The semantic record: one thing worth remembering, made from events or saved directly (A-19 to A-32).
+
+A memory has the id of the record that it was first made from: the event that was promoted, or, where it was saved
+directly, its carrier, an event of type `memory` that no reading of the timeline shows. So an event and the memory
+made from it alone are one thing under one id, in the index too.
+
+A memory as somebody saves it, and what is kept of it: the memory, and the event that carries it (P-9).
+
+What of a memory holds at an instant of event time (api.md, *Time*; P-24).
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.core.errors import InvalidInput
+from recollect.core.event import ContentType, Event, EventRef, EventType, Json, Role, Source, no_metadata
+from recollect.core.scope import Scope
+from recollect.rules.groups import Rules
+from recollect.rules.importance import extract_tags
+from recollect.text.terms import query_terms
+
+MOST_SOURCES = 100
+"""Events that one memory names; more of the same words make another memory."""
+
+
+class MemoryStatus(StrEnum):
+    """What became of a memory; only an active one is recalled."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    MERGED = "merged"
+    RETRACTED = "retracted"
+    EXPIRED = "expired"
+    REJECTED = "rejected"
+
+
+class Origin(StrEnum):
+    """How a memory came to be: promoted from an event, saved directly, merged from several."""
+
+    EVENT = "event"
+    DIRECT = "direct"
+    MERGED = "merged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lapse:
+    """A part of a memory's content that does not hold: characters `start` to `end`, from `since` on until `until`.
+
+    `until` None is for good. `by` is the record that holds over it, the memory's own where its own bound is over;
+    `rule` is the cue rule that says so (P-24).
+    """
+
+    by: str
+    start: int
+    end: int
+    since: datetime
+    until: datetime | None = None
+    rule: str
+
+    def covers(self, moment: datetime) -> bool:
+        """Whether it counts at an instant of event time."""
+        return self.since <= moment and (self.until is None or moment < self.until)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One memory as it stands (api.md, *Shapes*).
+
+    `timestamp` is the event's time, `recorded_at` when the memory was made, `valid_from` and `valid_to` (None: open)
+    the event time within which it holds. `source_event_ids` are the events it was made from, oldest first; a directly
+    saved one has none: it is evidence itself. `version` counts its changes from 1. `embedding_id` names generation and
+    record of its vector, None without an embedder (A-22). `lapses` are parts of its content that something newer ended
+    or holds over for a while; `settled_by` names what gave it its status: `key`, a cue rule, `arbiter`, `user`.
+    """
+
+    id: str
+    user_id: str
+    persona_id: str | None = None
+    household_id: str | None = None
+    content: str
+    importance: float
+    source: Source
+    keywords: tuple[str, ...] = ()
+    timestamp: datetime
+    key: str | None = None
+    status: MemoryStatus = MemoryStatus.ACTIVE
+    valid_from: datetime
+    valid_to: datetime | None = None
+    recorded_at: datetime
+    superseded_by: str | None = None
+    source_event_ids: tuple[str, ...] = ()
+    origin: Origin = Origin.EVENT
+    expires_at: datetime | None = None
+    metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+    embedding_id: str | None = None
+    lapses: tuple[Lapse, ...] = ()
+    settled_by: str | None = None
+    version: int = 1
+
+    @property
+    def ref(self) -> EventRef:
+        """The record that carries it: where the timeline keeps it."""
+        return EventRef(self.id, self.timestamp)
+
+    def expired(self, now: datetime) -> bool:
+        """Gone from every read from the instant `expires_at` on."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+def promoted(event: Event, keywords: tuple[str, ...], now: datetime) -> Memory:
+    """The memory that an event becomes, in its first version (A-58 to A-60)."""
+    return Memory(
+        id=event.id,
+        user_id=event.user_id,
+        persona_id=event.persona_id,
+        household_id=event.household_id,
+        content=event.content,
+        importance=event.importance,
+        source=event.source,
+        keywords=keywords,
+        timestamp=event.timestamp,
+        key=event.key,
+        valid_from=event.timestamp,
+        recorded_at=now,
+        source_event_ids=(event.id,),
+        expires_at=event.expires_at,
+        metadata=event.metadata,
+    )
+
+
+def embedding_id(generation: str | None, record_id: str) -> str | None:
+    """The id of a record's vector: the embedder's generation and the record; None without an embedder (A-22)."""
+    return f"{generation}/{record_id}" if generation else None
+
+
+def content_identity(scope: Scope, key: str | None, content: str) -> str:
+    """What makes two memories the same: persona, household, key and trimmed content (A-21); 64 hex digits."""
+    parts = [scope.persona_id, scope.household_id, key, content.strip()]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+DEFAULT_IMPORTANCE = 0.5
+NO_CONVERSATION = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryDraft:
+    """A memory as somebody saves it; None is "not given".
+
+    Raises InvalidInput for blank content and for an importance outside [0, 1].
+    """
+
+    content: str
+    importance: float | None = None
+    source: Source | None = None
+    keywords: tuple[str, ...] = ()
+    timestamp: datetime | None = None
+    key: str | None = None
+    expires_at: datetime | None = None
+    metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+    embedding: bytes | None = None
+
+    def __post_init__(self) -> None:
+        check_values(self.content, self.importance)
+
+
+def check_values(content: str, importance: float | None) -> None:
+    """Raises InvalidInput for blank content and for an importance outside [0, 1]."""
+    if not content.strip():
+        raise InvalidInput("must not be blank", ("content",))
+    if importance is not None and not 0.0 <= importance <= 1.0:
+        raise InvalidInput("must lie within 0 and 1", ("importance",))
+
+
+def carrier_of(scope: Scope, draft: MemoryDraft, memory_id: str, now: datetime, rules: Rules) -> Event:
+    """The event that carries it, without a time of expiry: that is the memory's, which may be edited."""
+    source = draft.source or Source.USER
+    return Event(
+        id=memory_id,
+        user_id=scope.user_id,
+        persona_id=scope.persona_id,
+        household_id=scope.household_id,
+        conversation_id=NO_CONVERSATION,
+        role=Role.BOT if source is Source.INFERRED else Role.USER,
+        content=draft.content,
+        content_type=ContentType.CONTEXTUALFACT,
+        event_type=EventType.MEMORY,
+        source=source,
+        timestamp=draft.timestamp or now,
+        recorded_at=now,
+        importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
+        tags=extract_tags(draft.content, rules),
+        key=draft.key,
+        metadata=draft.metadata,
+        embedding=draft.embedding,
+    )
+
+
+def memory_of(carrier: Event, draft: MemoryDraft, generation: str | None) -> Memory:
+    """The memory that it carries, in its first version; `generation` is the embedder's."""
+    return Memory(
+        id=carrier.id,
+        user_id=carrier.user_id,
+        persona_id=carrier.persona_id,
+        household_id=carrier.household_id,
+        content=carrier.content,
+        importance=carrier.importance,
+        source=carrier.source,
+        keywords=draft.keywords,
+        timestamp=carrier.timestamp,
+        key=carrier.key,
+        valid_from=carrier.timestamp,
+        recorded_at=carrier.recorded_at,
+        origin=Origin.DIRECT,
+        expires_at=draft.expires_at,
+        metadata=carrier.metadata,
+        embedding_id=embedding_id(generation, carrier.id),
+    )
+
+
+LEAST_WORDS = 4
+"""Content words that must be left of a text for it to be worth keeping beside a part that no longer holds."""
+
+_NEVER = (MemoryStatus.RETRACTED, MemoryStatus.EXPIRED, MemoryStatus.REJECTED)
+_LOOSE_START = re.compile(r"^(?:[\s,;:.!?\u2013\u2014-]+|(?:and|but|so|also|then|or|plus)\b)+", re.IGNORECASE)
+_LOOSE_END = re.compile(r"(?:[\s,;:\u2013\u2014-]|\s(?:and|but|so|also|then|or|plus))+$", re.IGNORECASE)
+
+
+def memory_at(memory: Memory, moment: datetime) -> Memory | None:
+    """The memory in the words that hold then; None where it was not yet, no longer, or never so.
+
+    What was superseded only later is current then: it has no successor yet, and is open.
+    """
+    if not holds_at(memory, moment):
+        return None
+    text = text_at(memory, moment)
+    if text is None:
+        return None
+    later = memory.status is not MemoryStatus.ACTIVE
+    if not later:
+        return memory if text == memory.content else replace(memory, content=text)
+    return replace(memory, content=text, status=MemoryStatus.ACTIVE, superseded_by=None, valid_to=None)
+
+
+def holds_at(memory: Memory, moment: datetime) -> bool:
+    """Whether `valid_from <= moment < valid_to`; a retracted value held at no instant."""
+    if memory.status in _NEVER:
+        return False
+    ended = memory.valid_to is not None and memory.valid_to <= moment
+    undated = memory.status is not MemoryStatus.ACTIVE and memory.valid_to is None
+    return memory.valid_from <= moment and not ended and not undated
+
+
+def text_at(memory: Memory, moment: datetime) -> str | None:
+    """The content less its parts that do not hold then; None where nothing worth keeping is left."""
+    spans = [(lapse.start, lapse.end) for lapse in memory.lapses if lapse.covers(moment)]
+    return left_of(memory.content, spans) if spans else memory.content
+
+
+def left_of(text: str, spans: Iterable[tuple[int, int]]) -> str | None:
+    """A text without these parts; None where fewer than four content words are left."""
+    parts: list[str] = []
+    position = 0
+    for start, end in sorted(spans):
+        parts.append(text[position : max(start, position)])
+        position = max(position, end)
+    parts.append(text[position:])
+    kept = [tidy for part in parts if (tidy := _tidy(part))]
+    rest = " ".join(kept)
+    return rest if len(query_terms(rest)) >= LEAST_WORDS else None
+
+
+def _tidy(part: str) -> str:
+    return _LOOSE_END.sub("", _LOOSE_START.sub("", part)).strip()

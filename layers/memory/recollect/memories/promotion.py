@@ -1,0 +1,127 @@
+"""The bridge from episodic to semantic memory: which events become memories by themselves, and which wait (P-10).
+
+After a warning a tenant's bridge promotes nothing but keyed events and what a cue rule recognises, until it is told, or
+shown by an event that comes in time, that all is well again. What it skipped meanwhile is deferred to the next
+reconciliation.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from recollect.core.event import Event, EventRef
+from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite
+from recollect.core.time import from_iso, iso
+from recollect.rules.groups import BridgeRules
+
+STATE_KEY = ItemKey(ItemPath("bridge"), "state")
+DEFERRED = ItemPath("deferred")
+QUEUE = "deferred"
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeState:
+    """Whether a tenant's automatic promotion is suspended, since when, and by whom (A-67)."""
+
+    suspended: bool = False
+    source: str | None = None
+    severity: str | None = None
+    reason: str | None = None
+    since: datetime | None = None
+
+
+@dataclass(slots=True)
+class Routing:
+    """What becomes of events: memories now, or at the next reconciliation; the rest stays what it is.
+
+    `recovered`: an event of them came in time, by which a suspension is over.
+    """
+
+    promote: list[Event] = field(default_factory=list)
+    deferred: list[Event] = field(default_factory=list)
+    recovered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deferral:
+    """An event that waits for reconciliation. `failure` is the kind of error that its last try ended in."""
+
+    ref: EventRef
+    since: datetime
+    failure: str | None = None
+
+
+def lag_ms(event: Event) -> int:
+    """How long after its time an event was saved, in ms, at least 0 (A-61, A-67).
+
+    Its arrival counts, not the hour of its projection, so that a replay routes as the first run did.
+    """
+    return max(0, (event.recorded_at - event.timestamp) // timedelta(milliseconds=1))
+
+
+def passes(event: Event, rules: BridgeRules, always: Collection[str] = ()) -> bool:
+    """Whether both policies let an event become a memory by itself (A-60, P-10).
+
+    A key needs neither, nor does one of `always`: the ids of those in which a cue rule recognises something (P-19).
+    """
+    if event.key is not None or event.id in always:
+        return True
+    return rules.enabled and event.importance >= rules.min_importance and event.event_type in rules.event_types
+
+
+def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool, always: Collection[str] = ()) -> Routing:
+    """Routes events in the order of their arrival: what came in time ends a suspension, for itself and what follows."""
+    routing = Routing()
+    for event in sorted(events, key=lambda one: one.id):
+        if suspended and lag_ms(event) <= rules.healthy_lag_ms:
+            suspended, routing.recovered = False, True
+        if passes(event, rules, always):
+            waits = suspended and event.key is None and event.id not in always
+            (routing.deferred if waits else routing.promote).append(event)
+    return routing
+
+
+def needs_state(events: Iterable[Event], rules: BridgeRules) -> bool:
+    """Whether it matters to any of the events, or is to be set by one, if the bridge is suspended."""
+    return any(
+        lag_ms(event) <= rules.healthy_lag_ms or (event.key is None and passes(event, rules)) for event in events
+    )
+
+
+def state_document(state: BridgeState) -> dict[str, Any]:
+    """The stored form; what is None is left out."""
+    since = iso(state.since) if state.since else None
+    values = {"source": state.source, "severity": state.severity, "reason": state.reason, "since": since}
+    return {"suspended": state.suspended, **{name: value for name, value in values.items() if value is not None}}
+
+
+def state_in(document: Mapping[str, Any]) -> BridgeState:
+    """Reads the stored form."""
+    since = document.get("since")
+    return BridgeState(
+        suspended=bool(document["suspended"]),
+        source=document.get("source"),
+        severity=document.get("severity"),
+        reason=document.get("reason"),
+        since=from_iso(since) if since else None,
+    )
+
+
+def deferred_key(event_id: str) -> ItemKey:
+    """Where an event's deferral is."""
+    return ItemKey(DEFERRED, event_id)
+
+
+def deferral_write(deferral: Deferral, expected: int) -> ItemWrite:
+    """The write that keeps a deferral; it is due from the start, so that every reconciliation finds it."""
+    value = {"timestamp": iso(deferral.ref.timestamp), "since": iso(deferral.since)}
+    if deferral.failure is not None:
+        value["failure"] = deferral.failure
+    return ItemWrite(deferred_key(deferral.ref.id), value, expected, Due(QUEUE, datetime.fromtimestamp(0, UTC)))
+
+
+def deferral_in(key: ItemKey, document: Mapping[str, Any]) -> Deferral:
+    """Reads what `deferral_write` wrote."""
+    ref = EventRef(key.key, from_iso(document["timestamp"]))
+    return Deferral(ref, from_iso(document["since"]), document.get("failure"))

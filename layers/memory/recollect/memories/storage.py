@@ -1,0 +1,152 @@
+"""Where memories are kept: as items of their user, each with its earlier versions and the record of its content.
+
+| collection        | labels    | key                 | value                                                          |
+|-------------------|-----------|---------------------|----------------------------------------------------------------|
+| `memories`        |           | memory id           | the memory; or `{same_as}`: this event is in that memory too   |
+| `memory_versions` | memory id | version, 8 digits   | the memory as it was in that version                           |
+| `memory_contents` |           | `content_identity`  | `{id}`: the memory that has this content                       |
+
+The writes by which a memory changes: the memory as it is now, and its version before in its history.
+
+An event as JSON in the names that other memory stores of this kind use: camelCase, one object a memory (K-84).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from recollect.core.errors import InvalidInput, StoredDataError
+from recollect.core.event import Event, Source
+from recollect.core.items import ABSENT, MOST_BYTES, Due, Item, ItemKey, ItemPath, ItemWrite, json_bytes
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
+from recollect.memories.audit import content_hash
+from recollect.memories.memory import Lapse, Memory, MemoryStatus, Origin
+from recollect.timeline.record import to_record
+
+FORMAT_VERSION = 2
+MEMORIES = ItemPath("memories")
+CONTENTS = ItemPath("memory_contents")
+SAME_AS = "same_as"
+
+_DATES = ("timestamp", "valid_from", "valid_to", "recorded_at", "expires_at")
+
+
+def memory_key(memory_id: str) -> ItemKey:
+    """Where a memory is."""
+    return ItemKey(MEMORIES, memory_id)
+
+
+def versions_path(memory_id: str) -> ItemPath:
+    """Where its earlier versions are."""
+    return ItemPath("memory_versions", (memory_id,))
+
+
+def version_key(memory_id: str, version: int) -> ItemKey:
+    """Where one of them is."""
+    return ItemKey(versions_path(memory_id), f"{version:08d}")
+
+
+def content_key(identity: str) -> ItemKey:
+    """Where the record of a content is (`memory.content_identity`)."""
+    return ItemKey(CONTENTS, identity)
+
+
+def memory_document(memory: Memory) -> dict[str, Any]:
+    """The stored form, with its format; what is None is left out."""
+    values = {name: _plain(getattr(memory, name)) for name in Memory.__slots__ if name != "lapses"}
+    if memory.lapses:
+        values["lapses"] = [lapse_document(lapse) for lapse in memory.lapses]
+    return {"format": FORMAT_VERSION, **{name: value for name, value in values.items() if value is not None}}
+
+
+def memory_in(document: Mapping[str, Any]) -> Memory:
+    """Reads the stored form. Raises StoredDataError where it cannot."""
+    try:
+        fields = dict(document)
+        if fields.pop("format") > FORMAT_VERSION:
+            raise StoredDataError("a memory of a newer format")
+        fields |= {name: from_iso(fields[name]) for name in _DATES if name in fields}
+        return Memory(
+            **fields
+            | {
+                "source": Source(fields["source"]),
+                "status": MemoryStatus(fields["status"]),
+                "origin": Origin(fields["origin"]),
+                "keywords": tuple(fields["keywords"]),
+                "source_event_ids": tuple(fields["source_event_ids"]),
+                "metadata": MappingProxyType(dict(fields["metadata"])),
+                "lapses": tuple(_lapse_in(lapse) for lapse in fields.get("lapses", ())),
+            }
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"a memory's record cannot be read: {type(error).__name__}") from error
+
+
+def fits(memory: Memory) -> bool:
+    """Whether it can be kept: control characters take six bytes each."""
+    return json_bytes(memory_document(memory)) <= MOST_BYTES
+
+
+def check_size(memory: Memory) -> None:
+    """Raises InvalidInput where it is too large to be kept."""
+    if not fits(memory):
+        raise InvalidInput(f"must be at most {MOST_BYTES} bytes of JSON, with keywords and metadata", ("content",))
+
+
+def lapse_document(lapse: Lapse) -> dict[str, Any]:
+    """A part that does not hold, as it is stored and shown."""
+    until = {"until": iso(lapse.until)} if lapse.until else {}
+    values = {"by": lapse.by, "start": lapse.start, "end": lapse.end, "since": iso(lapse.since), "rule": lapse.rule}
+    return values | until
+
+
+def _lapse_in(document: Mapping[str, Any]) -> Lapse:
+    dates = {name: from_iso(document[name]) for name in ("since", "until") if name in document}
+    return Lapse(**{**document, **dates})
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+TO_PROJECT = "memories"
+"""The queue of memories whose change the index may not show yet."""
+
+
+def changed_writes(item: Item, before: Memory, after: Memory, due: Due | None = None) -> list[ItemWrite]:
+    """Both, on condition that nobody changed it meanwhile. What was due stays due, until the index shows it."""
+    return [
+        ItemWrite(memory_key(after.id), memory_document(after), item.version, due or item.due),
+        ItemWrite(version_key(before.id, before.version), memory_document(before), ABSENT),
+    ]
+
+
+def shown_write(item: Item) -> ItemWrite:
+    """The same memory, no longer due; fails where it was changed meanwhile."""
+    return ItemWrite(item.key, item.value, item.version)
+
+
+def trace(scope: Scope, memory: Memory) -> dict[str, Any]:
+    """What an audit entry says of a memory: its id, its version and a keyed hash of its content."""
+    hashed = content_hash(scope.tenant, scope.user_id, memory.content)
+    return {"id": memory.id, "version": memory.version, "hash": hashed}
+
+
+_BAR = re.compile(r"_([a-z])")
+
+
+def memory_json(event: Event) -> dict[str, Any]:
+    """The record of the event, its names in camelCase: `conversationId`, `contentType`; `metadata` as it was given.
+
+    `holds_until` is derived from the words, and left out.
+    """
+    record = to_record(replace(event, holds_until=None))
+    return {_BAR.sub(lambda bar: bar.group(1).upper(), name): value for name, value in record.items()}

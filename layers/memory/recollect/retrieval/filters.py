@@ -1,0 +1,123 @@
+"""Which events a read may see, and for which reason another is dropped: one rule for every adapter and path."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.core.event import Event, Json, no_metadata
+from recollect.core.scope import Scope
+
+
+class DropReason(StrEnum):
+    """Why a record is not in a result (api.md, *Shapes*), in the order in which they are tried."""
+
+    DELETED = "deleted"
+    SCOPE = "scope"
+    PRIVATE = "private"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+    WINDOW = "window"
+    FILTER = "filter"
+    THRESHOLD = "threshold"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """Both ends inclusive; None is open (A-50)."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def contains(self, moment: datetime) -> bool:
+        """Whether the instant lies within."""
+        return (self.start is None or self.start <= moment) and (self.end is None or moment <= self.end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFilters:
+    """What a search asks of a record besides its words.
+
+    `now` decides expiry. `as_of` shows events up to it, `recorded_as_of` what had arrived by then; under either,
+    what was superseded is decided at read-back, so the arms let it pass. `tags`: all of them.
+    """
+
+    now: datetime
+    window: TimeWindow = TimeWindow()
+    as_of: datetime | None = None
+    recorded_as_of: datetime | None = None
+    include_superseded: bool = False
+    conversation_id: str | None = None
+    event_type: str | None = None
+    key: str | None = None
+    tags: tuple[str, ...] = ()
+    space_id: str | None = None
+    source: str | None = None
+    metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+
+    @property
+    def admits_superseded(self) -> bool:
+        """Whether an arm must let superseded records pass."""
+        return self.include_superseded or self.looks_back
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether it asks of the past: what held, or what was known."""
+        return self.as_of is not None or self.recorded_as_of is not None
+
+    @property
+    def moment(self) -> datetime:
+        """The instant that is asked about: `as_of`, else when the store is asked, or would have been."""
+        return self.as_of or self.recorded_as_of or self.now
+
+    @property
+    def latest(self) -> datetime | None:
+        """The last instant an event may have: the window's end or `as_of`, whichever is earlier."""
+        ends = [moment for moment in (self.window.end, self.as_of) if moment is not None]
+        return min(ends) if ends else None
+
+
+def drop_reason(scope: Scope, event: Event, filters: SearchFilters) -> DropReason | None:
+    """Why a search in this scope may not show the event; None where it may.
+
+    Under `as_of` or `recorded_as_of` supersession needs the key's history and is decided by `slots.current_at`.
+    """
+    if not scope.admits(event.persona_id, event.household_id):
+        return DropReason.SCOPE
+    if event.is_private:
+        return DropReason.PRIVATE
+    if event.expired(filters.now):
+        return DropReason.EXPIRED
+    if event.superseded_by is not None and not filters.admits_superseded:
+        return DropReason.SUPERSEDED
+    if not _in_time(event, filters):
+        return DropReason.WINDOW
+    return None if _fits(event, filters) else DropReason.FILTER
+
+
+def _in_time(event: Event, filters: SearchFilters) -> bool:
+    known = filters.recorded_as_of is None or event.recorded_at <= filters.recorded_as_of
+    return known and TimeWindow(filters.window.start, filters.latest).contains(event.timestamp)
+
+
+def _fits(event: Event, filters: SearchFilters) -> bool:
+    wanted = (
+        (filters.conversation_id, event.conversation_id),
+        (filters.event_type, event.event_type),
+        (filters.key, event.key),
+        (filters.space_id, event.space_id),
+        (filters.source, event.source),
+    )
+    return (
+        all(asked is None or asked == has for asked, has in wanted)
+        and set(filters.tags) <= set(event.tags)
+        and (not filters.metadata or set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata)))
+    )
+
+
+def metadata_facets(metadata: Mapping[str, Json]) -> tuple[str, ...]:
+    """One short hash for each top-level pair, so that an index can filter on any JSON value by equality."""
+    pairs = (json.dumps([name, value], sort_keys=True) for name, value in metadata.items())
+    return tuple(hashlib.sha256(pair.encode("utf-8", "surrogatepass")).hexdigest()[:24] for pair in pairs)

@@ -1,0 +1,293 @@
+"""Of two results that are alike the newer one first, where a question asks how things are now.
+
+"What is the deadline?" is answered by what was said of it last. No word of the question tells the two apart, and what
+no rule could settle keeps both; so the order does. A question about the past keeps the order of the signals.
+
+The order of search results: named signals over typed candidates, mixed by a policy with documented weights.
+
+Engines only nominate; this module decides, so that SQLite and OpenSearch give one order.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from heapq import nlargest
+from types import MappingProxyType
+
+from recollect.core.vectors import FloatArray, TokenVectors, cosine
+from recollect.retrieval.nomination import ASKING, Candidate, rank_order
+from recollect.retrieval.pooling import SimilarityScale, weighted_query_vector
+from recollect.retrieval.signals import (
+    Vectors,
+    answers_to,
+    beside_ones,
+    best_lent,
+    by_maximum,
+    distinct_part,
+    exchange_words,
+    lexical_scores,
+    named_dates,
+    named_speaker,
+    near_ones,
+    said_by_user,
+    similarities,
+    with_estimates,
+)
+from recollect.text.dates import date_hints
+from recollect.text.terms import TermStatistics
+
+AMONG = 15
+"""How many of the best are looked at."""
+
+ALIKE = 0.6
+"""The cosine from which two records count as alike: the measure of the default embedder's centred vectors."""
+
+_JUST_ABOVE = 1e-8
+_NOW = re.compile(r"\b(?:is|are|am|do|does|have|has|should|can|(?:what|who|where|how|when)'s)\b", re.IGNORECASE)
+_THEN = re.compile(
+    r"\b(?:did|was|were|had|would|ago|first|last|originally|previously|initially|earlier|used to|when (?:i|he|she)"
+    r"|(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_of_now(text: str) -> bool:
+    """Whether a question is in the present tense and names no time before; English alone is known."""
+    return _NOW.search(text) is not None and _THEN.search(text) is None
+
+
+def lifts_of_newer(candidates: Sequence[Candidate], scores: Sequence[float], text: str, lacking: float) -> list[float]:
+    """What raises each candidate just above the older one before it: 0 for most.
+
+    Both are of one speaker and alike, and the newer's score lacks at most the share `lacking` of the older's.
+    """
+    lifts = [0.0] * len(candidates)
+    if lacking <= 0 or not asks_of_now(text):
+        return lifts
+    places = range(len(candidates))
+    order = nlargest(AMONG, places, key=lambda place: rank_order(candidates[place], scores[place]))
+    for behind in range(1, len(order)):
+        first, second = order[behind - 1], order[behind]
+        near = scores[second] >= (1 - lacking) * scores[first]
+        if near and _is_newer_alike(candidates[first], candidates[second]):
+            lifts[second] = scores[first] - scores[second] + _JUST_ABOVE
+            order[behind - 1], order[behind] = second, first
+    return lifts
+
+
+def _is_newer_alike(first: Candidate, second: Candidate) -> bool:
+    newer = (second.timestamp, second.ref.id) > (first.timestamp, first.ref.id)
+    return newer and first.speaker == second.speaker and first.role == second.role and _are_alike(first, second)
+
+
+def _are_alike(first: Candidate, second: Candidate) -> bool:
+    if first.vector is None or second.vector is None:
+        return False
+    return round(cosine(first.vector, second.vector), 6) > ALIKE
+
+
+QUESTION_SHARE = 0.3
+"""What a record in which a user only asks keeps of each signal in hybrid mode.
+
+It is nearer to a question than any answer is, and states nothing. Only to what somebody else said beside it, which may
+be its answer, it lends its sum, and that whole.
+"""
+
+_BY_VECTOR = ("weighted_similarity", "distinct_similarity")
+
+
+class Mode(StrEnum):
+    """How a search ranks: all signals, the cosine alone, or BM25 alone."""
+
+    HYBRID = "hybrid"
+    SEMANTIC = "semantic"
+    LEXICAL = "lexical"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """The question as the ranker sees it; `tokens` are those of its text, where the embedder tells them."""
+
+    text: str
+    terms: tuple[str, ...]
+    vector: FloatArray | None
+    mode: Mode
+    tokens: TokenVectors | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingPolicy:
+    """Weights of the signals in hybrid mode; docs/adr/0003 holds the ablation behind them.
+
+    Of what was nominated the best has 1 in the first four, the others their share of it.
+
+    - `weighted_similarity`: the cosine of the record and the question, whose words count the more the rarer they are
+      in the user's records (the plain cosine where the embedder tells no tokens).
+    - `distinct_similarity`: the same by what of the question is not common to all that was nominated.
+      Of a record that has no vector yet, among others that have one, both are estimated by its words.
+    - `bm25`: the record's own words.
+    - `exchange_words`: its words, and those of the best record of its exchange.
+    - `named_date`: it was said on a date that the question names.
+    - `named_speaker`: it was said by the one person whom the question names.
+    - `said_by_user`: the user's own words, where an assistant speaks too.
+    - `exchange`: the share that it gets of the best sum of all these in its exchange, for an answer stands beside its
+      question, whatever the words. What stands alone gets it of its own sum, so that it is behind nothing for that.
+    - `beside`: the same of the best that stands at most two places away in its exchange: what is closer counts more.
+    - `newer_of_alike`: the share of an older one's score that a newer one like it may lack, to stand just above it
+      where the question asks how things are now (`newer_of_alike`).
+    """
+
+    weighted_similarity: float = 0.175
+    distinct_similarity: float = 0.075
+    bm25: float = 0.075
+    exchange_words: float = 0.05
+    named_date: float = 0.1
+    named_speaker: float = 0.1
+    said_by_user: float = 0.15
+    exchange: float = 0.2
+    beside: float = 0.2
+    newer_of_alike: float = 0.25
+
+
+class Row(Mapping[str, float]):
+    """One candidate's values out of columns that all share, less those that it does not have: most are never read."""
+
+    __slots__ = ("_columns", "_place")
+
+    def __init__(self, columns: Mapping[str, Sequence[float | None]], place: int) -> None:
+        self._columns = columns
+        self._place = place
+
+    def __getitem__(self, name: str) -> float:
+        value = self._columns[name][self._place]
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, values in self._columns.items() if values[self._place] is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its score, the raw signals, and each signal's share of the score."""
+
+    candidate: Candidate
+    score: float
+    signals: Mapping[str, float]
+    shares: Mapping[str, float]
+
+
+def rank(
+    candidates: Sequence[Candidate], query: Query, statistics: TermStatistics, policy: RankingPolicy
+) -> list[Ranked]:
+    """Best first; ties: newer first, then id (A-25)."""
+    lexical = lexical_scores(candidates, statistics, query.terms)
+    if query.mode is Mode.HYBRID:
+        ranked = _mixed(candidates, query, statistics, lexical, policy)
+    else:
+        name = "similarity" if query.mode is Mode.SEMANTIC else "bm25"
+        (similarity,) = similarities(Vectors.of(candidates), query.vector)
+        both = zip(candidates, similarity, lexical, strict=True)
+        ranked = [one for c, s, b in both if (one := _single(c, name, {"similarity": s, "bm25": b})) is not None]
+    return sorted(ranked, key=_order, reverse=True)
+
+
+def on_scale(ranked: Sequence[Ranked], scale: SimilarityScale, mode: Mode) -> tuple[Ranked, ...]:
+    """The same order with similarities in place of cosines, which stand beside them; in semantic mode as scores too."""
+    if scale.slope is None:
+        return tuple(ranked)
+    return tuple(_on_scale(one, scale, mode) for one in ranked)
+
+
+def _on_scale(ranked: Ranked, scale: SimilarityScale, mode: Mode) -> Ranked:
+    cosine = ranked.signals.get("similarity")
+    if cosine is None:
+        return ranked
+    similarity = round(scale.similarity(cosine), 6)
+    signals = {**ranked.signals, "similarity": similarity, "cosine": cosine}
+    return replace(ranked, signals=signals, score=similarity if mode is Mode.SEMANTIC else ranked.score)
+
+
+def _single(candidate: Candidate, name: str, raw: Mapping[str, float | None]) -> Ranked | None:
+    """Ranked by one signal alone; None where the candidate has no such signal. The others are there to be read."""
+    score = raw[name]
+    signals = {signal: value for signal, value in raw.items() if value is not None}
+    return None if score is None else Ranked(candidate, score, MappingProxyType(signals), MappingProxyType({name: 1.0}))
+
+
+def _mixed(
+    candidates: Sequence[Candidate],
+    query: Query,
+    statistics: TermStatistics,
+    lexical: Sequence[float],
+    policy: RankingPolicy,
+) -> list[Ranked]:
+    """The weighted sum of all signals, then a share of the best one of the exchange, and of those beside, on top."""
+    near, answers = near_ones(candidates), answers_to(candidates)
+    keeps = [QUESTION_SHARE if candidate.role == ASKING else 1.0 for candidate in candidates]
+    similarity, raw = _measures(candidates, query, statistics)
+    raw |= {"bm25": lexical, "exchange_words": exchange_words(lexical, best_lent(near, answers, lexical, keeps))}
+    normal = {name: by_maximum([max(0.0, value or 0.0) for value in values], keeps) for name, values in raw.items()}
+    known = [cosine is not None for cosine in similarity]
+    normal |= {name: with_estimates(normal[name], known, normal["bm25"]) for name in _BY_VECTOR}
+    hints = {
+        "named_date": named_dates(candidates, date_hints(query.text)),
+        "named_speaker": named_speaker(candidates, query.text),
+        "said_by_user": said_by_user(candidates),
+    }
+    parts = {name: _weighed(values, getattr(policy, name), keeps) for name, values in (normal | hints).items()}
+    sums = [sum(values) for values in zip(*parts.values(), strict=True)]
+    wholes = [total / keep for total, keep in zip(sums, keeps, strict=True)]
+    lifts = {
+        "exchange": best_lent(near, answers, wholes, keeps),
+        "beside": best_lent(beside_ones(candidates, near), answers, wholes, keeps),
+    }
+    parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
+    scores = [sum(values) for values in zip(*parts.values(), strict=True)]
+    parts["newer_of_alike"] = lifts_of_newer(candidates, scores, query.text, policy.newer_of_alike)
+    newer = [1.0 if lift else 0.0 for lift in parts["newer_of_alike"]]
+    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts, "newer_of_alike": newer})
+
+
+def _measures(
+    candidates: Sequence[Candidate], query: Query, statistics: TermStatistics
+) -> tuple[Sequence[float | None], dict[str, Sequence[float | None]]]:
+    """The plain cosines, which have no part in the score, and those that have."""
+    weighted = _weighted_vector(query, statistics)
+    vectors = Vectors.of(candidates)
+    asked = query.vector, weighted, distinct_part(vectors, weighted)
+    plain, of_words, of_the_rest = similarities(vectors, *asked)
+    return plain, {"weighted_similarity": of_words, "distinct_similarity": of_the_rest}
+
+
+def _weighted_vector(query: Query, statistics: TermStatistics) -> FloatArray | None:
+    if query.tokens is None or query.vector is None:
+        return query.vector
+    return weighted_query_vector(query.tokens, query.text, statistics)
+
+
+def _weighed(values: Sequence[float], weight: float, keeps: Sequence[float]) -> list[float]:
+    return [weight * value * share for value, share in zip(values, keeps, strict=True)]
+
+
+def _ranked(
+    candidates: Sequence[Candidate], parts: Mapping[str, list[float]], raw: Mapping[str, Sequence[float | None]]
+) -> list[Ranked]:
+    scores = [sum(values) for values in zip(*parts.values(), strict=True)]
+    return [
+        Ranked(candidate, score, Row(raw, place), Row(parts, place))
+        for place, (candidate, score) in enumerate(zip(candidates, scores, strict=True))
+    ]
+
+
+def _order(ranked: Ranked) -> tuple[float, datetime, str]:
+    return rank_order(ranked.candidate, ranked.score)

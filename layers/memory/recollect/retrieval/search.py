@@ -1,0 +1,130 @@
+"""Search: the use case behind `POST /v1/search`."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.memories.memory import Memory
+from recollect.memories.representation import as_it_stands
+from recollect.retrieval.filters import DropReason, drop_reason
+from recollect.retrieval.pipeline import Recall, Recalled, RecallRequest
+from recollect.retrieval.ranking import Mode, Ranked
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One record, why it is there, and its place (from 1); `memory` where one was made of it.
+
+    `replaces` are the older records for which it stands: what they said it replaced.
+    """
+
+    event: Event
+    memory: Memory | None
+    ranked: Ranked
+    place: int
+    replaces: tuple[EventRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDiagnostics:
+    """Counts over what was considered (A-30); `exact` is False where they are not of the whole scope.
+
+    `missing` names parts that did not answer, `fallback` what was used instead. `pending` counts the user's events
+    that wait to be projected, so for their vector; `tail_cut` says that they are more than the newest 100. In the cloud
+    no more than these are counted: then `pending` is at least so many.
+    """
+
+    matched_count: int
+    filtered_count: int
+    returned_count: int
+    dropped: Mapping[DropReason, int]
+    exact: bool
+    fallback: str | None
+    missing: tuple[str, ...]
+    tail: int
+    tail_cut: bool
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Results best first, and what happened on the way; `near_misses` come just behind, their places go on."""
+
+    results: tuple[SearchResult, ...]
+    diagnostics: SearchDiagnostics
+    near_misses: tuple[SearchResult, ...] = ()
+
+
+class SearchMemory:
+    """Recall, cut to the places asked for, with counts."""
+
+    def __init__(self, recall: Recall) -> None:
+        self._recall = recall
+
+    def __call__(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
+        """At most `request.wanted` results, ordered by score, ties newer first (A-25)."""
+        recalled = self._recall.conclude(self._recall.begin(scope, request))
+        results = _results(recalled, recalled.ranked[: request.wanted], 1)
+        near_misses = _results(recalled, recalled.near_misses, len(results) + 1)
+        return SearchAnswer(results, diagnose(scope, request, recalled, len(results)), near_misses)
+
+
+def _results(recalled: Recalled, ranked: Sequence[Ranked], first: int) -> tuple[SearchResult, ...]:
+    return tuple(_result(recalled, one, place) for place, one in enumerate(ranked, start=first))
+
+
+def _result(recalled: Recalled, ranked: Ranked, place: int) -> SearchResult:
+    event = recalled.events[ranked.candidate.ref.id]
+    memory = recalled.memories.get(event.id)
+    replaces = recalled.replaces.get(memory.id if memory else event.id, ())
+    return SearchResult(event, as_it_stands(memory, event) if memory else None, ranked, place, replaces)
+
+
+def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned: int) -> SearchDiagnostics:
+    """The engine's tally, plus the tail it does not count, minus what the records forbade at read-back.
+
+    An engine that counts the tail takes what has no vector yet for unlike: those vectors are made at read. Asked by
+    words alone it counts by them.
+    """
+    considered, dropped, exact = _tally(recalled)
+    dropped += Counter(recalled.dropped.values())
+    if recalled.nominations is None or not recalled.nominations.includes_tail:
+        reasons = [drop_reason(scope, event, request.filters) for event in recalled.tail_events]
+        considered += len(reasons)
+        dropped += Counter(reason for reason in reasons if reason is not None)
+        dropped[DropReason.THRESHOLD] += recalled.tail_unlike if request.min_similarity is not None else 0
+        exact = exact and not reasons
+    elif request.min_similarity is not None and request.mode is not Mode.LEXICAL:
+        dropped[DropReason.THRESHOLD] -= min(recalled.tail_alike, dropped[DropReason.THRESHOLD])
+    dropped[DropReason.SUPERSEDED] -= min(recalled.returned, dropped[DropReason.SUPERSEDED])
+    _count_as_matched(dropped, returned - (considered - dropped.total()))
+    filtered = min(dropped.total(), considered)
+    return SearchDiagnostics(
+        matched_count=considered - filtered,
+        filtered_count=filtered,
+        returned_count=returned,
+        dropped={reason: count for reason, count in dropped.items() if count},
+        exact=exact,
+        fallback=recalled.fallback,
+        missing=recalled.missing,
+        tail=len(recalled.tail_events),
+        tail_cut=recalled.tail_cut,
+        pending=recalled.pending,
+    )
+
+
+def _count_as_matched(dropped: Counter[DropReason], missing: int) -> None:
+    """What is shown was matched: the index may not know yet for which vector, or in whose place."""
+    for reason in (DropReason.SUPERSEDED, DropReason.THRESHOLD):
+        back = min(max(missing, 0), dropped[reason])
+        dropped[reason] -= back
+        missing -= back
+
+
+def _tally(recalled: Recalled) -> tuple[int, Counter[DropReason], bool]:
+    tally = recalled.nominations.tally if recalled.nominations else None
+    if tally is None:
+        return len(recalled.ranked) + len(recalled.dropped), Counter(), False
+    return tally.considered, Counter(tally.dropped), tally.exact

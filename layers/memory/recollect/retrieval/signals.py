@@ -1,0 +1,207 @@
+"""Signals of the ranking: pure functions over candidates, one number for each of them, in their order.
+
+A hint is 0 for all where the question or the records do not have what it looks for: no name, no date, no assistant.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy
+from numpy.typing import NDArray
+
+from recollect.core.vectors import FloatArray
+from recollect.retrieval.nomination import ASKING, Candidate
+from recollect.text.dates import DateHint
+from recollect.text.terms import TermStatistics, bm25_scores
+
+NEAR = timedelta(hours=1)
+"""How far apart two records of one conversation are at most to be of one exchange."""
+
+Near = NDArray[numpy.bool_]
+"""(candidates, candidates): which are of one exchange; each is of its own."""
+
+BESIDE = 2
+"""How many places apart two records are at most to stand beside each other, among the nominated of their exchange."""
+
+ENOUGH_TO_SHARE = 8
+"""Of how many vectors at least it can be told what they share."""
+
+_NOTHING_LEFT = 1e-3
+_OF_USERS = ("user", ASKING)
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vectors of candidates, side by side, with their lengths: made once for all that is asked of them.
+
+    `known` are the places, of `count`, of those that have one; `matrix` is (known, dimensions), None where none has.
+    """
+
+    count: int
+    known: tuple[int, ...]
+    matrix: FloatArray | None
+    lengths: FloatArray | None
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> "Vectors":
+        """Those of these candidates, in their order."""
+        found = [(place, c.vector) for place, c in enumerate(candidates) if c.vector is not None]
+        if not found:
+            return cls(len(candidates), (), None, None)
+        matrix = numpy.stack([vector for _, vector in found])
+        return cls(len(candidates), tuple(place for place, _ in found), matrix, _lengths(matrix))
+
+
+def similarities(vectors: Vectors, *asked: FloatArray | None) -> list[list[float | None]]:
+    """For each of the asked vectors the cosines of the candidates to it; None where either has no vector."""
+    return [_cosines(vectors, vector) for vector in asked]
+
+
+def _cosines(vectors: Vectors, vector: FloatArray | None) -> list[float | None]:
+    found: list[float | None] = [None] * vectors.count
+    if vector is None or vectors.matrix is None or vectors.lengths is None:
+        return found
+    norms = vectors.lengths * numpy.linalg.norm(vector)
+    cosines = numpy.round((vectors.matrix @ vector / numpy.where(norms == 0, 1, norms)).astype(numpy.float64), 6)
+    for place, cosine in zip(vectors.known, cosines.tolist(), strict=True):
+        found[place] = cosine
+    return found
+
+
+def distinct_part(vectors: Vectors, vector: FloatArray | None) -> FloatArray | None:
+    """The question's vector less its part along the mean direction of what was nominated, which tells none apart.
+
+    As it is where fewer than `ENOUGH_TO_SHARE` have a vector; zero where they share all of it. What is of that mean,
+    as greetings and general talk are, comes near every question: by what is left the particular is found.
+    """
+    if vector is None or vectors.matrix is None or vectors.lengths is None or len(vectors.known) < ENOUGH_TO_SHARE:
+        return vector
+    whole = (vectors.matrix / numpy.where(vectors.lengths == 0, 1, vectors.lengths)[:, None]).sum(axis=0)
+    shared = whole / (float(numpy.linalg.norm(whole)) or 1.0)
+    left: FloatArray = vector - (vector @ shared) * shared
+    return left if numpy.linalg.norm(left) > _NOTHING_LEFT * numpy.linalg.norm(vector) else left * 0
+
+
+def _lengths(matrix: FloatArray) -> FloatArray:
+    found: FloatArray = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix))
+    return found
+
+
+def lexical_scores(candidates: Sequence[Candidate], statistics: TermStatistics, terms: Sequence[str]) -> list[float]:
+    """BM25 of each candidate's own text."""
+    return bm25_scores(statistics, ((c.counts, c.length) for c in candidates), terms)
+
+
+def near_ones(candidates: Sequence[Candidate]) -> Near:
+    """Which candidates stand in one exchange: the same conversation, at most `NEAR` apart.
+
+    Only what was nominated is looked at. Reading the true neighbours besides, two turns either side, moved recall on
+    the dev sets by less than their noise: what helps the question is nominated itself.
+    """
+    names = {name: number for number, name in enumerate(dict.fromkeys(c.conversation_id for c in candidates))}
+    conversation = numpy.array([names[c.conversation_id] for c in candidates], dtype=numpy.int64)
+    said_at = numpy.array([c.ref.timestamp.timestamp() for c in candidates], dtype=numpy.float64)
+    near: Near = (conversation[:, None] == conversation) & (abs(said_at[:, None] - said_at) <= NEAR.total_seconds())
+    return near
+
+
+def beside_ones(candidates: Sequence[Candidate], near: Near) -> Near:
+    """Which of an exchange stand beside each other: at most `BESIDE` places apart in the order said.
+
+    Places are counted among what was nominated, so that nothing is read for it; of one instant the ids tell the order.
+    """
+    said = sorted((c.conversation_id, c.ref.timestamp, c.ref.id, place) for place, c in enumerate(candidates))
+    order = numpy.empty(len(candidates), dtype=numpy.int64)
+    order[[place for _, _, _, place in said]] = numpy.arange(len(candidates))
+    beside: Near = near & (abs(order[:, None] - order) <= BESIDE)
+    return beside
+
+
+def best_near(near: Near, values: Sequence[float]) -> list[float]:
+    """The greatest of these values in each candidate's exchange, at least 0; its own where it stands alone."""
+    if not len(values):
+        return []
+    among = numpy.where(near, numpy.array(values, dtype=numpy.float64), 0.0)
+    found: list[float] = numpy.maximum(among.max(axis=1), 0.0).tolist()
+    return found
+
+
+def answers_to(candidates: Sequence[Candidate]) -> Near:
+    """Which may answer which: another voice said it. An assistant is a voice, and each speaker who has a name."""
+    voices = [("bot" if c.role == "bot" else "user", c.speaker) for c in candidates]
+    numbers = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
+    said_by = numpy.array([numbers[voice] for voice in voices], dtype=numpy.int64)
+    other: Near = said_by[:, None] != said_by
+    return other
+
+
+def best_lent(near: Near, answers: Near, values: Sequence[float], keeps: Sequence[float]) -> list[float]:
+    """`best_near`, where a record that only asks, and so keeps less than all, lends to what may answer it alone."""
+    if all(share >= 1 for share in keeps):
+        return best_near(near, values)
+    states = numpy.array(keeps) >= 1
+    return best_near(near & (states[None, :] | answers), values)
+
+
+def exchange_words(lexical: Sequence[float], lent: Sequence[float]) -> list[float]:
+    """The words of an exchange: BM25 of the candidate and of the best other one, or of itself if it is the best."""
+    return [own + other for own, other in zip(lexical, lent, strict=True)]
+
+
+def named_dates(candidates: Sequence[Candidate], hints: Sequence[DateHint]) -> list[float]:
+    """How narrow a date of the question the record falls into: 1 for a day, less for a month or a year."""
+    if not hints:
+        return [0.0] * len(candidates)
+    return [max((hint.weight for hint in hints if hint.holds(c.timestamp)), default=0.0) for c in candidates]
+
+
+def named_speaker(candidates: Sequence[Candidate], text: str) -> list[float]:
+    """1 for what the one person said whom the question names; all 0 where it names none or several."""
+    asked = text.casefold()
+    speakers = {c.speaker for c in candidates if c.speaker}
+    named = {speaker for speaker in speakers if _mentions(asked, speaker.casefold())}
+    return [1.0 if len(named) == 1 and c.speaker in named else 0.0 for c in candidates]
+
+
+def _mentions(text: str, name: str) -> bool:
+    position = text.find(name)
+    while position >= 0:
+        before, after = text[position - 1 : position], text[position + len(name) : position + len(name) + 1]
+        if not before.isalnum() and not after.isalnum():
+            return True
+        position = text.find(name, position + 1)
+    return False
+
+
+def said_by_user(candidates: Sequence[Candidate]) -> list[float]:
+    """1 for the user's own words, where an assistant is among the candidates; else all 0."""
+    if all(c.role in _OF_USERS for c in candidates):
+        return [0.0] * len(candidates)
+    return [1.0 if c.role in _OF_USERS else 0.0 for c in candidates]
+
+
+def by_maximum(values: Sequence[float], keeps: Sequence[float]) -> list[float]:
+    """Each value as a share of the greatest, at most 1; all 0 where none is above 0.
+
+    A value sets the scale by the share that it keeps: a question asked before is no full measure of what is stated.
+
+    The scale's zero is "not alike at all" and "no such word", not the weakest nomination: so it does not depend on how
+    far down an engine happened to read.
+    """
+    high = max((value * share for value, share in zip(values, keeps, strict=True)), default=0.0)
+    return [min(value / high, 1.0) if high > 0 else 0.0 for value in values]
+
+
+def with_estimates(shares: Sequence[float], known: Sequence[bool], words: Sequence[float]) -> list[float]:
+    """The shares of a similarity, those that are not known estimated by the words.
+
+    A record whose vector is not made yet is not unlike the question: taken for 0 it would stand behind whatever has a
+    vector. It gets the mean of the known ones, and of what that lacks to the best as much as `words`, its share of the
+    best BM25, says. Where all are known, or none is, they stay as they are.
+    """
+    if all(known) or not any(known):
+        return list(shares)
+    usual = sum(share for share, is_known in zip(shares, known, strict=True) if is_known) / sum(known)
+    both = zip(shares, known, words, strict=True)
+    return [share if is_known else usual + (1 - usual) * word for share, is_known, word in both]

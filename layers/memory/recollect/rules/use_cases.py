@@ -1,0 +1,163 @@
+"""The rules of a tenant: the deployment's, with the tenant's own merged over them.
+
+The tenant's own are one item, read with each request, so that a change holds from the next one on. What was stored
+under other bounds (by an older version, or a newer one) never stops a request: what can be read of it holds, the rest
+is left out, logged and listed by `GET /v1/rules`.
+
+Analyze: what ingest and retrieval would decide of a text, storing nothing.
+"""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from recollect.core.errors import InvalidInput, VersionMismatch
+from recollect.core.items import ABSENT, Item, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.intent.analysis import QueryAnalysis, analyze
+from recollect.ports import Items, Pending
+from recollect.rules.groups import Rules
+from recollect.rules.importance import (
+    content_type_of,
+    extract_tags,
+    importance_keywords,
+    needs_web_search,
+    score,
+    web_search_keywords,
+)
+from recollect.rules.reading import RulesReading, read_rules, read_rules_json
+from recollect.rules.values import RuleFault
+
+OWN_RULES = ItemKey(ItemPath("rules"), "own")
+_DOCUMENT = "document"
+_PARSED_AT_MOST = 256
+_LOG = logging.getLogger(__name__)
+
+GivenRules: TypeAlias = Rules | Pending[Rules]
+"""Rules, or a read of them that may still be under way."""
+
+
+def settled(rules: GivenRules) -> Rules:
+    """The rules; waits for them. Raises what reading them raised."""
+    return rules if isinstance(rules, Rules) else rules.result()
+
+
+@dataclass(frozen=True, slots=True)
+class TenantRules:
+    """Rules that hold for a tenant; its `own` document, empty for none; what of it is `ignored` and why."""
+
+    rules: Rules
+    own: Mapping[str, Any]
+    ignored: tuple[RuleFault, ...] = ()
+    updated_at: datetime | None = None
+
+
+class KeepRules:
+    """Reads and replaces tenants' own rules."""
+
+    def __init__(self, items: Items, deployment: Rules) -> None:
+        self._items = items
+        self._deployment = deployment
+        self._parsed = lru_cache(_PARSED_AT_MOST)(self._parse)
+
+    def resolved(self, tenant: str) -> Rules:
+        """The rules that hold for a tenant: one consistent read; equal documents are parsed once."""
+        item = self._item(tenant)
+        return self._parsed(_text_of(item)).rules if item else self._deployment
+
+    def read(self, tenant: str) -> TenantRules:
+        """The same with the tenant's own, and what of them cannot be read."""
+        item = self._item(tenant)
+        return self._described(item) if item else TenantRules(self._deployment, {})
+
+    def replace(self, tenant: str, document: Mapping[str, Any], now: datetime, expected: str | None) -> TenantRules:
+        """Takes the place of the tenant's own as a whole; an empty document removes them.
+
+        `expected`: the version that the resolved rules must have; None for any. Raises VersionMismatch, and
+        InvalidInput with the first path that is wrong.
+        """
+        self._check(document)
+        stored = self._item(tenant) if expected is not None else None
+        if expected is not None and self._version(stored) != expected:
+            raise VersionMismatch("the rules changed since they were read")
+        version = None if expected is None else stored.version if stored else ABSENT
+        value = {_DOCUMENT: json.dumps(document, ensure_ascii=False)} if document else None
+        (item,) = self._items.write(of_tenant(tenant), [ItemWrite(OWN_RULES, value, version)], now)
+        return self._described(item) if item else TenantRules(self._deployment, {})
+
+    def _check(self, document: Mapping[str, Any]) -> None:
+        for fault in read_rules(document, self._deployment).faults:
+            raise InvalidInput(fault.message, fault.path)
+
+    def _item(self, tenant: str) -> Item | None:
+        return self._items.get(of_tenant(tenant), [OWN_RULES]).get(OWN_RULES)
+
+    def _version(self, item: Item | None) -> str:
+        return (self._parsed(_text_of(item)).rules if item else self._deployment).version
+
+    def _described(self, item: Item) -> TenantRules:
+        reading, own = self._parsed(_text_of(item)), _object_in(_text_of(item))
+        return TenantRules(reading.rules, own, reading.faults, item.updated_at)
+
+    def _parse(self, text: str) -> RulesReading:
+        reading = read_rules_json(text, self._deployment)
+        if reading.faults:
+            found = {"faults": len(reading.faults), "rules_version": reading.rules.version}
+            _LOG.warning("parts of a tenant's rules cannot be read and are left out", extra=found)
+        return reading
+
+
+def _text_of(item: Item) -> str:
+    # As text: no engine keeps the order of an object's names, which is a rule for tags (K-50).
+    text = item.value.get(_DOCUMENT)
+    return text if isinstance(text, str) else ""
+
+
+def _object_in(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyzeRequest:
+    """A text, and what is known around it; `content_type` absent is userinput."""
+
+    text: str
+    content_type: str | None = None
+    history: Sequence[str] = ()
+    spaces: Sequence[str] = ()
+    categories: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextAnalysis:
+    """The decisions of the rules, each with what led to it."""
+
+    content_type: str
+    importance: float
+    importance_keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    needs_web_search: bool
+    web_search_keywords: tuple[str, ...]
+    query: QueryAnalysis
+
+
+def analyze_text(request: AnalyzeRequest, now: datetime, rules: Rules) -> TextAnalysis:
+    """Applies K-01 to K-14, K-38 to K-53 and the query analysis of R-08."""
+    given = "userinput" if request.content_type is None else request.content_type
+    content_type = content_type_of(given)
+    return TextAnalysis(
+        content_type=content_type,
+        importance=score(request.text, content_type, rules),
+        importance_keywords=importance_keywords(request.text, rules),
+        tags=extract_tags(request.text, rules),
+        needs_web_search=needs_web_search(request.text, rules),
+        web_search_keywords=web_search_keywords(request.text, rules),
+        query=analyze(request.text, request.history, request.spaces, request.categories, now, rules),
+    )

@@ -1,0 +1,313 @@
+"""What a value of a rule may be: how it is read from JSON, and its bounds in words.
+
+A value that breaks its bounds is reported at its place, and the one before it stays (`Place.refuse`).
+
+Option groups of arbitration, merging and detection: declared once, read from JSON by the documents' own names.
+
+Inside a field has a Python name (`merge_threshold`), outside that of the documents (`mergeThreshold`). Each carries
+its bounds and its meaning, from which it is read here and described to the document of the surface.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any, Protocol, TypeVar
+
+MOST_FAULTS = 100
+MOST_TEXTS = 1_000
+LONGEST_TEXT_BYTES = 256
+LONGEST_NAME_BYTES = 128
+_SHOWN_CHARACTERS = 64
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFault:
+    """What is wrong at a path of a rules document, in words that repeat no value."""
+
+    path: Path
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a document that is being read, and the faults found so far, at most 100."""
+
+    path: Path = ()
+    faults: list[RuleFault] = field(default_factory=list)
+
+    def inside(self, step: str | int) -> "Place":
+        """A part of it; a name is cut, and such that it can be written as UTF-8."""
+        shown = step[:_SHOWN_CHARACTERS].encode("utf-8", "replace").decode() if isinstance(step, str) else step
+        return Place((*self.path, shown), self.faults)
+
+    def refuse(self, message: str) -> None:
+        """Reports a fault here."""
+        if len(self.faults) < MOST_FAULTS:
+            self.faults.append(RuleFault(self.path, message))
+
+
+class Kind(Protocol):
+    """A kind of value."""
+
+    @property
+    def bounds(self) -> str:
+        """What it may be, in a few words: what the documentation says."""
+
+    def read(self, value: Any, before: Any, place: Place) -> Any:
+        """The value as the rules hold it; `before` where it breaks the bounds, which is then reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or false."""
+
+    @property
+    def bounds(self) -> str:
+        """What it may be."""
+        return "true or false"
+
+    def read(self, value: Any, before: Any, place: Place) -> Any:
+        """The flag."""
+        if isinstance(value, bool):
+            return value
+        place.refuse("must be true or false")
+        return before
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number, ends inclusive; true and false are none.
+
+    `whole`: without a fraction; `above`: more than the minimum; `optional`: or null.
+    """
+
+    minimum: float
+    maximum: float
+    whole: bool = False
+    above: bool = False
+    optional: bool = False
+
+    @property
+    def bounds(self) -> str:
+        """What it may be."""
+        sort = "whole number" if self.whole else "number"
+        least = "above " if self.above else ""
+        null = ", or null" if self.optional else ""
+        return f"{sort}, {least}{self.minimum:g} to {self.maximum:.15g}{null}"
+
+    def read(self, value: Any, before: Any, place: Place) -> Any:
+        """The number; a whole one as int, any other as float."""
+        if value is None and self.optional:
+            return None
+        allowed = int if self.whole else int | float
+        if isinstance(value, bool) or not isinstance(value, allowed) or not self._holds(value):
+            place.refuse(f"must be a {self.bounds}")
+            return before
+        return value if self.whole else float(value)
+
+    def _holds(self, value: float) -> bool:
+        if isinstance(value, float) and not math.isfinite(value):
+            return False
+        return self.minimum <= value <= self.maximum and not (self.above and value == self.minimum)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of these words."""
+
+    names: tuple[str, ...]
+
+    @property
+    def bounds(self) -> str:
+        """What it may be."""
+        return f"one of {', '.join(self.names)}"
+
+    def read(self, value: Any, before: Any, place: Place) -> Any:
+        """The word."""
+        if isinstance(value, str) and value in self.names:
+            return value
+        place.refuse(f"must be {self.bounds}")
+        return before
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Several of these words; `optional`: or null."""
+
+    names: tuple[str, ...]
+    optional: bool = False
+
+    @property
+    def bounds(self) -> str:
+        """What it may be."""
+        return f"list of {', '.join(self.names)}{', or null' if self.optional else ''}"
+
+    def read(self, value: Any, before: Any, place: Place) -> Any:
+        """The words, in their order."""
+        if value is None and self.optional:
+            return None
+        if not _is_list(value, len(self.names), place):
+            return before
+        return _each(Choice(self.names), value, before, place)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Words and phrases, none of them blank; the list takes the place of the one before."""
+
+    @property
+    def bounds(self) -> str:
+        """What it may be."""
+        return "list of texts"
+
+    def read(self, value: Any, before: Any, place: Place) -> Any:
+        """The texts, as they are written."""
+        return _each(_Text(), value, before, place) if _is_list(value, MOST_TEXTS, place) else before
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Names with values of one kind, merged by name over those before; `names`: the only ones, empty: any."""
+
+    values: Kind
+    names: tuple[str, ...] = ()
+    most: int = 200
+
+    @property
+    def bounds(self) -> str:
+        """What it may be."""
+        names = ", ".join(self.names) or "any name"
+        return f"{names}: {self.values.bounds}"
+
+    def read(self, value: Any, before: Mapping[str, Any], place: Place) -> Any:
+        """The table before, with these names replaced and added at its end."""
+        if not is_object(value, place):
+            return before
+        if len(value) > self.most:
+            place.refuse(f"must have at most {self.most} names")
+            return before
+        known = [name for name in value if self._is_name(name, place.inside(name))]
+        read = {name: self.values.read(value[name], None, place.inside(name)) for name in known}
+        return {**before, **{name: one for name, one in read.items() if one is not None}}
+
+    def _is_name(self, name: str, place: Place) -> bool:
+        fault = text_fault(name, LONGEST_NAME_BYTES)
+        if self.names and name not in self.names:
+            fault = f"unknown name: one of {', '.join(self.names)}"
+        if fault:
+            place.refuse(fault)
+        return not fault
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    @property
+    def bounds(self) -> str:
+        return "text"
+
+    def read(self, value: Any, before: Any, place: Place) -> Any:
+        fault = text_fault(value, LONGEST_TEXT_BYTES)
+        if fault:
+            place.refuse(fault)
+        return before if fault else value
+
+
+def is_object(value: Any, place: Place) -> bool:
+    """Whether it is a JSON object; else that is reported."""
+    if not isinstance(value, dict):
+        place.refuse("must be an object")
+    return isinstance(value, dict)
+
+
+def text_fault(value: Any, most_bytes: int) -> str | None:
+    """What is wrong with a text; None where nothing is."""
+    if not isinstance(value, str):
+        return "must be text"
+    if not value.strip():
+        return "must not be blank"
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        return "has half of a surrogate pair, which is no Unicode text"
+    return f"must be at most {most_bytes} bytes of UTF-8" if size > most_bytes else None
+
+
+def _is_list(value: Any, most: int, place: Place) -> bool:
+    if not isinstance(value, list):
+        place.refuse("must be a list")
+        return False
+    if len(value) > most:
+        place.refuse(f"must have at most {most} entries")
+    return len(value) <= most
+
+
+def _each(kind: Kind, values: Iterable[Any], before: Any, place: Place) -> Any:
+    """All of them, or, where one is wrong, the list before: half a list is nobody's wish."""
+    read = tuple(kind.read(value, None, place.inside(position)) for position, value in enumerate(values))
+    return before if None in read else read
+
+
+TOLERANCE = 1e-9
+"""Within which two numbers count as equal (P-11)."""
+
+OptionsT = TypeVar("OptionsT")
+
+_BAR = re.compile(r"_([a-z])")
+
+
+def option(kind: Kind, default: Any, meaning: str) -> Any:
+    """A single option."""
+    return field(default=default, metadata={"kind": kind, "meaning": meaning})
+
+
+def grouped(meaning: str) -> Mapping[str, Any]:
+    """What a field says of itself that holds a group of options inside of another one."""
+    return {"group": True, "meaning": meaning}
+
+
+def option_name(one: "Field[Any]") -> str:
+    """How an option is called outside: `merge_threshold` is `mergeThreshold`."""
+    return _BAR.sub(lambda bar: bar.group(1).upper(), one.name)
+
+
+def option_names(options: Any) -> tuple[str, ...]:
+    """The outside names of a group of options."""
+    return tuple(option_name(one) for one in fields(options))
+
+
+def read_options(document: Any, before: OptionsT, place: Place) -> OptionsT:
+    """The options of a JSON object merged over those before; what is wrong is reported at its path and left out."""
+    if not is_object(document, place):
+        return before
+    known: dict[str, Field[Any]] = {option_name(one): one for one in fields(before)}  # type: ignore[arg-type]
+    refuse_unknown(document, known, place)
+    named = {name: one for name, one in known.items() if name in document}
+    read = {one.name: _read(one, document[name], before, place.inside(name)) for name, one in named.items()}
+    return replace(before, **read)  # type: ignore[type-var]
+
+
+def options_document(options: Any) -> dict[str, Any]:
+    """Options as a JSON object, which reads back as the same."""
+    return {option_name(one): _plain(one, getattr(options, one.name)) for one in fields(options)}
+
+
+def refuse_unknown(document: Mapping[str, Any], known: Any, place: Place) -> None:
+    """Reports every name that is not known."""
+    for name in document:
+        if name not in known:
+            place.inside(name).refuse("unknown name")
+
+
+def _read(one: "Field[Any]", value: Any, options: Any, place: Place) -> Any:
+    before = getattr(options, one.name)
+    if "group" in one.metadata:
+        return read_options(value, before, place)
+    kind: Kind = one.metadata["kind"]
+    return kind.read(value, before, place)
+
+
+def _plain(one: "Field[Any]", value: Any) -> Any:
+    return options_document(value) if "group" in one.metadata else value

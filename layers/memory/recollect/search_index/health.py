@@ -1,0 +1,247 @@
+"""Readiness: whether each part answers, and what it says of itself (A-35, A-56).
+
+Whether searches find all that they should: the index's part of readiness (A-34, A-35).
+
+Whether an index that was just built shows what was put there: by count, and by a sample that is searched for.
+
+Watches the index: a warning is published where it is too full or takes writes slowly (A-38).
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from recollect.core.errors import RecollectError
+from recollect.core.event import EventRef
+from recollect.core.ids import IdSource
+from recollect.core.items import of_tenant
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, cosine
+from recollect.ports import Publisher, SearchIndex, Timeline
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import NominationRequest
+from recollect.rules.groups import Rules
+from recollect.search_index.generations import IndexStates
+from recollect.search_index.state import INCOMPLETE, LOST, NOT_WARM, OTHER_GENERATION, UNFINISHED
+from recollect.timeline.bus import semantic_warning
+from recollect.timeline.listing import KnownUsers
+
+
+@dataclass(frozen=True, slots=True)
+class PartState:
+    """One part: ready or not, and a line about it."""
+
+    ready: bool
+    detail: str
+    pending: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """All parts by name; ready when every one is."""
+
+    parts: Mapping[str, PartState]
+
+    @property
+    def ready(self) -> bool:
+        """Whether queries and writes are fully served."""
+        return all(part.ready for part in self.parts.values())
+
+
+class CheckReadiness:
+    """Asks each part; one that raises is not ready, and its error's sentence says why."""
+
+    def __init__(self, checks: Mapping[str, Callable[[], PartState]]) -> None:
+        self._checks = checks
+
+    def __call__(self) -> Readiness:
+        """The state of all parts now."""
+        return Readiness({name: self._state(check) for name, check in self._checks.items()})
+
+    @staticmethod
+    def _state(check: Callable[[], PartState]) -> PartState:
+        try:
+            return check()
+        except RecollectError as error:
+            return PartState(False, str(error))
+
+
+MOST_TENANTS = 50
+_LOOKED_INTO = 5
+_USERS = 5
+_TOLD = {
+    OTHER_GENERATION: "with another embedder's, so by words alone",
+    LOST: "lost",
+    UNFINISHED: "unfinished",
+    INCOMPLETE: "where vectors are missing",
+}
+
+
+class CheckIndex:
+    """Looks at the pointers of the first 50 tenants, and into the indexes of the first 5 of them."""
+
+    def __init__(
+        self,
+        check: Callable[[], PartState],
+        index: SearchIndex,
+        states: IndexStates,
+        users: KnownUsers,
+        timeline: Timeline,
+    ) -> None:
+        self._check = check
+        self._index = index
+        self._states = states
+        self._users = users
+        self._timeline = timeline
+
+    def __call__(self) -> PartState:
+        """Not ready while a tenant's index is another embedder's, was lost, or is empty where records are.
+
+        `pending`: tenants whose index must be made anew. Raises NotReady and Unavailable.
+        """
+        part = self._check()
+        lagging = self.lagging()
+        if not lagging:
+            return part
+        reasons = Counter(lagging.values())
+        told = ", ".join(f"{count} {_TOLD[reason]}" for reason, count in sorted(reasons.items()))
+        detail = f"{part.detail}; tenants whose index is to be made anew by the job reindex: {told}"
+        return PartState(part.ready and not reasons.keys() & NOT_WARM, detail, len(lagging))
+
+    def lagging(self, most_tenants: int = MOST_TENANTS) -> dict[str, str]:
+        """Tenants whose index must be made anew, of so many, and why: words of `index_state`."""
+        identity, generation = self._index.identity(), self._index.generation
+        found = {}
+        for place, (tenant, state) in enumerate(islice(self._states.all(), most_tenants)):
+            reason = state.lags(generation, identity)
+            if reason is None and place < _LOOKED_INTO and self._is_empty(tenant):
+                reason = LOST
+            if reason is not None:
+                found[tenant] = reason
+        return found
+
+    def _is_empty(self, tenant: str) -> bool:
+        """Whether the index has nothing of the tenant, though there are records."""
+        if self._index.count(of_tenant(tenant)).documents:
+            return False
+        users = self._users.page(tenant, _USERS, None).user_ids
+        return any(self._timeline.records(Scope(tenant, user_id), 1, None).events for user_id in users)
+
+
+_ALIKE = 0.99
+_NEAREST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A record whose document was put, with its vector."""
+
+    ref: EventRef
+    vector: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`whole`: nothing is missing. `too_many`: there are documents of what is not, or of what came meanwhile."""
+
+    whole: bool
+    too_many: bool
+
+
+class CheckRebuilt:
+    """Of one user, after the last page was shown."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
+
+    def __call__(self, scope: Scope, documents: int, sample: Sample | None, now: datetime) -> Checked:
+        """`documents` is how many were put; the sample must be among what is nearest to its own vector."""
+        shown = self._index.count(scope).documents
+        found = sample is None or self._is_found(scope, sample, now)
+        return Checked(whole=shown >= documents and found, too_many=shown > documents)
+
+    def _is_found(self, scope: Scope, sample: Sample, now: datetime) -> bool:
+        """As near counts, too: several records may have one text."""
+        filters = SearchFilters(now=now, include_superseded=True)
+        nominations = self._index.nominate(
+            scope, NominationRequest(filters=filters, limit=_NEAREST, vector=sample.vector)
+        )
+        return any(
+            hit.ref == sample.ref or (hit.vector is not None and cosine(hit.vector, sample.vector) >= _ALIKE)
+            for hit in nominations.hits
+        )
+
+
+OVER_CAPACITY = "index_capacity_exceeded"
+SLOW_WRITES = "slow_index_writes"
+WARNING, CRITICAL = "warning", "critical"
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchPolicy:
+    """A call that takes `slow_seconds` and more is slow; twice the capacity is critical.
+
+    The same warning of a tenant is published once in `quiet_seconds` by a process.
+    """
+
+    slow_seconds: float = 5.0
+    quiet_seconds: float = 300.0
+    critical_share: float = 2.0
+
+
+class WatchIndex:
+    """Called after each write to the index. A warning that cannot be published never fails the write."""
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        publisher: Publisher,
+        rules: Callable[[str], Rules],
+        ids: IdSource,
+        clock: Callable[[], datetime],
+        policy: WatchPolicy | None = None,
+    ) -> None:
+        self._index = index
+        self._publisher = publisher
+        self._rules = rules
+        self._ids = ids
+        self._clock = clock
+        self._policy = policy or WatchPolicy()
+        self._warned: dict[tuple[str, str], float] = {}
+
+    def __call__(self, written: Mapping[str, int], seconds: float) -> None:
+        """`written`: documents by tenant, of a call that took so long."""
+        for tenant in written:
+            try:
+                if seconds >= self._policy.slow_seconds:
+                    self._warn(tenant, WARNING, SLOW_WRITES)
+                self._check_capacity(tenant)
+            except RecollectError as error:
+                _LOG.warning("the index could not be watched", extra={"error": type(error).__name__})
+
+    def _check_capacity(self, tenant: str) -> None:
+        capacity = self._rules(tenant).limits.index_capacity
+        if capacity is None or self._is_quiet(tenant, OVER_CAPACITY):
+            return
+        documents = self._index.count(of_tenant(tenant)).documents
+        if documents > capacity:
+            severity = CRITICAL if documents > capacity * self._policy.critical_share else WARNING
+            self._warn(tenant, severity, OVER_CAPACITY)
+
+    def _is_quiet(self, tenant: str, reason: str) -> bool:
+        warned_at = self._warned.get((tenant, reason))
+        return warned_at is not None and time.monotonic() - warned_at < self._policy.quiet_seconds
+
+    def _warn(self, tenant: str, severity: str, reason: str) -> None:
+        if self._is_quiet(tenant, reason):
+            return
+        now = self._clock()
+        warning_id = self._ids.seed(int(now.timestamp() * 1000)).nth(0)
+        _LOG.warning("the index needs attention", extra={"severity": severity, "reason": reason})
+        if not self._publisher.publish(tenant, [semantic_warning(warning_id, severity, reason, now)]):
+            self._warned[tenant, reason] = time.monotonic()

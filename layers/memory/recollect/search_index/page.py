@@ -1,0 +1,138 @@
+"""A snapshot of an index: the vectors of a user's records, by generation (A-36, A-37).
+
+| object of the tenant                                                      | content                            |
+|---------------------------------------------------------------------------|------------------------------------|
+| `semantic-index/{generation}/{user hash}/{rotation}/{first}-{n}.vectors`  | up to 500 records' vectors         |
+| `semantic-index/{generation}/{user hash}/{rotation}/whole`                | nothing: written last              |
+
+`first` is the instant of the first record in microseconds: so the object that may hold a record is found by the
+record's own place. What else an index holds is made of the records themselves. A vector names the words it was made
+of by a hash: after an edit it is made anew.
+
+What the index is told of an event.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from recollect.archive.segments import user_hash
+from recollect.core.errors import InvalidInput
+from recollect.core.event import Event, EventRef, Role
+from recollect.core.scope import Scope
+from recollect.core.time import microseconds
+from recollect.core.vectors import FloatArray, pack_vector, unpack_vector
+from recollect.retrieval.filters import metadata_facets
+from recollect.retrieval.nomination import ASKING, IndexDocument
+from recollect.text.sentences import only_asks
+from recollect.text.terms import terms
+
+FOLDER = "semantic-index/"
+WHOLE = "whole"
+SUFFIX = ".vectors"
+_DIGITS = 20
+_PLAIN = re.compile(r"[a-z0-9_-][a-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptVector:
+    """A record's vector and the hash of the words that it was made of."""
+
+    event_id: str
+    words: str
+    vector: FloatArray
+
+
+def words_hash(passage: str) -> str:
+    """16 hex digits that tell one text from another."""
+    return hashlib.sha256(passage.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def index_folder(generation: str, user_id: str | None = None) -> str:
+    """How the names of a generation's objects begin, or of one user's in it."""
+    safe = generation if _PLAIN.fullmatch(generation) else "~" + hashlib.sha256(generation.encode()).hexdigest()[:16]
+    return f"{FOLDER}{safe}/" + (f"{user_hash(user_id)}/" if user_id is not None else "")
+
+
+def page_name(first: EventRef, number: int) -> str:
+    """The last part of the name of a page's object."""
+    return f"{microseconds(first.timestamp):0{_DIGITS}d}-{number:06d}{SUFFIX}"
+
+
+def covering(names: Iterable[str], ref: EventRef) -> list[str]:
+    """Of a rotation's pages, those that may hold the record: the last that begins before it, and all at its instant."""
+    at = f"{microseconds(ref.timestamp):0{_DIGITS}d}"
+    pages = sorted(name for name in names if name.endswith(SUFFIX))
+    before = [name for name in pages if _first(name) < at]
+    return [*before[-1:], *(name for name in pages if _first(name) == at)]
+
+
+def _first(name: str) -> str:
+    return name.rpartition("/")[2][:_DIGITS]
+
+
+def page_bytes(vectors: Iterable[KeptVector]) -> bytes:
+    """JSON Lines: id, hash of the words, and the stored bytes in base64; they do not compress."""
+    return b"".join(_line(one) for one in vectors)
+
+
+def _line(one: KeptVector) -> bytes:
+    packed = base64.b64encode(pack_vector(one.vector)).decode()
+    document = {"id": one.event_id, "words": one.words, "vector": packed}
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def page_in(data: bytes) -> dict[str, KeptVector]:
+    """What can be read of a page, by event id; the rest can be made again."""
+    found: dict[str, KeptVector] = {}
+    for line in data.splitlines():
+        try:
+            one = json.loads(line)
+            vector = unpack_vector(base64.b64decode(one["vector"]))
+            found[one["id"]] = KeptVector(one["id"], one["words"], vector)
+        except (KeyError, TypeError, ValueError, InvalidInput):
+            continue
+    return found
+
+
+def without(vectors: Mapping[str, KeptVector], event_ids: AbstractSet[str]) -> bytes:
+    """The page less these."""
+    return page_bytes(one for event_id, one in vectors.items() if event_id not in event_ids)
+
+
+def voice_of(event: Event) -> str:
+    """The event's role as ranking sees it: a user who only asks states nothing. A saved memory was not asked."""
+    asks = event.role is Role.USER and not event.is_carrier and only_asks(event.content)
+    return ASKING if asks else event.role.value
+
+
+def index_document(scope: Scope, event: Event, vector: FloatArray | None) -> IndexDocument:
+    """The document of an event; one that is not searchable has no words and no vector: it is counted, never found."""
+    return IndexDocument(
+        tenant=scope.tenant,
+        user_id=event.user_id,
+        persona_id=event.persona_id,
+        household_id=event.household_id,
+        ref=event.ref,
+        version=event.version,
+        recorded_at=event.recorded_at,
+        conversation_id=event.conversation_id,
+        role=voice_of(event),
+        speaker=event.speaker,
+        event_type=event.event_type,
+        source=event.source,
+        key=event.key,
+        space_id=event.space_id,
+        tags=event.tags,
+        importance=event.importance,
+        is_private=event.is_private,
+        superseded=event.superseded_by is not None,
+        expires_at=event.expires_at,
+        terms=tuple(terms(event.searchable_text)) if event.is_searchable else (),
+        facets=metadata_facets(event.metadata),
+        vector=vector if event.is_searchable else None,
+    )

@@ -1,0 +1,300 @@
+"""Puts documents of a user's records into an index, a page at a time: vectors that are kept are used again.
+
+Nothing else is derived. A document has the version of its record, so that what is projected meanwhile stands; what is
+deleted meanwhile is taken out again, for the records are read once more after the write (P-25).
+
+Snapshots of an index as objects: read by who builds one, rewritten where a record is deleted (A-36, A-37).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from recollect.core.errors import Unavailable, VersionMismatch
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, TextKind
+from recollect.memories.reading import ReadMemories
+from recollect.memories.representation import indexed
+from recollect.ports import (
+    Concurrency,
+    Embedder,
+    IndexFailure,
+    Items,
+    Pending,
+    Projections,
+    SearchIndex,
+    SnapshotStore,
+    Timeline,
+)
+from recollect.retrieval.nomination import IndexDocument
+from recollect.retrieval.unprojected import given_vectors
+from recollect.search_index.health import Sample
+from recollect.search_index.page import (
+    WHOLE,
+    KeptVector,
+    covering,
+    index_document,
+    index_folder,
+    page_bytes,
+    page_in,
+    page_name,
+    without,
+    words_hash,
+)
+from recollect.timeline.timeline import Projection
+
+
+class KeptVectors(Protocol):
+    """Where else vectors of this generation may be found: a snapshot of the index."""
+
+    def __call__(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
+        """Those that are there, by event id, of the texts that these have now."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuiltPage:
+    """How many documents were handed over, and for how many a vector was encoded; where the next page goes on.
+
+    `settled` is what became of the page before, of the last page of itself too.
+    """
+
+    made: int
+    encoded: int
+    settled: Counter[str]
+    more: EventRef | None
+    sample: Sample | None = None
+
+    @property
+    def documents(self) -> int:
+        """Handed over, less those of the pages before that the index will never take as they are."""
+        return self.made - self.settled["refused"]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For the job."""
+        return {"rebuilt": self.documents, "encoded": self.encoded, **self.settled}
+
+
+class RebuildIndex:
+    """One walk; `index` is that of the embedder's generation, and of no other.
+
+    A page is written while the next one is read; `settled` waits for what is under way.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        items: Items,
+        index: SearchIndex,
+        embedder: Embedder | None,
+        concurrency: Concurrency,
+        snapshots: KeptVectors | None = None,
+    ) -> None:
+        self._timeline = timeline
+        self._projections = projections
+        self._memories = ReadMemories(items)
+        self._index = index
+        self._embedder = embedder
+        self._concurrency = concurrency
+        self._snapshots = snapshots
+        self._under_way: Pending[Counter[str]] | None = None
+
+    def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RebuiltPage:
+        """The user's next records. Raises what reading, encoding and writing raise, Unavailable for a busy index.
+
+        Searches show all pages when this returns the last one.
+        """
+        page = self._timeline.records(scope, limit, after)
+        shown = self._as_said(scope, page.events)
+        vectors, encoded = self._vectors(scope, [event for event in shown if event.is_searchable])
+        live = [event for event in shown if not event.expired(now)]
+        documents = [index_document(scope, event, vectors.get(event.id)) for event in live]
+        expired = [event.id for event in shown if event.expired(now)]
+        settled, last = self.settled(), page.more is None
+        self._under_way = self._concurrency.submit(lambda: self._written(scope, documents, live, expired, last))
+        settled += self.settled() if last else Counter()
+        return RebuiltPage(len(documents), encoded, settled, page.more, _sample(live, vectors))
+
+    def settled(self) -> Counter[str]:
+        """What became of the page under way, `removed` and `refused`; raises what writing it raised."""
+        under_way, self._under_way = self._under_way, None
+        return under_way.result() if under_way is not None else Counter()
+
+    def _written(
+        self,
+        scope: Scope,
+        documents: Sequence[IndexDocument],
+        live: Sequence[Event],
+        expired: Sequence[str],
+        last: bool,
+    ) -> Counter[str]:
+        refused = _refused(self._index.put(documents, shown=last))
+        return Counter(refused=refused, removed=self._remove_gone(scope, live, expired))
+
+    def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]:
+        """Removes documents of the next records in the index that have no record; how many, and where to go on."""
+        page = self._index.listed(scope, limit, after)
+        there = self._timeline.read(scope, page.refs) if page.refs else {}
+        gone = [ref.id for ref in page.refs if ref.id not in there]
+        if gone:
+            _refused(self._index.remove(scope, gone))
+        return len(gone), page.more
+
+    def _as_said(self, scope: Scope, events: Sequence[Event]) -> list[Event]:
+        """In the words of the memories that have their ids."""
+        kept = self._memories(scope, [event.id for event in events])
+        own = {event_id: memory for event_id, memory in kept.items() if memory.id == event_id}
+        return [indexed(event, own.get(event.id)) for event in events]
+
+    def _vectors(self, scope: Scope, events: Sequence[Event]) -> tuple[dict[str, FloatArray], int]:
+        """The events' vectors; what is not kept in this generation is taken from a snapshot, or made, and kept."""
+        if self._embedder is None or not events:
+            return {}, 0
+        generation = self._embedder.generation
+        kept = self._projections.vectors(scope, [event.id for event in events])
+        found = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == generation}
+        missing = [event for event in events if event.id not in found]
+        saved = dict(self._snapshots(scope, missing)) if self._snapshots and missing else {}
+        made = self._encoded(self._embedder, [event for event in missing if event.id not in saved])
+        fresh = saved | made
+        if fresh:
+            refs = {event.id: event.ref for event in missing}
+            self._projections.save(scope, [Projection(refs[i], vector, generation) for i, vector in fresh.items()])
+        return found | fresh, len(made)
+
+    def _encoded(self, embedder: Embedder, events: Sequence[Event]) -> dict[str, FloatArray]:
+        given = given_vectors(events, embedder)
+        texts = [event for event in events if event.id not in given]
+        encodings = embedder.encode([e.passage for e in texts], TextKind.PASSAGE) if texts else []
+        return given | {e.id: encoding.vector for e, encoding in zip(texts, encodings, strict=True)}
+
+    def _remove_gone(self, scope: Scope, written: Sequence[Event], expired: Sequence[str]) -> int:
+        there = self._timeline.read(scope, [event.ref for event in written]) if written else {}
+        gone = [event.id for event in written if event.id not in there]
+        if gone or expired:
+            _refused(self._index.remove(scope, [*gone, *expired]))
+        return len(gone)
+
+
+def _sample(events: Sequence[Event], vectors: Mapping[str, FloatArray]) -> Sample | None:
+    found = (event for event in reversed(events) if event.id in vectors and vectors[event.id].any())
+    event = next(found, None)
+    return Sample(event.ref, vectors[event.id]) if event else None
+
+
+def _refused(failures: Sequence[IndexFailure]) -> int:
+    """How many were refused for good; raises where trying again may help."""
+    if any(failure.retryable for failure in failures):
+        raise Unavailable(f"the index did not take {len(failures)} documents")
+    return len(failures)
+
+
+class IndexSnapshots:
+    """Those of one generation in a deployment's store."""
+
+    def __init__(self, store: SnapshotStore, generation: str) -> None:
+        self._store = store
+        self._generation = generation
+        self._read: dict[tuple[Scope, str], dict[str, KeptVector]] = {}
+
+    def of(self, generation: str) -> "IndexSnapshots":
+        """Those of another one."""
+        return self if generation == self._generation else IndexSnapshots(self._store, generation)
+
+    def __call__(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
+        """Vectors of these events from the newest whole snapshot, as far as their words are still the same."""
+        names = self._newest_whole(scope)
+        found: dict[str, FloatArray] = {}
+        for event in events if names else ():
+            for name in covering(names, event.ref):
+                kept = self._page(scope, name).get(event.id)
+                if kept is not None and kept.words == words_hash(event.passage):
+                    found[event.id] = kept.vector
+        return found
+
+    def put(self, scope: Scope, rotation: str, number: int, first: EventRef, vectors: Sequence[KeptVector]) -> None:
+        """Writes a page, whatever a try before left."""
+        name = f"{self._rotation(scope, rotation)}{page_name(first, number)}"
+        data = page_bytes(vectors)
+        try:
+            self._store.put_if_absent(scope.tenant, name, data)
+        except VersionMismatch:
+            found = self._store.get(scope.tenant, name)
+            if found is not None and found[0] != data:
+                self._store.put_if_match(scope.tenant, name, data, found[1])
+
+    def finish(self, scope: Scope, rotation: str) -> None:
+        """The snapshot is whole: those before it go."""
+        whole = f"{self._rotation(scope, rotation)}{WHOLE}"
+        if self._store.get(scope.tenant, whole) is None:
+            self._store.put_if_absent(scope.tenant, whole, b"")
+        for name in list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id))):
+            if not name.startswith(self._rotation(scope, rotation)):
+                self._erase(scope, name)
+
+    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> int:
+        """Takes these records out, whole snapshot or not; how many objects were rewritten."""
+        by_rotation: dict[str, list[str]] = defaultdict(list)
+        for name in self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)):
+            by_rotation[name.rpartition("/")[0]].append(name)
+        pages = {name for names in by_rotation.values() for ref in refs for name in covering(names, ref)}
+        gone = {ref.id for ref in refs}
+        return sum(self._rewritten(scope, name, gone) for name in sorted(pages))
+
+    def erase(self, scope: Scope) -> int:
+        """All of the user's; how many objects there were."""
+        names = list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)))
+        for name in names:
+            self._erase(scope, name)
+        return len(names)
+
+    def left(self, scope: Scope, keeps: Callable[[str], bool]) -> int:
+        """How many vectors of the user's are there that an erasure does not keep."""
+        names = self._store.names(scope.tenant, index_folder(self._generation, scope.user_id))
+        objects = [self._store.get(scope.tenant, name) for name in names if not name.endswith(f"/{WHOLE}")]
+        return sum(not keeps(record_id) for found in objects if found for record_id in page_in(found[0]))
+
+    def drop(self, tenant: str) -> None:
+        """All of the generation's, of every user of the tenant."""
+        for name in list(self._store.names(tenant, index_folder(self._generation))):
+            self._store.delete(tenant, name)
+            self._store.purge(tenant, name)
+
+    def _rewritten(self, scope: Scope, name: str, gone: AbstractSet[str]) -> bool:
+        self._read.clear()
+        while True:
+            found = self._store.get(scope.tenant, name)
+            kept = page_in(found[0]) if found else {}
+            if found is None or not kept.keys() & gone:
+                return False
+            try:
+                self._store.put_if_match(scope.tenant, name, without(kept, gone), found[1])
+            except VersionMismatch:
+                continue
+            self._store.purge(scope.tenant, name)
+            return True
+
+    def _erase(self, scope: Scope, name: str) -> None:
+        self._store.delete(scope.tenant, name)
+        self._store.purge(scope.tenant, name)
+
+    def _newest_whole(self, scope: Scope) -> list[str]:
+        names = list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)))
+        whole = sorted(name.removesuffix(WHOLE) for name in names if name.endswith(f"/{WHOLE}"))
+        return [name for name in names if name.startswith(whole[-1])] if whole else []
+
+    def _page(self, scope: Scope, name: str) -> dict[str, KeptVector]:
+        """One page is kept: records are asked for in their order."""
+        place = (scope.user, name)
+        if place not in self._read:
+            found = self._store.get(scope.tenant, name)
+            self._read = {place: page_in(found[0]) if found else {}}
+        return self._read[place]
+
+    def _rotation(self, scope: Scope, rotation: str) -> str:
+        return f"{index_folder(self._generation, scope.user_id)}{rotation}/"

@@ -1,0 +1,238 @@
+"""All that is derived of a user's records, made anew from the evidence: the job `reindex` with `events`.
+
+Through the same use case that derived it first, with the vectors made anew and each document removed before it is put.
+What is evidence stays: events, directly saved memories, edits, decisions, tombstones. So a memory that was changed is
+left as it is; one that is as it was promoted is made again of its event, under its id and as of its time. Slots and
+the listing of conversations are entered again where they stand, so that no reader sees an older value meanwhile.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.core.errors import Unavailable
+from recollect.core.event import Event, EventRef
+from recollect.core.items import ItemWrite
+from recollect.core.scope import Scope
+from recollect.memories.memory import Memory, Origin
+from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.storage import memory_document, memory_key
+from recollect.ports import IndexFailure, Items, Projections, Publisher, SearchIndex, Timeline
+from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
+from recollect.search_index.health import Sample
+from recollect.search_index.rebuild import RebuildIndex
+from recollect.timeline.bus import BusEvent
+from recollect.timeline.project import ProjectEvents
+from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
+
+Projector = Callable[[Projections, SearchIndex, Publisher], ProjectEvents]
+
+
+@dataclass(frozen=True, slots=True)
+class RederivedPage:
+    """The documents put and what was there before; the memories that were made again; where the next page goes on."""
+
+    documents: int
+    dropped: int
+    memories: int
+    failed: int
+    more: EventRef | None
+    sample: Sample | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For the job."""
+        return {
+            "rebuilt": self.documents,
+            "dropped": self.dropped,
+            "memories": self.memories,
+            "postponed": self.failed,
+        }
+
+
+class Rederive:
+    """`index` is that of the embedder's generation, and of no other; `projector` makes a `ProjectEvents`."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        items: Items,
+        index: SearchIndex,
+        projector: Projector,
+        rebuild: RebuildIndex,
+    ) -> None:
+        self._timeline = timeline
+        self._projections = projections
+        self._items = items
+        self._index = index
+        self._projector = projector
+        self._rebuild = rebuild
+        self._memories = ReadMemories(items)
+
+    def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RederivedPage:
+        """The user's next records. What fails alone is marked, to be projected again; raises where all of it does."""
+        dropped = self._index.count(scope).documents if after is None else 0
+        page = self._timeline.records(scope, limit, after)
+        memories = self._remade(scope, page.events, now)
+        index = _Replaced(self._index, shown=page.more is None)
+        fresh = _Fresh(self._projections, {event.id for event in page.events})
+        markers = [PendingEvent(scope.user, event.ref) for event in page.events]
+        report = self._projector(fresh, index, _Silent())(markers, now)
+        if report.failed and len(report.failed) >= len(page.events):
+            raise Unavailable("none of a page could be derived again")
+        if report.failed:
+            self._projections.mark(scope, [event.ref for event in page.events if event.id in report.failed])
+        put = len(index.put_ids & {event.id for event in page.events} - report.failed.keys())
+        return RederivedPage(put, dropped, memories, len(report.failed), page.more)
+
+    def settled(self) -> dict[str, int]:
+        """Nothing is ever under way here."""
+        return {}
+
+    def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]:
+        """See `RebuildIndex`."""
+        return self._rebuild.orphans(scope, after, limit)
+
+    def _remade(self, scope: Scope, events: Sequence[Event], now: datetime) -> int:
+        """Memories in their first version say what their events say; how many there are."""
+        by_id = {event.id: event for event in events}
+        kept = {i: one for i, one in self._memories.kept(scope, by_id).items() if _is_derived(i, one)}
+        for event_id, one in kept.items():
+            fresh = _of_event(one.memory, by_id[event_id])
+            if fresh != one.memory:
+                write = ItemWrite(memory_key(event_id), memory_document(fresh), one.item.version, one.item.due)
+                self._items.write(scope.user, [write], now)
+        return len(kept)
+
+
+def _is_derived(event_id: str, kept: KeptMemory) -> bool:
+    memory = kept.memory
+    return memory.id == event_id and memory.version == 1 and memory.origin is Origin.EVENT
+
+
+def _of_event(memory: Memory, event: Event) -> Memory:
+    return replace(
+        memory,
+        persona_id=event.persona_id,
+        household_id=event.household_id,
+        content=event.content,
+        importance=event.importance,
+        source=event.source,
+        timestamp=event.timestamp,
+        key=event.key,
+        valid_from=event.timestamp,
+        expires_at=event.expires_at,
+        metadata=event.metadata,
+    )
+
+
+class _Fresh:
+    """Projections that know no vector of these events but what they save themselves, and settle nothing: markers
+    belong to who publishes.
+    """
+
+    def __init__(self, projections: Projections, event_ids: set[str]) -> None:
+        self._projections = projections
+        self._event_ids = event_ids
+
+    def together(self) -> AbstractContextManager[None]:
+        return self._projections.together()
+
+    def pending(self, limit: int, after: str | None) -> PendingPage:
+        return self._projections.pending(limit, after)
+
+    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
+        self._projections.save(scope, projections)
+        self._event_ids = self._event_ids - {one.ref.id for one in projections}
+
+    def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
+        others = [event_id for event_id in event_ids if event_id not in self._event_ids]
+        return self._projections.vectors(scope, others) if others else {}
+
+    def fill_slot(self, scope: Scope, event: Event) -> None:
+        self._projections.fill_slot(scope, event)
+
+    def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
+        self._projections.keep_place(scope, event, emptied=emptied)
+
+    def store_bound(self, scope: Scope, event: Event) -> None:
+        self._projections.store_bound(scope, event)
+
+    def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
+        return self._projections.supersede(scope, event, by)
+
+    def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
+        self._projections.enter_conversation(scope, conversation_id, started_at)
+
+    def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        self._projections.mark(scope, refs)
+
+    def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Nothing: an event that was waiting still waits."""
+
+    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Nothing: the marker of a removal is worked off by who finds it."""
+
+
+class _Replaced:
+    """An index where each document is removed before it is put."""
+
+    def __init__(self, index: SearchIndex, *, shown: bool) -> None:
+        self._index = index
+        self._shown = shown
+        self.put_ids: set[str] = set()
+
+    def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
+        for scope in {Scope(document.tenant, document.user_id) for document in documents}:
+            own = [d.ref.id for d in documents if (d.tenant, d.user_id) == (scope.tenant, scope.user_id)]
+            failures = self._index.remove(scope, own, shown=False)
+            if failures:
+                return failures
+        self.put_ids |= {document.ref.id for document in documents}
+        return self._index.put(documents, shown=self._shown)
+
+    def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
+        return self._index.remove(scope, event_ids, shown=shown)
+
+    @property
+    def generation(self) -> str:
+        return self._index.generation
+
+    def holds_vectors(self, tenant: str) -> bool:
+        return self._index.holds_vectors(tenant)
+
+    def of(self, generation: str) -> SearchIndex:
+        return self._index.of(generation)
+
+    def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
+        return self._index.nominate(scope, request)
+
+    def count(self, owner: Scope) -> IndexCount:
+        return self._index.count(owner)
+
+    def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
+        return self._index.listed(scope, limit, after)
+
+    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
+        return self._index.drop(tenant, limit, whole=whole)
+
+    def identity(self) -> str:
+        return self._index.identity()
+
+    def check(self) -> str:
+        return self._index.check()
+
+    def create(self) -> bool:
+        return self._index.create()
+
+
+class _Silent:
+    """A bus that hears nothing: what is derived again was published when it was new."""
+
+    def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:  # noqa: ARG002
+        return []
+
+    def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:  # noqa: ARG002
+        return []

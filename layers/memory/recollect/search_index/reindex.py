@@ -1,0 +1,378 @@
+"""The job `reindex`: an index made anew beside the one in use, checked, switched to, and the old one dropped.
+
+`vectors` makes documents of the records, with the vectors that are kept, and encodes what is missing. `events` makes
+all that is derived anew from the evidence (`rederive.py`). Reads and writes go on: writes go to both indexes, reads to
+the one in use. A step that is done twice does no harm (A-33 to A-37).
+
+Rotation: a snapshot of a tenant's index to `semantic-index/`, user by user, page by page (A-36).
+
+The vectors alone: documents are made of the records. It is the last part of the job `snapshot`, and resumes as that
+does. What is deleted while its page is written is found by reading again afterwards.
+
+Begins the job `reindex` by itself where an index is another embedder's, lost or incomplete (A-34): on a laptop.
+
+In the cloud an operator decides when, for it may take hours and cost money; readiness tells that it is needed.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from recollect.core.errors import InvalidInput, NotReady, RecollectError
+from recollect.core.event import Event, EventRef
+from recollect.core.ids import IdSource
+from recollect.core.items import ABSENT
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
+from recollect.jobs.job import JOB_ID, JobKind, JobProgress, RemainingSeconds
+from recollect.jobs.run import JobOrder, Jobs
+from recollect.memories.reading import ReadMemories
+from recollect.memories.representation import indexed
+from recollect.ports import Items, Projections, SearchIndex, Timeline
+from recollect.search_index.generations import IndexStates
+from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
+from recollect.search_index.page import KeptVector, words_hash
+from recollect.search_index.rebuild import IndexSnapshots
+from recollect.search_index.state import NO_GENERATION, IndexState
+from recollect.timeline.listing import KnownUsers
+
+FROM = "from"
+VECTORS, EVENTS = "vectors", "events"
+RESERVE_SECONDS = 10.0
+MOST_PASSES = 3
+_RECORDS = 500
+_DROPPED_AT_ONCE = 1_000
+
+
+class Made(Protocol):
+    """What a page was: the documents put, figures for the job, one to be searched for, where the next page goes on."""
+
+    @property
+    def documents(self) -> int: ...
+    @property
+    def sample(self) -> Sample | None: ...
+    @property
+    def more(self) -> EventRef | None: ...
+    @property
+    def counts(self) -> Mapping[str, int]: ...
+
+
+class Maker(Protocol):
+    """One walk: see `rebuild_index.RebuildIndex`, `rederive.Rederive`."""
+
+    def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> Made: ...
+    def settled(self) -> Mapping[str, int]: ...
+    def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]: ...
+
+
+@dataclass(slots=True)
+class _Step:
+    """One step as far as it has come; `state` is what the next one begins with."""
+
+    tenant: str
+    state: dict[str, Any]
+    now: datetime
+    remaining_seconds: RemainingSeconds
+    counts: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def in_time(self) -> bool:
+        return self.remaining_seconds() >= RESERVE_SECONDS
+
+    def progress(self, **more: Any) -> JobProgress:
+        return JobProgress(state=self.state, counts=dict(self.counts), errors=dict(self.errors), **more)
+
+
+def _nothing_more(_tenant: str, _generation: str) -> None:
+    """Nothing else is kept of a generation."""
+
+
+class Reindex:
+    """A `JobKind`. `makers` by the word of `from`; `index` is that of this process's embedder and of no other.
+
+    `ready` raises NotReady where the embedder that is set is missing: an index of words must not take its place.
+    `dropped` is told of a tenant's generation that is gone.
+    """
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        states: IndexStates,
+        users: KnownUsers,
+        makers: Mapping[str, Callable[[], Maker]],
+        ready: Callable[[], None],
+        dropped: Callable[[str, str], None] = _nothing_more,
+    ) -> None:
+        self._index = index
+        self._states = states
+        self._users = users
+        self._makers = makers
+        self._ready = ready
+        self._dropped = dropped
+        self._check = CheckRebuilt(index)
+
+    def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
+        """See `JobKind`: as many pages as the time allows, one at least."""
+        step = _Step(tenant, dict(state), now, deadline)
+        phases = {None: self._begin, "walk": self._walk, "switch": self._switch, "drop": self._drop}
+        return phases[state.get("phase")](step)
+
+    def _begin(self, step: _Step) -> JobProgress:
+        """Writes go to both from now on; what other processes still know otherwise is waited for."""
+        if step.state.setdefault(FROM, VECTORS) not in self._makers:
+            raise InvalidInput(f"one of {', '.join(self._makers)} is needed", ("body", FROM))
+        self._ready()
+        self._index.create()
+        identity = self._index.identity()
+        before = self._states.read(step.tenant)
+        self._states.change(step.tenant, lambda state: self._begun(state, identity, before.version == ABSENT))
+        step.state |= {"phase": "walk", "identity": identity}
+        step.counts.update(rebuilt=0, dropped=0)
+        return step.progress(pause=self._pause())
+
+    def _begun(self, state: IndexState, identity: str, first: bool) -> IndexState:
+        known = IndexState(generation=state.generation, identity=identity) if first else state
+        return known.begun(self._index.generation)
+
+    def _pause(self) -> timedelta | None:
+        return timedelta(seconds=self._states.kept_seconds) if self._states.kept_seconds else None
+
+    def _walk(self, step: _Step) -> JobProgress:
+        """User by user, page by page; where a user's documents are not all shown after three passes, it is given up."""
+        maker = self._makers[step.state[FROM]]()
+        while True:
+            if "user" not in step.state and not self._next_user(step):
+                step.state["phase"] = "switch"
+                return step.progress()
+            if step.state.get("passes", 1) > MOST_PASSES:
+                step.errors["IndexLacksDocuments"] += 1
+                return step.progress(given_up=True)
+            self._page(step, Scope(step.tenant, step.state["user"]), maker)
+            if not step.in_time:
+                settled = Counter(maker.settled())
+                step.counts.update(settled)
+                step.state["walked"] = step.state.get("walked", 0) - settled["refused"]
+                return step.progress()
+
+    def _next_user(self, step: _Step) -> bool:
+        """Whether there is one; whoever comes new is in both indexes anyway."""
+        if step.state.get("last"):
+            return False
+        page = self._users.page(step.tenant, 1, step.state.get("users"))
+        step.state |= {"users": page.more, "last": page.more is None}
+        if page.user_ids:
+            step.state["user"] = page.user_ids[0]
+        return bool(page.user_ids)
+
+    def _page(self, step: _Step, scope: Scope, maker: Maker) -> None:
+        if "orphans" in step.state:
+            self._orphans(step, scope, maker)
+            return
+        page = maker.page(scope, _place(step.state.get("after")), _RECORDS, step.now)
+        step.counts.update(page.counts)
+        step.state["walked"] = step.state.get("walked", 0) + page.documents
+        step.state["after"] = _told(page.more)
+        if page.more is None:
+            self._finish_user(step, scope, page.sample)
+
+    def _finish_user(self, step: _Step, scope: Scope, sample: Sample | None) -> None:
+        """On to the next where the index shows at least what was written, else once more."""
+        found = self._check(scope, step.state.pop("walked"), sample, step.now)
+        passes = step.state.get("passes", 1)
+        if found.too_many:
+            step.state["orphans"] = None
+        elif found.whole:
+            self._leave_user(step)
+        else:
+            step.state["passes"] = passes + 1
+
+    def _orphans(self, step: _Step, scope: Scope, maker: Maker) -> None:
+        removed, more = maker.orphans(scope, step.state["orphans"], _RECORDS)
+        step.counts["removed"] += removed
+        step.state["orphans"] = more
+        if more is None:
+            self._leave_user(step)
+
+    def _leave_user(self, step: _Step) -> None:
+        step.counts["users"] += 1
+        for name in ("user", "after", "passes", "orphans", "walked"):
+            step.state.pop(name, None)
+
+    def _switch(self, step: _Step) -> JobProgress:
+        """One conditional write moves the pointer. An index that was lost meanwhile is begun with again."""
+        if self._index.identity() != step.state["identity"]:
+            raise NotReady("the index was lost while it was built")
+        old = self._states.read(step.tenant).state.generation
+        generation, identity = self._index.generation, step.state["identity"]
+        self._states.change(step.tenant, lambda state: state.switched(generation, identity))
+        if old == generation:
+            return step.progress(done=True, share=1.0)
+        step.state |= {"phase": "drop", "old": old}
+        return step.progress(pause=self._pause(), share=0.9)
+
+    def _drop(self, step: _Step) -> JobProgress:
+        """The old one, once nobody reads it any more."""
+        others = {g for tenant, state in self._states.all() if tenant != step.tenant for g in state.generations}
+        beside, whole = self._index.of(step.state["old"]), step.state["old"] not in others
+        while True:
+            dropped = beside.drop(step.tenant, _DROPPED_AT_ONCE, whole=whole)
+            step.counts["dropped"] += dropped
+            if not dropped:
+                self._dropped(step.tenant, step.state["old"])
+                return step.progress(done=True, share=1.0)
+            if not step.in_time:
+                return step.progress(share=0.95)
+
+
+def _place(told: list[str] | None) -> EventRef | None:
+    return EventRef(told[0], from_iso(told[1])) if told else None
+
+
+def _told(ref: EventRef | None) -> list[str] | None:
+    return [ref.id, iso(ref.timestamp)] if ref else None
+
+
+PAGE = 500
+_RESERVE_SECONDS = 6.0
+_OWN = "semantic_index"
+
+
+class RotateIndex:
+    """A `JobKind`: first another one's steps, such as those of a snapshot, then its own."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        items: Items,
+        users: KnownUsers,
+        snapshots: Callable[[], IndexSnapshots],
+        generation: str,
+        first: JobKind | None = None,
+    ) -> None:
+        self._timeline = timeline
+        self._projections = projections
+        self._memories = ReadMemories(items)
+        self._users = users
+        self._snapshots = snapshots
+        self._generation = generation
+        self._first = first
+
+    def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
+        """See `JobKind`. Counts `indexed`: vectors in the snapshot of the index."""
+        if self._first is not None and _OWN not in state:
+            progress = self._first.step(tenant, state, now, deadline)
+            if not progress.done:
+                return progress
+            going = {**progress.state, _OWN: {}}
+            return JobProgress(state=going, counts=progress.counts, errors=progress.errors)
+        return self._own(tenant, {**state, _OWN: dict(state.get(_OWN, {}))}, deadline)
+
+    def _own(self, tenant: str, state: dict[str, Any], deadline: RemainingSeconds) -> JobProgress:
+        walk, indexed = state[_OWN], 0
+        while True:
+            if self._generation == NO_GENERATION or ("user" not in walk and not self._next_user(tenant, state)):
+                return JobProgress(state=state, counts={"indexed": indexed}, done=True)
+            indexed += self._page(Scope(tenant, walk["user"]), str(state[JOB_ID]), walk)
+            if deadline() < _RESERVE_SECONDS:
+                return JobProgress(state=state, counts={"indexed": indexed})
+
+    def _next_user(self, tenant: str, state: dict[str, Any]) -> bool:
+        walk = state[_OWN]
+        if walk.get("last"):
+            return False
+        page = self._users.page(tenant, 1, walk.get("users"))
+        user_ids = [state["user_id"]] if state.get("user_id") is not None else list(page.user_ids)
+        walk |= {"users": page.more, "last": page.more is None or state.get("user_id") is not None, "number": 0}
+        walk |= {"user": user_ids[0]} if user_ids else {}
+        return bool(user_ids)
+
+    def _page(self, scope: Scope, rotation: str, walk: dict[str, Any]) -> int:
+        page, snapshots = self._timeline.records(scope, PAGE, _place(walk.get("after"))), self._snapshots()
+        vectors = self._vectors(scope, page.events) if page.events else []
+        if vectors:
+            snapshots.put(scope, rotation, walk["number"], page.events[0].ref, vectors)
+            there = self._timeline.read(scope, [event.ref for event in page.events])
+            gone = [event.ref for event in page.events if event.id not in there]
+            if gone:
+                snapshots.forget(scope, gone)
+        walk |= {"number": walk["number"] + 1, "after": _told(page.more)}
+        if page.more is None:
+            snapshots.finish(scope, rotation)
+            walk.pop("user")
+        return len(vectors)
+
+    def _vectors(self, scope: Scope, events: Sequence[Event]) -> list[KeptVector]:
+        """What is kept of these events; not of a memory whose change is yet to be projected: its words are newer."""
+        kept = self._projections.vectors(scope, [event.id for event in events])
+        fit = {i: one.vector for i, one in kept.items() if one.generation == self._generation}
+        memories = self._memories.kept(scope, fit)
+        changed = {i for i, one in memories.items() if one.memory.id == i and one.item.due is not None}
+        own = {i: one.memory for i, one in memories.items() if one.memory.id == i}
+        words = {event.id: words_hash(indexed(event, own.get(event.id)).passage) for event in events}
+        return [KeptVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
+
+
+KIND = "reindex"
+_LOOKED_AT = 50
+_MOST_TENANTS = 10_000
+
+
+class BeginReindex:
+    """Looks every `pause_seconds`, and begins at most one job of a tenant in `again_seconds`."""
+
+    def __init__(
+        self,
+        check: CheckIndex,
+        jobs: Jobs,
+        ids: IdSource,
+        ready: Callable[[], None],
+        pause_seconds: float = 5.0,
+        again_seconds: float = 60.0,
+    ) -> None:
+        self._check = check
+        self._jobs = jobs
+        self._ids = ids
+        self._ready = ready
+        self._pause_seconds = pause_seconds
+        self._again_seconds = again_seconds
+        self._looked_at: float | None = None
+        self._begun: dict[str, float] = {}
+
+    def __call__(self, now: datetime) -> list[str]:
+        """The tenants whose index is being made anew from now on. Raises what the parts raise.
+
+        Nothing is begun while the embedder that is set is missing: words alone must not take its vectors' place.
+        """
+        if self._looked_at is not None and time.monotonic() - self._looked_at < self._pause_seconds:
+            return []
+        self._looked_at = time.monotonic()
+        lagging = [tenant for tenant in self._check.lagging(_MOST_TENANTS) if self._is_due(tenant)]
+        if not lagging or not self._is_ready():
+            return []
+        for tenant in lagging:
+            self._begin(tenant, now)
+        return lagging
+
+    def _is_ready(self) -> bool:
+        try:
+            self._ready()
+        except RecollectError:
+            return False
+        return True
+
+    def _is_due(self, tenant: str) -> bool:
+        begun = self._begun.get(tenant)
+        if begun is not None and time.monotonic() - begun < self._again_seconds:
+            return False
+        jobs = [job for job in self._jobs.newest(tenant, _LOOKED_AT) if job.kind == KIND]
+        return all(job.finished for job in jobs)
+
+    def _begin(self, tenant: str, now: datetime) -> None:
+        self._begun[tenant] = time.monotonic()
+        order = JobOrder(kind=KIND, parameters={"from": "vectors"}, now=now, real_now=now)
+        self._jobs.start(tenant, order, self._ids.seed(int(now.timestamp() * 1000)))

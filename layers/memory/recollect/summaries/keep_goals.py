@@ -1,0 +1,170 @@
+"""Goals as a person and a model see and change them (H-03, H-24)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NoReturn
+
+from recollect.core.errors import Conflict, NotFound, VersionMismatch
+from recollect.core.event import Source
+from recollect.core.ids import IdSource
+from recollect.core.scope import Scope
+from recollect.deletion.suppression import ValueGate
+from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash
+from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
+from recollect.ports import Items
+from recollect.summaries.goals import (
+    MOST_GOALS,
+    CheckIn,
+    Goal,
+    GoalSources,
+    GoalStatus,
+    NamedGoal,
+    TrackedGoal,
+    find_goal,
+    merge_goals,
+)
+from recollect.summaries.storage import GOALS, goal_in, goal_key, goal_write
+
+VIA = "goals"
+TOOL = "track_goal"
+_PAGE = 200
+_TRIES = 8
+
+
+class KeepGoals:
+    """Goals are of a user and a persona; a scope without a persona means the default one, unless said otherwise.
+
+    Each change, and each refusal of a rejected value, has its entry in the audit.
+    """
+
+    def __init__(self, items: Items, ids: IdSource) -> None:
+        self._items = items
+        self._ids = ids
+        self._gate = ValueGate(items)
+        self._refused = NoteRefusedWrite(items, ids)
+
+    def listed(self, scope: Scope, *, every_persona: bool = False) -> list[Goal]:
+        """The goals in the order they were made."""
+        found: list[Goal] = []
+        after: str | None = None
+        while True:
+            page = self._items.page(scope.user, GOALS, _PAGE, after)
+            found += [goal_in(item) for item in page.items]
+            after = page.more
+            if after is None:
+                break
+        return [goal for goal in found if every_persona or goal.persona_id == scope.persona_id]
+
+    def one(self, scope: Scope, goal_id: str) -> Goal:
+        """A goal by its id; a persona in the scope narrows. Raises NotFound."""
+        key = goal_key(goal_id)
+        item = self._items.get(scope.user, [key]).get(key)
+        goal = goal_in(item) if item else None
+        if goal is None or scope.persona_id not in (None, goal.persona_id):
+            raise NotFound("no such goal")
+        return goal
+
+    def patch(
+        self, scope: Scope, goal_id: str, changes: Mapping[str, Any], accepts: Callable[[int], bool], now: datetime
+    ) -> Goal:
+        """Changes any of goal, status, check_in_frequency, by a person's word.
+
+        Raises NotFound, VersionMismatch where `accepts` refuses the goal's version, and Conflict for a rejected value.
+        """
+        rejections = self._gate.load(scope)
+
+        def changed(goal: Goal) -> Goal:
+            if not accepts(goal.version):
+                raise VersionMismatch("the goal has changed since it was read")
+            patched = goal.patched(changes)
+            if not rejections.admits_goal(patched):
+                self._refuse(scope, _person(scope), patched.goal, [goal.id], now)
+            return patched
+
+        return self._change(scope, goal_id, changed, now)
+
+    def check_in(self, scope: Scope, goal_id: str, entry: CheckIn, now: datetime) -> Goal:
+        """Notes an occasion; a second word on the same date replaces the first. Raises NotFound."""
+        return self._change(scope, goal_id, lambda goal: goal.checked_in([entry]), now)
+
+    def track(
+        self,
+        scope: Scope,
+        goal: str,
+        status: GoalStatus,
+        check_in_frequency: str | None,
+        now: datetime,
+        source_event_ids: Sequence[str] = (),
+    ) -> Goal:
+        """A goal as a model names it: the kept one that it means, changed as far as a model may, or a new one, which
+        has source `inferred`.
+
+        Raises Conflict where there are 100 goals already, and for a rejected value.
+        """
+        model = Actor(ActorKind.MODEL, TOOL)
+        if self._gate.load(scope).redact_for(goal, scope.persona_id) != goal:
+            self._refuse(scope, model, goal, [], now)
+        tracked = TrackedGoal(goal, status, check_in_frequency)
+        for _ in range(_TRIES):
+            kept = self.listed(scope)
+            before = find_goal(kept, goal)
+            named = NamedGoal(
+                goal=tracked,
+                wording=before.goal if before else goal,
+                sources=GoalSources(tuple(source_event_ids)),
+                source=Source.INFERRED,
+            )
+            new_id = self._ids.fresh()
+            merged = {one.id: one for one in merge_goals(kept, [named], [new_id], scope.persona_id)}
+            meant = merged.get(before.id if before else new_id)
+            if meant is None:
+                raise Conflict(f"there are {MOST_GOALS} goals already")
+            written = meant if meant in kept else self._written(scope, before, meant, model, now)
+            if written is not None:
+                return written
+        raise Conflict("the goals change too fast")
+
+    def _change(self, scope: Scope, goal_id: str, changed: Callable[[Goal], Goal], now: datetime) -> Goal:
+        """A person's change."""
+        for _ in range(_TRIES):
+            before = self.one(scope, goal_id)
+            after = changed(before)
+            written = before if after == before else self._written(scope, before, after, _person(scope), now)
+            if written is not None:
+                return written
+        raise Conflict("the goal changes too fast")
+
+    def _written(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> Goal | None:
+        """The goal with its new version; None where it was changed since it was read."""
+        entry = self._entry(scope, before, replace(after, version=after.version + 1), actor, now)
+        try:
+            item, _ = self._items.write(scope.user, [goal_write(after), audit_write(entry)], now)
+        except VersionMismatch:
+            return None
+        return goal_in(item) if item else None
+
+    def _entry(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> AuditEntry:
+        return AuditEntry(
+            id=self._ids.fresh(),
+            at=now,
+            actor=actor,
+            action=Action.PATCH if before else Action.CREATE,
+            target_ids=(after.id,),
+            via=VIA,
+            before=_trace(scope, before) if before else None,
+            after=_trace(scope, after),
+        )
+
+    def _refuse(self, scope: Scope, actor: Actor, value: str, goal_ids: Sequence[str], now: datetime) -> NoReturn:
+        self._refused(scope, RefusedWrite(actor=actor, via=VIA, now=now, target_ids=goal_ids, content=value))
+        raise Conflict("the value was rejected")
+
+
+def _person(scope: Scope) -> Actor:
+    return Actor(ActorKind.USER, scope.user_id)
+
+
+def _trace(scope: Scope, goal: Goal) -> dict[str, Any]:
+    """What the audit says of a goal: its id, its version and a keyed hash of its words."""
+    return {"id": goal.id, "version": goal.version, "hash": content_hash(scope.tenant, scope.user_id, goal.goal)}

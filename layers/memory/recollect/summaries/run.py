@@ -1,0 +1,216 @@
+"""The scheduled run: makes every summary that is due, of every tenant, as far as the time goes (P-5, H-10).
+
+The job `summarize`: every summary of one tenant that is due, now instead of at the next scheduled run.
+
+The check by `project`: counts new messages of a user and persona, so that a summary becomes due (H-05, H-10, P-5).
+
+The count is a hint. It may be too high, where an event is projected twice; it is never too low: events are noted
+before their markers go. What is due is decided by reading the timeline.
+
+What `project` tells the summaries of a batch of one user's events: new messages, and what is gone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any
+
+from recollect.core.errors import Conflict, VersionMismatch
+from recollect.core.event import Event, EventRef
+from recollect.core.ids import IdSource
+from recollect.core.items import ABSENT, Due, DueItem, Item, ItemWrite
+from recollect.core.scope import Scope
+from recollect.jobs.job import JobProgress, RemainingSeconds
+from recollect.ports import Items
+from recollect.rules.groups import Rules
+from recollect.summaries.reading import RedactSummaries
+from recollect.summaries.storage import QUEUE, state_in, state_key, state_write
+from recollect.summaries.summarize import IDS, NotDue, Summarize, SummaryOrder
+
+RESERVE_SECONDS = 60.0
+_PAGE = 100
+_MOST_PAGES = 1_000
+_PAUSE = timedelta(minutes=15)
+
+
+@dataclass(slots=True)
+class SummaryRun:
+    """What a run did: summaries made, users who were not due after all, and failures by kind of error.
+
+    `busy`: somebody else was at it. `complete`: everything that was due has been looked at once.
+    """
+
+    made: int = 0
+    not_due: int = 0
+    busy: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    complete: bool = False
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For a log line and metrics."""
+        return {"made": self.made, "not_due": self.not_due, "busy": self.busy, "failed": self.failed.total()}
+
+
+class RunSummaries:
+    """Pages through the due index; a user whose summary fails is put off and does not stop the rest."""
+
+    def __init__(self, items: Items, summarize: Summarize, rules_of: Callable[[str], Rules], ids: IdSource) -> None:
+        self._items = items
+        self._summarize = summarize
+        self._rules_of = rules_of
+        self._ids = ids
+
+    def __call__(
+        self, clock: Callable[[], datetime], remaining_seconds: Callable[[], float], tenant: str | None = None
+    ) -> SummaryRun:
+        """Begins no summary with less than 60 s left, and gives none of them the last 60 s; `tenant` alone, if given.
+
+        Raises as `Items.due`.
+        """
+        run, started = SummaryRun(), clock()
+        after: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = self._items.due(QUEUE, started, _PAGE, after)
+            for due in page.items:
+                if tenant not in (None, due.owner.tenant):
+                    continue
+                if remaining_seconds() < RESERVE_SECONDS:
+                    return run
+                self._one(due, clock(), lambda: remaining_seconds() - RESERVE_SECONDS, run)
+            after = page.more
+            if after is None:
+                run.complete = True
+                break
+        return run
+
+    def _one(self, due: DueItem, now: datetime, remaining_seconds: Callable[[], float], run: SummaryRun) -> None:
+        try:
+            made = self._summarized(due, now, remaining_seconds)
+        except Conflict:
+            run.busy += 1
+        except Exception as error:  # noqa: BLE001 - one user's failure, a defect too, must not starve the others
+            run.failed[type(error).__name__] += 1
+            self._put_off(due, now, run)
+        else:
+            run.made += made
+            run.not_due += not made
+
+    def _summarized(self, due: DueItem, now: datetime, remaining_seconds: Callable[[], float]) -> bool:
+        item = self._items.get(due.owner, [due.key]).get(due.key)
+        if item is None or item.due is None or item.due.at > now:
+            return False
+        owner, persona_id = due.owner, item.value.get("persona_id")
+        order = SummaryOrder(
+            now=now,
+            rules=self._rules_of(owner.tenant).summary,
+            seed=self._ids.seed(int(now.timestamp() * 1000), IDS),
+            remaining_seconds=remaining_seconds,
+        )
+        made = self._summarize(Scope(owner.tenant, owner.user_id, persona_id), order)
+        return not isinstance(made, NotDue)
+
+    def _put_off(self, due: DueItem, now: datetime, run: SummaryRun) -> None:
+        """What failed before a summary was begun (so that no pause is noted yet) is looked at again a while later."""
+        try:
+            item = self._items.get(due.owner, [due.key]).get(due.key)
+            if item is None or item.due is None or item.due.at > now:
+                return
+            later = Due(QUEUE, now + _PAUSE)
+            self._items.write(due.owner, [ItemWrite(due.key, item.value, item.version, later)], now)
+        except VersionMismatch:
+            return
+        except Exception as error:  # noqa: BLE001 - as above
+            run.failed[type(error).__name__] += 1
+
+
+class SummarizeJob:
+    """One run over those who are due; who fails is put off by that run itself, and counted."""
+
+    def __init__(self, run: RunSummaries) -> None:
+        self._run = run
+
+    def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
+        """See `JobKind`: as many as the time allows, one at least."""
+        began, begun = monotonic(), 0
+
+        def clock() -> datetime:
+            return now + timedelta(seconds=monotonic() - began)
+
+        def remaining_seconds() -> float:
+            nonlocal begun
+            begun += 1
+            return RESERVE_SECONDS + (deadline() if begun > 1 else max(deadline(), 1.0))
+
+        report = self._run(clock, remaining_seconds, tenant)
+        return JobProgress(state=state, counts=report.counts, errors=report.failed, done=report.complete)
+
+
+_TRIES = 10
+
+
+class NoteMessages:
+    """One read and at most one small write per persona for a batch of one user's events."""
+
+    def __init__(self, items: Items, rules_of: Callable[[str], Rules]) -> None:
+        self._items = items
+        self._rules_of = rules_of
+
+    def __call__(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
+        """Counts the messages among these events. Raises VersionMismatch where others change the state all the time."""
+        by_persona = _messages(events, now)
+        if not by_persona:
+            return
+        keys = [state_key(persona_id) for persona_id in by_persona]
+        found = self._items.get(scope.user, keys)
+        for persona_id, refs in by_persona.items():
+            self._note(scope, persona_id, refs, found.get(state_key(persona_id)), now)
+
+    def _note(
+        self, scope: Scope, persona_id: str | None, refs: list[EventRef], item: Item | None, now: datetime
+    ) -> None:
+        for _ in range(_TRIES):
+            if self._noted(scope, persona_id, refs, item, now):
+                return
+            key = state_key(persona_id)
+            item = self._items.get(scope.user, [key]).get(key)
+        raise VersionMismatch("the state of the summaries changes all the time")
+
+    def _noted(
+        self, scope: Scope, persona_id: str | None, refs: list[EventRef], item: Item | None, now: datetime
+    ) -> bool:
+        """Whether they are counted now; False where the state was changed since it was read."""
+        state = state_in(item, persona_id)
+        noted = state.noted(refs)
+        if noted is state:
+            return True
+        write = state_write(noted, self._rules_of(scope.tenant).summary, now, item.version if item else ABSENT)
+        try:
+            self._items.write(scope.user, [write], now)
+        except VersionMismatch:
+            return False
+        return True
+
+
+def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, list[EventRef]]:
+    by_persona: dict[str | None, list[EventRef]] = {}
+    for event in events:
+        if not event.is_private and not event.is_carrier and not event.expired(now):
+            by_persona.setdefault(event.persona_id, []).append(event.ref)
+    return by_persona
+
+
+class KeepSummariesUp:
+    """Called before the markers go, so that nothing is lost where it fails; calling it again is no harm."""
+
+    def __init__(self, note: NoteMessages, redact: RedactSummaries) -> None:
+        self._note = note
+        self._redact = redact
+
+    def __call__(self, scope: Scope, events: Sequence[Event], gone: Sequence[EventRef], now: datetime) -> None:
+        """Counts the events towards the next summary; takes what is gone out of those that there are."""
+        self._note(scope, events, now)
+        if gone:
+            self._redact(scope, gone, now)

@@ -1,0 +1,253 @@
+"""How far the summaries of a user and a persona have come: what the trigger and the lease go by (P-5, P-21).
+
+Where summaries, their state and goals are kept: collections of items (P-21), each of a user and a persona.
+
+| collection         | labels  | key                        | item                                              |
+|--------------------|---------|----------------------------|---------------------------------------------------|
+| `summary_states`   | persona | `state`                    | trigger, coverage, lease; due in queue `summary`  |
+| `summaries`        | persona | time it was made, and id   | summary                                           |
+| `summary_list`     | none    | the same                   | whose it is: the list over all personas           |
+| `summary_failures` | persona | `failures`                 | counts by kind, no text                           |
+| `goals`            | none    | id                         | goal                                              |
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from recollect.core.errors import StoredDataError
+from recollect.core.event import EventRef
+from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemPath, ItemWrite
+from recollect.core.time import LATEST, from_iso, iso, sortable
+from recollect.rules.groups import SummaryRules
+from recollect.summaries.goals import Goal, goal_document, goal_from
+from recollect.summaries.summary import Summary, place, summary_document
+
+LONGEST_LEASE = timedelta(minutes=20)
+_FIRST_PAUSE = timedelta(minutes=5)
+_LONGEST_PAUSE = timedelta(hours=6)
+_DOUBLINGS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who is making a summary, and until when nobody else may begin."""
+
+    holder: str
+    until: datetime
+
+    def holds(self, now: datetime) -> bool:
+        """Whether it still bars others; one from a clock that ran far ahead bars nobody."""
+        return now < self.until <= now + LONGEST_LEASE
+
+
+@dataclass(frozen=True, slots=True)
+class LastSummary:
+    """The newest summary: its id, the key of its item, when it was made."""
+
+    id: str
+    key: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryState:
+    """`seen`: the newest message that the last making saw; `covered`: the last that a summary covers.
+
+    `hint` counts messages noted since; it may be too high, never too low: what is due is decided by reading the
+    timeline. `retry_at`: not before then, after `failures` in a row.
+    """
+
+    persona_id: str | None = None
+    seen: EventRef | None = None
+    covered: EventRef | None = None
+    first_message_at: datetime | None = None
+    last: LastSummary | None = None
+    hint: int = 0
+    lease: Lease | None = None
+    failures: int = 0
+    retry_at: datetime | None = None
+
+    def is_new(self, ref: EventRef) -> bool:
+        """Whether a message counts for the next summary: newer than anything the last making saw."""
+        return self.seen is None or place(ref) > place(self.seen)
+
+    def noted(self, refs: Iterable[EventRef]) -> "SummaryState":
+        """With these messages counted; itself where none is new."""
+        new = [ref for ref in refs if self.is_new(ref)]
+        if not new:
+            return self
+        known = [moment for moment in (self.first_message_at, *(ref.timestamp for ref in new)) if moment is not None]
+        return replace(self, hint=self.hint + len(new), first_message_at=min(known))
+
+    def corrected(self, messages_since: int) -> "SummaryState":
+        """With the count as it was found by reading."""
+        return replace(self, hint=messages_since)
+
+    def leased(self, holder: str, until: datetime) -> "SummaryState":
+        """Taken by a maker."""
+        return replace(self, lease=Lease(holder, until))
+
+    def failed(self, now: datetime, due_by_itself: bool) -> "SummaryState":
+        """Let go after a failure: still due, but after a pause that doubles with each failure in a row (H-31)."""
+        if not due_by_itself:
+            return replace(self, lease=None)
+        pause = min(_FIRST_PAUSE * 2 ** min(self.failures, _DOUBLINGS), _LONGEST_PAUSE)
+        return replace(self, lease=None, failures=self.failures + 1, retry_at=now + pause)
+
+    def summarized(self, summary: Summary, key: str, seen: EventRef, hint_before: int) -> "SummaryState":
+        """After a summary: only what was noted while it was being made still counts."""
+        return SummaryState(
+            persona_id=self.persona_id,
+            seen=seen,
+            covered=summary.covered,
+            first_message_at=self.first_message_at,
+            last=LastSummary(summary.id, key, summary.created_at),
+            hint=max(0, self.hint - hint_before),
+        )
+
+    def due_at(self, rules: SummaryRules, now: datetime) -> datetime | None:
+        """When somebody must look: now at the count, else at the age; None where nothing is new (H-10)."""
+        if not self.hint:
+            return None
+        since = self.last.created_at if self.last else self.first_message_at or now
+        at = now if self.hint >= rules.messages else _plus(since, timedelta(days=rules.days))
+        return max(at, self.retry_at) if self.retry_at else at
+
+
+def _plus(moment: datetime, span: timedelta) -> datetime:
+    return moment + span if LATEST - moment > span else LATEST
+
+
+def state_document(state: SummaryState) -> dict[str, Any]:
+    """The state as JSON; what is absent is left out."""
+    known: dict[str, Any] = {
+        "persona_id": state.persona_id,
+        "seen": _ref_document(state.seen),
+        "covered": _ref_document(state.covered),
+        "first_message_at": _moment(state.first_message_at),
+        "last": state.last and {"id": state.last.id, "key": state.last.key, "at": iso(state.last.created_at)},
+        "hint": state.hint,
+        "lease": state.lease and {"holder": state.lease.holder, "until": iso(state.lease.until)},
+        "failures": state.failures or None,
+        "retry_at": _moment(state.retry_at),
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def state_from(document: Mapping[str, Any]) -> SummaryState:
+    """Reads what `state_document` wrote. Raises StoredDataError where it cannot."""
+    try:
+        last, lease = document.get("last"), document.get("lease")
+        return SummaryState(
+            persona_id=document.get("persona_id"),
+            seen=_ref(document.get("seen")),
+            covered=_ref(document.get("covered")),
+            first_message_at=_instant(document.get("first_message_at")),
+            last=LastSummary(last["id"], last["key"], from_iso(last["at"])) if last else None,
+            hint=document["hint"],
+            lease=Lease(lease["holder"], from_iso(lease["until"])) if lease else None,
+            failures=document.get("failures", 0),
+            retry_at=_instant(document.get("retry_at")),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"the state of summaries cannot be read: {type(error).__name__}") from error
+
+
+def _ref_document(ref: EventRef | None) -> dict[str, str] | None:
+    return {"id": ref.id, "at": iso(ref.timestamp)} if ref else None
+
+
+def _ref(document: Mapping[str, Any] | None) -> EventRef | None:
+    return EventRef(document["id"], from_iso(document["at"])) if document else None
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return iso(moment) if moment else None
+
+
+def _instant(text: str | None) -> datetime | None:
+    return from_iso(text) if text else None
+
+
+QUEUE = "summary"
+GOALS = ItemPath("goals")
+SUMMARIES = ItemPath("summaries")
+SUMMARY_STATES = ItemPath("summary_states")
+SUMMARY_LIST = ItemPath("summary_list")
+
+
+def state_key(persona_id: str | None) -> ItemKey:
+    """Where the state is."""
+    return ItemKey(ItemPath(SUMMARY_STATES.collection, _labels(persona_id)), "state")
+
+
+def failures_key(persona_id: str | None) -> ItemKey:
+    """Where invalid answers of a model are counted."""
+    return ItemKey(ItemPath("summary_failures", _labels(persona_id)), "failures")
+
+
+def summaries_path(persona_id: str | None) -> ItemPath:
+    """The summaries of one persona, by the time they were made."""
+    return ItemPath(SUMMARIES.collection, _labels(persona_id))
+
+
+def summary_key(persona_id: str | None, key: str) -> ItemKey:
+    """Where a summary is."""
+    return ItemKey(summaries_path(persona_id), key)
+
+
+def goal_key(goal_id: str) -> ItemKey:
+    """Where a goal is."""
+    return ItemKey(GOALS, goal_id)
+
+
+def key_of(summary: Summary) -> str:
+    """By the time it was made; of one instant, the later one last."""
+    return f"{sortable(summary.created_at)}.{summary.id}"
+
+
+def summary_writes(summary: Summary) -> list[ItemWrite]:
+    """A new summary, and its place in the list."""
+    key = key_of(summary)
+    listed = {"persona_id": summary.persona_id} if summary.persona_id is not None else {}
+    return [
+        ItemWrite(summary_key(summary.persona_id, key), summary_document(summary), ABSENT),
+        ItemWrite(ItemKey(SUMMARY_LIST, key), listed, ABSENT),
+    ]
+
+
+def state_write(state: SummaryState, rules: SummaryRules, now: datetime, expected: int | None) -> ItemWrite:
+    """The state, due when its rules say so."""
+    at = state.due_at(rules, now)
+    due = Due(QUEUE, at) if at else None
+    return ItemWrite(state_key(state.persona_id), state_document(state), expected, due)
+
+
+def state_in(item: Item | None, persona_id: str | None) -> SummaryState:
+    """The state that an item holds; a new one without."""
+    return state_from(item.value) if item else SummaryState(persona_id=persona_id)
+
+
+def goal_write(goal: Goal) -> ItemWrite:
+    """A goal that was made or changed, conditional on the version it was read at."""
+    return ItemWrite(goal_key(goal.id), goal_document(goal), goal.version)
+
+
+def goal_in(item: Item) -> Goal:
+    """The goal that an item holds."""
+    return goal_from(item.value, item.version)
+
+
+def failures_with(document: Mapping[str, Any], kinds: Mapping[str, int], at: str) -> dict[str, Any]:
+    """The counts of failures with some more."""
+    counts = dict(document.get("kinds", {}))
+    for kind, count in kinds.items():
+        counts[kind] = counts.get(kind, 0) + count
+    return {"kinds": counts, "total": sum(counts.values()), "last": {"at": at, "kinds": dict(kinds)}}
+
+
+def _labels(persona_id: str | None) -> tuple[str, ...]:
+    """The default persona has a label that no chosen persona can have."""
+    return ("default",) if persona_id is None else ("persona", persona_id)

@@ -1,0 +1,529 @@
+"""One summary by a model: steps of bounded prompts, each answer validated, each sentence with its sources.
+
+Summarize: makes the summary of a user and a persona when it is due, once, whoever else tries (P-5, P-21, H-31).
+
+The state is read, then the timeline; what is due is decided by that. A lease in the state keeps others from asking
+the model too. Summary, goals and state are written together, conditional on the state: all or nothing. Whatever
+fails before that leaves the trigger as it was.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from recollect.context.model_call import ModelRequest, Task
+from recollect.context.rendering import Fence, fence_for
+from recollect.core.errors import (
+    Conflict,
+    NotReady,
+    OutOfTime,
+    RecollectError,
+    Unavailable,
+    UpstreamFailed,
+    VersionMismatch,
+)
+from recollect.core.event import QUOTING_MODEL, Event, EventRef, Source
+from recollect.core.ids import IdSeed
+from recollect.core.items import ABSENT, Item, ItemWrite
+from recollect.core.scope import Scope
+from recollect.core.time import iso
+from recollect.deletion.suppression import ValueGate
+from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
+from recollect.ports import Items, Model, Timeline
+from recollect.rules.groups import SummaryRules
+from recollect.summaries.goals import Goal, GoalSources, NamedGoal, TrackedGoal, find_goal, merge_goals
+from recollect.summaries.model_answer import (
+    Fault,
+    SummaryAnswer,
+    SummaryMaterial,
+    evidence_of,
+    in_steps,
+    read_summary_answer,
+    summary_messages,
+)
+from recollect.summaries.reading import Found, ReadBacklog
+from recollect.summaries.sentence_sources import SentenceSources, Witness, witness_of
+from recollect.summaries.storage import (
+    GOALS,
+    LONGEST_LEASE,
+    SummaryState,
+    failures_key,
+    failures_with,
+    goal_in,
+    goal_write,
+    key_of,
+    state_in,
+    state_key,
+    state_write,
+    summary_key,
+    summary_writes,
+)
+from recollect.summaries.summary import Reason, Summary, SummarySentence, Trigger, place, summary_from, trigger
+from recollect.text.sentences import split_sentences
+
+TRIES = 3
+_FEWEST_SECONDS = 2.0
+_MOST_SECONDS = 120.0
+_TOKENS_PER_WORD = 4
+_TOKENS_OF_GOALS = 1_500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryTask:
+    """What the text goes on from, how long it may get, where new goals get their ids and fences their nonces."""
+
+    earlier: tuple[SummarySentence, ...]
+    goals: tuple[Goal, ...]
+    persona_id: str | None
+    max_words: int
+    seed: IdSeed
+    remaining_seconds: Callable[[], float]
+
+
+@dataclass(slots=True)
+class Draft:
+    """What has been made so far: the text, the goals as named with their sources, and the last message it knows.
+
+    `earlier` are the sentences that it began with; `complete`: nothing was left out for want of time; `inferred`: a
+    model had a part in it.
+    """
+
+    text: str
+    sentences: tuple[SummarySentence, ...]
+    earlier: tuple[SummarySentence, ...]
+    named: list[NamedGoal] = field(default_factory=list)
+    refs: dict[str, EventRef] = field(default_factory=dict)
+    until: EventRef | None = None
+    model: str = ""
+    complete: bool = True
+    inferred: bool = False
+
+
+class UnusableAnswers(Exception):
+    """Why a model failed that did answer: `faults` counts its answers by what was wrong with them."""
+
+    def __init__(self, faults: Counter[str]) -> None:
+        super().__init__(", ".join(faults))
+        self.faults = faults
+
+
+class MakeSummary:
+    """Asks the model, as often as the messages need steps; stores nothing."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __call__(self, task: SummaryTask, messages: Iterable[Event]) -> Draft | None:
+        """The draft; None where there is no message to go by.
+
+        Where the time is over after a step or more, the draft ends with what these steps covered: `until`. Raises
+        UpstreamFailed where the model fails, or none of three answers in a row can be used, and OutOfTime before the
+        first step is done.
+        """
+        draft = Draft(" ".join(one.text for one in task.earlier), task.earlier, task.earlier)
+        for number, step in enumerate(in_steps(messages)):
+            if number and task.remaining_seconds() < _FEWEST_SECONDS:
+                draft.complete = False
+                break
+            self._step(task, draft, step, number)
+        return draft if draft.until else None
+
+    def _step(self, task: SummaryTask, draft: Draft, step: tuple[Event, ...], number: int) -> None:
+        goals = tuple(merge_goals(task.goals, draft.named, _no_ids(), task.persona_id))
+        material = SummaryMaterial(earlier=draft.sentences, goals=goals, messages=step)
+        fence = _fence(task.seed, number)
+        answer, draft.model = self._answer(task, material, fence)
+        sources = SentenceSources([*(witness_of(one) for one in draft.sentences), *map(_witness, step)])
+        draft.text = answer.summary
+        draft.sentences = sources.attribute(split_sentences(answer.summary))
+        source = Source.CONVERSATION if draft.model == QUOTING_MODEL else Source.INFERRED
+        draft.inferred |= source is Source.INFERRED
+        stored = frozenset(goal.id for goal in task.goals)
+        draft.named += [_named(goal, goals, stored, sources, source) for goal in answer.tracked_goals]
+        draft.refs |= {event.id: event.ref for event in step}
+        draft.until = step[-1].ref
+
+    def _answer(self, task: SummaryTask, material: SummaryMaterial, fence: Fence) -> tuple[SummaryAnswer, str]:
+        faults: Counter[str] = Counter()
+        fault: Fault | None = None
+        for _ in range(TRIES):
+            text, model = self._ask(task, material, fence, fault)
+            answer = read_summary_answer(text, task.max_words)
+            if isinstance(answer, SummaryAnswer):
+                return answer, model
+            fault = answer
+            faults[fault.value] += 1
+        raise UpstreamFailed(f"{self._model.name} gave no usable summary in {TRIES} tries") from UnusableAnswers(faults)
+
+    def _ask(self, task: SummaryTask, material: SummaryMaterial, fence: Fence, fault: Fault | None) -> tuple[str, str]:
+        seconds = min(_MOST_SECONDS, task.remaining_seconds())
+        if seconds < _FEWEST_SECONDS:
+            raise OutOfTime("no time is left for the model")
+        request = ModelRequest(
+            task=Task.SUMMARIZE,
+            messages=summary_messages(material, fence, task.max_words, fault),
+            evidence=evidence_of(material),
+            seconds=seconds,
+            max_tokens=_TOKENS_PER_WORD * task.max_words + _TOKENS_OF_GOALS,
+            max_words=task.max_words,
+            json_answer=True,
+        )
+        try:
+            answer = self._model.generate(request)
+        except NotReady:
+            raise
+        except (Unavailable, UpstreamFailed) as error:
+            raise UpstreamFailed(f"{self._model.name} failed: {type(error).__name__}") from error
+        return answer.text, answer.model
+
+
+def _named(
+    tracked: TrackedGoal, goals: Sequence[Goal], stored: frozenset[str], sources: SentenceSources, source: Source
+) -> NamedGoal:
+    """A goal of the answer; of one that is kept already the sources are those of the wording that is kept."""
+    meant = find_goal(goals, tracked.goal)
+    if meant is None:
+        return NamedGoal(goal=tracked, wording=tracked.goal, sources=sources.of_goal(tracked.goal), source=source)
+    means, found = meant.id if meant.id in stored else None, sources.of_kept_goal(meant.goal)
+    return NamedGoal(goal=tracked, wording=meant.goal, sources=found, means=means, source=source)
+
+
+def _witness(event: Event) -> Witness:
+    return Witness(f"{event.speaker or ''}\n{event.searchable_text}", (event.id,))
+
+
+def _fence(seed: IdSeed, number: int) -> Fence:
+    """The seed has 62 random bits that nobody has seen yet."""
+    return fence_for(hashlib.sha256(f"fence {number} {seed.encode()}".encode()).hexdigest()[:32])
+
+
+def _no_ids() -> Iterator[str]:
+    """Goals that are not kept yet have no id a model is told."""
+    number = 0
+    while True:
+        number += 1
+        yield f"new {number}"
+
+
+def failure_of(error: RecollectError) -> dict[str, int]:
+    """What is recorded of a failure: kinds and their counts."""
+    cause = error.__cause__
+    return dict(cause.faults) if isinstance(cause, UnusableAnswers) else {type(cause or error).__name__: 1}
+
+
+IDS = 200
+"""How many ids of the seed a summary may use: its own, then those of new goals; the last two are the audit's."""
+
+VIA = "summarize"
+
+_MOST_GOALS_WRITTEN = 20
+_MOST_GOALS_SHOWN = 50
+_TRIES = 8
+_LEASE_MARGIN = timedelta(seconds=5)
+_NOTHING_TO_QUOTE = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryOrder:
+    """When, by which rules, with which ids (`IDS` of them), in how much time; `force` makes one before it is due.
+
+    A retry with the same seed finds what the first try stored.
+    """
+
+    now: datetime
+    rules: SummaryRules
+    seed: IdSeed
+    remaining_seconds: Callable[[], float]
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryMade:
+    """The summary that was made, and stored."""
+
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class NotDue:
+    """Nothing was due: messages and days since the last summary, or since the first message."""
+
+    messages_since: int
+    days_since: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One try: the state as it was read, what was found, and why a summary is due."""
+
+    scope: Scope
+    order: SummaryOrder
+    state: SummaryState
+    found: Found
+    due: Trigger
+
+
+class Summarize:
+    """The use case behind `POST …/summaries` and the scheduled run. `scope` without a persona: the default one."""
+
+    def __init__(self, timeline: Timeline, items: Items, model: Model) -> None:
+        self._items = items
+        self._read = ReadBacklog(timeline)
+        self._gate = ValueGate(items)
+        self._make = MakeSummary(model)
+
+    def __call__(self, scope: Scope, order: SummaryOrder) -> SummaryMade | NotDue:
+        """Makes a summary if one is due, or forced. Household plays no part.
+
+        Raises Conflict while another maker is at it, UpstreamFailed where the model fails or nothing it answers can be
+        used, OutOfTime; then nothing is stored but a count of the failure.
+        """
+        for _ in range(_TRIES):
+            item = self._state_item(scope)
+            state = state_in(item, scope.persona_id)
+            if state.last and state.last.id == order.seed.nth(0):
+                return self._made_before(scope, state)
+            _check_free(state, order)
+            found = self._read(scope, state, order.now)
+            due = trigger(found.backlog, order.rules, order.now, force=order.force)
+            if due is None:
+                return self._not_due(scope, order, item, found)
+            if self._leased(scope, order, item, state):
+                return self._run(_Work(scope, order, state, found, due))
+        raise Conflict("the messages change too fast for a summary now")
+
+    def _run(self, work: _Work) -> SummaryMade | NotDue:
+        try:
+            draft = self._draft(work)
+            if draft is None:
+                return self._without_text(work)
+            return SummaryMade(self._store(work, draft))
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            self._let_go(work, error)
+            raise
+
+    def _draft(self, work: _Work) -> Draft | None:
+        earlier = self._last(work.scope, work.state)
+        task = SummaryTask(
+            earlier=earlier.sentences if earlier else (),
+            goals=tuple(self._goals(work.scope)),
+            persona_id=work.scope.persona_id,
+            max_words=work.order.rules.max_words,
+            seed=work.order.seed,
+            remaining_seconds=work.order.remaining_seconds,
+        )
+        rejections = self._gate.load(work.scope)
+        messages = self._read.messages(work.scope, work.due.covers, work.found.events)
+        return self._make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
+
+    def _store(self, work: _Work, draft: Draft) -> Summary:
+        """All in one write; made again from the state as it is now where that was changed meanwhile."""
+        for _ in range(_TRIES):
+            item = self._state_item(work.scope)
+            state = state_in(item, work.scope.persona_id)
+            _check_mine(state, work.order)
+            gone, goals, rejections = self._gone(work, draft), self._goals(work.scope), self._gate.load(work.scope)
+            merged = [goal for goal in self._merged(work, draft, goals, gone) if rejections.admits_goal(goal)]
+            places = [draft.refs[event_id] for event_id in gone if event_id in draft.refs]
+            summary = rejections.summary(self._summary(work, draft, merged).without(gone, places))
+            changed = [goal for goal in merged if goal not in goals][:_MOST_GOALS_WRITTEN]
+            after = state.summarized(summary, key_of(summary), _seen(work, draft), work.state.hint)
+            after = replace(after, hint=after.hint + _left(work, draft))
+            writes = [
+                state_write(after, work.order.rules, work.order.now, item.version if item else ABSENT),
+                *summary_writes(summary),
+                *(goal_write(goal) for goal in changed),
+                *_audit_writes(work, draft, changed),
+            ]
+            if self._written(work.scope, writes, work.order.now):
+                return summary
+        raise Conflict("the goals change too fast for a summary now")
+
+    def _merged(self, work: _Work, draft: Draft, kept: Sequence[Goal], gone: frozenset[str]) -> list[Goal]:
+        ids = (work.order.seed.nth(number) for number in range(1, IDS))
+        still = [left for named in draft.named if (left := _standing(named, kept, gone)) is not None]
+        return merge_goals(kept, still, ids, work.scope.persona_id)
+
+    def _summary(self, work: _Work, draft: Draft, goals: Sequence[Goal]) -> Summary:
+        covered = _covered(work, draft)
+        created_at = max([work.order.now, *([work.state.last.created_at] if work.state.last else [])])
+        return Summary(
+            id=work.order.seed.nth(0),
+            text=draft.text,
+            sentences=draft.sentences,
+            tracked_goals=tuple(goal.tracked for goal in goals[-_MOST_GOALS_SHOWN:]),
+            message_count=len(covered),
+            covered_from=covered[0].timestamp,
+            covered_until=covered[-1].timestamp,
+            covered_until_id=covered[-1].id,
+            created_at=created_at,
+            reason=work.due.reason,
+            model=draft.model,
+            persona_id=work.scope.persona_id,
+        )
+
+    def _gone(self, work: _Work, draft: Draft) -> frozenset[str]:
+        """What was deleted while the model was at work: it is in no sentence of what is stored."""
+        earlier = self._last(work.scope, work.state)
+        still = frozenset(earlier.source_event_ids if earlier else ())
+        redacted = frozenset(source for one in draft.earlier for source in one.source_event_ids) - still
+        return redacted | self._read.gone(work.scope, _looked_at(draft), draft.refs)
+
+    def _not_due(self, scope: Scope, order: SummaryOrder, item: Item | None, found: Found) -> NotDue:
+        """The count of the state is put right, unless something else changed it just now."""
+        since = found.backlog.messages_since
+        counted = min(since, order.rules.messages - 1)
+        state = state_in(item, scope.persona_id)
+        if item and (counted != state.hint or state.lease):
+            write = state_write(replace(state.corrected(counted), lease=None), order.rules, order.now, item.version)
+            self._written(scope, [write], order.now)
+        return NotDue(since, found.backlog.days_since(order.now))
+
+    def _without_text(self, work: _Work) -> NotDue:
+        """Everything that is due is superseded: there is nothing to say, until something new is said or a day later."""
+        self._change(work, lambda state: replace(state, lease=None, retry_at=work.order.now + _NOTHING_TO_QUOTE))
+        backlog = work.found.backlog
+        return NotDue(backlog.messages_since, backlog.days_since(work.order.now))
+
+    def _let_go(self, work: _Work, error: BaseException) -> None:
+        """The lease ends and the failure is counted, without text; if that fails too, the lease lapses by itself."""
+        by_itself = work.due.reason is not Reason.FORCED
+        try:
+            self._change(work, lambda state: state.failed(work.order.now, by_itself))
+            if isinstance(error, UpstreamFailed | OutOfTime):
+                self._count(work, error)
+        except RecollectError:
+            return
+
+    def _count(self, work: _Work, error: RecollectError) -> None:
+        key, now = failures_key(work.scope.persona_id), work.order.now
+        known = self._items.get(work.scope.user, [key]).get(key)
+        counts = failures_with(known.value if known else {}, failure_of(error), iso(now))
+        self._items.write(work.scope.user, [ItemWrite(key, counts)], now)
+
+    def _change(self, work: _Work, changed: Callable[[SummaryState], SummaryState]) -> None:
+        """Changes the state as long as the lease is ours."""
+        for _ in range(_TRIES):
+            item = self._state_item(work.scope)
+            state = state_in(item, work.scope.persona_id)
+            if item is None or not _is_mine(state, work.order):
+                return
+            write = state_write(changed(state), work.order.rules, work.order.now, item.version)
+            if self._written(work.scope, [write], work.order.now):
+                return
+
+    def _leased(self, scope: Scope, order: SummaryOrder, item: Item | None, state: SummaryState) -> bool:
+        until = order.now + min(timedelta(seconds=order.remaining_seconds()) + _LEASE_MARGIN, LONGEST_LEASE)
+        leased = state.leased(order.seed.nth(0), until)
+        return self._written(
+            scope, [state_write(leased, order.rules, order.now, item.version if item else ABSENT)], order.now
+        )
+
+    def _written(self, scope: Scope, writes: Sequence[ItemWrite], now: datetime) -> bool:
+        """Whether all of it was written; False where one of them was changed since it was read."""
+        try:
+            self._items.write(scope.user, writes, now)
+        except VersionMismatch:
+            return False
+        return True
+
+    def _state_item(self, scope: Scope) -> Item | None:
+        key = state_key(scope.persona_id)
+        return self._items.get(scope.user, [key]).get(key)
+
+    def _goals(self, scope: Scope) -> list[Goal]:
+        goals = [goal_in(item) for item in self._items.page(scope.user, GOALS, 1000, None).items]
+        return [goal for goal in goals if goal.persona_id == scope.persona_id]
+
+    def _last(self, scope: Scope, state: SummaryState) -> Summary | None:
+        if state.last is None:
+            return None
+        key = summary_key(scope.persona_id, state.last.key)
+        item = self._items.get(scope.user, [key]).get(key)
+        return summary_from(item.value) if item else None
+
+    def _made_before(self, scope: Scope, state: SummaryState) -> SummaryMade:
+        """What an earlier try with the same seed has stored. Raises Conflict where it was deleted since."""
+        summary = self._last(scope, state)
+        if summary is None:
+            raise Conflict("the summary that this request made was deleted since")
+        return SummaryMade(summary)
+
+
+def _check_free(state: SummaryState, order: SummaryOrder) -> None:
+    if state.lease and state.lease.holds(order.now) and not _is_mine(state, order):
+        raise Conflict("a summary of this user and persona is being made")
+
+
+def _check_mine(state: SummaryState, order: SummaryOrder) -> None:
+    if not _is_mine(state, order):
+        raise Conflict("somebody else has begun to make this summary")
+
+
+def _is_mine(state: SummaryState, order: SummaryOrder) -> bool:
+    return state.lease is not None and state.lease.holder == order.seed.nth(0)
+
+
+def _covered(work: _Work, draft: Draft) -> tuple[EventRef, ...]:
+    """All that was due; where time was too short, as far as the draft goes."""
+    if draft.complete or draft.until is None:
+        return work.due.covers
+    return tuple(ref for ref in work.due.covers if place(ref) <= place(draft.until))
+
+
+def _seen(work: _Work, draft: Draft) -> EventRef:
+    """The newest message that was there, raw ones included; of a part only what it covers, so that the rest is due."""
+    return work.found.backlog.uncovered[-1] if draft.complete else _covered(work, draft)[-1]
+
+
+def _left(work: _Work, draft: Draft) -> int:
+    """Messages that wait for the next part."""
+    seen = place(_seen(work, draft))
+    return sum(1 for ref in work.found.backlog.uncovered if place(ref) > seen)
+
+
+def _looked_at(draft: Draft) -> set[str]:
+    """The events that must still be there; where it is not known what something comes from, all of them."""
+    known = [one.supported for one in draft.sentences]
+    known += [named.sources.supported for named in draft.named if named.means is None]
+    if not all(known):
+        return set(draft.refs)
+    sentences = (source for one in draft.sentences for source in one.source_event_ids)
+    return {*sentences, *(source for named in draft.named for source in named.sources.event_ids)}
+
+
+def _audit_writes(work: _Work, draft: Draft, changed: Sequence[Goal]) -> list[ItemWrite]:
+    """An entry of the goals that were made, and one of those that were changed; ids that no goal can take."""
+    actor = Actor(ActorKind.MODEL if draft.inferred else ActorKind.JOB, VIA)
+    made = tuple(goal.id for goal in changed if not goal.version)
+    told = tuple(goal.id for goal in changed if goal.version)
+    entries = ((Action.CREATE, made, IDS - 1), (Action.PATCH, told, IDS - 2))
+    return [
+        audit_write(
+            AuditEntry(
+                id=work.order.seed.nth(place),
+                at=work.order.now,
+                actor=actor,
+                action=action,
+                target_ids=ids,
+                via=VIA,
+                rule=draft.model,
+            )
+        )
+        for action, ids, place in entries
+        if ids
+    ]
+
+
+def _standing(named: NamedGoal, kept: Sequence[Goal], gone: frozenset[str]) -> NamedGoal | None:
+    """A named goal without the sources that are gone; None where nothing speaks for it any more."""
+    if named.means is not None and all(goal.id != named.means for goal in kept):
+        return None  # it was deleted while the model was at work
+    if not named.sources.supported:
+        return None if gone and named.means is None else named
+    left = named.sources.without(gone)
+    if left is None:
+        return None if named.means is None else replace(named, sources=GoalSources(supported=False))
+    return replace(named, sources=left)

@@ -1,0 +1,117 @@
+"""Sentences of a text, its length in words, and who said what when.
+
+Which texts only ask: a question that was asked is no fact, in any language that marks its questions.
+
+The size of a text in model tokens, estimated where no model's tokenizer is configured.
+
+What tells one statement from another that is worded alike: its numbers and its names.
+"""
+
+import re
+
+from recollect.text.characters import CJK_CLASS
+from recollect.text.terms import terms
+
+_CJK = re.compile(f"[{CJK_CLASS}]")
+_CJK_MARKED = re.compile(rf"[{CJK_CLASS}][^\w\s]*")
+_END = re.compile(r"(?<=[.!?。！？…])[\"'”’)\]]*\s+|(?<=[。！？])|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
+_SAID_BY = re.compile(r"[^()\n]{1,128} \(\d{1,2} [A-Z][a-z]{2,8} \d{4}\): ")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|approx|jr|sr|no|inc|ltd)|\b[A-Za-z]|^\W*\d{1,3})\.$", re.IGNORECASE
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences in order, trimmed: they end at . ! ? and their CJK kin before white space, and at line ends.
+
+    Not inside of 2.5, and not after an abbreviation, a lone letter or the number of a list. Linear; joined with
+    spaces they have every word of the text.
+    """
+    pieces, start = [], 0
+    for end in _END.finditer(text):
+        piece = text[start : end.start()].strip()
+        if end.group() and not _breaks_line(end.group()) and _ABBREVIATED.search(piece[-12:]):
+            continue
+        pieces.append(text[start : end.end()].strip())
+        start = end.end()
+    return [piece for piece in (*pieces, text[start:].strip()) if piece]
+
+
+def count_words(text: str) -> int:
+    """Words ≥ 0: what stands between spaces, and each CJK letter or digit by itself."""
+    if text.isascii():
+        return len(text.split())
+    characters = sum(1 for character in _CJK.findall(text) if character.isalnum())
+    return len(_CJK_MARKED.sub(" ", text).split()) + characters
+
+
+def first_words(text: str, most: int) -> str:
+    """The beginning of a text, of at most so many words."""
+    kept: list[str] = []
+    for piece in text.split():
+        if most <= 0:
+            break
+        words = count_words(piece)
+        kept.append(piece if words <= most else _beginning(piece, most))
+        most -= words
+    return " ".join(kept)
+
+
+def _beginning(piece: str, most: int) -> str:
+    """Of a run of CJK as many characters; it may be shorter than it could, never longer."""
+    return piece[:most]
+
+
+def split_said_by(sentence: str) -> tuple[str, str] | None:
+    """Speaker and day as they stand before a quoted sentence (`Anna (8 May 2023): `), and the rest; None without."""
+    match = _SAID_BY.match(sentence)
+    return (match.group(), sentence[match.end() :]) if match else None
+
+
+def _breaks_line(separator: str) -> bool:
+    return any(character in separator for character in "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+
+
+_MARKS = ("?", "？", "؟", "\u037e", "፧")
+_CLOSING_MARKS = "\"'”’)»』」] "
+
+
+def is_question(sentence: str) -> bool:
+    """Whether the sentence ends with a question mark of any script; quotes and brackets may follow it."""
+    return sentence.rstrip(_CLOSING_MARKS).endswith(_MARKS)
+
+
+def only_asks(text: str) -> bool:
+    """Whether every sentence of the text is a question; False for an empty text."""
+    return is_question(text) and all(map(is_question, split_sentences(text)))
+
+
+_CJK_RUN = re.compile(f"[{CJK_CLASS}]+")
+_CHARACTERS_PER_TOKEN = 4
+
+
+def count_tokens(text: str) -> int:
+    """Tokens ≥ 0: one for each CJK character, and ceil(n / 4) for the n others."""
+    others = len(text) if text.isascii() else len(_CJK_RUN.sub("", text))
+    return len(text) - others + -(-others // _CHARACTERS_PER_TOKEN)
+
+
+_NUMBER = re.compile(r"\d+")
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+", re.MULTILINE)
+_FIRST_WORD = re.compile(r"\W*\w+")
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """The runs of digits."""
+    return frozenset(_NUMBER.findall(text))
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The terms of words with a capital that begin neither a sentence nor a line."""
+    return frozenset(term for name in _NAME.findall(text) for term in terms(name))
+
+
+def first_word_in(text: str) -> frozenset[str]:
+    """The terms of the first word, whose capital says nothing; none where it is a stop word."""
+    match = _FIRST_WORD.match(text)
+    return frozenset(terms(match.group())) if match else frozenset()

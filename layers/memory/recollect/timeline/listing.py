@@ -1,0 +1,234 @@
+"""The timeline as it stands: `GET /v1/users/{user_id}/events` and its neighbours.
+
+Pages of what is kept, the last key first, less what a reader does not want to see.
+
+The users of a tenant that have a memory: what a snapshot, a job and an operator walk.
+
+| collection | owner  | key     | value |
+|------------|--------|---------|-------|
+| `users`    | tenant | user id | `{}`  |
+
+The spaces of a user: what a query may name (R-22, api.md *Read*).
+
+| collection | owner | key      | value |
+|------------|-------|----------|-------|
+| `spaces`   | user  | space id | `{}`  |
+
+A space is noted when an event of it is projected; private events tell nothing. It stays noted when its last event is
+deleted, and goes with the user.
+
+Reads events beside the one that is worked on: a record that cannot be read must not stop what is about another.
+"""
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.event import Event, EventRef
+from recollect.core.items import ABSENT, Item, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.scope import Scope
+from recollect.ports import Items, Timeline
+from recollect.retrieval.filters import TimeWindow
+from recollect.timeline.failed_projections import Fault, fault_of
+from recollect.timeline.timeline import ConversationPage, WindowPage, WindowQuery
+
+DEFAULT_WINDOW = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWindow:
+    """The window as a caller gives it: ends, or days back from now; nothing is the last 30 days (A-45)."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+    last_days: float | None = None
+
+    def resolve(self, now: datetime, default: timedelta | None) -> TimeWindow:
+        """Both ends inclusive; `from=0` is a bound (A-50). Given ends narrow `last_days`."""
+        starts = [self.start, now - timedelta(days=self.last_days) if self.last_days is not None else None]
+        if default is not None and all(bound is None for bound in (*starts, self.end)):
+            starts.append(now - default)
+        bounds = [start for start in starts if start is not None]
+        return TimeWindow(max(bounds) if bounds else None, self.end)
+
+
+class ListEvents:
+    """Reads without ranking: what was said, newest first."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+
+    def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
+        """A page of events; the page goes on while its records are filtered away, within the adapter's bound."""
+        return self._timeline.window(scope, query)
+
+    def one(self, scope: Scope, event_id: str, now: datetime) -> Event:
+        """One event. Raises NotFound for none, another user's, one out of scope, and an expired one."""
+        event = self._timeline.find(scope, event_id)
+        hidden = event is None or event.is_carrier or event.expired(now)
+        if event is None or hidden or not scope.admits(event.persona_id, event.household_id):
+            raise NotFound("no such event")
+        return event
+
+    def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
+        """The user's conversations, the last begun first."""
+        return self._timeline.conversations(scope, limit, after)
+
+
+T = TypeVar("T")
+
+Chosen = Callable[[Sequence[Item]], list[T | None]]
+"""What each of them is shown as, None for what is left out."""
+
+_CHUNK = 200
+_MOST_CHUNKS = 10
+
+
+class FilteredPages:
+    """Looks through at most 2,000 items for a page: a rare filter costs several short answers, not a long one."""
+
+    def __init__(self, items: Items, path: ItemPath) -> None:
+        self._items = items
+        self._path = path
+
+    def __call__(
+        self, scope: Scope, limit: int, after: str | None, chosen: Chosen[T], *, all_of_them: bool
+    ) -> tuple[list[T], str | None]:
+        """At most `limit`, and where the next page goes on: one may be short, or empty, before the end.
+
+        `all_of_them`: nothing is left out, so that no more is read than is shown.
+        """
+        found: list[T] = []
+        for _ in range(_MOST_CHUNKS):
+            room = limit - len(found)
+            shown, after = self._chunk(scope, room, after, chosen, room if all_of_them else max(room, _CHUNK))
+            found += shown
+            if after is None or len(found) == limit:
+                break
+        return found, after
+
+    def _chunk(
+        self, scope: Scope, room: int, after: str | None, chosen: Chosen[T], count: int
+    ) -> tuple[list[T], str | None]:
+        """What there is room for; a chunk that has more of it is read again, just so far."""
+        while True:
+            page = self._items.page(scope.user, self._path, count, after, descending=True)
+            shown = chosen(page.items)
+            places = [place for place, one in enumerate(shown) if one is not None]
+            if len(places) <= room:
+                return [one for one in shown if one is not None], page.more
+            count = places[room - 1] + 1
+
+
+USERS = ItemPath("users")
+_REMEMBERED = 10_000
+_REMEMBERED_SECONDS = 300.0
+"""After that a process looks again: another one may have erased the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserPage:
+    """Users in the order of their ids; `more` where the next page goes on."""
+
+    user_ids: tuple[str, ...]
+    more: str | None
+
+
+class KnownUsers:
+    """A user is noted when something of theirs is projected, and taken off by an erasure."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._noted: OrderedDict[tuple[str, str], float] = OrderedDict()
+
+    def note(self, scope: Scope, now: datetime) -> None:
+        """Notes the user; one read in five minutes of a process, one write the first time at all."""
+        known = (scope.tenant, scope.user_id)
+        if time.monotonic() - self._noted.get(known, -_REMEMBERED_SECONDS) < _REMEMBERED_SECONDS:
+            return
+        owner, key = of_tenant(scope.tenant), ItemKey(USERS, scope.user_id)
+        if not self._items.get(owner, [key]):
+            self._write(owner, ItemWrite(key, {}, ABSENT), now)
+        self._noted[known] = time.monotonic()
+        if len(self._noted) > _REMEMBERED:
+            self._noted.popitem(last=False)
+
+    def page(self, tenant: str, limit: int, after: str | None) -> UserPage:
+        """The tenant's users."""
+        page = self._items.page(of_tenant(tenant), USERS, limit, after)
+        return UserPage(tuple(item.key.key for item in page.items), page.more)
+
+    def forget(self, scope: Scope, now: datetime) -> None:
+        """Takes the user off the list; what comes later notes them again."""
+        self._noted.pop((scope.tenant, scope.user_id), None)
+        self._items.write(of_tenant(scope.tenant), [ItemWrite(ItemKey(USERS, scope.user_id), None)], now)
+
+    def _write(self, owner: Scope, write: ItemWrite, now: datetime) -> None:
+        try:
+            self._items.write(owner, [write], now)
+        except VersionMismatch:
+            return  # somebody else was faster
+
+
+SPACES = ItemPath("spaces")
+_AT_ONCE = 25
+_PAGE = 1000
+
+_REMEMBERED_FOR = timedelta(minutes=5)
+"""After that a process looks again: another one may have erased the user."""
+
+
+class KnownSpaces:
+    """One read in five minutes of a process for each space, one write the first time at all; none without spaces."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._noted: OrderedDict[tuple[str, str, str], datetime] = OrderedDict()
+
+    def note(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
+        """Notes the spaces of these events."""
+        named = dict.fromkeys(e.space_id for e in events if e.space_id is not None and not e.is_private)
+        unknown = [space for space in named if not self._is_noted(scope, space, now)]
+        for start in range(0, len(unknown), _AT_ONCE):
+            self._write(scope, unknown[start : start + _AT_ONCE], now)
+
+    def of(self, scope: Scope) -> frozenset[str]:
+        """The first 1,000 spaces of the user, in the order of their ids."""
+        page = self._items.page(scope.user, SPACES, _PAGE, None)
+        return frozenset(item.key.key for item in page.items)
+
+    def _is_noted(self, scope: Scope, space: str, now: datetime) -> bool:
+        at = self._noted.get((scope.tenant, scope.user_id, space))
+        return at is not None and now - at < _REMEMBERED_FOR
+
+    def _write(self, scope: Scope, spaces: list[str], now: datetime) -> None:
+        keys = [ItemKey(SPACES, space) for space in spaces]
+        there = self._items.get(scope.user, keys)
+        missing = [ItemWrite(key, {}) for key in keys if key not in there]
+        if missing:
+            self._items.write(scope.user, missing, now)
+        for space in spaces:
+            self._noted[scope.tenant, scope.user_id, space] = now
+        while len(self._noted) > _REMEMBERED:
+            self._noted.popitem(last=False)
+
+
+_LOG = logging.getLogger(__name__)
+
+
+def readable_events(timeline: Timeline, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
+    """As `Timeline.read`, without those that cannot be read; raises what it raises where an engine is away."""
+    try:
+        return timeline.read(scope, refs) if refs else {}
+    except Exception as error:
+        if fault_of(error) is not Fault.OWN:
+            raise
+        if len(refs) > 1:
+            return {i: event for ref in refs for i, event in readable_events(timeline, scope, [ref]).items()}
+        _LOG.warning("an event cannot be read", extra={"event_id": refs[0].id, "error": type(error).__name__})
+        return {}

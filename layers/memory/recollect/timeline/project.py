@@ -1,0 +1,180 @@
+"""Project: whatever raises for one event stays with that event, and all others are projected.
+
+What fails together is tried again in parts, until each event that fails stands alone. An event that fails by its own
+fault is noted, loses its marker, and is tried again later (`retry_failed`). An engine that is away is nobody's fault:
+those events keep their markers, and are tried again by every reconciliation, for ever.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from recollect.core.ids import id_milliseconds
+from recollect.core.scope import Scope
+from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
+from recollect.timeline.failed_projections import Fault
+from recollect.timeline.projection_attempt import Failure, Outcome, ProjectionAttempt
+from recollect.timeline.projection_steps import ProjectionSteps
+from recollect.timeline.quarantine import FailedEvents
+from recollect.timeline.timeline import PendingEvent
+
+PARTS = 8
+"""Into how many parts events that failed together are split."""
+
+MOST_OUTAGES = 16
+"""After so many attempts in a row that met an engine that is away, nothing more is split in this call."""
+
+PATIENCE_MS = 300_000
+"""An engine that is away for less is waited for with all events together: no one is tried by itself."""
+
+Attempt: TypeAlias = Callable[[Sequence[PendingEvent]], Outcome]
+
+
+@dataclass(slots=True)
+class ProjectionReport:
+    """How many events were projected, how many were gone, and which failed, with the class of the error.
+
+    `noted` are the failed ones that are noted and have no marker any more; `done` are the projected and the gone ones,
+    each with its user's scope.
+    """
+
+    projected: int = 0
+    gone: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    noted: set[str] = field(default_factory=set)
+    done: set[tuple[Scope, str]] = field(default_factory=set)
+
+    def add(self, other: "ProjectionReport") -> None:
+        """Counts what another call did too."""
+        self.projected += other.projected
+        self.gone += other.gone
+        self.failed |= other.failed
+        self.noted |= other.noted
+        self.done |= other.done
+
+
+class ProjectEvents:
+    """The use case behind the stream reader and the laptop's drain. Without `failed` nothing is noted."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        index: SearchIndex,
+        embedder: Embedder | None,
+        publisher: Publisher,
+        steps: ProjectionSteps,
+        failed: FailedEvents | None = None,
+    ) -> None:
+        forget = failed.forget if failed is not None else None
+        self._attempt = ProjectionAttempt(timeline, projections, index, embedder, publisher, steps, forget)
+        self._failed = failed
+
+    def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
+        """Projects all but those that fail. Raises no `Exception` of theirs."""
+        isolation = _Isolation(
+            attempt=lambda markers: self._attempt(markers, now),
+            note=lambda failure: self._failed is not None and self._failed.note(failure, now),
+            now_ms=int(now.timestamp() * 1000),
+        )
+        isolation.run(tuple(pending))
+        return isolation.report
+
+
+@dataclass(slots=True, kw_only=True)
+class _Isolation:
+    """One call. Events whose fault it is are split down to the last one: at most two attempts for each event.
+
+    What may be an engine that is away is `doubtful`, and comes after all others. Where nothing was projected yet, one
+    of its events is tried by itself, once one of them has waited for five minutes: `now_ms` chooses it, another one in
+    each call, so that none that always meets this stops the others for good. `answered` says that something was
+    projected, `in_a_row` counts the attempts since then that met an engine that is away, and `away` that it is so.
+    """
+
+    attempt: Attempt
+    note: Callable[[Failure], bool]
+    now_ms: int
+    report: ProjectionReport = field(default_factory=ProjectionReport)
+    doubtful: list[Failure] = field(default_factory=list)
+    unsure: list[Failure] = field(default_factory=list)
+    answered: bool = False
+    away: bool = False
+    in_a_row: int = 0
+
+    def run(self, pending: tuple[PendingEvent, ...]) -> None:
+        waiting = [pending] if pending else []
+        while waiting or self.doubtful:
+            if waiting:
+                waiting += self._parts(self._attempted(waiting.pop()))
+            else:
+                waiting += self._parts_of_doubtful(self.doubtful.pop())
+        if self.answered:
+            self._note_all(self.unsure)
+
+    def _attempted(self, markers: tuple[PendingEvent, ...]) -> list[Failure]:
+        outcome = self.attempt(markers)
+        self.report.add(ProjectionReport(outcome.projected, outcome.gone, done=outcome.done))
+        if outcome.done:
+            self.answered, self.away, self.in_a_row = True, False, 0
+        else:
+            self.in_a_row += any(failure.fault is not Fault.OWN for failure in outcome.failures)
+            self.away = self.away or self.in_a_row >= MOST_OUTAGES
+        return outcome.failures
+
+    def _parts(self, failures: Sequence[Failure]) -> list[tuple[PendingEvent, ...]]:
+        """What is to be tried again at once, the first last; what stands alone has failed for good."""
+        parts: list[tuple[PendingEvent, ...]] = []
+        for failure in failures:
+            if len(failure.markers) == 1:
+                self._alone(failure)
+            elif failure.fault is Fault.OWN:
+                parts += _split(failure.markers)
+            else:
+                self.doubtful.append(failure)
+        return parts[::-1]
+
+    def _parts_of_doubtful(self, failure: Failure) -> list[tuple[PendingEvent, ...]]:
+        """The same; nothing, where the engine is away."""
+        markers = failure.markers
+        if not self.answered and not self.away:
+            self.away = failure.fault is Fault.OUTAGE and not self._is_late(markers)
+        if not self.answered and not self.away:
+            place = self.now_ms % len(markers)
+            for alone in self._attempted((markers[place],)):
+                self.away = alone.fault is not Fault.OWN
+                self._alone(alone)
+            markers = (*markers[:place], *markers[place + 1 :])
+        if self.away:
+            self._fail(markers, failure.error)
+            return []
+        return _split(markers)[::-1]
+
+    def _is_late(self, markers: Sequence[PendingEvent]) -> bool:
+        return self.now_ms - min(_accepted_ms(marker.ref.id) for marker in markers) > PATIENCE_MS
+
+    def _alone(self, failure: Failure) -> None:
+        self._fail(failure.markers, failure.error)
+        if failure.fault is Fault.OWN:
+            self._note_all([failure])
+        elif failure.fault is Fault.UNSURE:
+            self.unsure.append(failure)
+
+    def _note_all(self, failures: Sequence[Failure]) -> None:
+        self.report.noted |= {one.markers[0].ref.id for one in failures if self.note(one)}
+
+    def _fail(self, markers: Sequence[PendingEvent], error: str) -> None:
+        self.report.failed |= {marker.ref.id: error for marker in markers}
+
+
+def _accepted_ms(event_id: str) -> int:
+    """When it was accepted; an id that is none of ours counts as old."""
+    try:
+        return id_milliseconds(event_id)
+    except ValueError:
+        return 0
+
+
+def _split(markers: tuple[PendingEvent, ...]) -> list[tuple[PendingEvent, ...]]:
+    size = -(-len(markers) // PARTS)
+    return [markers[start : start + size] for start in range(0, len(markers), size)]

@@ -1,0 +1,368 @@
+"""One attempt to project some events: vectors, slots, conversations, index documents and bus events are derived.
+
+A change record is a hint (P-25): the event is read as it is now, and what that says is written. Everything here
+may run twice, late and out of order; the pending marker goes last, when searches show the event. Vectors are made
+first: what follows is writes alone, which one store may commit together. An exception fails those events whose step
+it ended; `ProjectEvents` then tries them in smaller parts.
+"""
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, TextKind
+from recollect.memories.reading import KeptMemory
+from recollect.memories.representation import indexed
+from recollect.ports import Embedder, IndexFailure, Projections, Publisher, SearchIndex, Timeline
+from recollect.retrieval.unprojected import given_vectors
+from recollect.search_index.page import index_document
+from recollect.timeline.bus import BusEvent, SegmentPlace, episodic_saved, semantic_saved
+from recollect.timeline.failed_projections import Fault, fault_of
+from recollect.timeline.projection_steps import ProjectedBatch, ProjectionStep, ProjectionSteps
+from recollect.timeline.slots import FillSlots
+from recollect.timeline.timeline import PendingEvent, Projection
+
+Forget: TypeAlias = Callable[[Scope, Sequence[str], datetime], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Events that failed together. `error` is a class of errors, or of refusals by the index; never a text.
+
+    `at` is the file and line that raised; `removed` says that the event is gone, and that what was derived from it
+    could not be taken away.
+    """
+
+    markers: tuple[PendingEvent, ...]
+    error: str
+    fault: Fault
+    at: str = ""
+    removed: bool = False
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an attempt did. `done` are the events that were projected or found gone, each with its user's scope.
+
+    What is neither done nor failed was changed meanwhile, and its marker stays.
+    """
+
+    projected: int = 0
+    gone: int = 0
+    done: set[tuple[Scope, str]] = field(default_factory=set)
+    failures: list[Failure] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """One user's part of the work, as far as it has come."""
+
+    scope: Scope
+    refs: dict[str, EventRef]
+    was_read: bool = False
+    events: dict[str, Event] = field(default_factory=dict)
+    vectors: dict[str, FloatArray] = field(default_factory=dict)
+    unsaved: list[EventRef] = field(default_factory=list)
+    reindexed: dict[str, Event] = field(default_factory=dict)
+    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    segments: dict[str, SegmentPlace] = field(default_factory=dict)
+
+    def told(self, event: Event) -> Event:
+        """The event as the index is told of it: in the words of the memory that has its id."""
+        kept = self.memories.get(event.id)
+        own = kept is not None and kept.memory.id == event.id
+        return indexed(event, kept.memory if kept is not None and own else None)
+
+    @property
+    def gone(self) -> list[str]:
+        return [event_id for event_id in self.refs if event_id not in self.events]
+
+    @property
+    def gone_refs(self) -> list[EventRef]:
+        return [self.refs[event_id] for event_id in self.gone]
+
+    @property
+    def markers(self) -> tuple[PendingEvent, ...]:
+        return tuple(PendingEvent(self.scope, ref) for ref in self.refs.values())
+
+    def failed(self, error: Exception) -> Failure:
+        """All of it; nothing more is done for it in this attempt."""
+        removed = self.was_read and not self.refs.keys() & self.events.keys()
+        failure = Failure(self.markers, type(error).__name__, fault_of(error), raised_at(error), removed)
+        self.refs.clear()
+        return failure
+
+    def refused(self, failures: Iterable[IndexFailure]) -> list[Failure]:
+        """What the index did not take, or not remove; nothing more is done for it in this attempt.
+
+        Where it is the document of an event that one of these supersedes, none of them is done.
+        """
+        found: list[Failure] = []
+        for failure in failures:
+            fault = Fault.OUTAGE if failure.retryable else Fault.OWN
+            if failure.event_id in self.refs:
+                removed = failure.event_id not in self.events
+                marker = PendingEvent(self.scope, self.refs.pop(failure.event_id))
+                found.append(Failure((marker,), failure.reason, fault, removed=removed))
+            elif failure.event_id in self.reindexed and self.refs:
+                found.append(Failure(self.markers, "SuccessorOfFailed", fault))
+                self.refs.clear()
+        return found
+
+
+class ProjectionAttempt:
+    """Projects events of any users; `forget` takes away what was noted of events that are gone."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        projections: Projections,
+        index: SearchIndex,
+        embedder: Embedder | None,
+        publisher: Publisher,
+        steps: ProjectionSteps,
+        forget: Forget | None = None,
+    ) -> None:
+        self._timeline = timeline
+        self._projections = projections
+        self._index = index
+        self._embedder = embedder
+        self._publisher = publisher
+        self._fill_slots = FillSlots(timeline, projections)
+        self._steps = steps
+        self._memories = steps.memories
+        self._forget = forget
+
+    def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
+        """Projects what it can. Raises no `Exception`: each is in `failures`, with the events that it stopped."""
+        outcome = Outcome()
+        batches = [b for b in _by_user(pending) if self._step(b, outcome, lambda batch: self._prepare(batch, now))]
+        if not batches:
+            return outcome
+        together, unprepared = _Together(batches), list(outcome.failures)
+        try:
+            with self._projections.together():
+                self._write(batches, now, outcome)
+        except Exception as error:  # noqa: BLE001 - nothing of it was committed
+            return Outcome(failures=[*unprepared, together.failed(error)])
+        return outcome
+
+    def _write(self, batches: Sequence[_Batch], now: datetime, outcome: Outcome) -> None:
+        """What is derived, the index, the bus, and last the markers."""
+        derived = [batch for batch in batches if self._step(batch, outcome, lambda b: self._derive(b, now))]
+        self._write_index([batch for batch in derived if batch.refs], now, outcome)
+        for batch in derived:
+            self._step(batch, outcome, lambda b: self._finish(b, now, outcome))
+
+    def _step(self, batch: _Batch, outcome: Outcome, step: Callable[[_Batch], None]) -> bool:
+        """Runs a step of one user's batch; what it raises is that batch's failure and nobody else's."""
+        try:
+            step(batch)
+        except Exception as error:  # noqa: BLE001 - whatever a rule or a part raises, the other users go on
+            if batch.refs:
+                outcome.failures.append(batch.failed(error))
+            return False
+        return True
+
+    def _prepare(self, batch: _Batch, now: datetime) -> None:
+        """Reads the events as they are now, and gets their vectors: slow, so before anything is written.
+
+        Copies of what is gone are other users' evidence: they go by themselves, in steps that wait for the disk.
+        """
+        batch.events = self._timeline.read(batch.scope, list(batch.refs.values()))
+        batch.was_read = True
+        self._run(self._steps.before, batch.scope, ProjectedBatch(gone=batch.gone_refs), now)
+        kept = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
+        batch.vectors = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == self._model}
+        batch.memories = self._memories.read(batch.scope, list(batch.events.values()))
+        in_other_words = [e.id for e in batch.events.values() if batch.told(e).content != e.content]
+        for event_id in in_other_words:
+            batch.vectors.pop(event_id, None)
+        unmade = [e for e in batch.events.values() if e.id not in batch.vectors and e.is_searchable]
+        made = self._made([batch.told(event) for event in unmade])
+        batch.vectors |= made
+        batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in kept]
+
+    def _derive(self, batch: _Batch, now: datetime) -> None:
+        if batch.unsaved:
+            made = [Projection(ref, batch.vectors.get(ref.id), self._model) for ref in batch.unsaved]
+            self._projections.save(batch.scope, made)
+        for event in [event for event in batch.events.values() if event.key is not None]:
+            changed = self._fill_slots(batch.scope, event)
+            batch.events |= {e.id: e for e in changed if e.id in batch.events}
+            batch.reindexed |= {e.id: e for e in changed if e.id not in batch.refs}
+        if batch.reindexed:
+            others = self._projections.vectors(batch.scope, list(batch.reindexed))
+            fit = {i: p.vector for i, p in others.items() if p.generation == self._model}
+            batch.vectors |= {event_id: vector for event_id, vector in fit.items() if vector is not None}
+        for conversation_id, started_at in _conversations(batch.events.values()).items():
+            self._projections.enter_conversation(batch.scope, conversation_id, started_at)
+        self._derive_more(batch, now)
+
+    def _derive_more(self, batch: _Batch, now: datetime) -> None:
+        """The steps of the other subjects; a text that a merge changed is encoded again."""
+        events = list(batch.events.values())
+        said = {event.id: batch.told(event).content for event in events}
+        read = {event.id: batch.memories.get(event.id) for event in events}
+        changed = list(batch.reindexed.values())
+        projected = ProjectedBatch(events, changed, batch.gone_refs, read, batch.vectors)
+        self._run(self._steps.derive, batch.scope, projected, now)
+        batch.memories, batch.segments = projected.memories, projected.segments
+        self._encode_again(batch, [event for event in events if batch.told(event).content != said[event.id]])
+
+    @staticmethod
+    def _run(steps: Sequence[ProjectionStep], scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        for step in steps:
+            step(scope, batch, now)
+
+    def _encode_again(self, batch: _Batch, merged: Sequence[Event]) -> None:
+        """What took in another's words just now has a vector of the words that it had before."""
+        made = self._made([batch.told(event) for event in merged if event.is_searchable])
+        if made:
+            batch.vectors |= made
+            refs = [event.ref for event in merged if event.id in made]
+            self._projections.save(batch.scope, [Projection(ref, made[ref.id], self._model) for ref in refs])
+
+    @property
+    def _model(self) -> str | None:
+        return self._embedder.generation if self._embedder else None
+
+    def _made(self, events: Sequence[Event]) -> dict[str, FloatArray]:
+        made: dict[str, FloatArray] = given_vectors(events, self._embedder)
+        texts = [e for e in events if e.id not in made]
+        if self._embedder is not None and texts:
+            encodings = self._embedder.encode([e.passage for e in texts], TextKind.PASSAGE)
+            made |= {e.id: encoding.vector for e, encoding in zip(texts, encodings, strict=True)}
+        return made
+
+    def _write_index(self, batches: Sequence[_Batch], now: datetime, outcome: Outcome) -> None:
+        """One bulk for all users, since it returns only when searches show what it wrote."""
+        try:
+            failures = self._in_index(batches, now)
+        except Exception as error:  # noqa: BLE001 - whichever document it was about, those of others are tried again
+            outcome.failures.append(_Together(batches).failed(error))
+            for batch in batches:
+                batch.refs.clear()
+        else:
+            for batch in batches:
+                outcome.failures += batch.refused(failures)
+
+    def _in_index(self, batches: Sequence[_Batch], now: datetime) -> list[IndexFailure]:
+        documents = [
+            index_document(batch.scope, batch.told(event), batch.vectors.get(event.id))
+            for batch in batches
+            for event in (*batch.events.values(), *batch.reindexed.values())
+            if not batch.told(event).expired(now)
+        ]
+        failures = self._index.put(documents) if documents else []
+        for batch in batches:
+            expired = [event.id for event in batch.events.values() if batch.told(event).expired(now)]
+            if batch.gone or expired:
+                failures += self._index.remove(batch.scope, [*batch.gone, *expired])
+        return failures
+
+    def _finish(self, batch: _Batch, now: datetime, outcome: Outcome) -> None:
+        done = [event for event in batch.events.values() if event.id in batch.refs]
+        unpublished = self._published(batch, done, now)
+        removed, changed = self._meanwhile(batch) if batch.refs else ({}, set())
+        left = removed.keys() | unpublished | changed
+        kept = {event.id: event for event in done if event.id not in left}
+        gone = {event_id: batch.refs[event_id] for event_id in batch.gone} | removed
+        failures = self._index.remove(batch.scope, list(removed)) if removed else []
+        for failure in failures:
+            gone.pop(failure.event_id, None)
+        overtaken = [event.ref for i, event in batch.reindexed.items() if i in changed]
+        if overtaken:
+            self._projections.mark(batch.scope, overtaken)
+        self._projections.settle(batch.scope, [event.ref for event in kept.values()])
+        self._memories.shown(batch.scope, [batch.memories[i] for i in kept if i in batch.memories], now)
+        if gone:
+            self._take_away(batch.scope, gone, now)
+        self._count(batch, outcome, kept.keys(), gone.keys() & batch.refs.keys())
+        outcome.failures += [_unpublished(batch, event_id) for event_id in unpublished]
+        outcome.failures += batch.refused([one for one in failures if one.event_id in batch.refs])
+
+    def _take_away(self, scope: Scope, gone: dict[str, EventRef], now: datetime) -> None:
+        """All that is left of what is gone, and then its markers."""
+        self._run(self._steps.remove, scope, ProjectedBatch(gone=list(gone.values())), now)
+        if self._forget is not None:
+            self._forget(scope, list(gone), now)
+        self._projections.forget(scope, list(gone.values()))
+
+    def _count(self, batch: _Batch, outcome: Outcome, kept: Set[str], gone: Set[str]) -> None:
+        outcome.projected += len(kept)
+        outcome.gone += len(gone)
+        outcome.done |= {(batch.scope, event_id) for event_id in kept | gone}
+
+    def _published(self, batch: _Batch, done: Sequence[Event], now: datetime) -> set[str]:
+        """Publishes what was saved; answers the ids of what the bus did not take."""
+        told: dict[str, str] = {}
+        events: list[BusEvent] = []
+        for event in done:
+            said = [] if event.expired(now) else _announcements(batch, event, now)
+            told |= {one.id: event.id for one in said}
+            events += said
+        refused = self._publisher.publish(batch.scope.tenant, events) if events else []
+        return {told[bus_id] for bus_id in refused}
+
+    def _meanwhile(self, batch: _Batch) -> tuple[dict[str, EventRef], set[str]]:
+        """Those that are gone since they were read, and those that changed; after all writes, before a marker goes."""
+        written = {event.id: event for event in (*batch.events.values(), *batch.reindexed.values())}
+        if not written:
+            return {}, set()
+        there = self._timeline.read(batch.scope, [event.ref for event in written.values()])
+        removed = {event_id: event.ref for event_id, event in written.items() if event_id not in there}
+        edited = self._memories.changed(batch.scope, {i: batch.memories.get(i) for i in there})
+        return removed, edited | {i for i, event in there.items() if event.version != written[i].version}
+
+
+def _announcements(batch: _Batch, event: Event, now: datetime) -> list[BusEvent]:
+    """That it was saved, and that a memory was made of it (A-23, A-44)."""
+    silent = event.is_private or event.is_carrier
+    episodic = [] if silent else [episodic_saved(event, now, batch.segments.get(event.id))]
+    kept = batch.memories.get(event.id)
+    return [*episodic, semantic_saved(kept.memory, now)] if kept and kept.memory.id == event.id else episodic
+
+
+def _by_user(pending: Sequence[PendingEvent]) -> list[_Batch]:
+    batches: dict[Scope, _Batch] = {}
+    for marker in pending:
+        batch = batches.setdefault(marker.scope.user, _Batch(marker.scope.user, {}))
+        batch.refs[marker.ref.id] = marker.ref
+    return list(batches.values())
+
+
+def _unpublished(batch: _Batch, event_id: str) -> Failure:
+    return Failure((PendingEvent(batch.scope, batch.refs[event_id]),), "PublishFailed", Fault.OUTAGE)
+
+
+class _Together:
+    """All that batches stood for at an instant, for a failure that takes all of it."""
+
+    def __init__(self, batches: Sequence[_Batch]) -> None:
+        self._markers = tuple(marker for batch in batches for marker in batch.markers)
+        self._removed = all(len(batch.gone) == len(batch.refs) for batch in batches)
+
+    def failed(self, error: Exception) -> Failure:
+        return Failure(self._markers, type(error).__name__, fault_of(error), raised_at(error), self._removed)
+
+
+def raised_at(error: BaseException) -> str:
+    """File and line: what helps a reader of the log, who must not see the message, which may quote a text."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else ""
+
+
+def _conversations(events: Iterable[Event]) -> dict[str, datetime]:
+    started: dict[str, datetime] = {}
+    for event in events:
+        if event.is_carrier:
+            continue
+        started[event.conversation_id] = min(event.recorded_at, started.get(event.conversation_id, event.recorded_at))
+    return started

@@ -1,0 +1,140 @@
+"""The steps that run after a projection, each of one subject, in one list and with one signature."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from recollect.archive.segment_archive import AssignSegments
+from recollect.contradictions.settle import FollowContradictions
+from recollect.core.event import Event, EventRef
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray
+from recollect.memories.memory import Origin
+from recollect.memories.promote import FollowMemories
+from recollect.memories.reading import KeptMemory
+from recollect.memories.representation import represented
+from recollect.rules.groups import Rules
+from recollect.timeline.bus import SegmentPlace
+from recollect.timeline.listing import KnownSpaces, KnownUsers
+
+KeepUp = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
+
+
+@dataclass(slots=True)
+class ProjectedBatch:
+    """What one projection has done for one user so far; the steps read it and add to it.
+
+    `events` are projected now, with their `vectors`; `changed` are others that they superseded; `gone` are removed.
+    `read` are the memories of `events` as they were read before, None where there was none. `memories` are those of
+    the events, by the events' ids, as the steps leave them; `ended` are events whose words no longer hold; `segments`
+    are the segments of the events.
+    """
+
+    events: Sequence[Event] = ()
+    changed: Sequence[Event] = ()
+    gone: Sequence[EventRef] = ()
+    read: Mapping[str, KeptMemory | None] = field(default_factory=dict)
+    vectors: Mapping[str, FloatArray] = field(default_factory=dict)
+    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    ended: list[EventRef] = field(default_factory=list)
+    segments: dict[str, SegmentPlace] = field(default_factory=dict)
+
+
+ProjectionStep: TypeAlias = Callable[[Scope, ProjectedBatch, datetime], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionSteps:
+    """What `project` runs for the other subjects. Each step is idempotent, and may run late and beside itself."""
+
+    rules: Callable[[str], Rules]
+    memories: FollowMemories
+    contradictions: FollowContradictions
+    segments: AssignSegments
+    users: KnownUsers
+    spaces: KnownSpaces
+    summaries: KeepUp
+    expiry: KeepUp
+    archive: Callable[[Scope, Sequence[EventRef], datetime], None]
+    outbox: Callable[[Scope, datetime], None]
+    copies: Callable[[Scope, Sequence[EventRef], datetime], object]
+
+    @property
+    def before(self) -> tuple[ProjectionStep, ...]:
+        """Before anything is written."""
+        return (self._delete_copies,)
+
+    @property
+    def derive(self) -> tuple[ProjectionStep, ...]:
+        """After vectors and slots are written, before the index and the markers."""
+        return (
+            self._note_user,
+            self._note_spaces,
+            self._promote,
+            self._settle_contradictions,
+            self._assign_segments,
+            self._keep_summaries_up,
+            self._note_expiry,
+        )
+
+    @property
+    def remove(self) -> tuple[ProjectionStep, ...]:
+        """Before the markers of deleted events go."""
+        return (self._forget_memories, self._forget_archived, self._publish_pruned)
+
+    def _delete_copies(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.gone:
+            self.copies(scope, batch.gone, now)
+
+    def _note_user(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.events:
+            self.users.note(scope, now)
+
+    def _note_spaces(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.events:
+            self.spaces.note(scope, batch.events, now)
+
+    def _promote(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        together = [*batch.events, *batch.changed]
+        batch.memories = self.memories(scope, together, self.rules(scope.tenant), now, batch.read) if together else {}
+
+    def _settle_contradictions(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if not batch.events:
+            return
+        rules = self.rules(scope.tenant)
+        found = self.contradictions(scope, batch.events, batch.memories, batch.vectors, rules, now)
+        batch.memories, batch.ended = found.memories, found.ended
+
+    def _assign_segments(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.events:
+            batch.segments = self.segments(scope, batch.events, now)
+
+    def _keep_summaries_up(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        lost = [*batch.gone, *_replaced(batch.events, batch.memories), *batch.ended]
+        self.summaries(scope, batch.events, lost, now)
+
+    def _note_expiry(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        self.expiry(scope, [_represented(event, batch.memories) for event in batch.events], batch.gone, now)
+
+    def _forget_memories(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        self.memories.forget(scope, [ref.id for ref in batch.gone], now)
+
+    def _forget_archived(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        self.archive(scope, batch.gone, now)
+
+    def _publish_pruned(self, scope: Scope, _batch: ProjectedBatch, now: datetime) -> None:
+        self.outbox(scope, now)
+
+
+def _replaced(events: Sequence[Event], memories: Mapping[str, KeptMemory]) -> list[EventRef]:
+    """Events whose words a person replaced just now: what quotes them loses them, where the patch ended before that."""
+    found = (memories[event.id] for event in events if event.id in memories and memories[event.id].edits(event))
+    changed = [one.memory for one in found if one.item.due is not None and one.memory.origin is not Origin.MERGED]
+    return [EventRef(source, memory.timestamp) for memory in changed for source in memory.source_event_ids]
+
+
+def _represented(event: Event, memories: Mapping[str, KeptMemory]) -> Event:
+    """As readers see it: a memory may expire before its event."""
+    kept = memories.get(event.id)
+    return represented(event, kept.memory if kept is not None and kept.memory.id == event.id else None)

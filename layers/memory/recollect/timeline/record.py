@@ -1,0 +1,217 @@
+"""Events as JSON records: the stored form, with its format version, the same in every adapter.
+
+What makes two events the same event, and two values the same value (P-20, P-22).
+
+From what a caller sends to an event: what is given stands, what is absent follows the rules.
+"""
+
+import base64
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from recollect.core.errors import InvalidInput, StoredDataError
+from recollect.core.event import ContentType, Event, EventType, Json, Role, Source, no_metadata
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso, sortable
+from recollect.rules.groups import Rules
+from recollect.rules.importance import content_type_of, extract_tags, score
+
+FORMAT_VERSION = 1
+
+_DATES = ("timestamp", "recorded_at", "expires_at", "superseded_at", "holds_until")
+_DEFAULTS: Mapping[str, Any] = MappingProxyType(
+    {"event_type": "conversation", "views": 0, "is_private": False, "metadata": {}, "tags": [], "version": 1}
+)
+
+
+def to_record(event: Event) -> dict[str, Any]:
+    """The JSON record of an event; what is None or the default is left out."""
+    record: dict[str, Any] = {"format": FORMAT_VERSION}
+    for name in Event.__slots__:
+        value = _to_json(getattr(event, name))
+        if value is not None and value != _DEFAULTS.get(name, ...):
+            record[name] = value
+    return record
+
+
+def from_record(record: Mapping[str, Any]) -> Event:
+    """Reads a record. Raises StoredDataError where it cannot, as of another format."""
+    try:
+        fields = {**_DEFAULTS, **_without_format(dict(record))}
+        fields |= {name: _instant(fields[name]) for name in _DATES if fields.get(name)}
+        embedding = fields.get("embedding")
+        return Event(
+            **fields
+            | {
+                "role": Role(fields["role"]),
+                "content_type": ContentType(fields["content_type"]),
+                "event_type": EventType(fields["event_type"]),
+                "source": Source(fields["source"]),
+                "tags": tuple(fields["tags"]),
+                "metadata": MappingProxyType(dict(fields["metadata"])),
+                "embedding": base64.b64decode(embedding) if embedding else None,
+            }
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"an event's record cannot be read: {type(error).__name__}") from error
+
+
+def _instant(text: str) -> datetime:
+    """Raises ValueError for one without a zone, which compares with no other."""
+    found = from_iso(text)
+    if found.tzinfo is None:
+        raise ValueError("an instant without a zone")
+    return found
+
+
+def _without_format(record: dict[str, Any]) -> dict[str, Any]:
+    version = record.pop("format")
+    if version != FORMAT_VERSION:
+        raise StoredDataError(f"written in format {version}, this release reads format {FORMAT_VERSION}")
+    return record
+
+
+def _to_json(value: object) -> object:
+    if value is None or isinstance(value, str | bool | float | int):
+        return value
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value
+
+
+def event_identity(scope: Scope, event: Event, given_conversation: str | None, given_timestamp: bool) -> str:
+    """The dedupe key: 64 hex digits.
+
+    The same scope, conversation as the request gave it, role, speaker, type, timestamp and content are the same
+    event (P-20); `metadata.source_id` stands for the content. Without a timestamp every event is its own.
+    """
+    if not given_timestamp:
+        return _digest("id", event.id)
+    source_id = event.metadata.get("source_id")
+    said = ["source", source_id] if source_id is not None else ["content", _digest(event.content)]
+    return _digest(
+        json.dumps(
+            [
+                scope.user_id,
+                event.persona_id,
+                event.household_id,
+                given_conversation,
+                event.role,
+                event.speaker,
+                event.event_type,
+                sortable(event.timestamp),
+                said,
+            ]
+        )
+    )
+
+
+def possible_identities(scope: Scope, event: Event) -> list[str]:
+    """The dedupe keys that a stored event can have: its request may have named conversation and time, or not."""
+    named = [event_identity(scope, event, conversation, True) for conversation in (event.conversation_id, None)]
+    return [*named, event_identity(scope, event, None, False)]
+
+
+def value_fingerprint(content: str) -> str:
+    """The same for one value however it is written: case, width, invisible characters, spaces (P-22)."""
+    folded = unicodedata.normalize("NFKC", content).casefold()
+    invisible = {ord(c): None for c in set(folded) if not c.isspace() and unicodedata.category(c)[0] == "C"}
+    return _digest("value", " ".join(folded.translate(invisible).split()))
+
+
+def body_hash(body: bytes) -> str:
+    """The hash by which an idempotency key's second use is told from another request."""
+    return hashlib.sha256(body).hexdigest()
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDraft:
+    """A valid event as the caller gave it; None is "not given".
+
+    `tags` are no caller's to give: a response has those of the input that it answers (K-75).
+
+    Raises InvalidInput for blank content (K-73) and for an importance outside [0, 1], which is not clamped (K-72).
+    """
+
+    content: str
+    role: Role = Role.USER
+    speaker: str | None = None
+    content_type: str | None = None
+    event_type: EventType = EventType.CONVERSATION
+    source: Source | None = None
+    timestamp: datetime | None = None
+    importance: float | None = None
+    tags: tuple[str, ...] | None = None
+    key: str | None = None
+    space_id: str | None = None
+    title: str | None = None
+    category: str | None = None
+    notes: str | None = None
+    views: int = 0
+    is_private: bool = False
+    expires_at: datetime | None = None
+    embedding: bytes | None = None
+    metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+
+    def __post_init__(self) -> None:
+        if not self.content.strip():
+            raise InvalidInput("must not be blank", ("content",))
+        if self.importance is not None and not 0.0 <= self.importance <= 1.0:
+            raise InvalidInput("must lie within 0 and 1", ("importance",))
+
+
+def draft_event(
+    scope: Scope, draft: EventDraft, event_id: str, conversation_id: str, now: datetime, rules: Rules
+) -> Event:
+    """The event to store. An importance that is given is used as it is, without boost (api.md, *Ingest*)."""
+    content_type = _content_type(draft)
+    importance = score(draft.content, content_type, rules) if draft.importance is None else draft.importance
+    return Event(
+        id=event_id,
+        user_id=scope.user_id,
+        persona_id=scope.persona_id,
+        household_id=scope.household_id,
+        conversation_id=conversation_id,
+        role=draft.role,
+        speaker=draft.speaker,
+        content=draft.content,
+        content_type=content_type,
+        event_type=draft.event_type,
+        source=draft.source or (Source.CONVERSATION if draft.role is Role.BOT else Source.USER),
+        timestamp=draft.timestamp or now,
+        recorded_at=now,
+        importance=importance,
+        tags=extract_tags(draft.content, rules) if draft.tags is None else draft.tags,
+        key=draft.key,
+        space_id=draft.space_id,
+        title=draft.title,
+        category=draft.category,
+        notes=draft.notes,
+        views=draft.views,
+        is_private=draft.is_private,
+        expires_at=draft.expires_at,
+        metadata=draft.metadata,
+        embedding=draft.embedding,
+    )
+
+
+def _content_type(draft: EventDraft) -> ContentType:
+    if draft.content_type is None:
+        return ContentType.ASSISTANTRESPONSE if draft.role is Role.BOT else ContentType.USERINPUT
+    return content_type_of(draft.content_type)

@@ -1,0 +1,93 @@
+"""Memories whose change the index may not show are marked again: a patch may end before it has set its marker.
+
+What follows at once from memories that a person's decision changed: the index, and what quotes them.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from itertools import groupby
+
+from recollect.contradictions.merged import sources_of
+from recollect.core.errors import StoredDataError
+from recollect.core.event import EventRef
+from recollect.core.items import Document, DueItem
+from recollect.core.scope import Scope
+from recollect.memories.memory import Memory
+from recollect.memories.storage import SAME_AS, TO_PROJECT, memory_in
+from recollect.ports import Items, Projections
+from recollect.timeline.quarantine import FailedEvents
+
+_PAGE = 100
+_MOST_PAGES = 1_000
+_LOG = logging.getLogger(__name__)
+
+
+class MarkChanged:
+    """The first step of a reconciliation, which then projects what is marked.
+
+    What is noted as failed is left out: it is tried again when its time has come.
+    """
+
+    def __init__(self, items: Items, projections: Projections, failed: FailedEvents) -> None:
+        self._items = items
+        self._projections = projections
+        self._failed = failed
+
+    def __call__(self, now: datetime) -> None:
+        """Marks those that are due, of every tenant. Raises as `Items.due` and `Projections.mark`."""
+        after: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = self._items.due(TO_PROJECT, now, _PAGE, after)
+            for owner, due in groupby(sorted(page.items, key=_whose), key=lambda one: one.owner):
+                self._mark(owner, list(due))
+            after = page.more
+            if after is None:
+                return
+
+    def _mark(self, owner: Scope, due: Sequence[DueItem]) -> None:
+        found = self._items.get(owner, [one.key for one in due])
+        whole = [item.value for item in found.values() if item.due is not None and SAME_AS not in item.value]
+        refs = {ref.id: ref for value in whole if (ref := _ref(value)) is not None}
+        noted = self._failed.noted(owner, list(refs))
+        self._projections.mark(owner, [ref for event_id, ref in refs.items() if event_id not in noted])
+
+
+def _ref(value: Document) -> EventRef | None:
+    """None where the memory cannot be read: it stands in nobody's way."""
+    try:
+        return memory_in(value).ref
+    except StoredDataError as error:
+        _LOG.warning("a memory cannot be read", extra={"error": type(error).__name__})
+        return None
+
+
+def _whose(due: DueItem) -> tuple[str, str]:
+    return due.owner.tenant, due.owner.user_id
+
+
+class TellChanged:
+    """Where it is cut short, the next reconciliation finds the memories by their marker.
+
+    `announce` tells who projects; `corrected` is told of events whose words no longer count.
+    """
+
+    def __init__(
+        self,
+        projections: Projections,
+        announce: Callable[[Scope, Sequence[EventRef]], None],
+        corrected: Callable[[Scope, Sequence[EventRef], datetime], None],
+    ) -> None:
+        self._projections = projections
+        self._announce = announce
+        self._corrected = corrected
+
+    def __call__(self, scope: Scope, changed: Iterable[Memory], lost: Iterable[Memory], now: datetime) -> None:
+        """`lost` are memories whose words summaries may no longer quote."""
+        quoted = [EventRef(one, memory.timestamp) for memory in lost for one in sources_of(memory)]
+        if quoted:
+            self._corrected(scope, quoted, now)
+        refs = list(dict.fromkeys(memory.ref for memory in changed))
+        if refs:
+            self._projections.mark(scope, refs)
+            self._announce(scope, refs)

@@ -1,0 +1,59 @@
+"""What a model's text asks for, and what was seen on the way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from recollect.core.event import Json
+
+
+class Protocol(StrEnum):
+    """How a text was understood: as blocks of one of the protocols, or as text alone."""
+
+    ABP = "abp"
+    VCP = "vcp"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One request (A-03 to A-05): `tool` is trimmed and not empty; `repaired` where its JSON had to be mended.
+
+    `parameters` and `action` are the model's words: nothing in them is a right to anything.
+    """
+
+    tool: str
+    parameters: Mapping[str, Json]
+    action: str | None = None
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of the text, from `start` up to `end`; without a `call` it stays text. `warnings` say what was wrong."""
+
+    start: int
+    end: int
+    call: ToolCall | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How many texts went which way (A-18). `abp_failed`: there were ABP blocks, and none held a request."""
+
+    abp_ok: int = 0
+    abp_failed: int = 0
+    vcp_fallback: int = 0
+    plain_text: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequests:
+    """The calls of a text in order, and the text that is left for a reader: all of it where there are no calls."""
+
+    protocol: Protocol
+    calls: tuple[ToolCall, ...]
+    text: str
+    warnings: tuple[str, ...]
+    statistics: Statistics

@@ -1,0 +1,174 @@
+"""What was decided of contradictions stays: projected again, restarted, indexed anew, exported, restored (P-24)."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from embedded.archiving import exported, imported, run_job, snapshot
+from embedded.contradicting import DAY, MONDAY, on, say, settle
+from embedded.reindexing import run_job as run_index_job
+from embedded.setting import ANNA, Memory, open_memory
+from recollect.archive.record_line import line_text, read_line
+from recollect.contradictions.decisions import ARBITRATIONS, CONFLICTS, Decision, decision_in
+from recollect.contradictions.resolve import RevertOrder
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.memory import Memory as Remembered
+from recollect.memories.memory import MemoryStatus
+from recollect.memories.reading import ReadMemories
+
+USER = Actor(ActorKind.USER, "anna")
+REMAINS = "My grandmother Zelda bakes lemon cakes on Sundays with cardamom."
+TOLD = (
+    on(0, "I live in Paris."),
+    on(1, "I have a sister."),
+    on(2, "I eat meat every day."),
+    on(3, "The meeting is on Tuesday at 3pm"),
+    on(4, f"My dentist is Dr Woods. {REMAINS}"),
+    on(5, "I moved to Lyon."),
+    on(6, "I misspoke, I have no sister."),
+    on(7, "I no longer eat meat."),
+    on(8, "The meeting is still Tuesday but at 4pm now"),
+    on(9, "My dentist is Dr Stone now."),
+    on(10, "I live in Nice until Friday."),
+)
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    """All shapes, of which one decision was taken back."""
+    say(memory, *TOLD)
+    say(memory, on(11, "My favourite colour is blue."), on(12, "My favourite colour is green."))
+    blue, green = memory.ids[-2:]
+    memory.app.contradictions.revert(ANNA, f"{green}.{blue}", RevertOrder(actor=USER, now=memory.now))
+    settle(memory)
+    return memory
+
+
+def kept(memory: Memory) -> dict[str, Remembered]:
+    """The memories as they are stored, but for their vectors' names."""
+    found = ReadMemories(memory.app.parts.items).kept(ANNA, memory.ids)
+    return {record_id: one.memory for record_id, one in found.items()}
+
+
+def decided(memory: Memory) -> dict[str, Decision]:
+    page = memory.app.parts.items.page(ANNA.user, ARBITRATIONS, 100, None)
+    return {item.key.key: decision_in(item.value) for item in page.items}
+
+
+def stands(memory: Memory) -> tuple[object, ...]:
+    """What became of each, what was decided, what is open, and what searches show on two days."""
+    memories = [
+        (i, one.status, one.superseded_by, one.valid_to, one.lapses, one.content) for i, one in kept(memory).items()
+    ]
+    shown = []
+    for day in (10.5, 20):
+        memory.now = MONDAY + day * DAY
+        shown.append(
+            [sorted(memory.found(text)) for text in ("where do I live", "dentist", "meeting", "meat", "colour")]
+        )
+    memory.now = MONDAY + 30 * DAY
+    opened = [item.key.key for item in memory.app.parts.items.page(ANNA.user, CONFLICTS, 100, None).items]
+    return memories, decided(memory), opened, shown
+
+
+def projected_again(memory: Memory, _: Path) -> Memory:
+    events = [memory.app.parts.timeline.find(ANNA, one) for one in memory.ids]
+    for event in reversed(events):
+        assert event is not None
+        memory.app.parts.projections.mark(ANNA, [event.ref])
+        settle(memory)
+    return memory
+
+
+def restarted(memory: Memory, home: Path) -> Memory:
+    memory.app.parts.close()
+    again = open_memory(home)
+    again.ids, again.now = memory.ids, memory.now
+    return projected_again(again, home)
+
+
+def indexed_of_vectors(memory: Memory, home: Path) -> Memory:
+    run_index_job(memory, "reindex", **{"from": "vectors"})
+    return projected_again(memory, home)
+
+
+def indexed_of_events(memory: Memory, home: Path) -> Memory:
+    run_index_job(memory, "reindex", **{"from": "events"})
+    settle(memory)
+    return memory
+
+
+WAYS: tuple[Callable[[Memory, Path], Memory], ...] = (
+    projected_again,
+    restarted,
+    indexed_of_vectors,
+    indexed_of_events,
+)
+
+
+@pytest.mark.spec("P-24", "P-25")
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_decided_stays(told: Memory, tmp_path: Path, way: Callable[[Memory, Path], Memory]) -> None:
+    before = stands(told)
+    again = way(told, tmp_path)
+    try:
+        assert stands(again) == before
+    finally:
+        again.app.parts.close()
+
+
+@pytest.mark.spec("P-24")
+def test_the_story_has_every_shape(told: Memory) -> None:
+    found = kept(told)
+    statuses = [found[i].status for i in told.ids[:5]]
+    ended, back, merged = MemoryStatus.SUPERSEDED, MemoryStatus.RETRACTED, MemoryStatus.MERGED
+    assert statuses == [ended, back, ended, merged, MemoryStatus.ACTIVE]
+    assert [lapse.until is None for lapse in found[told.ids[4]].lapses] == [True]
+    assert [lapse.until is None for lapse in found[told.ids[5]].lapses] == [False]
+    assert [one.status.value for one in decided(told).values()].count("reverted") == 1
+
+
+@pytest.mark.spec("P-24")
+def test_a_store_made_of_an_export_has_the_same(told: Memory, tmp_path: Path) -> None:
+    before = stands(told)
+    lines = [read_line(line_text(line)) for line in exported(told)]
+    other = open_memory(tmp_path / "other")
+    other.ids, other.now = told.ids, told.now
+    for _ in range(2):
+        imported(other, lines)
+        settle(other)
+        projected_again(other, tmp_path)
+        memories, ledger, _, shown = stands(other)
+        assert (memories, shown) == (before[0], before[3])
+        assert ledger == before[1]
+    other.app.parts.close()
+
+
+@pytest.mark.spec("P-24")
+def test_a_snapshot_that_is_restored_has_the_same(told: Memory, tmp_path: Path) -> None:
+    before = stands(told)
+    name = snapshot(told)
+    other = restored(told, name, tmp_path)
+    memories, _, _, shown = stands(other)
+    assert (memories, shown) == (before[0], before[3])
+    other.app.parts.close()
+
+
+def restored(memory: Memory, name: str, home: Path) -> Memory:
+    """The table is lost, the archive is there."""
+    memory.app.parts.close()
+    for file in home.glob("recollect.db*"):
+        file.unlink()
+    other = open_memory(home)
+    other.ids, other.now = memory.ids, memory.now
+    run_job(other, other.app.archive.restore, snapshot_id=name)
+    return projected_again(other, home)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """An empty one, in that folder."""
+    opened = open_memory(tmp_path)
+    yield opened
+    opened.app.parts.close()

@@ -1,0 +1,225 @@
+"""Conflicts that nobody can decide are open until a person does, or until they are none any more (P-24)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from embedded.deciding import USER, kept, leave_open, ledger, now, remember, revert, saved, supersede
+from embedded.memory_items import patch, shown
+from embedded.setting import ANNA, Memory, with_parts
+from recollect.contradictions.decisions import ConflictStatus, DecisionStatus, OpenConflict, Step
+from recollect.contradictions.ledger import ConflictPage, DecisionFilter
+from recollect.contradictions.resolve import Resolved
+from recollect.core.errors import Conflict, InvalidInput, NotFound
+from recollect.core.items import ItemWrite
+from recollect.core.scope import Scope
+from recollect.deletion.reject import Rejecting
+from recollect.memories.audit import Action
+from recollect.memories.audit_log import AuditFilter
+from recollect.memories.memory import MemoryStatus
+from recollect.timeline.record import EventDraft
+
+ACTIVE, SUPERSEDED = MemoryStatus.ACTIVE, MemoryStatus.SUPERSEDED
+OPEN, SETTLED = ConflictStatus.OPEN, ConflictStatus.SETTLED
+PARIS = "Anna keeps stamps inside a blue album"
+LYON = "Letters rest under dusty wooden floors"
+GREEN = "Postcards hang over seven quiet windows"
+UNLIKE = ("zebra sings", "kettle boils", "lamp glows", "river bends", "clock ticks", "piano sleeps", "tower leans")
+
+
+def resolve(memory: Memory, conflict_id: str, winner: str, scope: Scope = ANNA) -> Resolved:
+    resolved = memory.app.contradictions.resolve(scope, conflict_id, winner, USER, memory.now)
+    memory.project()
+    return resolved
+
+
+def listed(memory: Memory, status: ConflictStatus | None = None, scope: Scope = ANNA) -> list[OpenConflict]:
+    return list(memory.app.contradictions.conflicts(scope, 50, None, status, memory.now).conflicts)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("chosen", [0, 1])
+def test_the_one_that_a_person_names_counts_alone(memory: Memory, chosen: int) -> None:
+    pair = remember(memory, PARIS, LYON)
+    conflict = leave_open(memory, pair[0], pair[1])
+    winner, loser = pair[chosen], pair[1 - chosen]
+    resolved = resolve(memory, conflict, winner)
+    ended = now(memory, loser)
+    assert (resolved.conflict.status, resolved.conflict.winner) == (SETTLED, winner)
+    assert (ended.status, ended.superseded_by, ended.settled_by) == (SUPERSEDED, winner, "user")
+    assert ended.valid_to == max(now(memory, winner).valid_from, ended.valid_from)
+    assert now(memory, winner).status is ACTIVE
+    assert shown(memory, "stamps letters") == [(PARIS, LYON)[chosen]]
+    decision = ledger(memory)[f"{winner}.{loser}"]
+    assert (decision.step, decision.rule, resolved.decision_id) == (Step.USER, "resolved", decision.id)
+    (entry,) = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
+    assert (entry.actor, entry.target_ids) == (USER, (loser, winner))
+
+
+@pytest.mark.spec("P-24")
+def test_the_same_winner_again_is_the_same_answer_and_the_other_one_none(memory: Memory) -> None:
+    old, new = remember(memory, PARIS, LYON)
+    conflict = leave_open(memory, old, new)
+    first = resolve(memory, conflict, new)
+    version = now(memory, old).version
+    assert resolve(memory, conflict, new) == first
+    assert now(memory, old).version == version
+    with pytest.raises(Conflict):
+        resolve(memory, conflict, old)
+    with pytest.raises(InvalidInput):
+        resolve(memory, conflict, "somebody")
+
+
+@pytest.mark.spec("P-24")
+def test_a_resolution_that_is_taken_back_leaves_the_conflict_open(memory: Memory) -> None:
+    old, new = remember(memory, PARIS, LYON)
+    conflict = leave_open(memory, old, new)
+    decision = resolve(memory, conflict, new).decision_id
+    assert decision is not None
+    assert listed(memory, OPEN) == []
+    revert(memory, decision)
+    assert [one.id for one in listed(memory, OPEN)] == [conflict]
+    assert now(memory, old).status is ACTIVE
+    resolve(memory, conflict, new)
+    assert ledger(memory)[decision].status is DecisionStatus.APPLIED
+    assert now(memory, old).status is SUPERSEDED
+
+
+def forget(memory: Memory, event_id: str) -> None:
+    memory.app.deletion.forget(ANNA, event_id=event_id, now=memory.now)
+
+
+def expire(memory: Memory, event_id: str) -> None:
+    patch(memory, event_id, expires_at=memory.now + timedelta(hours=1))
+    memory.now += timedelta(hours=1)
+
+
+def reject(memory: Memory, _event_id: str) -> None:
+    memory.app.deletion.reject(ANNA, PARIS, Rejecting(now=memory.now, actor=USER, via="test"))
+
+
+def end(memory: Memory, event_id: str) -> None:
+    (other,) = remember(memory, GREEN)
+    supersede(memory, event_id, other)
+
+
+def end_by_its_own_bound(memory: Memory, event_id: str) -> None:
+    one = kept(memory, event_id)
+    memory.app.contradictions.ledger.bounded(ANNA, one, replace(one.memory, valid_to=memory.now), memory.now)
+
+
+@pytest.mark.spec("P-22", "P-24")
+@pytest.mark.parametrize("change", [forget, expire, reject, end, end_by_its_own_bound])
+def test_a_conflict_of_what_no_longer_counts_is_settled(memory: Memory, change: Callable[[Memory, str], None]) -> None:
+    old, new = remember(memory, PARIS, LYON)
+    conflict = leave_open(memory, old, new)
+    assert [one.id for one in listed(memory, OPEN)] == [conflict]
+    change(memory, old)
+    assert listed(memory, OPEN) == []
+    (shown_one,) = listed(memory, SETTLED)
+    assert (shown_one.id, shown_one.winner) == (conflict, new)
+    assert listed(memory) == [shown_one]
+    with pytest.raises(Conflict):
+        resolve(memory, conflict, new)
+
+
+@pytest.mark.spec("P-24")
+def test_a_record_that_is_no_memory_becomes_one_when_it_loses(memory: Memory) -> None:
+    memory.add(EventDraft(content="ok then", importance=0.1, timestamp=memory.now))
+    (new,) = remember(memory, LYON)
+    old = memory.ids[0]
+    conflict = leave_open(memory, old, new)
+    resolve(memory, conflict, new)
+    assert now(memory, old).status is SUPERSEDED
+    assert shown(memory, "ok then letters") == [LYON]
+
+
+@pytest.mark.spec("P-24")
+def test_what_was_saved_directly_can_win_and_lose(memory: Memory) -> None:
+    one = saved(memory, PARIS)
+    memory.now += timedelta(minutes=1)
+    other = saved(memory, LYON)
+    resolve(memory, leave_open(memory, one, other), one)
+    assert (now(memory, other).status, now(memory, other).superseded_by) == (SUPERSEDED, one)
+    assert now(memory, other).valid_to == now(memory, other).valid_from
+
+
+@pytest.mark.spec("P-24")
+def test_who_changes_the_winner_meanwhile_is_seen(memory: Memory) -> None:
+    """The winner is superseded between the reading and the writing: then nothing is decided."""
+    old, new, newest = remember(memory, PARIS, LYON, GREEN)
+    conflict = leave_open(memory, old, new)
+    items = memory.app.parts.items
+
+    class Meanwhile:
+        """Items before whose first write of the conflict somebody ends the winner."""
+
+        done = False
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(items, name)
+
+        def write(self, owner: Scope, writes: list[ItemWrite], at: object) -> object:
+            if not self.done and any(one.key.path.collection == "conflicts" for one in writes):
+                self.done = True
+                supersede(memory, new, newest)
+            return items.write(owner, writes, at)  # type: ignore[arg-type]
+
+    with pytest.raises(Conflict):
+        resolve(with_parts(memory, items=Meanwhile()), conflict, new)
+    assert kept(memory, old).memory.status is ACTIVE
+
+
+def test_another_users_and_personas_conflict_is_not_found(memory: Memory) -> None:
+    old, new = remember(memory, PARIS, LYON)
+    conflict = leave_open(memory, old, new)
+    for scope in (Scope("acme", "ben"), Scope("evil", "anna"), Scope("acme", "anna", "coach")):
+        assert listed(memory, scope=scope) == []
+        with pytest.raises(NotFound):
+            resolve(memory, conflict, new, scope)
+
+
+@pytest.mark.spec("P-24")
+def test_a_walk_sees_every_conflict_once_the_newest_first(memory: Memory) -> None:
+    ids = remember(memory, *UNLIKE)
+    made = [leave_open(memory, older, newer) for older, newer in pairwise(ids)]
+    forget(memory, ids[0])
+    seen, after = [], None
+    while True:
+        page: ConflictPage = memory.app.contradictions.conflicts(ANNA, 2, after, OPEN, memory.now)
+        seen += [one.id for one in page.conflicts]
+        assert len(page.conflicts) <= 2
+        after = page.more
+        if after is None:
+            break
+    assert seen == made[:0:-1]
+
+
+@pytest.mark.spec("P-24")
+def test_the_ledger_is_read_in_pages_and_by_what_is_asked(memory: Memory) -> None:
+    ids = remember(memory, *UNLIKE[:6])
+    made = [supersede(memory, older, newer) for older, newer in pairwise(ids)]
+    revert(memory, made[0])
+
+    def walk(**wanted: object) -> list[str]:
+        seen: list[str] = []
+        after: str | None = None
+        while True:
+            page = memory.app.contradictions.decisions(ANNA, 2, after, DecisionFilter(**wanted))  # type: ignore[arg-type]
+            seen += [one.id for one in page.decisions]
+            after = page.more
+            if after is None:
+                return seen
+
+    assert walk() == made[::-1]
+    assert walk(status=DecisionStatus.REVERTED) == made[:1]
+    assert walk(loser=ids[2]) == [made[2]]
+    assert walk(winner=ids[2]) == [made[1]]
+    assert walk(step=Step.USER) == []
+    assert (
+        memory.app.contradictions.decisions(Scope("acme", "anna", "coach"), 10, None, DecisionFilter()).decisions == ()
+    )
+    assert memory.app.contradictions.decisions(Scope("acme", "ben"), 10, None, DecisionFilter()).decisions == ()

@@ -1,0 +1,295 @@
+"""Contradictions settled by cue rules, from what is said to what is recalled (P-24)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from embedded.contradicting import DAY, MONDAY, on, recalled, remembered, say, settle, statuses
+from embedded.setting import ANNA, Memory, open_memory
+from recollect.contradictions.cues import CueJudge
+from recollect.contradictions.decisions import ARBITRATIONS, CONFLICTS, decision_in
+from recollect.contradictions.relation import Relation, Said
+from recollect.core.scope import Scope
+from recollect.memories.audit import Action
+from recollect.memories.memory import MemoryStatus
+
+ACTIVE, SUPERSEDED = MemoryStatus.ACTIVE, MemoryStatus.SUPERSEDED
+PARIS, LYON = "I live in Paris.", "I moved to Lyon."
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """An empty one."""
+    opened = open_memory(tmp_path)
+    yield opened
+    opened.app.parts.close()
+
+
+def decisions(memory: Memory, scope: Scope = ANNA) -> list[tuple[str, str, str]]:
+    """Winner, loser and outcome of each."""
+    page = memory.app.parts.items.page(scope.user, ARBITRATIONS, 100, None)
+    found = [decision_in(item.value) for item in page.items]
+    return [(one.winner, one.loser, one.outcome.value) for one in found]
+
+
+@pytest.mark.spec("P-24", "P-19")
+def test_a_change_replaces_the_value_though_it_scores_lower(memory: Memory) -> None:
+    old, new = say(memory, on(0, PARIS), on(2, LYON))
+    assert statuses(memory, [old, new]) == [SUPERSEDED, ACTIVE]
+    ended = remembered(memory)[old]
+    assert (ended.superseded_by, ended.valid_to) == (new, MONDAY + 2 * DAY)
+    assert recalled(memory, "where do I live") == [LYON]
+
+
+@pytest.mark.spec("P-24")
+def test_nothing_superseded_is_in_a_prompt(memory: Memory) -> None:
+    say(memory, on(0, PARIS), on(2, LYON))
+    assert "Paris" not in memory.context("Where do I live?").prompt.text
+
+
+@pytest.mark.spec("P-24")
+def test_an_end_leaves_nothing_of_the_value(memory: Memory) -> None:
+    old, new = say(memory, on(0, "I eat meat every day."), on(2, "I no longer eat meat."))
+    assert statuses(memory, [old, new]) == [SUPERSEDED, ACTIVE]
+
+
+@pytest.mark.spec("P-24")
+def test_what_only_its_words_lead_to_is_found_when_it_is_said(memory: Memory) -> None:
+    old, _ = say(memory, on(0, "Our boiler cover is with Hestia."), on(2, "We took our boiler cover to Novaheat."))
+    assert statuses(memory, [old]) == [SUPERSEDED]
+    assert "Hestia" not in memory.context("Who is our boiler cover with?").prompt.text
+
+
+@pytest.mark.spec("P-24")
+def test_in_a_batch_each_is_held_against_what_it_leads_to(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a record ends hangs on no other of its batch: neither of what that one leads to, nor on its being there."""
+    held: set[tuple[str, str]] = set()
+    judge = CueJudge.judge
+
+    def noted(self: CueJudge, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
+        held.update((one.text, newer.text) for one in older)
+        return judge(self, newer, older)
+
+    monkeypatch.setattr(CueJudge, "judge", noted)
+    say(memory, on(0, "I bank with Northgate."))
+    memory.add(on(1, "Thanks, I like football."), on(2, "My accounts are with Coral Bank now."))
+    memory.project()
+    assert ("I bank with Northgate.", "My accounts are with Coral Bank now.") in held
+    assert ("I bank with Northgate.", "Thanks, I like football.") not in held
+    assert ("Thanks, I like football.", "My accounts are with Coral Bank now.") in held
+
+
+@pytest.mark.spec("P-24")
+def test_a_mere_reply_asks_the_index_for_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(type(memory.app.parts.index), "nominate", lambda *call: asked.append(call))
+    memory.add("Thanks, that sounds lovely!", "Wow, your boiler looks great.")
+    memory.project()
+    assert asked == []
+
+
+@pytest.mark.spec("P-24")
+def test_what_arrives_late_is_ended_by_what_was_said_since(memory: Memory) -> None:
+    """The newer one is projected, and what arrives ends nothing itself: the index leads to what ended it."""
+    (new,) = say(memory, on(2, "I no longer eat meat."))
+    (old,) = say(memory, on(0, "I eat meat with my brothers."))
+    assert statuses(memory, [old, new]) == [SUPERSEDED, ACTIVE]
+
+
+@pytest.mark.spec("P-24")
+def test_what_was_taken_back_was_never_so(memory: Memory) -> None:
+    old, _ = say(memory, on(0, "I have a sister."), on(2, "I misspoke, I have no sister."))
+    taken_back = remembered(memory)[old]
+    assert taken_back.status is MemoryStatus.RETRACTED
+    assert taken_back.valid_to == taken_back.valid_from
+
+
+@pytest.mark.spec("P-24")
+def test_a_partial_change_holds_both_parts_and_names_both_sources(memory: Memory) -> None:
+    old, new = say(
+        memory, on(0, "The meeting is on Tuesday at 3pm"), on(2, "The meeting is still Tuesday but at 4pm now")
+    )
+    both = remembered(memory)[new]
+    assert both.content == "The meeting is on Tuesday at 4pm"
+    assert both.source_event_ids == (old, new)
+    assert statuses(memory, [old]) == [MemoryStatus.MERGED]
+    assert recalled(memory, "when is the meeting") == [both.content]
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("key", [None, "home"])
+def test_a_bounded_value_holds_over_the_open_one_and_no_longer(memory: Memory, key: str | None) -> None:
+    old, _ = say(memory, on(0, PARIS, key), on(1, "I live in Lyon until Friday.", key))
+    assert statuses(memory, [old]) == [ACTIVE]
+    memory.now = MONDAY + 2 * DAY
+    assert recalled(memory, "where do I live") == ["I live in Lyon until Friday."]
+    memory.now = MONDAY + 9 * DAY
+    assert recalled(memory, "where do I live") == [PARIS]
+
+
+@pytest.mark.spec("P-11")
+def test_other_things_in_the_same_text_stay(memory: Memory) -> None:
+    text = "I live in Paris. My grandmother Zelda bakes lemon cakes on Sundays with cardamom."
+    old, _ = say(memory, on(0, text), on(2, LYON))
+    assert statuses(memory, [old]) == [ACTIVE]
+    found = recalled(memory, "grandmother lemon cakes")
+    assert any("lemon cakes" in one for one in found)
+    assert not any("Paris" in one for one in found)
+
+
+@pytest.mark.spec("P-11")
+@pytest.mark.parametrize(
+    "later",
+    [
+        "My sister moved to Lyon.",
+        "Should I move to Lyon?",
+        "If I moved to Lyon I would miss you.",
+        "Back in 2010 I moved to Lyon.",
+        "I'm going to move to Lyon next year.",
+        "My dog Rex likes carrots.",
+    ],
+)
+def test_what_only_sounds_like_it_costs_nothing(memory: Memory, later: str) -> None:
+    old, _ = say(memory, on(0, PARIS), on(0.001, later))
+    assert statuses(memory, [old]) == [ACTIVE]
+    assert decisions(memory) == []
+
+
+@pytest.mark.spec("P-24")
+def test_another_speaker_is_another_subject(memory: Memory) -> None:
+    old, _ = say(memory, on(0, PARIS, speaker="Anna"), on(2, LYON, speaker="Ben"))
+    assert statuses(memory, [old]) == [ACTIVE]
+
+
+@pytest.mark.spec("P-24")
+def test_personas_users_and_tenants_are_apart(memory: Memory) -> None:
+    (old,) = say(memory, on(0, PARIS))
+    for other in (Scope("acme", "anna", "coach"), Scope("acme", "ben"), Scope("evil", "anna")):
+        say(memory, on(2, LYON), scope=other)
+    assert statuses(memory, [old]) == [ACTIVE]
+
+
+STORIES = [
+    (on(0, PARIS), on(1, LYON), on(2, "I moved to Rome.")),
+    (on(0, "I eat meat."), on(1, "I no longer eat meat."), on(2, "My favourite colour is blue.")),
+    (on(0, PARIS), on(1, "I live in Lyon until Friday."), on(2, "My sister moved to Nice.")),
+]
+
+
+@pytest.mark.spec("P-24", "P-25")
+@pytest.mark.parametrize("story", STORIES)
+def test_the_order_of_arrival_makes_no_difference(tmp_path: Path, story: tuple) -> None:  # type: ignore[type-arg]
+    outcomes = set()
+    for place, order in enumerate(permutations(range(3))):
+        memory = open_memory(tmp_path / str(place))
+        ids = dict(zip(order, say(memory, *(story[i] for i in order)), strict=True))
+        outcomes.add(_outcome(memory, ids))
+        memory.app.parts.close()
+    assert len(outcomes) == 1
+
+
+@pytest.mark.spec("P-24")
+def test_two_that_come_at_once_end_as_one_after_the_other(memory: Memory, tmp_path: Path) -> None:
+    apart = open_memory(tmp_path / "apart")
+    story = STORIES[0]
+    one_by_one = dict(enumerate(say(apart, *story)))
+    memory.add(*story)
+    settle(memory)
+    assert _outcome(memory, dict(enumerate(memory.ids))) == _outcome(apart, one_by_one)
+    apart.app.parts.close()
+
+
+def _outcome(memory: Memory, ids: dict[int, str]) -> tuple[object, ...]:
+    places = {event_id: place for place, event_id in ids.items()}
+    found = remembered(memory)
+    told = []
+    for place in sorted(ids):
+        one = found.get(ids[place])
+        lapses = one and tuple((places[lapse.by], lapse.since, lapse.until) for lapse in one.lapses)
+        told.append(one and (one.status, places.get(one.superseded_by or ""), one.valid_to, lapses))
+    return tuple(told)
+
+
+@pytest.mark.spec("P-24", "P-25")
+def test_projected_again_nothing_is_decided_twice(memory: Memory) -> None:
+    ids = say(memory, on(0, PARIS), on(2, LYON))
+    before = (remembered(memory), decisions(memory))
+    events = [memory.app.parts.timeline.find(ANNA, one) for one in ids]
+    memory.app.parts.projections.mark(ANNA, [event.ref for event in events if event])
+    settle(memory)
+    assert (remembered(memory), decisions(memory)) == before
+
+
+@pytest.mark.spec("P-24")
+def test_a_replacement_that_was_taken_back_replaced_nothing(memory: Memory) -> None:
+    paris, lyon, _ = say(memory, on(0, PARIS), on(2, LYON), on(3, "I misspoke, I didn't move to Lyon."))
+    assert statuses(memory, [lyon]) == [MemoryStatus.RETRACTED]
+    assert statuses(memory, [paris]) == [ACTIVE]
+
+
+@pytest.mark.spec("P-24")
+def test_said_again_after_a_change_it_is_current_again(memory: Memory) -> None:
+    old, new, again = say(memory, on(0, PARIS), on(2, LYON), on(4, PARIS))
+    assert statuses(memory, [old, new, again]) == [SUPERSEDED, SUPERSEDED, ACTIVE]
+
+
+@pytest.mark.spec("P-24")
+def test_off_leaves_cues_as_open_conflicts(memory: Memory) -> None:
+    rules = memory.app.rules.resolved("acme")
+    off = replace(rules, conflict=replace(rules.conflict, auto_apply="off"))
+    memory.app.rules.resolved = lambda tenant: off  # type: ignore[method-assign]
+    old, new = say(memory, on(0, PARIS), on(2, LYON))
+    assert statuses(memory, [old, new]) == [ACTIVE, ACTIVE]
+    page = memory.app.parts.items.page(ANNA.user, CONFLICTS, 10, None)
+    assert [item.key.key for item in page.items] == [f"{new}.{old}"]
+
+
+@pytest.mark.spec("P-24")
+def test_each_decision_is_in_the_ledger_and_in_the_audit(memory: Memory) -> None:
+    from recollect.memories.audit_log import AuditFilter
+
+    old, new = say(memory, on(0, PARIS), on(2, LYON))
+    assert decisions(memory) == [(new, old, "superseded")]
+    (entry,) = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
+    assert (entry.target_ids, entry.via, entry.rule) == ((old, new), "cue", "home.change")
+    assert "Paris" not in str(entry)
+
+
+@pytest.mark.spec("P-22")
+def test_a_deleted_winner_brings_no_older_value_back(memory: Memory) -> None:
+    old, new = say(memory, on(0, PARIS), on(2, LYON))
+    memory.app.deletion.forget.record(ANNA, new, now=memory.now)
+    settle(memory)
+    assert statuses(memory, [old]) == [SUPERSEDED]
+    assert recalled(memory, "where do I live") == []
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("key", [None, "sport"])
+def test_what_holds_over_for_a_while_ends_with_its_bound(memory: Memory, key: str | None) -> None:
+    _, late = say(memory, on(0, "I lift weights.", key), on(1, "I'm not allowed to lift weights for six weeks.", key))
+    assert remembered(memory)[late].valid_to == MONDAY + 43 * DAY
+    memory.now = MONDAY + 60 * DAY
+    assert recalled(memory, "do I lift weights") == ["I lift weights."]
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("later", ["I joined Bosch this week.", "I got my Bosch badge today."])
+def test_when_something_happened_is_no_bound_of_a_key(memory: Memory, later: str) -> None:
+    old, new = say(memory, on(0, "I work at Siemens.", "employer"), on(2, later, "employer"))
+    assert statuses(memory, [old, new]) == [SUPERSEDED, ACTIVE]
+    assert remembered(memory)[new].valid_to is None
+
+
+@pytest.mark.spec("P-24")
+def test_a_key_whose_value_is_taken_back_loses_the_one_before_and_no_other(memory: Memory) -> None:
+    first, second, _ = say(
+        memory,
+        on(0, "Hillcrest Primary", "school"),
+        on(1, "Oakfield Primary", "school"),
+        on(2, "I misspoke, wrong one.", "school"),
+    )
+    assert statuses(memory, [first, second]) == [SUPERSEDED, MemoryStatus.RETRACTED]

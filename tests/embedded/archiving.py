@@ -1,0 +1,93 @@
+"""What the tests of segments, snapshots and exports share."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from embedded.setting import ANNA, Memory
+from recollect.archive.record_line import RecordLine, read_line
+from recollect.archive.transfer import ImportOrder, ImportReport
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.jobs.job import JOB_ID, JobKind
+from recollect.memories.audit import Actor, ActorKind
+from recollect.timeline.record import EventDraft
+
+USER = Actor(ActorKind.USER, "anna")
+
+
+def remarks(memory: Memory, count: int, scope: Scope = ANNA, start: int = 0) -> list[str]:
+    """Ids of that many new events a minute apart, said in a conversation, not yet projected.
+
+    They claim nothing: of claims, each would be weighed against all others of its page when it is projected.
+    """
+    before = len(memory.ids)
+    for first in range(start, start + count, 100):
+        contents = [f"about the garden: number{n}" for n in range(first, min(first + 100, start + count))]
+        memory.add(*contents, scope=scope)
+    return memory.ids[before:]
+
+
+def all_events(memory: Memory, scope: Scope = ANNA) -> list[Event]:
+    """All that the timeline holds of a user, oldest first."""
+    events: list[Event] = []
+    after = None
+    while True:
+        page = memory.app.parts.timeline.records(scope, 500, after)
+        events += page.events
+        after = page.more
+        if after is None:
+            return events
+
+
+def exported(memory: Memory, scope: Scope = ANNA) -> list[RecordLine]:
+    """The user's export, all pages of it."""
+    lines: list[RecordLine] = []
+    after = None
+    while True:
+        page = memory.app.segments.export.page(scope, after, memory.now)
+        lines += map(read_line, page.text.splitlines())
+        after = page.more
+        if after is None:
+            return lines
+
+
+def imported(memory: Memory, lines: list[RecordLine], scope: Scope = ANNA) -> ImportReport:
+    """What an import of these lines did."""
+    return memory.app.archive.import_memories(scope, lines, ImportOrder(actor=USER, via="import", now=memory.now))
+
+
+def run_job(memory: Memory, kind: JobKind, tenant: str = "acme", **parameters: Any) -> dict[str, int]:
+    """Runs a job to its end, a step of little time after the other; answers its counts."""
+    counts: dict[str, int] = {}
+    state: Mapping[str, Any] = {**parameters}
+    if JOB_ID not in state:
+        state = {**state, JOB_ID: memory.app.ids.seed(int(memory.now.timestamp() * 1000)).nth(0)}
+    for _ in range(1000):
+        seconds = iter((30.0, 30.0, 30.0))
+        progress = kind.step(tenant, state, memory.now, lambda left=seconds: next(left, 0.0))  # type: ignore[misc]
+        for name, count in progress.counts.items():
+            counts[name] = counts.get(name, 0) + count
+        if progress.done:
+            return counts
+        state = progress.state
+    raise AssertionError("the job never ends")
+
+
+def snapshot(memory: Memory, **parameters: Any) -> str:
+    """The id of a new snapshot of the tenant `acme`, or of one user."""
+    job_id = memory.app.ids.seed(int(memory.now.timestamp() * 1000)).nth(0)
+    run_job(memory, memory.app.archive.take_snapshot, **{JOB_ID: job_id}, **parameters)
+    return job_id
+
+
+def keyed(memory: Memory, key: str, *values: str) -> None:
+    """Values of a slot, a minute apart."""
+    for value in values:
+        memory.now += timedelta(minutes=1)
+        memory.add(EventDraft(content=value, key=key, timestamp=memory.now))
+
+
+def texts(events: list[Event]) -> list[str]:
+    """Their contents, in order."""
+    return [event.content for event in events]

@@ -1,0 +1,143 @@
+"""Decisions between memories in tests, made without any cue: superseded, merged, left open."""
+
+from datetime import timedelta
+
+from embedded.memory_items import save
+from embedded.setting import ANNA, Memory
+from recollect.contradictions.decisions import (
+    ARBITRATIONS,
+    Decision,
+    OpenConflict,
+    Outcome,
+    Step,
+    Verdict,
+    conflict_document,
+    conflict_key,
+    decision_document,
+    decision_in,
+    decision_key,
+    pair_id,
+    settled,
+)
+from recollect.contradictions.relation import Relation, RelationKind
+from recollect.contradictions.resolve import Reverted, RevertOrder
+from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.scope import Scope
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.memory import Memory as Remembered
+from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.timeline.record import EventDraft
+
+USER = Actor(ActorKind.USER, "anna")
+PARIS, LYON = "Anna keeps her stamps in the blue album", "Anna keeps her stamps in the red album"
+TITLE = "Anna paints as a junior painter for the city museum"
+PROMOTED = "Anna paints as a senior painter, all else stays"
+BOTH = "Anna paints as a senior painter for the city museum"
+
+
+def remember(memory: Memory, *contents: str, scope: Scope = ANNA, key: str | None = None) -> list[str]:
+    """Events that become memories, a minute apart; their ids."""
+    ids: list[str] = []
+    for content in contents:
+        memory.now += timedelta(minutes=1)
+        memory.add(EventDraft(content=content, importance=0.9, timestamp=memory.now, key=key), scope=scope)
+        ids.append(memory.ids[-1])
+        memory.project()
+    return ids
+
+
+def saved(memory: Memory, content: str) -> str:
+    """A memory that was saved directly, now."""
+    found = save(memory, content, timestamp=memory.now).memory.id
+    memory.project()
+    return found
+
+
+def kept(memory: Memory, memory_id: str, scope: Scope = ANNA) -> KeptMemory:
+    """A memory as it is kept, whatever became of it."""
+    return ReadMemories(memory.app.parts.items).kept(scope, [memory_id])[memory_id]
+
+
+def now(memory: Memory, memory_id: str, scope: Scope = ANNA) -> Remembered:
+    """The same as it stands."""
+    return kept(memory, memory_id, scope).memory
+
+
+def supersede(
+    memory: Memory, older: str, newer: str, kind: RelationKind = RelationKind.SUPERSEDES, scope: Scope = ANNA
+) -> str:
+    """As a cue rule would; the decision's id."""
+    loser, winner = kept(memory, older, scope), now(memory, newer, scope)
+    relation = Relation(kind=kind, rule="moved", ended=((0, len(loser.memory.content)),))
+    after = settled(loser.memory, [Verdict(newer, winner.timestamp, relation)])
+    outcome = Outcome.RETRACTED if kind is RelationKind.RETRACTS else Outcome.SUPERSEDED
+    decision = _decision(loser.memory, newer, memory, outcome)
+    memory.app.contradictions.ledger.changed(scope, loser, after, [decision], memory.now)
+    follow(memory, older, scope)
+    return decision.id
+
+
+def merge(memory: Memory, older: str, newer: str, content: str = BOTH) -> str:
+    """As a cue rule would that can tell the part; the decision's id."""
+    loser, winner = kept(memory, older), kept(memory, newer)
+    relation = Relation(kind=RelationKind.CHANGES_PART, rule="same_but", merged=content)
+    verdict = Verdict(newer, winner.memory.timestamp, relation)
+    decision = _decision(loser.memory, newer, memory, Outcome.MERGED)
+    after = settled(loser.memory, [verdict])
+    memory.app.contradictions.merge(ANNA, loser, winner, after, [decision], verdict, memory.now)
+    follow(memory, older)
+    follow(memory, newer)
+    return decision.id
+
+
+def leave_open(memory: Memory, older: str, newer: str, scope: Scope = ANNA) -> str:
+    """A conflict that nobody can decide; its id."""
+    conflict = OpenConflict(newer=newer, older=older, at=memory.now, step=Step.CUE, rule="same_attribute")
+    write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict), ABSENT)
+    memory.app.parts.items.write(scope.user, [write], memory.now)
+    return conflict.id
+
+
+def by_key(memory: Memory, older: str, newer: str) -> str:
+    """The decision of a key, where the projection has not written it; its id."""
+    decision = _decision(now(memory, older), newer, memory, Outcome.SUPERSEDED, Step.KEY)
+    key = decision_key(decision.id)
+    if not memory.app.parts.items.get(ANNA, [key]):
+        memory.app.parts.items.write(ANNA, [ItemWrite(key, decision_document(decision), ABSENT)], memory.now)
+    return pair_id(newer, older)
+
+
+def follow(memory: Memory, memory_id: str, scope: Scope = ANNA) -> None:
+    """The index shows the memory as it is."""
+    memory.app.parts.projections.mark(scope, [now(memory, memory_id, scope).ref])
+    memory.project()
+
+
+def revert(memory: Memory, decision_id: str, scope: Scope = ANNA, *, again: bool = False) -> Reverted:
+    """Takes it back, and lets the index follow."""
+    reverted = memory.app.contradictions.revert(
+        scope, decision_id, RevertOrder(actor=USER, now=memory.now, again=again)
+    )
+    for _ in range(3):
+        memory.project()
+    return reverted
+
+
+def ledger(memory: Memory, scope: Scope = ANNA) -> dict[str, Decision]:
+    """All decisions by id."""
+    page = memory.app.parts.items.page(scope.user, ARBITRATIONS, 1000, None)
+    return {item.key.key: decision_in(item.value) for item in page.items}
+
+
+def _decision(loser: Remembered, winner: str, memory: Memory, outcome: Outcome, step: Step = Step.CUE) -> Decision:
+    return Decision(
+        winner=winner,
+        loser=loser.id,
+        at=memory.now,
+        step=step,
+        rule="key" if step is Step.KEY else "moved",
+        outcome=outcome,
+        reason="a test says so",
+        before=loser.version,
+        after=loser.version + 1,
+    )

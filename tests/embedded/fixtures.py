@@ -1,0 +1,16 @@
+"""A memory for each test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from embedded.setting import Memory, open_memory
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """SQLite and the hashing embedder."""
+    opened = open_memory(tmp_path)
+    yield opened
+    opened.app.parts.close()

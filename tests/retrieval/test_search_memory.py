@@ -1,0 +1,266 @@
+"""Search: what is found, when, by whom, and what is said where a part is away."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from embedded.setting import ANNA, NOON, Memory, away, open_memory
+from recollect.core.event import Event
+from recollect.core.scope import Scope
+from recollect.retrieval.filters import DropReason, TimeWindow
+from recollect.retrieval.nomination import Arm
+from recollect.retrieval.ranking import Mode
+from recollect.search_index.page import index_document
+from recollect.timeline.record import EventDraft
+
+TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("projected", [False, True])
+def test_a_just_ingested_event_is_found_in_every_mode(memory: Memory, mode: Mode, projected: bool) -> None:
+    memory.add(*TEXTS)
+    if projected:
+        memory.project()
+    assert memory.found("my sister paints", mode=mode)[0] == TEXTS[1]
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_the_order_is_the_same_before_and_after_projection(memory: Memory, mode: Mode) -> None:
+    memory.add(*TEXTS)
+    before = [(r.event.id, r.ranked.score) for r in memory.search("dog sunrise", mode=mode).results]
+    memory.project()
+    after = [(r.event.id, r.ranked.score) for r in memory.search("dog sunrise", mode=mode).results]
+    assert [i for i, _ in before] == [i for i, _ in after]
+    assert [s for _, s in before] == pytest.approx([s for _, s in after], abs=1e-3)
+
+
+@pytest.mark.spec("A-24", "A-32", "A-75")
+def test_nobody_sees_anothers_memory(memory: Memory) -> None:
+    others = [
+        Scope("acme", "ben"),
+        Scope("other", "anna"),
+        Scope("acme", "anna", "coach"),
+        Scope("acme", "anna", None, "h"),
+    ]
+    for scope in others:
+        memory.add("I live in Oslo", scope=scope)
+    memory.add("I live in Paris")
+    for state in ("tail", "indexed"):
+        for mode in Mode:
+            assert memory.found("live", mode=mode, scope=Scope("acme", "ben")) == ["I live in Oslo"], state
+            assert memory.found("live", mode=mode, scope=Scope("other", "anna")) == ["I live in Oslo"]
+            assert memory.found("live", mode=mode, scope=Scope("acme", "anna", "coach")) == ["I live in Oslo"]
+            assert len(memory.found("live", mode=mode)) == 3
+            assert memory.found("live", mode=mode, scope=Scope("nobody", "anna")) == []
+        memory.project()
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_private_and_expired_events_are_found_by_nobody(memory: Memory, projected: bool) -> None:
+    memory.add(
+        EventDraft(content="secret dog", is_private=True, timestamp=NOON),
+        EventDraft(content="gone dog", expires_at=memory.now + timedelta(minutes=1), timestamp=NOON),
+        EventDraft(content="open dog", timestamp=NOON),
+    )
+    if projected:
+        memory.project()
+    memory.now += timedelta(minutes=1)
+    for mode in Mode:
+        assert memory.found("dog", mode=mode) == ["open dog"]
+
+
+@pytest.mark.spec("A-25")
+def test_at_most_as_many_as_wanted_and_by_score(memory: Memory) -> None:
+    memory.add(*(f"dog number {n}" for n in range(30)))
+    memory.project()
+    results = memory.search("dog number 7", wanted=5).results
+    assert len(results) == 5
+    assert [r.ranked.score for r in results] == sorted((r.ranked.score for r in results), reverse=True)
+    assert results[0].event.content == "dog number 7"
+
+
+@pytest.mark.spec("A-28", "A-29", "A-30")
+def test_thresholds_and_windows_drop_and_are_counted(memory: Memory) -> None:
+    memory.add(*TEXTS)
+    memory.project()
+    exact = memory.search(TEXTS[0], mode=Mode.SEMANTIC, min_similarity=0.99)
+    assert [r.event.content for r in exact.results] == [TEXTS[0]]
+    assert (exact.diagnostics.matched_count, exact.diagnostics.filtered_count) == (1, 2)
+    assert exact.diagnostics.dropped == {DropReason.THRESHOLD: 2}
+    first = NOON + timedelta(minutes=1)
+    windowed = memory.search("dog", window=TimeWindow(first, first))
+    assert [r.event.content for r in windowed.results] == [TEXTS[0]]
+    assert windowed.diagnostics.dropped == {DropReason.WINDOW: 2}
+    assert windowed.diagnostics.exact
+
+
+def test_a_stale_index_brings_nothing_back(memory: Memory) -> None:
+    memory.add("I live in Paris")
+    memory.project()
+    real = memory.app.parts.timeline.read
+
+    def forgotten(scope: Scope, refs: object) -> dict[str, Event]:
+        return {i: e for i, e in real(scope, refs).items() if "Paris" not in e.content}  # type: ignore[arg-type]
+
+    memory.app.parts.timeline.read = forgotten  # type: ignore[method-assign]
+    answer = memory.search("Paris")
+    assert answer.results == ()
+    assert answer.diagnostics.dropped == {DropReason.DELETED: 1}
+
+
+def test_places_of_what_was_dropped_are_filled_from_below(memory: Memory) -> None:
+    memory.add(*(EventDraft(content=f"dog {n}", timestamp=NOON + timedelta(days=n)) for n in range(40)))
+    memory.project()
+    timeline, hidden = memory.app.parts.timeline, set(memory.ids[:12])
+    real = timeline.read
+    timeline.read = lambda scope, refs: {i: e for i, e in real(scope, refs).items() if i not in hidden}  # type: ignore[method-assign]
+    assert len(memory.found("dog 1 2 3 4 5 6 7 8 9 10 11", wanted=10)) == 10
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_readers_apply_the_slot_rule_to_what_is_not_yet_projected(memory: Memory, projected: bool) -> None:
+    memory.add(EventDraft(content="I live in Paris", key="city", timestamp=NOON))
+    if projected:
+        memory.project()
+    memory.add(EventDraft(content="I live in Lyon", key="city", timestamp=NOON + timedelta(days=1)))
+    for mode in Mode:
+        assert memory.found("I live in Paris", mode=mode) == ["I live in Lyon"]
+
+
+def test_as_of_and_recorded_as_of_answer_for_the_past(memory: Memory) -> None:
+    memory.add(EventDraft(content="city Rome", key="city", timestamp=NOON - timedelta(days=9)))
+    memory.now = NOON + timedelta(days=2)
+    memory.add(EventDraft(content="city Paris", key="city", timestamp=NOON - timedelta(days=5)))
+    for _ in ("tail", "indexed"):
+        assert memory.found("city") == ["city Paris"]
+        assert memory.found("city", as_of=NOON - timedelta(days=6)) == ["city Rome"]
+        assert memory.found("city", as_of=NOON - timedelta(days=10)) == []
+        assert memory.found("city", recorded_as_of=NOON + timedelta(days=1)) == ["city Rome"]
+        memory.project()
+
+
+def test_without_the_index_the_timeline_answers_and_says_so(memory: Memory) -> None:
+    memory.add(*TEXTS)
+    memory.project()
+    memory.add("The dog is called Rex")
+    with away(memory, "index", "nominate") as broken:
+        answer = broken.search("what is my dog called")
+        assert answer.results[0].event.content == "The dog is called Rex"
+        assert answer.diagnostics.fallback == "timeline"
+        assert answer.diagnostics.missing == ("index",)
+        assert broken.context("my dog").gathered.recalled.fallback == "timeline"
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.SEMANTIC])
+def test_without_the_embedder_words_rank_and_it_says_so(memory: Memory, mode: Mode) -> None:
+    memory.add(*TEXTS)
+    memory.project()
+    with away(memory, "embedder", "encode") as broken:
+        answer = broken.search("bakery", mode=mode)
+        assert answer.results[0].event.content == TEXTS[2]
+        assert (answer.diagnostics.fallback, answer.diagnostics.missing) == ("lexical", ("embedder",))
+        assert broken.search("bakery", mode=mode, min_similarity=0.1).results == ()
+
+
+def test_with_both_away_the_words_of_the_timeline_answer(memory: Memory) -> None:
+    memory.add(*TEXTS)
+    with away(memory, "index", "nominate") as half, away(half, "embedder", "encode") as broken:
+        answer = broken.search("bakery")
+        assert answer.results[0].event.content == TEXTS[2]
+        assert set(answer.diagnostics.missing) == {"index", "embedder"}
+
+
+def test_no_embedder_is_lexical_and_never_pretends(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path, RECOLLECT_EMBEDDER="none")
+    memory.add(*TEXTS)
+    assert memory.project() == 3
+    answer = memory.search("bakery")
+    assert answer.results[0].event.content == TEXTS[2]
+    assert answer.diagnostics.missing == ("embedder",)
+    memory.app.parts.close()
+
+
+def test_the_last_and_the_first_of_a_stopped_projector(memory: Memory) -> None:
+    for part in range(30):
+        start = NOON - timedelta(days=3650) + timedelta(days=part)
+        memory.add(*(EventDraft(content=f"entry w{part * 100 + n}", timestamp=start) for n in range(100)))
+    for mode in Mode:
+        least = 0.0 if mode is Mode.SEMANTIC else None
+        assert memory.found("entry w2999", mode=mode, min_similarity=least)[0] == "entry w2999"
+    assert memory.found("entry w0", mode=Mode.LEXICAL)[0] == "entry w0"
+    diagnostics = memory.search("entry").diagnostics
+    assert (diagnostics.tail, diagnostics.tail_cut) == (100, True)
+
+
+def test_another_tenants_writes_change_no_score(memory: Memory) -> None:
+    memory.add(*TEXTS)
+    memory.project()
+    before = [(r.event.id, r.ranked.score) for r in memory.search("dog").results]
+    memory.add(*(f"dog dog dog {n}" for n in range(50)), scope=Scope("other", "anna"))
+    memory.add(*(f"dog dog dog {n}" for n in range(50)), scope=Scope("acme", "ben"))
+    memory.project()
+    assert [(r.event.id, r.ranked.score) for r in memory.search("dog").results] == before
+
+
+def test_an_older_version_never_replaces_a_newer_document(memory: Memory) -> None:
+    memory.add(EventDraft(content="city Rome", key="city", timestamp=NOON))
+    memory.project()
+    stale = memory.app.parts.timeline.find(ANNA, memory.ids[0])
+    assert stale is not None
+    memory.add(EventDraft(content="city Oslo", key="city", timestamp=NOON + timedelta(days=1)))
+    memory.project()
+    memory.app.parts.index.put([index_document(ANNA, stale, None)])
+    assert memory.found("city Rome") == ["city Oslo"]
+
+
+def test_each_result_says_who_nominated_it(memory: Memory) -> None:
+    memory.add(*TEXTS)
+    memory.project()
+    memory.add("a dog again")
+    arms = {r.event.content: set(r.ranked.candidate.arms) for r in memory.search("dog").results}
+    assert {Arm.LEXICAL, Arm.VECTOR} <= arms[TEXTS[0]]
+    assert Arm.TAIL in arms["a dog again"]
+
+
+@pytest.mark.spec("A-28")
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("projected", [False, True])
+def test_a_similarity_can_be_asked_for_in_every_mode(memory: Memory, mode: Mode, projected: bool) -> None:
+    memory.add(*TEXTS)
+    if projected:
+        memory.project()
+    assert memory.found(TEXTS[0], mode=mode, min_similarity=0.95) == [TEXTS[0]]
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_the_end_of_a_long_question_counts_as_much_as_its_beginning(memory: Memory, projected: bool) -> None:
+    memory.add("The copper kettle sings", *(f"remark number {n} about nothing" for n in range(20)))
+    if projected:
+        memory.project()
+    asked = " ".join(f"filler{n}" for n in range(120)) + " kettle"
+    first = memory.search(asked, mode=Mode.LEXICAL).results[0]
+    assert first.event.content == "The copper kettle sings"
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_an_answer_comes_with_its_question(memory: Memory, projected: bool) -> None:
+    memory.add("What is your favourite instrument?", conversation="music")
+    answer = EventDraft(content="Definitely the one with two strings", speaker="Ben", timestamp=memory.now)
+    memory.add(answer, conversation="music")
+    for n in range(12):
+        memory.add(f"Definitely number {n}", conversation=f"other-{n}")
+    if projected:
+        memory.project()
+    found = memory.search("favourite instrument").results
+    assert found[0].event.content == answer.content
+    assert found[0].ranked.shares["exchange"] > found[1].ranked.shares["exchange"]
+
+
+def test_in_hybrid_mode_the_words_of_a_question_are_weighed_by_how_rare_they_are(memory: Memory) -> None:
+    memory.add("dog kettle", *(f"dog {n}" for n in range(12)))
+    memory.project()
+    first = memory.search("dog kettle").results[0].ranked
+    assert first.signals["weighted_similarity"] != first.signals["similarity"]
+    assert memory.search("dog kettle", mode=Mode.SEMANTIC).results[0].ranked.signals.keys() == {"similarity", "bm25"}

@@ -1,0 +1,237 @@
+"""Goals: carried on, told apart, and never lost by being left out."""
+
+from dataclasses import replace
+from itertools import count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.core.errors import StoredDataError
+from recollect.core.event import Source
+from recollect.summaries.goals import (
+    MOST_CHECK_INS,
+    MOST_GOALS,
+    CheckIn,
+    CheckInStatus,
+    Goal,
+    GoalSources,
+    GoalStatus,
+    NamedGoal,
+    TrackedGoal,
+    find_goal,
+    goal_document,
+    goal_from,
+    merge_goals,
+    same_goal,
+    tracked_document,
+    tracked_from,
+)
+
+KEPT, MISSED = CheckInStatus.COMPLETED, CheckInStatus.MISSED
+ACTIVE, COMPLETED, ABANDONED = GoalStatus.ACTIVE, GoalStatus.COMPLETED, GoalStatus.ABANDONED
+
+
+def goal(text: str = "Run a marathon", **changes: object) -> Goal:
+    """A goal that is kept."""
+    return replace(Goal(id=f"id of {text}", goal=text, version=1), **changes)  # type: ignore[arg-type]
+
+
+def merged(kept: list[Goal], *tracked: TrackedGoal) -> list[Goal]:
+    """The goals after a summary named these."""
+    ids = (f"new{n}" for n in count(len(kept)))
+    return merge_goals(kept, [named(kept, one) for one in tracked], ids, None)
+
+
+def named(kept: list[Goal], tracked: TrackedGoal, *event_ids: str, **more: object) -> NamedGoal:
+    """A goal of a summary, whose wording these events hold, else `e1`."""
+    meant = find_goal(kept, tracked.goal)
+    wording, sources = meant.goal if meant else tracked.goal, GoalSources(event_ids or ("e1",))
+    return replace(NamedGoal(goal=tracked, wording=wording, sources=sources), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Meditate daily", "meditate  DAILY", True),
+        ("User plans to meditate daily", "Meditate daily", True),
+        ("Meditate every day", "meditating every day", True),
+        ("Run a marathon", "Run every morning", False),
+        ("Learn Spanish", "Learn French", False),
+        ("Save money", "Save money for a house", True),
+        ("Run", "Run a marathon in Berlin", False),
+        ("Read 20 books", "Read 30 books", False),
+        ("Save 500 euros for a new bike", "Save 900 euros for a new bike", False),
+        ("Save euros for a new bike", "Save 900 euros for a new bike", True),
+        ("Run the Lyon city marathon in spring", "Run the Oslo city marathon in spring", False),
+        ("User plans to run the Lyon Marathon", "Run the Lyon marathon", True),
+        ("每天冥想", "每天冥想", True),
+        ("每天冥想十分钟", "学习西班牙语", False),
+        ("🏃", "🏃", True),
+        ("🏃", "🧘", False),
+        ("", "", True),
+    ],
+)
+def test_wordings_of_one_goal_are_told_from_other_goals(one: str, other: str, same: bool) -> None:
+    assert same_goal(one, other) is same
+    assert same_goal(other, one) is same
+
+
+@pytest.mark.spec("H-03", "P-5")
+def test_a_goal_that_is_not_named_again_stays_as_it_was() -> None:
+    kept = [goal(history=(CheckIn("2024-05-01", KEPT),))]
+    assert merged(kept) == kept
+    both = merged(kept, TrackedGoal("Learn Spanish"))
+    assert both[0] == kept[0]
+    assert (both[1].id, both[1].goal, both[1].source_event_ids) == ("new1", "Learn Spanish", ("e1",))
+
+
+@pytest.mark.spec("H-03", "H-24")
+def test_a_goal_named_in_other_words_goes_on_with_its_history() -> None:
+    kept = [goal(history=(CheckIn("2024-05-01", KEPT),), source_event_ids=("e0",))]
+    history = (CheckIn("2024-05-01", MISSED), CheckIn("2024-05-08", KEPT))
+    told = TrackedGoal("User plans to run a marathon", COMPLETED, "weekly", history)
+    (after,) = merged(kept, told)
+    assert (after.id, after.goal, after.status, after.check_in_frequency) == (
+        kept[0].id, "Run a marathon", COMPLETED, "weekly",
+    )  # fmt: skip
+    assert after.history == (CheckIn("2024-05-01", KEPT), CheckIn("2024-05-08", KEPT))
+    assert after.source_event_ids == ("e0", "e1")
+
+
+@pytest.mark.parametrize("over", [COMPLETED, ABANDONED])
+def test_a_model_takes_up_no_goal_that_is_over(over: GoalStatus) -> None:
+    (after,) = merged([goal(status=over)], TrackedGoal("Run a marathon", ACTIVE))
+    assert after.status is over
+
+
+def test_what_a_person_set_no_model_changes() -> None:
+    mine = goal().patched({"status": ACTIVE, "check_in_frequency": "daily"})
+    (after,) = merged([mine], TrackedGoal("Run a marathon", ABANDONED, "never"))
+    assert (after.status, after.check_in_frequency) == (ACTIVE, "daily")
+    assert mine.patched({"goal": "Walk"}).set_by_user == {"status", "check_in_frequency", "goal"}
+
+
+def test_an_active_goal_is_meant_before_one_that_is_over() -> None:
+    over, active = goal(id="over", status=COMPLETED), goal(id="active")
+    assert find_goal([over, active], "run a marathon") == active
+    assert find_goal([over], "run a marathon") == over
+    assert find_goal([over, active], "learn Spanish") is None
+
+
+def test_beyond_the_most_goals_no_new_one_is_taken_in() -> None:
+    kept = [goal(f"Visit city number{n}") for n in range(MOST_GOALS)]
+    after = merged(kept, TrackedGoal("Learn Spanish"), TrackedGoal("Visit city number7", COMPLETED))
+    assert len(after) == MOST_GOALS
+    assert after[7].status is COMPLETED
+
+
+def test_two_names_of_one_new_goal_make_one() -> None:
+    assert len(merged([], TrackedGoal("Meditate daily"), TrackedGoal("User wants to meditate daily"))) == 1
+
+
+def test_the_last_word_on_a_date_stands_and_dates_are_in_order() -> None:
+    after = goal().checked_in([CheckIn("2024-05-02", KEPT), CheckIn("2024-05-01", KEPT), CheckIn("2024-05-02", MISSED)])
+    assert after.history == (CheckIn("2024-05-01", KEPT), CheckIn("2024-05-02", MISSED))
+
+
+def test_of_very_many_check_ins_the_newest_are_kept() -> None:
+    dates = [f"{year}-{month:02}-{day:02}" for year in (2023, 2024) for month in range(1, 13) for day in range(1, 29)]
+    after = goal().checked_in(CheckIn(date, KEPT) for date in dates)
+    assert [one.date for one in after.history] == dates[-MOST_CHECK_INS:]
+
+
+def test_a_goal_goes_with_its_last_source_and_not_before() -> None:
+    known = goal(source_event_ids=("e1", "e2"))
+    assert known.without_sources(frozenset({"e9"})) == known
+    one = known.without_sources(frozenset({"e1"}))
+    assert one is not None
+    assert one.source_event_ids == ("e2",)
+    assert known.without_sources(frozenset({"e1", "e2"})) is None
+    assert goal().without_sources(frozenset({"e1"})) == goal()
+
+
+@pytest.mark.spec("P-22")
+def test_a_goal_put_together_of_several_events_goes_with_the_first_of_them() -> None:
+    known = goal(source_event_ids=("e1", "e2"), together=True)
+    assert known.without_sources(frozenset({"e9"})) == known
+    assert known.without_sources(frozenset({"e2"})) is None
+
+
+@pytest.mark.spec("P-22")
+@pytest.mark.parametrize(
+    ("kept", "found", "after"),
+    [
+        (GoalSources(("e1",)), GoalSources(("e2",)), GoalSources(("e1", "e2"))),
+        (GoalSources(("e1",)), GoalSources(("e2", "e3"), together=True), GoalSources(("e1",))),
+        (GoalSources(("e1",)), GoalSources(supported=False), GoalSources(("e1",))),
+        (GoalSources(("e1", "e2"), together=True), GoalSources(("e3",)), GoalSources(("e3",))),
+        (GoalSources(supported=False), GoalSources(("e3",)), GoalSources(("e3",))),
+        (GoalSources(supported=False), GoalSources(supported=False), GoalSources(supported=False)),
+    ],
+)
+def test_a_goal_gains_only_events_that_hold_its_wording_by_themselves(
+    kept: GoalSources, found: GoalSources, after: GoalSources
+) -> None:
+    known = goal(source_event_ids=kept.event_ids, together=kept.together, supported=kept.supported)
+    (told,) = merge_goals([known], [named([known], TrackedGoal("run a marathon"), sources=found)], [], None)
+    assert told.sources == after
+    assert goal_from(goal_document(told), told.version) == told
+
+
+def test_sources_of_another_wording_are_no_goals_sources() -> None:
+    known = goal(source_event_ids=("e1",))
+    other = named([known], TrackedGoal("Run a marathon"), "e2", wording="Run a marathon with Clara")
+    (told,) = merge_goals([known], [other], [], None)
+    assert told.source_event_ids == ("e1",)
+    (made,) = merge_goals([], [other], ["new"], None)
+    assert (made.source_event_ids, made.supported) == ((), False)
+
+
+def test_a_goal_in_a_persons_words_is_theirs_and_a_status_leaves_the_source() -> None:
+    known = goal(source=Source.INFERRED)
+    assert known.patched({"status": COMPLETED}).source is Source.INFERRED
+    assert known.patched({"goal": "Walk"}).source is Source.USER
+    (told,) = merge_goals([goal(source=Source.USER)], [named([], TrackedGoal("Run a marathon"))], [], None)
+    assert told.source is Source.USER
+
+
+CHECK_INS = st.lists(
+    st.builds(CheckIn, st.dates().map(lambda day: day.isoformat()), st.sampled_from(CheckInStatus)), max_size=5
+).map(tuple)
+TRACKED = st.builds(TrackedGoal, st.text(max_size=30), st.sampled_from(GoalStatus), st.none() | st.text(), CHECK_INS)
+
+
+@pytest.mark.spec("H-24")
+@given(TRACKED, st.lists(st.text()).map(tuple), st.integers(0, 9))
+def test_goals_are_read_as_they_were_written(tracked: TrackedGoal, sources: tuple[str, ...], version: int) -> None:
+    assert tracked_from(tracked_document(tracked)) == tracked
+    kept = Goal(
+        id="g", goal=tracked.goal, status=tracked.status, check_in_frequency=tracked.check_in_frequency,
+        history=tracked.history, source_event_ids=sources, set_by_user=frozenset({"status"}), persona_id="p",
+        version=version,
+    )  # fmt: skip
+    assert goal_from(goal_document(kept), version) == kept
+
+
+@given(st.lists(TRACKED, max_size=4), st.lists(TRACKED, max_size=4))
+def test_merging_loses_no_goal_and_no_check_in(first: list[TrackedGoal], second: list[TrackedGoal]) -> None:
+    before = merged([], *first)
+    after = {one.id: one for one in merged(before, *second)}
+    for one in before:
+        assert set(one.history) <= set(after[one.id].history)
+        assert after[one.id].goal == one.goal
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"goal": "g", "status": "x", "history": []},
+        {"goal": "g", "status": "active", "history": [1]},
+        {"goal": "g", "status": "active", "history": []},
+    ],
+)
+def test_a_broken_goal_is_said_to_be_one(document: dict[str, object]) -> None:
+    with pytest.raises(StoredDataError):
+        goal_from(document, 1)

@@ -1,0 +1,72 @@
+"""Sentences: where they end, and how long a text is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.text.sentences import count_words, first_words, split_said_by, split_sentences
+from samples.steps import assert_linear
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("   \n ", []),
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("It costs 2.5 euros. Good.", ["It costs 2.5 euros.", "Good."]),
+        ("Dr. Smith met Mr. J. Doe at 5 p.m. today.", ["Dr. Smith met Mr. J. Doe at 5 p.m. today."]),
+        ('"Stop." She left.', ['"Stop."', "She left."]),
+        ("a\nb\r\nc", ["a", "b", "c"]),
+        ("我住在巴黎。我有一只狗！你呢？", ["我住在巴黎。", "我有一只狗！", "你呢？"]),
+        ("1. Buy milk\n2. Go home", ["1. Buy milk", "2. Go home"]),
+        ("Well… maybe. Yes", ["Well…", "maybe.", "Yes"]),
+        ("no end", ["no end"]),
+    ],
+)
+def test_sentences_end_where_they_end(text: str, expected: list[str]) -> None:
+    assert split_sentences(text) == expected
+
+
+@given(st.text())
+def test_no_character_that_is_seen_is_lost(text: str) -> None:
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", 0), ("one two", 2), ("  a\nb  c ", 3), ("我住巴黎", 4), ("I 住 in 巴黎 now", 6), ("don't stop-now", 2)],
+)
+def test_words_are_counted_in_any_script(text: str, words: int) -> None:
+    assert count_words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "expected"),
+    [
+        ("one two three", 2, "one two"),
+        ("one  two\nthree", 3, "one two three"),
+        ("one two", 9, "one two"),
+        ("one two", 1, "one"),
+        ("one two", 0, ""),
+        ("one", -1, ""),
+        ("我住在巴黎", 3, "我住在"),
+        ("我住在巴黎", 5, "我住在巴黎"),
+        ("I 住在巴黎 now", 3, "I 住在"),
+        ("I 住在 now", 3, "I 住在"),
+        ("", 3, ""),
+    ],
+)
+def test_the_beginning_has_so_many_words_at_most(text: str, most: int, expected: str) -> None:
+    assert first_words(text, most) == expected
+
+
+def test_speaker_and_day_are_told_from_what_was_said() -> None:
+    assert split_said_by("Anna (8 May 2023): I won.") == ("Anna (8 May 2023): ", "I won.")
+    assert split_said_by("Anna (my friend): I won.") is None
+    assert split_said_by("I won.") is None
+
+
+@pytest.mark.parametrize("noise", ["." * 100_000, "\n" * 100_000, '."' * 50_000, ". " * 50_000, "a" * 100_000])
+def test_work_grows_as_noise_does(noise: str) -> None:
+    assert_linear(lambda size: split_sentences(noise[:size]), len(noise) // 4)
