@@ -27,7 +27,7 @@ from recollect.adapters.aws.stream import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
 from recollect.entrypoints import lambda_handlers
 from recollect.entrypoints.http.access_log import METRICS_NAMESPACE
-from recollect.entrypoints.http.feedback import FEEDBACK
+from recollect.entrypoints.http.routes.retrieval import FEEDBACK
 from recollect.intent.analysis import IntentName
 from recollect.settings import Settings, variables
 from recollect.summaries.run import RESERVE_SECONDS
@@ -148,7 +148,7 @@ def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
 
 @pytest.mark.spec("R-119", "R-98", "R-115")
 def test_the_dashboard_shows_what_is_counted_of_retrieval_by_intent() -> None:
-    source = (ROOT / "layers/memory/recollect/entrypoints/http/intent_searching.py").read_text("utf-8")
+    source = (ROOT / "layers/memory/recollect/entrypoints/http/routes/retrieval.py").read_text("utf-8")
     counted = set(re.findall(r'"(Intent\w+)"', source)) | {
         f"Intent{intent.value.capitalize()}" for intent in IntentName
     }

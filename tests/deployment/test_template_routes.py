@@ -8,8 +8,8 @@ import pytest
 from deployment.requests import http_event
 from deployment.template import FUNCTIONS, PUBLIC_ROUTES, ROOT, function, properties, routes, sample_events, schedules
 from recollect.app import App
-from recollect.entrypoints.http import app as http_app
-from recollect.entrypoints.http.app import API_SECONDS, build_resolver
+from recollect.entrypoints.http import aws
+from recollect.entrypoints.http.aws import API_SECONDS, build_handler
 from recollect.entrypoints.http.dispatch import Answer
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routes import GROUPS, routes_of
@@ -90,9 +90,9 @@ def test_a_request_is_told_how_long_the_api_waits(monkeypatch: pytest.MonkeyPatc
         told.append(call.remaining_seconds)
         return Answer(200, {}, "{}")
 
-    monkeypatch.setattr(http_app, "Dispatcher", lambda *_: dispatch)
-    resolver = build_resolver(cast(App, SimpleNamespace(settings=Settings.from_environment({}))), ["summaries"])
+    monkeypatch.setattr(aws, "Dispatcher", lambda *_: dispatch)
+    handler = build_handler(cast(App, SimpleNamespace(settings=Settings.from_environment({}))), ["summaries"])
     for seconds in (function("summarize")["Timeout"], 3):
         context: Any = SimpleNamespace(get_remaining_time_in_millis=lambda given=seconds: given * 1000)
-        resolver.resolve(http_event("GET /v1/users/{user_id}/summaries"), context)
+        handler(http_event("GET /v1/users/{user_id}/summaries"), context)
     assert told == [API_SECONDS - 0.5, 2.5]

@@ -1,4 +1,4 @@
-"""Calls the same routes in both ways: as an HTTP API event to the Lambda resolver, and through ASGI to the laptop's."""
+"""Calls the same routes in both ways: as an HTTP API event to the Lambda handler, and through ASGI to the laptop's."""
 
 import asyncio
 import base64
@@ -16,8 +16,7 @@ import httpx
 
 from recollect.app import App
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.app import build_resolver
-from recollect.entrypoints.http.aws import resolving
+from recollect.entrypoints.http.aws import build_handler
 from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.routes import GROUPS
 from recollect.entrypoints.http.server import build_asgi
@@ -75,7 +74,7 @@ class Cloud:
 
     def __post_init__(self) -> None:
         access_log = AccessLog("INFO", self.log, f"cloud-{next(_names)}")
-        self._handler = resolving(build_resolver(self.app, GROUPS, access_log))
+        self._handler = build_handler(self.app, GROUPS, access_log)
 
     def send(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> Answered:
         """The function's answer to the event."""

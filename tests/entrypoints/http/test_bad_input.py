@@ -237,6 +237,39 @@ def test_too_large_a_body_is_refused_before_it_is_read_as_json(caller: Caller) -
     assert (answer.status, len(answer.json["results"])) == (201, 100)
 
 
+SENTENCES: list[tuple[str, bytes, str]] = [
+    ("/v1/search", b'{"query": "x"}', "is required"),
+    ("/v1/search", b'{"user_id": null, "query": "x"}', "is required"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "tenant": null}', "unknown field"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "explain": 1}', "must be true or false"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "filters": []}', "must be an object"),
+    ("/v1/search", b"[]", "must be an object"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "min_similarity": 1e999}', "must be a finite number"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "min_similarity": "1"}', "must be a number"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "min_similarity": -2}', "must be at least -1"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "top_k": 1.0}', "must be a whole number"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "top_k": 101}', "must be at most 100"),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "filters": {"tags": "a"}}', "must be a list"),
+    ("/v1/search", b'{"user_id": "a", "query": 1}', "must be text"),
+    ("/v1/search", b'{"user_id": "a", "query": " "}', "must not be blank"),
+    ("/v1/search", b'{"user_id": "a", "query": "\\ud800"}', "has half of a surrogate pair, which is no Unicode text"),
+    ("/v1/search", b'{"user_id": "a", "vector": []}', "must have at least 1 entries"),
+    ("/v1/search", b'{"user_id": "a", "vector": [1000000000000000000000]}', "is out of range"),
+    (
+        "/v1/search",
+        b'{"user_id": "a", "query": "x", "history": [%s""]}' % (b'"",' * 50),
+        "must have at most 50 entries",
+    ),
+    ("/v1/search", b'{"user_id": "a", "query": "x", "mode": "b"}', "must be one of hybrid, semantic, lexical, intent"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "message"), SENTENCES, ids=range(len(SENTENCES)))
+def test_each_type_of_fault_has_a_sentence(cloud: Cloud, path: str, body: bytes, message: str) -> None:
+    answer = Caller(cloud).post(path, body)
+    assert (answer.status, {one for _, one in answer.faults}) == (422, {message})
+
+
 def test_many_faults_give_a_short_answer(caller: Caller) -> None:
     event = {f"field {n} {'x' * 1000}": n for n in range(2000)}
     answer = caller.add(event)

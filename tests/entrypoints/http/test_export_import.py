@@ -105,7 +105,7 @@ def test_a_page_out_of_time_says_how_far_it_came(caller: Caller, monkeypatch: py
     caller.added(*(f"remark {n}" for n in range(100)))
     caller.added(*(f"more {n}" for n in range(50)))
     page = pages(caller)[0].text.encode()
-    monkeypatch.setattr("recollect.entrypoints.http.archiving._RESERVE_SECONDS", 1e9)
+    monkeypatch.setattr("recollect.entrypoints.http.routes.snapshots._RESERVE_SECONDS", 1e9)
     answer = caller.post("/v1/users/ben/import", page, Idempotency_Key="k")
     assert answer.status == 504
     assert "100 of 150" in answer.json["detail"]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from entrypoints.http.calling import Caller, Cloud, Laptop
 from recollect.core.errors import InvalidInput
-from recollect.entrypoints.http.ids import id_fault, path_id, path_segment
+from recollect.core.ids import id_fault
+from recollect.entrypoints.http.ids import path_id, path_segment
 
 IDS = [
     "anna",

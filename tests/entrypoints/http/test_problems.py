@@ -110,12 +110,11 @@ def test_a_failure_of_ours_tells_nothing_and_is_logged_by_type(
 
 
 def test_a_function_serves_its_own_groups_alone(app: App) -> None:
-    from recollect.entrypoints.http.app import build_resolver
-    from recollect.entrypoints.http.aws import http_handler, resolving
+    from recollect.entrypoints.http.aws import build_handler, http_handler
 
     cloud = Cloud(app)
     event = cloud.event("POST", "/v1/search", b"{}", {})
-    cloud._handler = resolving(build_resolver(app, ["ingest"]))
+    cloud._handler = build_handler(app, ["ingest"])
     assert cloud.handle(event).status == 404
     cloud._handler = http_handler("retrieval", app=app)
     assert cloud.handle(event).status == 422

@@ -7,7 +7,8 @@ import pytest
 
 from entrypoints.http.calling import Caller
 from recollect.app import App
-from recollect.entrypoints.http.schemas import ANSWERS
+from recollect.entrypoints.http.representations import ResultAnswer
+from recollect.entrypoints.http.routes.context import ContextItem
 
 PARIS, LYON = "The walrus choir meets in the harbour chapel", "The walrus choir meets at the lighthouse"
 SAID = [(PARIS, "2024-03-04T10:00:00Z"), (LYON, "2024-05-01T10:00:00Z")]
@@ -43,8 +44,7 @@ def test_a_result_says_when_that_was_said_which_it_replaces(caller: Caller, app:
     (item,) = answer["items"]
     assert (item["content"], item["note"]) == (LYON, "replaces what was said on 2024-03-04")
     assert PARIS not in answer["prompt"]
-    optional = {**ANSWERS["SearchResult"]["properties"], **ANSWERS["ContextItem"]["properties"]}
-    assert {"note", "valid_from", "valid_to"} <= optional.keys()
+    assert {"note", "valid_from", "valid_to"} <= {*ResultAnswer.model_fields, *ContextItem.model_fields}
 
 
 @pytest.mark.spec("P-24")

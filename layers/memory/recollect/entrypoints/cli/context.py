@@ -30,9 +30,8 @@ from recollect.entrypoints.cli.opening import (
     warn_of_missing,
     warn_of_pending,
 )
-from recollect.entrypoints.http.representations import knowledge_json
+from recollect.entrypoints.http.representations import goal_json, knowledge_json
 from recollect.entrypoints.http.routes.context import context_summary_json, item_json
-from recollect.entrypoints.http.summary_json import goal_json
 from recollect.entrypoints.runtime import utc_now
 from recollect.retrieval.filters import SearchFilters
 

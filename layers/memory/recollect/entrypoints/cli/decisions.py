@@ -24,8 +24,8 @@ from recollect.entrypoints.cli.opening import (
     pages,
     scope_of,
 )
-from recollect.entrypoints.http.contradiction_json import conflict_json, decision_json
-from recollect.entrypoints.http.memory_json import memory_json
+from recollect.entrypoints.http.representations import memory_json
+from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
 from recollect.entrypoints.runtime import utc_now
 from recollect.memories.audit import Actor, ActorKind
 

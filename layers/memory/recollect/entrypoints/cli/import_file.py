@@ -32,8 +32,8 @@ from recollect.entrypoints.cli.opening import (
     settings_of_environment,
     warn_of_other_vectors,
 )
-from recollect.entrypoints.http.archiving import GivenPage, take_line
-from recollect.entrypoints.http.event_drafts import embedding_dimension
+from recollect.entrypoints.http.models import embedding_dimension
+from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
 from recollect.entrypoints.runtime import utc_now
 from recollect.entrypoints.worker import count_pending, drain
 from recollect.importing.drafts import WITHOUT_DATE, Dating, drafts_of

@@ -19,7 +19,7 @@ from recollect.entrypoints.cli.opening import (
     settings_of_environment,
     tenant_of,
 )
-from recollect.entrypoints.http.job_json import failure_json, job_json
+from recollect.entrypoints.http.routes.jobs import failure_json, job_json
 from recollect.entrypoints.runtime import utc_now
 from recollect.jobs.job import KINDS, Job, JobStatus
 from recollect.jobs.run import JobOrder
@@ -103,11 +103,11 @@ def failed(
 
 
 def _checked(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    from recollect.entrypoints.http.fields import Refused
+    from recollect.entrypoints.http.problems import Refused, read_as
     from recollect.entrypoints.http.routes.jobs import body_of
 
     try:
-        return body_of(kind).read(parameters)
+        return read_as(body_of(kind), parameters).model_dump(by_alias=True, exclude_none=True)
     except Refused as refused:
         fault = refused.faults[0]
         raise InvalidInput(f"{'.'.join(map(str, fault.loc))}: {fault.message}") from None

@@ -27,7 +27,7 @@ from recollect.entrypoints.cli.opening import (
     scope_of,
     tenant_of,
 )
-from recollect.entrypoints.http.memory_json import memory_json, version_json
+from recollect.entrypoints.http.representations import memory_json, version_json
 from recollect.entrypoints.runtime import utc_now
 from recollect.importing.drafts import is_id
 from recollect.memories.audit import Actor, ActorKind

@@ -27,11 +27,9 @@ from recollect.entrypoints.cli.opening import (
     warn_of_missing,
     warn_of_pending,
 )
-from recollect.entrypoints.http.intent_searching import INTENT, intent_json
-from recollect.entrypoints.http.memory_json import result_json
 from recollect.entrypoints.http.questions import MOST_DAYS
-from recollect.entrypoints.http.representations import event_json
-from recollect.entrypoints.http.searching import NEAR_MISSES
+from recollect.entrypoints.http.representations import event_json, result_json
+from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, intent_json
 from recollect.entrypoints.runtime import utc_now
 from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 from recollect.memories.storage import memory_json

@@ -1,27 +1,92 @@
 """The handler of a function behind the HTTP API: `handler = http_handler("ingest")`."""
 
-from collections.abc import Callable
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from urllib.parse import parse_qsl
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.entrypoints.http.app import build_resolver
+from recollect.entrypoints.http.access_log import AccessLog
+from recollect.entrypoints.http.credentials import token_credentials
+from recollect.entrypoints.http.dispatch import Answer, Dispatcher
+from recollect.entrypoints.http.messages import Call
+from recollect.entrypoints.http.routes import routes_of
 
-Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
+Event = Mapping[str, Any]
+Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
+
+API_SECONDS = 29.0  # an HTTP API waits for 30, however long its function may run
+_MARGIN_SECONDS = 0.5
 
 
 def http_handler(*groups: str, app: App | None = None) -> Handler:
     """Serves these groups of routes for the app of the environment. Raises ConfigurationError at start."""
-    return resolving(build_resolver(app or open_app(), groups))
+    return build_handler(app or open_app(), groups)
 
 
-def resolving(resolver: APIGatewayHttpResolver) -> Handler:
-    """A plain function around the resolver."""
+def build_handler(app: App, groups: Iterable[str], log: AccessLog | None = None) -> Handler:
+    """The handler of a function behind an HTTP API: credentials are the claims of a checked JWT, nothing else."""
+    settings = app.settings
+    log = log or AccessLog(settings.log_level)
+    dispatch = Dispatcher(app, routes_of(groups), token_credentials(settings), log)
 
-    def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-        return resolver.resolve(event, context)
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        remaining = min(API_SECONDS, context.get_remaining_time_in_millis() / 1000) - _MARGIN_SECONDS
+        return _response(dispatch(call_of(event, max(0.0, remaining))))
 
     return handler
+
+
+def _response(answer: Answer) -> dict[str, Any]:
+    """As an HTTP API takes it, in the payload format 2.0: bytes in base64."""
+    plain = isinstance(answer.body, str)
+    body = answer.body if isinstance(answer.body, str) else base64.b64encode(answer.body).decode()
+    headers = dict(answer.headers)
+    return {"statusCode": answer.status, "headers": headers, "body": body, "isBase64Encoded": not plain}
+
+
+def call_of(event: Event, remaining_seconds: float) -> Call:
+    """A request as the event of an HTTP API holds it."""
+    context = event.get("requestContext") or {}
+    authorizer = context.get("authorizer") or {}
+    token = authorizer.get("jwt")
+    return Call(
+        method=str(context["http"]["method"]).upper(),
+        path=_path(event, context),
+        query=_query(event),
+        headers={name.lower(): value for name, value in (event.get("headers") or {}).items()},
+        body=_body(event),
+        claims=_claims(token) if isinstance(token, Mapping) else None,
+        remaining_seconds=remaining_seconds,
+        request_id=context.get("requestId"),
+    )
+
+
+def _path(event: Event, context: Mapping[str, Any]) -> str:
+    """As the server decoded it, once; without the stage, where an HTTP API has one that is not the default."""
+    path, stage = str(event["rawPath"]), f"/{context.get('stage')}/"
+    return path[len(stage) - 1 :] if path.startswith(stage) else path
+
+
+def _query(event: Event) -> Sequence[tuple[str, str]]:
+    return parse_qsl(event.get("rawQueryString") or "", keep_blank_values=True)
+
+
+def _body(event: Event) -> bytes:
+    """The bytes that were sent; half a surrogate pair stays what no UTF-8 is."""
+    body = event.get("body") or ""
+    if not event.get("isBase64Encoded"):
+        return str(body).encode("utf-8", "surrogatepass")
+    try:
+        return base64.b64decode(body)
+    except (ValueError, binascii.Error):
+        return b""
+
+
+def _claims(token: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims of the token, with the scopes that the authorizer found where the claims name none."""
+    claims = dict(token.get("claims") or {})
+    scopes = token.get("scopes")
+    return {**claims, "scope": scopes} if scopes and "scope" not in claims else claims

@@ -1,6 +1,7 @@
-"""The clock of one request (api.md, *When*)."""
+"""The clock: the time of a request (api.md, *When*), the real one, and how much of a call's time is left."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from recollect.core.errors import InvalidInput
@@ -10,12 +11,23 @@ from recollect.settings import Settings
 HEADER = "X-Recollect-Now"
 
 
+def real_now() -> datetime:
+    """The time that it is."""
+    return datetime.now(UTC)
+
+
 def now_of(headers: Mapping[str, str], settings: Settings) -> datetime:
     """The real time; the header's, where the test clock is on. Raises InvalidInput for one that is no time."""
     given = headers.get(HEADER.lower()) if settings.test_clock else None
     if given is None:
-        return datetime.now(UTC)
+        return real_now()
     try:
         return parse_instant(given)
     except InvalidInput as error:
         raise InvalidInput(str(error), ("header", HEADER)) from None
+
+
+def countdown(seconds: float) -> Callable[[], float]:
+    """A function that says how many of so many seconds, from now on, are left; below 0 when they are over."""
+    over = time.monotonic() + seconds
+    return lambda: over - time.monotonic()

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recollect.core.errors import Forbidden, Unauthenticated
-from recollect.entrypoints.http.fields import is_unicode
 from recollect.entrypoints.http.messages import Call
+from recollect.entrypoints.http.models import is_unicode
 from recollect.settings import Principal, Settings
 
 LOCAL = Principal("local", admin=True)

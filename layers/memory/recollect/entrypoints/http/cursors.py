@@ -14,12 +14,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
+from recollect.entrypoints.http.models import Paged, RequestModel
 
 LOC = ("query", "cursor")
 _MAC_BYTES = 16
 _LONGEST = 4096
+_NO_FILTERS = {"limit", "top_k", "cursor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,22 @@ class Listing:
     route: str
     scope: Scope
     filters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def listing_of(app: App, name: str, scope: Scope, query: RequestModel | None = None) -> Listing:
+    """The list of that name; a cursor stays good for another limit, and for nothing else in the query."""
+    filters = query.model_dump(exclude=_NO_FILTERS, exclude_none=True, by_alias=True) if query else {}
+    return Listing(f"{app.settings.engines}:{app.settings.table}", name, scope, filters)
+
+
+def start_of(query: Paged, listing: Listing) -> str | None:
+    """The id after which the page begins; None for the first page."""
+    return None if query.cursor is None else str(open_cursor(query.cursor, listing, 1)[0])
+
+
+def cursor_to(more: str | None, listing: Listing) -> str | None:
+    """The cursor to what follows that id; None where nothing does."""
+    return None if more is None else seal([more], listing)
 
 
 def seal(place: list[str | None], listing: Listing) -> str:

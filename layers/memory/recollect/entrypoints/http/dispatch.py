@@ -3,25 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NoReturn
 
 from recollect.app import App
 from recollect.core.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.clock import now_of
 from recollect.entrypoints.http.credentials import LOCAL, Authenticate
-from recollect.entrypoints.http.fields import Refused, Shape
-from recollect.entrypoints.http.json_values import json_text, parse_json
+from recollect.entrypoints.http.json_values import parse_json
 from recollect.entrypoints.http.messages import Call, Reply, Request
-from recollect.entrypoints.http.problems import INVALID, TOO_LARGE, Declined, problem, reply_to
-from recollect.entrypoints.http.routing import Route, find_route, path_ids, query_values
+from recollect.entrypoints.http.models import DocumentModel, Nothing, RequestModel, answer_text
+from recollect.entrypoints.http.problems import INVALID, TOO_LARGE, Declined, problem, read_as, reply_to
+from recollect.entrypoints.http.routing import Route, find_route, path_ids, query_of
 from recollect.settings import Principal
-from recollect.timeline.ingest import FieldError
 
 BODY_BYTES = 5_000_000
 ANSWER_BYTES = 5_500_000  # Lambda answers with 6 MB at most
 
-_NOTHING = Shape("Nothing", {})
 _STANDARD_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -68,9 +65,10 @@ class Dispatcher:
         request = Request(
             principal=principal,
             now=now_of(call.headers, self._app.settings),
+            route=route.template,
             path=path_ids(segments),
-            query=_located("query", lambda: query_values(call.query, route.query or _NOTHING)),
-            values=_body_values(route, call),
+            query=query_of(call.query, route.query or Nothing),
+            body=_body_of(route, call),
             call=call,
         )
         return route.handle(self._app, request)
@@ -84,27 +82,15 @@ class _Seen:
     principal: Principal | None = None
 
 
-def _body_values(route: Route, call: Call) -> dict[str, Any]:
+def _body_of(route: Route, call: Call) -> RequestModel | DocumentModel | None:
     if route.body is None:
-        return {}
-    value, shape = {} if route.body_optional and not call.body else parse_json(call.body), route.body
-    return _located("body", lambda: shape.read(value))
-
-
-def _located(part: str, read: Any) -> dict[str, Any]:
-    try:
-        return dict(read())
-    except Refused as refused:
-        _refuse_in(part, refused)
-
-
-def _refuse_in(part: str, refused: Refused) -> NoReturn:
-    raise Refused(*(FieldError((part, *fault.loc), fault.message) for fault in refused.faults)) from None
+        return None
+    return read_as(route.body, {} if route.body_optional and not call.body else parse_json(call.body), "body")
 
 
 def rendered(reply: Reply) -> Answer:
     """The reply as it goes out. One that is too large for Lambda becomes a problem that says how to ask for less."""
-    body = reply.body if isinstance(reply.body, str | bytes) else json_text(reply.body)
+    body = reply.body if isinstance(reply.body, str | bytes) else answer_text(reply.body)
     if len(body) > ANSWER_BYTES or (isinstance(body, str) and len(body.encode()) > ANSWER_BYTES):
         detail = f"the answer would have more than {ANSWER_BYTES} bytes: ask for fewer results or set token_budget"
         return rendered(problem(INVALID, detail))

@@ -1,7 +1,7 @@
 """What stands before the ASGI application on a laptop: whose request it is, how large, and whether it can be read.
 
 A web page in the user's browser must not read the user's memory: without keys only requests whose Host and Origin
-are this server's own pass. Bodies are cut off while they stream in, and what the resolver could not decode is refused.
+are this server's own pass. Bodies are cut off while they stream in, and what is no UTF-8 is refused.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from recollect.core.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.dispatch import BODY_BYTES, rendered
+from recollect.entrypoints.http.dispatch import BODY_BYTES, Answer, rendered
 from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.problems import TOO_LARGE, Declined, reply_to
@@ -36,7 +36,7 @@ class Gate:
         self._own_names = own_names
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Passes a request on in a form that the resolver can read, or answers it with a problem."""
+        """Passes a request on with its whole body, in a form that decodes as UTF-8, or answers it with a problem."""
         if scope["type"] != "http":
             return
         try:
@@ -72,7 +72,11 @@ class Gate:
 
 async def send_reply(reply: Reply, send: Send) -> None:
     """Sends a reply of ours from an ASGI application."""
-    answer = rendered(reply)
+    await send_answer(rendered(reply), send)
+
+
+async def send_answer(answer: Answer, send: Send) -> None:
+    """Sends what is ready to go out."""
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     body = answer.body if isinstance(answer.body, bytes) else answer.body.encode()
@@ -104,7 +108,7 @@ def _utf8(body: bytes) -> bytes:
 
 
 def _readable(scope: Message) -> Message:
-    """The same request with headers and query that decode as UTF-8: the resolver fails on any other bytes."""
+    """The same request with headers and query that decode as UTF-8."""
     headers: Headers = [(_as_utf8(name), _as_utf8(value)) for name, value in scope["headers"]]
     query = quote(scope.get("query_string", b""), safe=_ASCII_QUERY).encode()
     return {**scope, "headers": headers, "query_string": query}

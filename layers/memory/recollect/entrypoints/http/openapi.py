@@ -1,28 +1,64 @@
-"""The OpenAPI 3.1 document, generated from the table of routes; docs/openapi.json is a copy of it."""
+"""The OpenAPI 3.1 document, made of the table of routes and its models; docs/openapi.json is a copy of it.
 
+`/docs` is the same as one page of plain HTML: no script, nothing loaded from anywhere.
+"""
+
+import base64
+import hashlib
 import json
+from collections.abc import Iterable
 from functools import cache
+from html import escape
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+
 from recollect import __version__
-from recollect.entrypoints.http.event_drafts import EVENT
-from recollect.entrypoints.http.fields import Field, Schema, Shape
+from recollect.entrypoints.http.models import AnswerModel, Count, Fault, Maybe, Schema
 from recollect.entrypoints.http.problems import PROBLEM_TYPE
 from recollect.entrypoints.http.published import Published, publish
 from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.routes.ingest import Ingested
 from recollect.entrypoints.http.routing import Route
-from recollect.entrypoints.http.schema_pieces import ref
-from recollect.entrypoints.http.schemas import ANSWERS
 
 _ID_IN_PATH = "An id outside of `[A-Za-z0-9._-]` is written `~` and the unpadded base64url of its UTF-8."
 _WITHOUT_BODY = (204, 304)
-_CONTENT_TYPES = {"Page": "text/html", "Lines": "application/x-ndjson"}
+_COMPONENTS = "#/components/schemas/"
+_LINES: Schema = {"schema": {"type": "string"}}
 _DESCRIPTION = (
     "Long-term memory for conversational agents. Times are ISO 8601 in UTC; on input also epoch seconds, or "
     "milliseconds from 10^11 up. Unknown fields and parameters are refused by name; null is taken as absent. "
     "The tenant comes from the credentials alone."
 )
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+    "code,pre{font:14px/1.4 ui-monospace,monospace}pre{overflow:auto;padding:1rem;background:#8881}"
+    "summary{cursor:pointer;padding:.3rem 0}summary b{display:inline-block;min-width:4rem}"
+    "td{padding:.1rem 1rem .1rem 0;vertical-align:top}"
+)
+_DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class Problem(AnswerModel):
+    """What `problems.problem` answers: every answer that is no good one."""
+
+    type: str
+    title: str
+    status: Count
+    detail: str
+    errors: list[Fault]
+    conversation_id: Maybe[str] = None
+    results: Maybe[list[Ingested]] = None
+    input_event_id: Maybe[str] = None
 
 
 @cache
@@ -40,42 +76,81 @@ def published() -> Published:
 def document() -> dict[str, Any]:
     """The document of all routes."""
     routes = [(group, route) for group in GROUPS for route in routes_of([group]) if route.documented]
+    schemas = _Schemas(route for _, route in routes)
     paths: dict[str, dict[str, Any]] = {}
     for group, route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(group, route)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(group, route, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Recollect", "version": __version__, "description": _DESCRIPTION},
         "tags": [{"name": group} for group in GROUPS],
         "paths": paths,
         "components": {
-            "schemas": {**_bodies([route for _, route in routes]), **ANSWERS},
+            "schemas": schemas.components,
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
-def _bodies(routes: list[Route]) -> dict[str, Schema]:
-    shapes = [EVENT, *(route.body for route in routes if route.body is not None)]
-    return {shape.name: shape.schema() for shape in shapes}
+class _Schemas:
+    """The JSON schemas of all models: of requests as they are read, of answers as they go out."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        asked: list[tuple[Any, JsonSchemaMode]] = [(Problem, "serialization")]
+        for route in routes:
+            asked += [(route.body, "validation")] if route.body is not None else []
+            asked += [(route.answer, "serialization")] if route.answer is not None else []
+        adapters = {key: TypeAdapter(key[0]) for key in dict.fromkeys(asked)}
+        inputs = [(key, key[1], adapter.core_schema) for key, adapter in adapters.items()]
+        generator = GenerateJsonSchema(ref_template=_COMPONENTS + "{model}")
+        by_key, definitions = generator.generate_definitions(inputs)
+        names = {str(key): str(schema["title"]) for key, schema in definitions.items()}
+        self.components = {names[key]: _plain(schema, names) for key, schema in sorted(definitions.items())}
+        self._schemas = {key: _plain(schema, names) for (key, _), schema in by_key.items()}
+
+    def taken(self, model: Any) -> Schema:
+        """What a route takes."""
+        return dict(self._schemas[model, "validation"])
+
+    def given(self, model: Any) -> Schema:
+        """What a route gives."""
+        return dict(self._schemas[model, "serialization"])
 
 
-def _operation(group: str, route: Route) -> dict[str, Any]:
+def _plain(schema: Any, names: dict[str, str]) -> Any:
+    """Without the titles and nulls that only Python needs, and with components named by their titles."""
+    if isinstance(schema, list):
+        return [_plain(one, names) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: one for key, one in schema.items() if not _is_of_python(key, one)}
+    if "$ref" in kept:
+        kept["$ref"] = _COMPONENTS + names[kept["$ref"].removeprefix(_COMPONENTS)]
+    properties = {name: _plain(one, names) for name, one in kept.pop("properties", {}).items()}
+    plain = {key: _plain(one, names) for key, one in kept.items()}
+    return {**plain, "properties": properties} if properties or "properties" in schema else plain
+
+
+def _is_of_python(key: str, value: Any) -> bool:
+    return (key == "title" and isinstance(value, str)) or (key == "default" and value is None)
+
+
+def _operation(group: str, route: Route, schemas: _Schemas) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.operation,
         "summary": route.summary,
         "tags": [group],
-        "parameters": [*_path_parameters(route), *_query_parameters(route.query), *_header_parameters(route)],
-        "responses": {str(status): _response(route, status) for status in sorted(set(route.statuses))},
+        "parameters": [*_path_parameters(route), *_query_parameters(route), *_header_parameters(route)],
+        "responses": {str(status): _response(route, status, schemas) for status in sorted(set(route.statuses))},
         "security": [{"bearer": []}] if route.needs_credentials else [],
     }
     if route.admin:
         operation["description"] = "Administrators only."
     if route.body is not None:
-        content = {"application/json": {"schema": ref(route.body.name)}}
+        content = {"application/json": {"schema": schemas.taken(route.body)}}
         operation["requestBody"] = {"required": not route.body_optional, "content": content}
     if route.takes_lines:
-        operation["requestBody"] = {"required": True, "content": {"application/x-ndjson": {"schema": ref("Lines")}}}
+        operation["requestBody"] = {"required": True, "content": {"application/x-ndjson": _LINES}}
     return operation
 
 
@@ -87,18 +162,18 @@ def _path_parameters(route: Route) -> list[dict[str, Any]]:
     ]
 
 
-def _query_parameters(query: Shape | None) -> list[dict[str, Any]]:
-    fields: dict[str, Field] = dict(query.fields) if query else {}
-    return [_query_parameter(name, field) for name, field in fields.items()]
+def _query_parameters(route: Route) -> list[dict[str, Any]]:
+    if route.query is None:
+        return []
+    schema = _plain(route.query.model_json_schema(), {})
+    required = schema.get("required", [])
+    return [_query_parameter(name, one, name in required) for name, one in schema["properties"].items()]
 
 
-def _query_parameter(name: str, field: Field) -> dict[str, Any]:
-    schema = dict(field.schema)
-    description = schema.pop("description", None)
-    if field.default is not None:
-        schema["default"] = field.default
-    parameter = {"name": name, "in": "query", "required": field.required, "schema": schema}
-    return {**parameter, "description": description} if description else parameter
+def _query_parameter(name: str, field: Schema, required: bool) -> dict[str, Any]:
+    schema = {key: value for key, value in field.items() if key != "description"}
+    parameter = {"name": name, "in": "query", "required": required, "schema": schema}
+    return {**parameter, "description": field["description"]} if "description" in field else parameter
 
 
 def _header_parameters(route: Route) -> list[dict[str, Any]]:
@@ -116,15 +191,68 @@ def _header(name: str, meaning: str, limits: Schema, *, required: bool = False) 
     return {"name": name, "in": "header", "required": required, "description": meaning, "schema": schema}
 
 
-def _response(route: Route, status: int) -> dict[str, Any]:
+def _response(route: Route, status: int, schemas: _Schemas) -> dict[str, Any]:
+    described = {"description": HTTPStatus(status).phrase}
     if status in _WITHOUT_BODY:
-        return {"description": HTTPStatus(status).phrase}
-    good = status < 300 or route.answer == "Readiness"
-    content_type = _CONTENT_TYPES.get(route.answer, "application/json")
-    content = {content_type if good and status != 422 else PROBLEM_TYPE: {"schema": ref(_schema(route, status))}}
-    return {"description": HTTPStatus(status).phrase, "content": content}
+        return described
+    if status in route.good:
+        return {**described, "content": {route.media: {"schema": schemas.given(route.answer)}}}
+    return {**described, "content": {PROBLEM_TYPE: {"schema": schemas.given(Problem)}}}
 
 
-def _schema(route: Route, status: int) -> str:
-    own = status < 300 or (route.answer == "Readiness" and status == 503)
-    return route.answer if own else "Problem"
+@cache
+def published_page() -> Published:
+    """The page as `/docs` answers it."""
+    return publish(page(), "text/html; charset=utf-8")
+
+
+def page() -> str:
+    """The page."""
+    found = document()
+    info = found["info"]
+    operations = "".join(
+        _shown_operation(method, path, operation, found["components"]["schemas"])
+        for path, methods in found["paths"].items()
+        for method, operation in methods.items()
+    )
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(info["title"])}</title>'
+        f"<style>{_STYLE}</style><h1>{escape(info['title'])} {escape(info['version'])}</h1>"
+        f'<p>{escape(info["description"])}</p><p><a href="/v1/openapi.json">/v1/openapi.json</a></p>{operations}</html>'
+    )
+
+
+def _shown_operation(method: str, path: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
+    parameters = "".join(
+        f"<tr><td><code>{escape(one['name'])}</code><td>{one['in']}<td>{escape(one.get('description', ''))}"
+        for one in operation["parameters"]
+    )
+    answers = ", ".join(f"{status} {escape(one['description'])}" for status, one in operation["responses"].items())
+    title = f"<b>{method.upper()}</b> <code>{escape(path)}</code> {escape(operation['summary'])}"
+    return (
+        f"<details><summary>{title}</summary>"
+        f"<p>{escape(operation.get('description', ''))}</p><table>{parameters}</table>"
+        f"{_schema_of('Body', _body(operation), schemas)}<p>Answers: {answers}</p>"
+        f"{_schema_of('Answer', _answer(operation), schemas)}</details>"
+    )
+
+
+def _body(operation: dict[str, Any]) -> str | None:
+    return _name_in(operation["requestBody"]) if "requestBody" in operation else None
+
+
+def _answer(operation: dict[str, Any]) -> str | None:
+    good = next(answer for status, answer in operation["responses"].items() if status < "300")
+    return _name_in(good) if "content" in good else None
+
+
+def _name_in(described: dict[str, Any]) -> str | None:
+    content = next(iter(described["content"].values()))
+    return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if "$ref" in content["schema"] else None
+
+
+def _schema_of(title: str, name: str | None, schemas: dict[str, Any]) -> str:
+    if name is None:
+        return ""
+    text = json.dumps(schemas[name], ensure_ascii=False, indent=1)
+    return f"<details><summary>{title}: {escape(name)}</summary><pre>{escape(text)}</pre></details>"

@@ -1,18 +1,44 @@
 """Errors as `application/problem+json`: one table from the error tree to HTTP (api.md, *Errors*)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from recollect.core import errors
-from recollect.entrypoints.http.fields import Refused
+from recollect.core.errors import InvalidInput
 from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Reply
+from recollect.entrypoints.http.models import FAULT
 from recollect.timeline.ingest import FieldError
 
 PROBLEM_TYPE = "application/problem+json"
 _RETRY_SECONDS = 1
+_NAMED_AT_MOST = 20
+_UNKNOWN = "extra_forbidden"
+_SENTENCES = {
+    "missing": "is required",
+    _UNKNOWN: "unknown field",
+    "bool_type": "must be true or false",
+    "dict_type": "must be an object",
+    "finite_number": "must be a finite number",
+    "float_type": "must be a number",
+    "greater_than_equal": "must be at least {ge}",
+    "int_type": "must be a whole number",
+    "less_than_equal": "must be at most {le}",
+    "list_type": "must be a list",
+    "model_type": "must be an object",
+    "string_type": "must be text",
+    "too_long": "must have at most {max_length} entries",
+    "too_short": "must have at least {min_length} entries",
+    FAULT: "{message}",
+}
+"""What a client is told of each type of pydantic's errors, with the bounds in its context."""
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +96,50 @@ class Declined(Exception):
         self.kind, self.detail, self.headers = kind, detail, headers or {}
 
 
+class Refused(Exception):
+    """Values break rules; each fault has its path, and a message without contents."""
+
+    def __init__(self, *faults: FieldError) -> None:
+        super().__init__()
+        self.faults = faults
+
+
+def read_as(model: type[Model], value: Any, *loc: str) -> Model:
+    """The value as the model reads it. Raises Refused, its paths beginning with `loc`."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        faults = faults_of(error)
+    raise Refused(*(FieldError((*loc, *fault.loc), fault.message) for fault in faults))
+
+
+def faults_of(error: ValidationError) -> tuple[FieldError, ...]:
+    """At most 20 of what pydantic found, unknown fields first."""
+    found = error.errors(include_url=False, include_input=False)
+    found.sort(key=lambda one: one["type"] != _UNKNOWN)
+    return tuple(FieldError(one["loc"], _sentence(one)) for one in found[:_NAMED_AT_MOST])
+
+
+def _sentence(found: Mapping[str, Any]) -> str:
+    bounds = {name: f"{one:g}" if isinstance(one, float) else one for name, one in found.get("ctx", {}).items()}
+    return _SENTENCES.get(found["type"], "is invalid").format(**bounds)
+
+
+@contextmanager
+def located(place_of: Callable[[str], tuple[str, ...] | None]) -> Iterator[None]:
+    """Says of what the domain refuses where in the request it stood.
+
+    `place_of` gives the path before the error's own, by the first part of that (empty: none); None leaves it as it is.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        place = place_of(str(error.loc[0]) if error.loc else "")
+        if place is None:
+            raise
+        raise InvalidInput(str(error), (*place, *error.loc)) from None
+
+
 def kind_of(error: Exception) -> Kind:
     """The kind of an error: that of the nearest class in the table; of anything else `unexpected`."""
     known = (BY_ERROR[base] for base in type(error).__mro__ if base in BY_ERROR)
@@ -112,17 +182,17 @@ def reply_to(error: Exception) -> Reply:
         return _unanswered(error, error.cause)
     kind = kind_of(error)
     detail = str(error) if kind.told else f"{kind.title}."
-    return problem(kind, detail, _faults_of(error), _headers_of(error, kind))
+    return problem(kind, detail, _located(error), _headers_of(error, kind))
 
 
 def _unanswered(error: errors.TurnUnanswered, cause: Exception) -> Reply:
     """The problem that the cause is, naming what is stored all the same (K-77)."""
     kind = kind_of(cause)
     stored = {"conversation_id": error.conversation_id, "input_event_id": error.input_event_id}
-    return problem(kind, str(error), _faults_of(cause), _headers_of(cause, kind), stored)
+    return problem(kind, str(error), _located(cause), _headers_of(cause, kind), stored)
 
 
-def _faults_of(error: Exception) -> list[FieldError]:
+def _located(error: Exception) -> list[FieldError]:
     return [FieldError(error.loc, str(error))] if isinstance(error, errors.InvalidInput) and error.loc else []
 
 

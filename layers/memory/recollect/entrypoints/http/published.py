@@ -1,6 +1,6 @@
 """Documents that are the same for everybody: answered compressed, and not at all to who has them already.
 
-Whoever finds the address may ask for them without credentials, and they are large: 352 KB, or 23 KB compressed.
+Whoever finds the address may ask for them without credentials, and they are large: 357 KB, or 25 KB compressed.
 """
 
 from collections.abc import Mapping

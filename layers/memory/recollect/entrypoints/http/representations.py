@@ -1,72 +1,335 @@
-"""Events and what search says of them, as JSON (api.md, *Shapes*). What is None is left out."""
+"""What more than one resource shows: events, memories, results, knowledge, summaries, goals (api.md, *Shapes*)."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from recollect.core.event import Event, EventRef
-from recollect.core.time import iso
-from recollect.entrypoints.http.json_values import json_text
-from recollect.knowledge.entries import KnowledgeEntry
+from pydantic import ConfigDict
+
+from recollect.core.event import ContentType, Role
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Count,
+    Free,
+    Maybe,
+    OneOf,
+    Share,
+    Shows,
+    SourceName,
+    SpokenType,
+    Time,
+    words_as_keys,
+)
+from recollect.memories.audit import Action, ActorKind, audit_json
+from recollect.memories.memory import MemoryStatus, Origin
+from recollect.memories.representation import replacement_note
+from recollect.retrieval.nomination import Arm
+from recollect.summaries.goals import CheckInStatus, GoalStatus
+from recollect.summaries.summary import Reason
 
 if TYPE_CHECKING:
+    from recollect.core.event import Event, EventRef
+    from recollect.knowledge.entries import KnowledgeEntry
+    from recollect.memories.memory import Memory
+    from recollect.memories.reading import MemoryVersion
     from recollect.retrieval.ranking import Ranked
+    from recollect.retrieval.search import SearchResult
+    from recollect.summaries.goals import Goal
+    from recollect.summaries.summary import Summary
 
-PAGE_BYTES = 4_500_000  # of the 5.5 MB that an answer may have
-_INTERNAL = frozenset({"embedding", "holds_until", "superseded_at"})
+RoleName = Annotated[str, OneOf(*Role)]
+Numbers = dict[str, float]
+_Day = Annotated[date | str, Shows({"type": "string", "format": "date"})]
 
 
-def event_json(event: Event) -> dict[str, Any]:
+class EventAnswer(AnswerModel):
+    model_config = ConfigDict(title="Event")
+
+    id: str
+    user_id: str
+    persona_id: Maybe[str] = None
+    household_id: Maybe[str] = None
+    conversation_id: str
+    role: RoleName
+    speaker: Maybe[str] = None
+    content: str
+    content_type: Annotated[str, OneOf(*ContentType)]
+    event_type: SpokenType
+    source: SourceName
+    timestamp: Time
+    recorded_at: Time
+    importance: Share
+    tags: list[str]
+    key: Maybe[str] = None
+    space_id: Maybe[str] = None
+    title: Maybe[str] = None
+    category: Maybe[str] = None
+    notes: Maybe[str] = None
+    views: Count
+    is_private: bool
+    expires_at: Maybe[Time] = None
+    superseded_by: Maybe[str] = None
+    metadata: Free
+    version: Count
+
+
+class LapseAnswer(AnswerModel):
+    model_config = ConfigDict(title="Lapse")
+
+    by: str
+    start: Count
+    end: Count
+    since: Time
+    until: Maybe[Time] = None
+    rule: str
+
+
+class MemoryAnswer(AnswerModel):
+    model_config = ConfigDict(title="Memory")
+
+    id: str
+    user_id: str
+    persona_id: Maybe[str] = None
+    household_id: Maybe[str] = None
+    content: str
+    importance: Share
+    source: SourceName
+    keywords: list[str]
+    timestamp: Time
+    key: Maybe[str] = None
+    status: Annotated[str, OneOf(*MemoryStatus)]
+    valid_from: Time
+    valid_to: Maybe[Time] = None
+    recorded_at: Time
+    superseded_by: Maybe[str] = None
+    source_event_ids: list[str]
+    origin: Annotated[str, OneOf(*Origin)]
+    expires_at: Maybe[Time] = None
+    metadata: Free
+    embedding_id: Maybe[str] = None
+    lapses: Maybe[list[LapseAnswer]] = None
+    settled_by: Maybe[str] = None
+    version: Count
+
+    @classmethod
+    def of(cls, memory: "Memory") -> Self:
+        """A memory as it stands; `lapses` only where there are some."""
+        shown = cls.model_validate(memory)
+        return shown if memory.lapses else shown.model_copy(update={"lapses": None})
+
+
+class ActorAnswer(AnswerModel):
+    model_config = ConfigDict(title="Actor")
+
+    kind: Annotated[str, OneOf(*ActorKind)]
+    id: str
+
+
+class MemoryVersionAnswer(MemoryAnswer):
+    model_config = ConfigDict(title="MemoryVersion")
+
+    at: Maybe[Time] = None
+    actor: Maybe[ActorAnswer] = None
+    action: Maybe[Annotated[str, OneOf(*Action)]] = None
+    via: Maybe[str] = None
+    rule: Maybe[str] = None
+    reason: Maybe[str] = None
+
+    @classmethod
+    def of_version(cls, one: "MemoryVersion") -> Self:
+        """With what the audit says of the change that made it: who, when, by which way."""
+        change = audit_json(one.change) if one.change else {}
+        made = {name: change[name] for name in _OF_THE_CHANGE if name in change}
+        return cls.model_validate(MemoryAnswer.of(one.memory).document() | made)
+
+
+class StandsFor(AnswerModel):
+    id: str
+    timestamp: Time
+
+
+class Why(AnswerModel):
+    """Where a result replaces older records, those are named: rank and signals may be of one of them."""
+
+    place: Count
+    arms: Annotated[dict[str, int], Shows(words_as_keys(*Arm))]
+    shares: Numbers
+    signals: Numbers
+    stands_for: Maybe[list[StandsFor]] = None
+
+    @classmethod
+    def of(cls, ranked: "Ranked", place: int, replaces: "Sequence[EventRef]" = ()) -> Self:
+        """A result's place, its rank in each arm, each signal's share of the score, and the raw signals."""
+        return cls(
+            place=place,
+            arms={str(arm): rank for arm, rank in ranked.candidate.arms.items()},
+            shares={name: round(share, 6) for name, share in ranked.shares.items()},
+            signals=dict(ranked.signals),
+            stands_for=[StandsFor(id=ref.id, timestamp=ref.timestamp) for ref in replaces] or None,
+        )
+
+
+class ResultAnswer(AnswerModel):
+    model_config = ConfigDict(title="SearchResult")
+
+    id: str
+    kind: Annotated[str, OneOf("event", "memory")]
+    content: str
+    score: float
+    timestamp: Time
+    importance: Share
+    source: SourceName
+    source_event_ids: list[str]
+    persona_id: Maybe[str] = None
+    household_id: Maybe[str] = None
+    speaker: Maybe[str] = None
+    key: Maybe[str] = None
+    space_id: Maybe[str] = None
+    role: Maybe[RoleName] = None
+    conversation_id: Maybe[str] = None
+    event_type: Maybe[SpokenType] = None
+    title: Maybe[str] = None
+    tags: Maybe[list[str]] = None
+    keywords: Maybe[list[str]] = None
+    metadata: Maybe[Free] = None
+    status: Maybe[Annotated[str, OneOf(*MemoryStatus)]] = None
+    superseded_by: Maybe[str] = None
+    version: Maybe[Count] = None
+    valid_from: Maybe[Time] = None
+    valid_to: Maybe[Time] = None
+    note: Maybe[str] = None
+    scores: Maybe[Numbers] = None
+    why: Maybe[Why] = None
+
+    @classmethod
+    def of(cls, result: "SearchResult", explain: bool) -> Self:
+        """A hit: the memory where one was made of the record, else the event."""
+        ranked = result.ranked
+        return cls(
+            **(_event_hit(result.event) if result.memory is None else _memory_hit(result.event, result.memory)),
+            score=round(ranked.score, 6),
+            scores=dict(ranked.signals),
+            note=replacement_note(result.replaces),
+            why=Why.of(ranked, result.place, result.replaces) if explain else None,
+        )
+
+
+class KnowledgeEntryAnswer(AnswerModel):
+    model_config = ConfigDict(title="KnowledgeEntry")
+
+    namespace: str
+    key: str
+    value: Any
+    version: Count
+    updated_at: Time
+    source: Maybe[Annotated[str, OneOf("inferred")]] = None
+
+
+class Sentence(AnswerModel):
+    text: str
+    source_event_ids: list[str]
+
+
+class CheckInAnswer(AnswerModel):
+    model_config = ConfigDict(title="KeptOrMissed")
+
+    date: _Day
+    status: Annotated[str, OneOf(*CheckInStatus)]
+
+
+class TrackedGoal(AnswerModel):
+    goal: str
+    status: Annotated[str, OneOf(*GoalStatus)]
+    history: list[CheckInAnswer]
+    check_in_frequency: Maybe[str] = None
+
+
+class GoalAnswer(TrackedGoal):
+    model_config = ConfigDict(title="Goal")
+
+    id: str
+    version: Count
+    source_event_ids: list[str]
+    persona_id: Maybe[str] = None
+    source: Maybe[SourceName] = None
+
+
+class SummaryAnswer(AnswerModel):
+    model_config = ConfigDict(title="Summary")
+
+    id: str
+    persona_id: Maybe[str] = None
+    conversation_id: Maybe[str] = None
+    summary: str
+    sentences: list[Sentence]
+    tracked_goals: list[TrackedGoal]
+    message_count: Count
+    covered_from: Time
+    covered_until: Time
+    created_at: Time
+    reason: Annotated[str, OneOf(*Reason)]
+    model: str
+    source_event_ids: list[str]
+
+    @classmethod
+    def of(cls, summary: "Summary") -> Self:
+        """A summary, with the sources of each of its sentences."""
+        values = {name: getattr(summary, name) for name in cls.model_fields if name != "summary"}
+        return cls.model_validate({**values, "summary": summary.text})
+
+
+_OF_THE_CHANGE = ("at", "actor", "action", "via", "rule", "reason")
+_OF_THE_EVENT = (
+    "id", "content", "timestamp", "importance", "source", "role", "speaker", "conversation_id", "event_type", "key",
+    "space_id", "title", "persona_id", "household_id", "tags", "metadata", "superseded_by", "version",
+)  # fmt: skip
+_OF_THE_MEMORY = (
+    "id", "content", "timestamp", "importance", "source", "key", "persona_id", "household_id", "keywords", "metadata",
+    "status", "valid_from", "valid_to", "superseded_by", "source_event_ids", "version",
+)  # fmt: skip
+_WHERE_IT_WAS_SAID = ("role", "speaker", "conversation_id", "event_type", "space_id", "title", "tags")
+
+
+def _event_hit(event: "Event") -> dict[str, Any]:
+    return {"kind": "event", **{n: getattr(event, n) for n in _OF_THE_EVENT}, "source_event_ids": [event.id]}
+
+
+def _memory_hit(event: "Event", memory: "Memory") -> dict[str, Any]:
+    """With where it was said, unless it was saved directly."""
+    said = {} if event.is_carrier else {name: getattr(event, name) for name in _WHERE_IT_WAS_SAID}
+    return {"kind": "memory", **{name: getattr(memory, name) for name in _OF_THE_MEMORY}, **said}
+
+
+def event_json(event: "Event") -> dict[str, Any]:
     """An event without its vector."""
-    values = {name: _json(getattr(event, name)) for name in Event.__slots__ if name not in _INTERNAL}
-    return {name: value for name, value in values.items() if value is not None}
+    return EventAnswer.model_validate(event).document()
 
 
-def score_json(ranked: "Ranked") -> dict[str, float]:
-    """The raw signals of a result: cosine, BM25 and whatever else was weighed."""
-    return dict(ranked.signals)
+def memory_json(memory: "Memory") -> dict[str, Any]:
+    """A memory as it stands."""
+    return MemoryAnswer.of(memory).document()
 
 
-def why_json(ranked: "Ranked", place: int, replaces: Sequence[EventRef] = ()) -> dict[str, Any]:
-    """Why a result stands where it does: its place, its rank in each arm, each signal's share of the score.
-
-    Where it replaces older records, those are named: rank and signals may be of one of them.
-    """
-    why = {
-        "place": place,
-        "arms": {str(arm): rank for arm, rank in ranked.candidate.arms.items()},
-        "shares": {name: round(share, 6) for name, share in ranked.shares.items()},
-        "signals": score_json(ranked),
-    }
-    stands_for = [{"id": ref.id, "timestamp": iso(ref.timestamp)} for ref in replaces]
-    return {**why, "stands_for": stands_for} if stands_for else why
+def version_json(one: "MemoryVersion") -> dict[str, Any]:
+    """A version of a memory, with the change that made it."""
+    return MemoryVersionAnswer.of_version(one).document()
 
 
-def knowledge_json(entry: KnowledgeEntry) -> dict[str, Any]:
+def result_json(result: "SearchResult", explain: bool) -> dict[str, Any]:
+    """A hit of a search."""
+    return ResultAnswer.of(result, explain).document()
+
+
+def knowledge_json(entry: "KnowledgeEntry") -> dict[str, Any]:
     """An entry of the knowledge, its value as it is stored."""
-    shown = {
-        "namespace": entry.namespace,
-        "key": entry.key,
-        "value": entry.value,
-        "version": entry.version,
-        "updated_at": iso(entry.updated_at),
-    }
-    return shown if entry.source is None else {**shown, "source": entry.source.value}
+    return KnowledgeEntryAnswer.model_validate(entry).document()
 
 
-def within_page(items: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The first items that fit into one answer; the first one always."""
-    total = 0
-    for position, item in enumerate(items):
-        total += len(json_text(item).encode())
-        if total > PAGE_BYTES and position:
-            return items[:position]
-    return items
+def summary_json(summary: "Summary") -> dict[str, Any]:
+    """A summary, with the sources of each of its sentences."""
+    return SummaryAnswer.of(summary).document()
 
 
-def _json(value: object) -> object:
-    if isinstance(value, datetime):
-        return iso(value)
-    if isinstance(value, tuple):
-        return list(value)
-    return dict(value) if isinstance(value, Mapping) else value
+def goal_json(goal: "Goal") -> dict[str, Any]:
+    """A goal with its version."""
+    return GoalAnswer.model_validate(goal).document()

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput
-from recollect.entrypoints.http.fields import Shape
 from recollect.entrypoints.http.ids import path_id
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.problems import NO_ROUTE, WRONG_METHOD, Declined
+from recollect.entrypoints.http.models import DocumentModel, RequestModel
+from recollect.entrypoints.http.problems import NO_ROUTE, WRONG_METHOD, Declined, read_as
 
 Handle = Callable[[App, Request], Reply]
+Handler = TypeVar("Handler", bound=Callable[..., Reply])
 
 COMMON_STATUSES = (400, 401, 403, 413, 422, 429, 503, 504)
 READ_STATUSES = (401, 403, 422, 429, 503, 504)
@@ -18,11 +20,10 @@ READ_STATUSES = (401, 403, 422, 429, 503, 504)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One operation. `path` has `{name}` for ids; `answer` names a schema in `schemas.ANSWERS`.
+    """One operation. `path` has `{name}` for ids; `answer` is the model of a good answer, None where it has no body.
 
-    `statuses` are those that it can answer besides those in `COMMON_STATUSES` (with a body) or `READ_STATUSES`. Where
-    the body is optional, none at all stands for an empty object. `takes_lines`: the body is NDJSON, which the route
-    reads itself.
+    Where the body is optional, none at all stands for an empty object. `takes_lines`: the body is NDJSON, which the
+    route reads itself. `media` is the content type of a good answer.
     """
 
     method: str
@@ -30,17 +31,24 @@ class Route:
     operation: str
     summary: str
     handle: Handle
-    answer: str
-    statuses: tuple[int, ...] = (200,)
-    body: Shape | None = None
+    answer: Any = None
+    good: tuple[int, ...] = (200,)
+    errors: tuple[int, ...] = ()
+    body: type[RequestModel | DocumentModel] | None = None
     body_optional: bool = False
     takes_lines: bool = False
-    query: Shape | None = None
+    query: type[RequestModel] | None = None
+    media: str = "application/json"
     idempotent: bool = False
     needs_version: bool = False
     needs_credentials: bool = True
     admin: bool = False
     documented: bool = True
+
+    @property
+    def statuses(self) -> tuple[int, ...]:
+        """All that it can answer."""
+        return (*self.good, *self.errors)
 
     @property
     def template(self) -> str:
@@ -51,6 +59,65 @@ class Route:
     def names(self) -> list[str]:
         """The names of the ids in its path."""
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
+
+
+class Routes(list[Route]):
+    """The routes of a resource, in the order in which their handlers stand.
+
+    A handler takes the app and the request, and `body` and `query` by the models that it names for them; its name is
+    the operation's, the first sentence of its docstring the summary.
+    """
+
+    def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declares the handler of GET on the path; for the options see `add`."""
+        return self.add("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declares the handler of POST on the path."""
+        return self.add("POST", path, **options)
+
+    def delete(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declares the handler of DELETE on the path."""
+        return self.add("DELETE", path, **options)
+
+    def add(
+        self, method: str, path: str, *, errors: Sequence[int] = (), **options: Any
+    ) -> Callable[[Handler], Handler]:
+        """Declares a handler. The options are those of `Route`; `errors` are beside those that every such route has."""
+
+        def declare(handler: Handler) -> Handler:
+            given = {"operation": _camel(handler.__name__), "summary": _first_sentence(handler), **options}
+            for part in _parts(handler):
+                given.setdefault(part, handler.__annotations__[part])
+            every = (*errors, *_usual_statuses(given))
+            self.append(Route(method=method, path=path, handle=_handle(handler), errors=every, **given))
+            return handler
+
+        return declare
+
+
+def _parts(handler: Callable[..., Reply]) -> list[str]:
+    return [part for part in ("body", "query") if part in handler.__annotations__]
+
+
+def _handle(handler: Callable[..., Reply]) -> Handle:
+    parts = _parts(handler)
+    return lambda app, request: handler(app, request, **{part: getattr(request, part) for part in parts})
+
+
+def _usual_statuses(given: dict[str, Any]) -> Sequence[int]:
+    if not given.get("needs_credentials", True):
+        return (422,)
+    return COMMON_STATUSES if given.get("body") or given.get("takes_lines") else READ_STATUSES
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _first_sentence(handler: Callable[..., Reply]) -> str:
+    return (handler.__doc__ or "").partition("\n")[0].removesuffix(".")
 
 
 def find_route(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[str, str]]:
@@ -71,14 +138,14 @@ def path_ids(segments: dict[str, str]) -> dict[str, str]:
     return {name: path_id(segment, ("path", name)) for name, segment in segments.items()}
 
 
-def query_values(pairs: Sequence[tuple[str, str]], shape: Shape) -> dict[str, object]:
+def query_of(pairs: Sequence[tuple[str, str]], model: type[RequestModel]) -> RequestModel:
     """The parameters of the query string. Raises InvalidInput for a repeated one, Refused for the rest."""
     given: dict[str, str] = {}
     for name, value in pairs:
-        if name in given and name in shape.fields:
+        if name in given and name in {field.alias or name for name, field in model.model_fields.items()}:
             raise InvalidInput("is given twice", ("query", name))
         given[name] = value
-    return shape.read(given)
+    return read_as(model, given, "query")
 
 
 def _match(route: Route, segments: Sequence[str]) -> dict[str, str] | None:

@@ -1,18 +1,24 @@
 """The laptop's server: uvicorn around the same routes, with the projector beside it."""
 
+import asyncio
 import ipaddress
 import sys
+from urllib.parse import parse_qsl
 
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.app import build_local_resolver
-from recollect.entrypoints.http.gate import OWN_NAMES, Gate
+from recollect.entrypoints.http.credentials import key_credentials
+from recollect.entrypoints.http.dispatch import Dispatcher
+from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Message, Receive, Send, send_answer
+from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
+from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.mcp.local import beside
 from recollect.entrypoints.runtime import raise_gc_threshold
 from recollect.settings import Settings
 
+_BESIDE_THE_MODEL_SECONDS = 5.0
 _KEEP_ALIVE_SECONDS = 5
 _LAST_REQUESTS_SECONDS = 5
 
@@ -32,7 +38,37 @@ def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) 
     check_host(app.settings, host)
     log = log or AccessLog(app.settings.log_level, sys.stderr)
     own_names = None if app.settings.api_keys else OWN_NAMES | {host.strip("[]")}
-    return Gate(beside(build_local_resolver(app, log), app, log), log, own_names)
+    return Gate(beside(build_routes(app, log), app, log), log, own_names)
+
+
+def build_routes(app: App, log: AccessLog) -> Application:
+    """All routes as an ASGI application: credentials are the keys of the settings; requests run side by side."""
+    dispatch = Dispatcher(app, routes_of(GROUPS), key_credentials(app.settings), log)
+    seconds = max(LOCAL_SECONDS, app.settings.model_timeout_seconds + _BESIDE_THE_MODEL_SECONDS)
+
+    async def application(scope: Message, receive: Receive, send: Send) -> None:
+        body = (await receive()).get("body", b"")
+        answer = await asyncio.to_thread(dispatch, call_in(scope, body, seconds))
+        await send_answer(answer, send)
+
+    return application
+
+
+def call_in(scope: Message, body: bytes, remaining_seconds: float) -> Call:
+    """A request as the gate passes it on; of a header that comes twice the values are joined."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode().lower(), raw_value.decode()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return Call(
+        method=scope["method"].upper(),
+        path=scope["path"],
+        query=parse_qsl(scope.get("query_string", b"").decode(), keep_blank_values=True),
+        headers=headers,
+        body=body,
+        claims=None,
+        remaining_seconds=remaining_seconds,
+    )
 
 
 def check_host(settings: Settings, host: str) -> None:

@@ -15,11 +15,11 @@ from recollect.core.errors import Forbidden, InvalidInput
 from recollect.core.ids import id_fault
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.app import LOCAL_SECONDS, call_of
+from recollect.entrypoints.http.aws import call_of
 from recollect.entrypoints.http.clock import now_of
 from recollect.entrypoints.http.credentials import Authenticate
 from recollect.entrypoints.http.gate import Message, Receive, Send, send_reply
-from recollect.entrypoints.http.messages import Call, Reply
+from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call, Reply
 from recollect.entrypoints.http.problems import WRONG_METHOD, Declined, reply_to
 from recollect.entrypoints.http.routing import Route
 from recollect.entrypoints.mcp.server import Caller, Context, build_server
@@ -37,7 +37,7 @@ def _nothing(_app: App, _request: object) -> Reply:
     raise Declined(WRONG_METHOD, "this path speaks MCP")
 
 
-_ROUTE = Route(method="POST", path=PATH, operation="mcp", summary="MCP", handle=_nothing, answer="Document")
+_ROUTE = Route(method="POST", path=PATH, operation="mcp", summary="MCP", handle=_nothing)
 
 
 class McpEndpoint:

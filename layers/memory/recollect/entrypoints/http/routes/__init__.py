@@ -13,4 +13,4 @@ GROUPS = (
 
 def routes_of(groups: Iterable[str]) -> list[Route]:
     """The routes of these groups, in order; only their modules are imported."""
-    return [route for group in groups for route in import_module(f"{__name__}.{group}").ROUTES]
+    return [route for group in groups for route in import_module(f"{__name__}.{group}").routes]

@@ -1,151 +1,370 @@
-"""`POST /v1/arbitrations` and `POST /v1/merges`: which of two statements counts, what two become (A-69 to A-107)."""
+"""Which of two statements counts, and what two become (A-69 to A-107).
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+What an idempotency record holds of an applied arbitration is ids, numbers, words of ours (api.md, *Twice*): common
+keywords are kept as their places among the candidate's, which a replay has in its request; what two were merged into
+is read back by its id.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
 
 from recollect.app import App
+from recollect.arbitration.arbiter import Action, Arbitration, Strategy, Verdict
 from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
-from recollect.arbitration.merging import MergeOptions, merge
-from recollect.core.errors import InvalidInput
+from recollect.arbitration.detection import Conflict, Signal, SignalType, Statement
+from recollect.arbitration.merging import MergeOptions, MergeStatistics, merge
+from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import Source
-from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.arbitration_replay import kept, replayed
-from recollect.entrypoints.http.fields import Shape, flag, identifier
-from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
-from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.option_fields import arbitration_options_field, merge_options_field
-from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
-from recollect.entrypoints.http.run_once import Answer, run_once
-from recollect.entrypoints.http.statements import (
-    arbitration_json,
-    many_statements,
-    one_statement,
-    statement_json,
-    statement_of,
-    statistics_json,
+from recollect.entrypoints.http.domain_documents import (
+    arbitration_options_schema,
+    checked_arbitration_options,
+    checked_merge_options,
+    merge_options_schema,
 )
-from recollect.memories.audit import Actor, ActorKind
+from recollect.entrypoints.http.headers import REPLAYED, Attempt, idempotent
+from recollect.entrypoints.http.messages import Reply, Request, user_in
+from recollect.entrypoints.http.models import (
+    LONGEST_VECTOR,
+    AnswerModel,
+    Content,
+    Count,
+    Identifier,
+    Importance,
+    Instant,
+    Keywords,
+    Maybe,
+    Number,
+    OneOf,
+    Read,
+    RequestModel,
+    Share,
+    Text,
+    Time,
+)
+from recollect.entrypoints.http.problems import located
+from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 from recollect.rules.values import Place, read_options
 
-_ROUTE = "POST /v1/arbitrations"
-
-ARBITRATION_BODY = Shape(
-    "ArbitrationRequest",
-    {
-        "candidate": one_statement().needed(),
-        "existing": many_statements().needed().described("Empty with `apply`: what the store has."),
-        "options": arbitration_options_field().described("Merged over those of the merge rule."),
-        "rule": identifier().described("The merge rule that holds; absent: the first that the candidate meets."),
-        "apply": flag().described("Stores what is decided; absent: nothing is stored."),
-    },
-)
-MERGE_BODY = Shape(
-    "MergeRequest",
-    {
-        "first": one_statement().needed(),
-        "second": one_statement().needed(),
-        "options": merge_options_field(),
-    },
-)
+MOST_EXISTING = 1_000
+_Options = Annotated[dict[str, Any], Read(checked_arbitration_options, arbitration_options_schema)]
+_MergeOptions = Annotated[dict[str, Any], Read(checked_merge_options, merge_options_schema)]
 
 
-def arbitrate(app: App, request: Request) -> Reply:
-    """Decides, and stores what was decided where that is asked for."""
-    values = request.values
-    scope = _scope(request, values["candidate"])
-    asked = ArbitrationRequest(
-        statement_of(values["candidate"]),
-        tuple(map(statement_of, values["existing"])),
-        values.get("options", {}),
-        values.get("rule"),
+_Embedding = Annotated[list[Number], Field(min_length=1, max_length=LONGEST_VECTOR)]
+
+
+class _Described(RequestModel):
+    user_id: Identifier
+    embedding: Maybe[_Embedding] = Field(
+        None, description="Of any length, the same for all; absent: no semantic signal."
     )
-    if values.get("apply", False):
+    source: Maybe[Annotated[str, Text(128, blank=False)]] = Field(
+        None,
+        description="user, conversation, skill, system, inferred, from the most trusted on; any other word, or none, "
+        "ranks last.",
+    )
+    keywords: Maybe[Keywords] = None
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona.")
+
+
+class GivenStatement(_Described):
+    """A statement whole."""
+
+    id: Identifier
+    content: Content
+    importance: Importance
+    timestamp: Instant
+
+
+class Profile(_Described):
+    """A candidate that is only to be matched: whatever of it no condition asks for may be left out."""
+
+    id: Maybe[Identifier] = None
+    content: Maybe[Content] = None
+    importance: Maybe[Importance] = None
+    timestamp: Maybe[Instant] = None
+
+
+class StatementShown(AnswerModel):
+    id: str
+    user_id: str
+    persona_id: Maybe[str] = None
+    content: str
+    embedding: Maybe[list[float]] = None
+    importance: Share
+    timestamp: Time
+    source: Maybe[str] = None
+    keywords: list[str]
+
+
+class ArbitrationBody(RequestModel):
+    model_config = ConfigDict(title="ArbitrationRequest")
+
+    candidate: GivenStatement
+    existing: Annotated[list[GivenStatement], Field(min_length=0, max_length=MOST_EXISTING)] = Field(
+        description="Empty with `apply`: what the store has."
+    )
+    options: Maybe[_Options] = Field(None, description="Merged over those of the merge rule.")
+    rule: Maybe[Identifier] = Field(
+        None, description="The merge rule that holds; absent: the first that the candidate meets."
+    )
+    apply: Maybe[bool] = Field(None, description="Stores what is decided; absent: nothing is stored.")
+
+
+class MergeBody(RequestModel):
+    model_config = ConfigDict(title="MergeRequest")
+
+    first: GivenStatement
+    second: GivenStatement
+    options: Maybe[_MergeOptions] = None
+
+
+class ConflictSignal(AnswerModel):
+    type: Annotated[str, OneOf(*SignalType)]
+    score: Share
+    memory_id: Maybe[str] = None
+    keywords: Maybe[list[str]] = None
+    deltaMs: Maybe[float] = None
+    windowMs: Maybe[Count] = None
+    delta: Maybe[float] = None
+
+
+class ConflictFound(AnswerModel):
+    memory_id: str
+    signals: list[ConflictSignal]
+    severity: float
+
+
+class VerdictShown(AnswerModel):
+    model_config = ConfigDict(title="Verdict")
+
+    action: Annotated[str, OneOf(*Action)]
+    confidence: Share
+    reason: str
+    strategy: Annotated[str, OneOf(*Strategy)]
+    winner: Maybe[str] = None
+    loser: Maybe[str] = None
+    merged: Maybe[StatementShown] = None
+
+
+class ArbitrationAnswer(AnswerModel):
+    conflicts: list[ConflictFound]
+    result: VerdictShown
+    rule: str
+    stored: Maybe[dict[str, str]] = None
+    refused: Maybe[list[str]] = None
+
+
+class MergeStatisticsShown(AnswerModel):
+    contentLength: Count
+    keywordsCount: Count
+    importanceDelta: float
+    deduplicatedCount: Count
+
+
+class MergeAnswer(AnswerModel):
+    merged: StatementShown
+    statistics: MergeStatisticsShown
+
+
+routes = Routes()
+
+
+@routes.post("/v1/arbitrations", answer=ArbitrationAnswer, errors=(409,), idempotent=True)
+def arbitrate(app: App, request: Request, body: ArbitrationBody) -> Reply:
+    """Which of a candidate and existing memories counts.
+
+    What was decided is stored where that is asked for.
+    """
+    scope = _scope(request, body.candidate)
+    existing = tuple(map(statement_of, body.existing))
+    asked = ArbitrationRequest(statement_of(body.candidate), existing, body.options or {}, body.rule)
+    if body.apply:
         return _applied(app, request, scope, asked)
-    with _located():
+    with located(_in_body):
         found = app.arbitration.arbitrate.weighed(scope.tenant, asked, app.rules.resolved(scope.tenant))
     return _reply(arbitration_json(found))
-
-
-def merge_two(_app: App, request: Request) -> Reply:
-    """Merges two statements of one user; stores nothing."""
-    values = request.values
-    _scope(request, values["first"])
-    first, second = statement_of(values["first"]), statement_of(values["second"])
-    if first.user_id != second.user_id:
-        raise InvalidInput("must be of the first one's user", ("body", "second", "user_id"))
-    options = read_options(values.get("options", {}), MergeOptions(), Place())
-    merged = merge(first, second, options)
-    body = {"merged": statement_json(merged.statement), "statistics": statistics_json(merged.statistics)}
-    return Reply(200, body, log={"deduplicated": merged.statistics.deduplicated_count})
 
 
 def _applied(app: App, request: Request, scope: Scope, asked: ArbitrationRequest) -> Reply:
     """The idempotency record holds ids and statuses: a replay reads texts from the request and from the store."""
     if asked.candidate.source is not None and asked.candidate.source not in frozenset(Source):
         raise InvalidInput(f"must be one of {', '.join(Source)}", ("body", "candidate", "source"))
-    fresh = app.ids.seed(int(time.time() * 1000))
     first: list[dict[str, Any]] = []
 
-    def work(seed: IdSeed) -> Answer:
-        actor = Actor(ActorKind.USER, scope.user_id)
-        found = app.arbitration.arbitrate.applied(
-            scope, asked, app.rules.resolved(scope.tenant), Applying(actor, seed, request.now)
-        )
+    def work(attempt: Attempt) -> Answer:
+        applying = Applying(user_in(scope), attempt.seed, request.now)
+        found = app.arbitration.arbitrate.applied(scope, asked, app.rules.resolved(scope.tenant), applying)
         first.append(arbitration_json(found))
-        return Answer(200, kept(first[0], asked.candidate))
+        return Answer(200, _kept(first[0], asked.candidate))
 
-    with _located():
-        claim = claim_of(request, _ROUTE, fresh)
-        answer = run_once(app.parts.idempotency, claim, work) if claim else work(fresh)
+    with located(_in_body):
+        answer = idempotent(app, request, work)
     if first:
         return _reply(first[0])
-    return _reply(replayed(app, scope, answer.body, asked.candidate, request.now), replay=True)
+    return _reply(_replayed(app, scope, answer.body, asked.candidate, request.now), replay=True)
 
 
-def _scope(request: Request, statement: dict[str, Any]) -> Scope:
-    return request.scope({"user_id": statement["user_id"], "persona_id": statement.get("persona_id")})
+@routes.post("/v1/merges", answer=MergeAnswer)
+def merge_statements(_app: App, request: Request, body: MergeBody) -> Reply:
+    """Two statements as one.
+
+    Both are of one user; nothing is stored.
+    """
+    _scope(request, body.first)
+    first, second = statement_of(body.first), statement_of(body.second)
+    if first.user_id != second.user_id:
+        raise InvalidInput("must be of the first one's user", ("body", "second", "user_id"))
+    merged = merge(first, second, read_options(body.options or {}, MergeOptions(), Place()))
+    shown = {"merged": statement_json(merged.statement), "statistics": _statistics(merged.statistics)}
+    log = {"deduplicated": merged.statistics.deduplicated_count}
+    return Reply(200, MergeAnswer.model_validate(shown), log=log)
 
 
-def _reply(body: dict[str, Any], *, replay: bool = False) -> Reply:
+def _in_body(name: str) -> tuple[str, ...] | None:
+    return ("body",) if name in ArbitrationBody.model_fields else None
+
+
+def _scope(request: Request, statement: GivenStatement) -> Scope:
+    return request.scope(statement)
+
+
+def _reply(body: Mapping[str, Any], *, replay: bool = False) -> Reply:
     result = body["result"]
     log = {"conflicts": len(body["conflicts"]), "action": result["action"], "strategy": result["strategy"]}
-    return Reply(200, body, REPLAYED if replay else {}, log={**log, "replayed": replay})
+    shown = ArbitrationAnswer.model_validate(body)
+    return Reply(200, shown, REPLAYED if replay else {}, log={**log, "replayed": replay})
 
 
-@contextmanager
-def _located() -> Iterator[None]:
-    """Says of what the domain refuses that it stood in the body."""
+def arbitration_json(found: Arbitration) -> dict[str, Any]:
+    """What was found and decided; of what was applied the memories too."""
+    conflicts = [_conflict(conflict) for conflict in found.conflicts]
+    answer = {"conflicts": conflicts, "result": _verdict(found.verdict), "rule": found.rule}
+    return {**answer, "stored": dict(found.stored)} if found.stored else answer
+
+
+def _conflict(conflict: Conflict) -> dict[str, Any]:
+    signals = [_signal(signal) for signal in conflict.signals]
+    return {"memory_id": conflict.existing.id, "signals": signals, "severity": conflict.severity}
+
+
+def _signal(signal: Signal) -> dict[str, Any]:
+    return {"type": signal.type.value, "score": signal.score, **signal.details}
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict: winner and loser by their ids, what is merged as a whole."""
+    document = {
+        "action": verdict.action.value,
+        "winner": verdict.winner.id if verdict.winner else None,
+        "loser": verdict.loser.id if verdict.loser else None,
+        "merged": statement_json(verdict.merged) if verdict.merged else None,
+        "confidence": verdict.confidence,
+        "reason": verdict.reason,
+        "strategy": verdict.strategy.value,
+    }
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def _statistics(statistics: MergeStatistics) -> dict[str, Any]:
+    return {
+        "contentLength": statistics.content_length,
+        "keywordsCount": statistics.keywords_count,
+        "importanceDelta": statistics.importance_delta,
+        "deduplicatedCount": statistics.deduplicated_count,
+    }
+
+
+def _kept(body: Mapping[str, Any], candidate: Statement) -> dict[str, Any]:
+    """The answer without text."""
+    words = _words(candidate)
+    conflicts = [{**one, "signals": [_placed(signal, words) for signal in one["signals"]]} for one in body["conflicts"]]
+    result = dict(body["result"])
+    if "merged" in result:
+        result["merged"] = result["merged"]["id"]
+    return {**body, "conflicts": conflicts, "result": result}
+
+
+def _replayed(app: App, scope: Scope, body: Mapping[str, Any], candidate: Statement, now: datetime) -> dict[str, Any]:
+    """The first answer again; `refused` names the merged memory where it was deleted since."""
+    words = _words(candidate)
+    conflicts = [{**one, "signals": [_worded(signal, words) for signal in one["signals"]]} for one in body["conflicts"]]
+    answer = {**body, "conflicts": conflicts, "result": dict(body["result"])}
+    merged = answer["result"].get("merged")
+    if merged is None:
+        return answer
     try:
-        yield
-    except InvalidInput as error:
-        if not error.loc or error.loc[0] not in ARBITRATION_BODY.fields:
-            raise
-        raise InvalidInput(str(error), ("body", *error.loc)) from None
+        shown = _merged(app, scope, body.get("stored", {}).get(merged, merged), now)
+        answer["result"]["merged"] = {**shown, "id": merged}
+    except NotFound:
+        del answer["result"]["merged"]
+        answer["refused"] = [merged]
+    return answer
 
 
-ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/arbitrations",
-        operation="arbitrate",
-        summary="Which of a candidate and existing memories counts",
-        handle=arbitrate,
-        body=ARBITRATION_BODY,
-        answer="ArbitrationAnswer",
-        statuses=(200, 409, *COMMON_STATUSES),
-        idempotent=True,
-    ),
-    Route(
-        method="POST",
-        path="/v1/merges",
-        operation="mergeStatements",
-        summary="Two statements as one",
-        handle=merge_two,
-        body=MERGE_BODY,
-        answer="MergeAnswer",
-        statuses=(200, *COMMON_STATUSES),
-    ),
-)
+def _merged(app: App, scope: Scope, memory_id: str, now: datetime) -> dict[str, Any]:
+    memory = app.memories.keep.one(scope, memory_id, now)
+    return statement_json(
+        Statement(
+            id=memory.id,
+            user_id=memory.user_id,
+            content=memory.content,
+            importance=memory.importance,
+            timestamp=memory.timestamp,
+            source=memory.source.value,
+            keywords=memory.keywords,
+            persona_id=memory.persona_id,
+        )
+    )
+
+
+def _words(candidate: Statement) -> list[str]:
+    return list(dict.fromkeys(keyword.casefold() for keyword in candidate.keywords))
+
+
+def _placed(signal: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
+    """A signal whose keywords are places among the words."""
+    if "keywords" not in signal:
+        return dict(signal)
+    return {**signal, "keywords": [words.index(word) for word in signal["keywords"] if word in words]}
+
+
+def _worded(signal: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
+    if "keywords" not in signal:
+        return dict(signal)
+    return {**signal, "keywords": [words[int(place)] for place in signal["keywords"]]}
+
+
+def statement_of(given: GivenStatement) -> Statement:
+    """The statement that was given."""
+    return _statement(given.given())
+
+
+def candidate_of(profile: Profile, now: datetime) -> Statement:
+    """The candidate that was given, with stand-ins for what is left out; an importance of -1 meets no condition."""
+    return _statement({"id": "-", "content": "", "importance": -1.0, "timestamp": now, **profile.given()})
+
+
+def statement_json(statement: Statement) -> dict[str, Any]:
+    """A statement as it is shown; what is not known is left out."""
+    embedding = None if statement.embedding is None else statement.embedding.tolist()
+    values = {name: getattr(statement, name) for name in StatementShown.model_fields}
+    return StatementShown.model_validate({**values, "embedding": embedding}).document()
+
+
+def _statement(values: dict[str, Any]) -> Statement:
+    embedding = _vector(values.pop("embedding", None))
+    return Statement(**values | {"keywords": tuple(values.get("keywords", ())), "embedding": embedding})
+
+
+def _vector(values: list[float] | None) -> Any:
+    if values is None:
+        return None
+    import numpy as np  # ingest's neighbours start without it
+
+    return np.array(values, dtype=np.float64)

@@ -2,62 +2,211 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
 
 from recollect.app import App
 from recollect.context.build import ContextAnswer, ContextRequest, Found, ShownItem
-from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence, fence_for
-from recollect.context.selection import LeftOut
+from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence, MessageRole, fence_for
+from recollect.context.selection import Section, ShownIn
 from recollect.context.sources import ContextQuestion
 from recollect.core.time import iso
-from recollect.entrypoints.http.fields import Shape, choice, identifier, nested, text, whole
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.questions import TALK, TEXT_BYTES, WHEN, WHOSE, filters_of
-from recollect.entrypoints.http.representations import knowledge_json, why_json
-from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
-from recollect.entrypoints.http.summary_json import goal_json
+from recollect.entrypoints.http.models import (
+    LARGEST_WHOLE,
+    AnswerModel,
+    Content,
+    Count,
+    Free,
+    Identifier,
+    Maybe,
+    OneOf,
+    RequestModel,
+    Share,
+    Shows,
+    Time,
+)
+from recollect.entrypoints.http.questions import Dropped, Question, filters_of
+from recollect.entrypoints.http.representations import RoleName, Why, goal_json, knowledge_json
+from recollect.entrypoints.http.routing import Routes
 from recollect.memories.representation import replacement_note
+from recollect.retrieval.filters import SearchFilters
 from recollect.rules.groups import MOST_PLACES
 from recollect.summaries.summary import Summary
 
-LIMITS = Shape(
-    "ContextLimits",
-    {
-        "total": whole(0, MOST_PLACES),
-        "recent": whole(0, MOST_PLACES),
-        "semantic": whole(0, MOST_PLACES),
-        "important": whole(0, MOST_PLACES),
-    },
-)
-CONTEXT_BODY = Shape(
-    "ContextRequest",
-    {
-        **WHOSE,
-        "conversation_id": identifier().described("The recent section and the raw window are that conversation's."),
-        "input": text(max_bytes=TEXT_BYTES, blank=False).needed().described("What the user says now."),
-        "input_event_id": identifier().described("The input's own event, where it is stored already."),
-        "token_budget": whole(1).described("Of prompt and messages each by itself."),
-        "memory_tokens": whole(0, MOST_MEMORY_TOKENS, default=MEMORY_TOKENS).described(
-            "How many tokens the memories of `messages` may take."
-        ),
-        "limits": nested(LIMITS).described("Of `prompt`, where they differ from the rules."),
-        "web_search": choice("auto", "always", "never", default="auto"),
-        "store": identifier().described("Whose vocabulary and rules are meant."),
-        "active_space_id": TALK["active_space_id"],
-        **WHEN,
-    },
-)
+_Places = Annotated[int, Field(ge=0, le=MOST_PLACES)]
+_SectionName = Annotated[str, OneOf(*Section)]
+TokenBudget = Annotated[int, Field(ge=1, le=LARGEST_WHOLE)]
+MemoryTokens = Annotated[int, Field(ge=0, le=MOST_MEMORY_TOKENS)]
+WebSearchMode = Annotated[str, OneOf("auto", "always", "never")]
 
 
-def build_context(app: App, request: Request) -> Reply:
-    """Selects, renders, fits into the budget; stores nothing."""
-    values = request.values
-    scope = request.scope(values)
+class ContextLimits(RequestModel):
+    total: Maybe[_Places] = None
+    recent: Maybe[_Places] = None
+    semantic: Maybe[_Places] = None
+    important: Maybe[_Places] = None
+
+
+class Contextual(RequestModel):
+    """What a context and a turn are asked in common."""
+
+    token_budget: Maybe[TokenBudget] = Field(None, description="Of prompt and messages each by itself.")
+    memory_tokens: MemoryTokens = Field(
+        MEMORY_TOKENS, description="How many tokens the memories of `messages` may take."
+    )
+    limits: Maybe[ContextLimits] = Field(None, description="Of `prompt`, where they differ from the rules.")
+    web_search: WebSearchMode = "auto"
+    store: Maybe[Identifier] = Field(None, description="Whose vocabulary and rules are meant.")
+
+
+class ContextBody(Question, Contextual):
+    model_config = ConfigDict(title="ContextRequest")
+
+    conversation_id: Maybe[Identifier] = Field(
+        None, description="The recent section and the raw window are that conversation's."
+    )
+    input: Content = Field(description="What the user says now.")
+    input_event_id: Maybe[Identifier] = Field(None, description="The input's own event, where it is stored already.")
+
+
+class ContextItem(AnswerModel):
+    id: str
+    content: str
+    timestamp: Time
+    section: _SectionName
+    shown_in: list[Annotated[str, OneOf(*ShownIn)]]
+    reason: str
+    importance: Share
+    role: RoleName
+    speaker: Maybe[str] = None
+    source_event_ids: list[str]
+    score: Maybe[float] = None
+    note: Maybe[str] = None
+    why: Maybe[Why] = None
+
+    @classmethod
+    def of(cls, one: ShownItem, found: Found | None, explain: bool) -> "ContextItem":
+        """An item with what chose it and where it is shown; `explain` adds how search saw it."""
+        selected, item = one.selected, one.selected.item
+        return cls(
+            id=item.id,
+            content=item.content,
+            timestamp=item.timestamp,
+            section=selected.section,
+            shown_in=list(one.shown_in),
+            reason=selected.reason,
+            importance=item.importance,
+            role=item.role,
+            speaker=item.speaker or None,
+            source_event_ids=list(item.source_event_ids),
+            score=None if found is None else round(found.ranked.score, 6),
+            note=replacement_note(item.replaces),
+            why=Why.of(found.ranked, found.place, item.replaces) if explain and found is not None else None,
+        )
+
+
+class Message(AnswerModel):
+    role: Annotated[str, OneOf(*MessageRole)]
+    content: str
+
+
+class WebSearch(AnswerModel):
+    triggered: bool
+    keywords: list[str]
+    skipped: Maybe[str] = None
+    results: Maybe[list[str]] = None
+    failed: Maybe[bool] = None
+
+
+class FenceAnswer(AnswerModel):
+    open: str
+    close: str
+
+
+class LeftOutAnswer(AnswerModel):
+    id: str
+    section: _SectionName
+    reason: str
+
+
+class CutAnswer(AnswerModel):
+    part: str
+    key: str
+
+
+class ContextDiagnostics(AnswerModel):
+    left_out: list[LeftOutAnswer]
+    cut_from_messages: list[CutAnswer]
+    missing: list[str]
+    dropped: Dropped
+    tail_cut: bool
+    pending: Count
+    prompt_tokens: Count
+    messages_tokens: Count
+    rules_version: str
+    duration_ms: float
+    fallback: Maybe[Annotated[str, OneOf("timeline", "lexical")]] = None
+    input_event_id: Maybe[str] = None
+
+
+class ContextShown(AnswerModel):
+    model_config = ConfigDict(title="ContextAnswer")
+
+    prompt: str
+    messages: list[Message]
+    items: list[ContextItem]
+    goals: list[Free]
+    knowledge: list[Free]
+    web_search: WebSearch
+    fence: FenceAnswer
+    tokens: Count
+    diagnostics: ContextDiagnostics
+    summary: Annotated[Free | None, Shows({"type": ["object", "null"], "additionalProperties": True})] = None
+
+
+routes = Routes()
+
+
+@routes.post("/v1/context", answer=ContextShown)
+def build_context(app: App, request: Request, body: ContextBody) -> Reply:
+    """What the next model call should see, with the reason for each line.
+
+    It selects, renders, fits into the budget, and stores nothing.
+    """
+    scope = request.scope(body)
     rules = app.begin_rules(scope.tenant)
     fence = fence_for(secrets.token_hex(16))
-    answer = app.context.build(scope, _context_request(values, request, fence), rules)
-    return Reply(200, context_json(answer, fence, values.get("explain", False)), log=context_log(answer))
+    filters = filters_of(body, request.now)
+    question = question_of(body, body.input, filters, body.conversation_id, body.input_event_id)
+    answer = app.context.build(scope, context_request(body, question, fence), rules)
+    return Reply(200, context_shown(answer, fence, bool(body.explain)), log=context_log(answer))
+
+
+def question_of(
+    asked: Contextual, text: str, filters: SearchFilters, conversation_id: str | None, input_event_id: str | None = None
+) -> ContextQuestion:
+    """What the context is of."""
+    return ContextQuestion(
+        text=text,
+        filters=filters,
+        conversation_id=conversation_id,
+        input_event_id=input_event_id,
+        store=asked.store,
+    )
+
+
+def context_request(asked: Contextual, question: ContextQuestion, fence: Fence) -> ContextRequest:
+    """The question with the limits and the budget of the request."""
+    return ContextRequest(
+        question=question,
+        fence=fence,
+        limits=asked.limits.given() if asked.limits else None,
+        token_budget=asked.token_budget,
+        memory_tokens=asked.memory_tokens,
+        web_search=asked.web_search,
+    )
 
 
 def context_log(answer: ContextAnswer) -> dict[str, Any]:
@@ -72,61 +221,25 @@ def context_log(answer: ContextAnswer) -> dict[str, Any]:
     }
 
 
-def _context_request(values: Mapping[str, Any], request: Request, fence: Fence) -> ContextRequest:
-    return ContextRequest(
-        question=ContextQuestion(
-            text=values["input"],
-            filters=filters_of(values, request.now),
-            conversation_id=values.get("conversation_id"),
-            input_event_id=values.get("input_event_id"),
-            store=values.get("store"),
-        ),
-        fence=fence,
-        limits=values.get("limits"),
-        token_budget=values.get("token_budget"),
-        memory_tokens=values["memory_tokens"],
-        web_search=values["web_search"],
+def context_shown(answer: ContextAnswer, fence: Fence, explain: bool) -> ContextShown:
+    """The answer; summary, goals and knowledge are those that stand in the messages."""
+    return ContextShown(
+        prompt=answer.prompt.text,
+        messages=[Message.model_validate(message) for message in answer.messages.messages],
+        items=[ContextItem.of(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
+        summary=context_summary_json(answer.summary) if answer.summary else None,
+        goals=[goal_json(goal) for goal in answer.goals],
+        knowledge=[knowledge_json(entry) for entry in answer.knowledge],
+        web_search=_web_search(answer),
+        fence=FenceAnswer.model_validate(fence),
+        tokens=answer.tokens,
+        diagnostics=_diagnostics(answer),
     )
 
 
-def context_json(answer: ContextAnswer, fence: Fence, explain: bool) -> dict[str, Any]:
-    """The answer; summary, goals and knowledge are those that stand in the messages."""
-    messages = [{"role": message.role.value, "content": message.content} for message in answer.messages.messages]
-    return {
-        "prompt": answer.prompt.text,
-        "messages": messages,
-        "items": [item_json(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
-        "summary": context_summary_json(answer.summary) if answer.summary else None,
-        "goals": [goal_json(goal) for goal in answer.goals],
-        "knowledge": [knowledge_json(entry) for entry in answer.knowledge],
-        "web_search": _web_search_json(answer),
-        "fence": {"open": fence.open, "close": fence.close},
-        "tokens": answer.tokens,
-        "diagnostics": _diagnostics_json(answer),
-    }
-
-
 def item_json(one: ShownItem, found: Found | None, explain: bool) -> dict[str, Any]:
-    """An item with what chose it and where it is shown; `explain` adds how search saw it."""
-    selected, item = one.selected, one.selected.item
-    shown: dict[str, Any] = {
-        "id": item.id,
-        "content": item.content,
-        "timestamp": iso(item.timestamp),
-        "section": selected.section.value,
-        "shown_in": [place.value for place in one.shown_in],
-        "reason": selected.reason,
-        "importance": item.importance,
-        "role": item.role,
-        **({"speaker": item.speaker} if item.speaker else {}),
-        "source_event_ids": list(item.source_event_ids),
-    }
-    if found is not None:
-        shown["score"] = round(found.ranked.score, 6)
-    note = replacement_note(item.replaces)
-    shown |= {"note": note} if note is not None else {}
-    why = {"why": why_json(found.ranked, found.place, item.replaces)} if explain and found is not None else {}
-    return {**shown, **why}
+    """An item, as `ContextItem.of` makes it."""
+    return ContextItem.of(one, found, explain).document()
 
 
 def context_summary_json(summary: Summary) -> dict[str, Any]:
@@ -139,49 +252,31 @@ def context_summary_json(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _web_search_json(answer: ContextAnswer) -> dict[str, Any]:
+def _web_search(answer: ContextAnswer) -> WebSearch:
     web = answer.web_search
-    shown: dict[str, Any] = {"triggered": web.triggered, "keywords": list(web.keywords)}
-    if web.skipped:
-        shown["skipped"] = web.skipped
-    if web.searched:
-        shown["results"] = list(answer.prompt.web_results)
-    return {**shown, "failed": True} if web.failed else shown
+    return WebSearch(
+        triggered=web.triggered,
+        keywords=list(web.keywords),
+        skipped=web.skipped or None,
+        results=list(answer.prompt.web_results) if web.searched else None,
+        failed=True if web.failed else None,
+    )
 
 
-def _diagnostics_json(answer: ContextAnswer) -> dict[str, Any]:
+def _diagnostics(answer: ContextAnswer) -> ContextDiagnostics:
     recalled = answer.gathered.recalled
     own = answer.gathered.input_event
-    diagnostics: dict[str, Any] = {
-        "left_out": [_left_out_json(one) for one in answer.left_out],
-        "cut_from_messages": [{"part": cut.part.value, "key": cut.key} for cut in answer.messages.cuts],
-        "missing": list(answer.missing),
-        "dropped": {str(reason): count for reason, count in Counter(recalled.dropped.values()).items()},
-        "tail_cut": recalled.tail_cut,
-        "pending": recalled.pending,
-        "prompt_tokens": answer.prompt.tokens,
-        "messages_tokens": answer.messages.tokens,
-        "rules_version": answer.rules_version,
-        "duration_ms": round(answer.seconds * 1000, 1),
-    }
-    if recalled.fallback:
-        diagnostics["fallback"] = recalled.fallback
-    return {**diagnostics, "input_event_id": own.id} if own else diagnostics
-
-
-def _left_out_json(one: LeftOut) -> dict[str, str]:
-    return {"id": one.id, "section": one.section.value, "reason": one.reason}
-
-
-ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/context",
-        operation="buildContext",
-        summary="What the next model call should see, with the reason for each line",
-        handle=build_context,
-        body=CONTEXT_BODY,
-        answer="ContextAnswer",
-        statuses=(200, *COMMON_STATUSES),
-    ),
-)
+    return ContextDiagnostics(
+        left_out=[LeftOutAnswer.model_validate(one) for one in answer.left_out],
+        cut_from_messages=[CutAnswer.model_validate(cut) for cut in answer.messages.cuts],
+        missing=list(answer.missing),
+        dropped={str(reason): count for reason, count in Counter(recalled.dropped.values()).items()},
+        tail_cut=recalled.tail_cut,
+        pending=recalled.pending,
+        prompt_tokens=answer.prompt.tokens,
+        messages_tokens=answer.messages.tokens,
+        rules_version=answer.rules_version,
+        duration_ms=round(answer.seconds * 1000, 1),
+        fallback=recalled.fallback or None,
+        input_event_id=own.id if own else None,
+    )

@@ -1,106 +1,196 @@
-"""Deleting: one event, or a slot with its whole history (api.md, *Deleting*)."""
+"""Deleting: an event, a slot with its history, a rejected value, a whole user (api.md, *Deleting*)."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
 
 from recollect.app import App
+from recollect.core.errors import Forbidden, NotFound
+from recollect.core.scope import Scope
+from recollect.deletion.erase import ErasureReport
 from recollect.deletion.forget_events import Forgotten
-from recollect.entrypoints.http.fields import Shape, identifier
-from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.preconditions import matches
-from recollect.entrypoints.http.rejecting import (
-    LIFT_QUERY,
-    LIST_QUERY,
-    REJECT,
-    lift_rejection,
-    list_rejections,
-    rejecting,
+from recollect.deletion.reject import Rejecting
+from recollect.deletion.rejected_values import RejectedValue
+from recollect.entrypoints.http.clock import countdown, real_now
+from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
+from recollect.entrypoints.http.headers import accepts
+from recollect.entrypoints.http.messages import Reply, Request, user_in
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Counts,
+    Identifier,
+    Maybe,
+    Narrowed,
+    OneOf,
+    Paged,
+    RequestModel,
+    Time,
+    YesOrNo,
 )
-from recollect.entrypoints.http.routes.erasures import ROUTES as ERASURE_ROUTES
-from recollect.entrypoints.http.routing import READ_STATUSES, Route
+from recollect.entrypoints.http.routing import Routes
+from recollect.jobs.run import LEAST_SECONDS
 
-FORGET_QUERY = Shape(
-    "ForgetQuery",
-    {
-        "persona_id": identifier(),
-        "household_id": identifier(),
-        "reject": REJECT,
-    },
-)
-SLOT_QUERY = Shape(
-    "SlotQuery",
-    {
-        "persona_id": identifier().described("Absent: the default persona's slot."),
-        "household_id": identifier().described("Absent: the slot without a household."),
-    },
-)
+_USER = "/v1/users/{user_id}"
+_AT_ONCE_SECONDS = LEAST_SECONDS + 3.0
+_RESERVE_SECONDS = 5.0
 
 
-def delete_event(app: App, request: Request) -> Reply:
-    """Deletes one event, in the version that `If-Match` names."""
-    scope = request.scope({**request.query, "user_id": request.path["user_id"]})
-    event_id, headers = request.path["event_id"], request.call.headers
+class Rejectable(Narrowed):
+    """A query that deletes, and may reject the value that is deleted."""
 
-    def accepts(version: int) -> bool:
-        return matches(headers, version)
+    reject: YesOrNo = Field("false", description="Refuses the value in its scope from now on, however it is written.")
+
+
+class SlotQuery(RequestModel):
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona's slot.")
+    household_id: Maybe[Identifier] = Field(None, description="Absent: the slot without a household.")
+
+
+class LiftQuery(RequestModel):
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: every persona.")
+    household_id: Maybe[Identifier] = None
+
+
+class RejectionsQuery(LiftQuery, Paged):
+    pass
+
+
+class RejectionScope(AnswerModel):
+    user_id: str
+    persona_id: Maybe[str] = None
+    household_id: Maybe[str] = None
+
+
+class Rejection(AnswerModel):
+    id: str
+    time: Time
+    scope: RejectionScope
+
+    @classmethod
+    def of(cls, user_id: str, value: RejectedValue) -> "Rejection":
+        """A rejected value, without its text."""
+        scope = RejectionScope(user_id=user_id, persona_id=value.persona_id, household_id=value.household_id)
+        return cls(id=value.id, time=value.at, scope=scope)
+
+
+class RejectionsPage(AnswerModel):
+    rejections: list[Rejection]
+    next_cursor: Maybe[str] = None
+
+
+class ErasureAccepted(AnswerModel):
+    erasure_id: str
+
+
+class CopyLapse(AnswerModel):
+    part: str
+    until: Time
+
+
+class ErasureAnswer(AnswerModel):
+    model_config = ConfigDict(title="Erasure")
+
+    status: Annotated[str, OneOf("running", "done")]
+    reached: Counts
+    lapses: list[CopyLapse]
+    verified: bool
+    at: Time
+
+    @classmethod
+    def of(cls, report: ErasureReport) -> "ErasureAnswer":
+        """How far an erasure is."""
+        return cls(
+            status="running" if report.running else "done",
+            reached=dict(report.reached),
+            lapses=[CopyLapse(part=part, until=until) for part, until in report.erasure.lapses],
+            verified=report.verified,
+            at=report.erasure.at,
+        )
+
+
+routes = Routes()
+
+
+@routes.delete(f"{_USER}/events/{{event_id}}", good=(204,), errors=(404, 412))
+def delete_event(app: App, request: Request, query: Rejectable) -> Reply:
+    """Deletes an event and what was derived from it; the same event sent again is refused."""
+    scope, event_id, accepted = request.scope(query), request.path["event_id"], accepts(request)
 
     def forget() -> Forgotten:
-        return app.deletion.forget(scope, event_id=event_id, now=request.now, accepts=accepts)
+        return app.deletion.forget(scope, event_id=event_id, now=request.now, accepts=accepted)
 
-    if request.query["reject"] == "false":
+    if query.reject == "false":
         return _gone(forget())
     order = rejecting(request, scope, "delete", event_id)
-    return _gone(app.deletion.reject.event(scope, event_id, order, forget, accepts))
+    return _gone(app.deletion.reject.event(scope, event_id, order, forget, accepted))
 
 
-def delete_key(app: App, request: Request) -> Reply:
-    """Deletes all values that a slot has had."""
-    scope = request.scope({**request.query, "user_id": request.path["user_id"]})
-    return _gone(app.deletion.forget(scope, key=request.path["key"], now=request.now))
+@routes.delete(f"{_USER}/keys/{{key}}", good=(204,), errors=(404,))
+def delete_key(app: App, request: Request, query: SlotQuery) -> Reply:
+    """Deletes a slot with its whole history; no older value comes back."""
+    return _gone(app.deletion.forget(request.scope(query), key=request.path["key"], now=request.now))
 
 
 def _gone(forgotten: Forgotten) -> Reply:
     return Reply(204, "", log={"deleted": len(forgotten.event_ids)})
 
 
-_USER = "/v1/users/{user_id}"
-ROUTES = (
-    Route(
-        method="DELETE",
-        path=f"{_USER}/events/{{event_id}}",
-        operation="deleteEvent",
-        summary="Deletes an event and what was derived from it; the same event sent again is refused",
-        handle=delete_event,
-        query=FORGET_QUERY,
-        answer="Nothing",
-        statuses=(204, 404, 412, *READ_STATUSES),
-    ),
-    Route(
-        method="DELETE",
-        path=f"{_USER}/keys/{{key}}",
-        operation="deleteKey",
-        summary="Deletes a slot with its whole history; no older value comes back",
-        handle=delete_key,
-        query=SLOT_QUERY,
-        answer="Nothing",
-        statuses=(204, 404, *READ_STATUSES),
-    ),
-    Route(
-        method="GET",
-        path=f"{_USER}/rejections",
-        operation="listRejections",
-        summary="The values that were rejected: ids, times and scopes, no text",
-        handle=list_rejections,
-        query=LIST_QUERY,
-        answer="RejectionsPage",
-        statuses=(200, *READ_STATUSES),
-    ),
-    Route(
-        method="DELETE",
-        path=f"{_USER}/rejections/{{rejection_id}}",
-        operation="liftRejection",
-        summary="Lets a rejected value in again; what was deleted stays deleted",
-        handle=lift_rejection,
-        query=LIFT_QUERY,
-        answer="Nothing",
-        statuses=(204, 404, *READ_STATUSES),
-    ),
-    *ERASURE_ROUTES,
-)
+def rejecting(request: Request, scope: Scope, via: str, *target_ids: str) -> Rejecting:
+    """The order that a user's request gives."""
+    return Rejecting(now=request.now, actor=user_in(scope), via=via, target_ids=target_ids)
+
+
+@routes.get(f"{_USER}/rejections", answer=RejectionsPage)
+def list_rejections(app: App, request: Request, query: RejectionsQuery) -> Reply:
+    """The values that were rejected: ids, times and scopes, no text."""
+    scope = request.scope(query)
+    listing = listing_of(app, "rejections", scope, query)
+    page = app.deletion.reject.page(scope, query.limit, start_of(query, listing))
+    found = [Rejection.of(scope.user_id, value) for value in page.values]
+    shown = RejectionsPage(rejections=found, next_cursor=cursor_to(page.more, listing))
+    return Reply(200, shown, log={"returned": len(found)})
+
+
+@routes.delete(f"{_USER}/rejections/{{rejection_id}}", good=(204,), errors=(404,))
+def lift_rejection(app: App, request: Request, query: LiftQuery) -> Reply:
+    """Lets a rejected value in again; what was deleted stays deleted."""
+    scope, rejection_id = request.scope(query), request.path["rejection_id"]
+    app.deletion.reject.lift(scope, rejection_id, rejecting(request, scope, "lift", rejection_id))
+    return Reply(204, "", log={"lifted": 1})
+
+
+@routes.delete(_USER, answer=ErasureAccepted, good=(202,))
+def erase_user(app: App, request: Request) -> Reply:
+    """Erases a user everywhere; what was recorded before is refused for ever, the user may start anew.
+
+    From the answer on nothing of the user's is read; the rest follows.
+    """
+    scope = request.scope()
+    left = countdown(request.call.remaining_seconds)
+    erasure = app.deletion.erase(scope, request.now, real_now(), user_in(scope), left)
+    if request.call.request_id is None:
+        _go_on(app, scope.tenant, erasure.id, left)
+    log = {"erasure_id": erasure.id, "events": erasure.counts.get("events", 0)}
+    return Reply(202, ErasureAccepted(erasure_id=erasure.id), log=log)
+
+
+def _go_on(app: App, tenant: str, erasure_id: str, left: Callable[[], float]) -> None:
+    """On a laptop most are done before anybody asks; in the cloud the function `jobs` has the rights for it."""
+    until = left() - min(_AT_ONCE_SECONDS, left() - _RESERVE_SECONDS)
+    if left() > until:
+        app.run_jobs.one(tenant, erasure_id, real_now, lambda: left() - until)
+
+
+@routes.get("/v1/erasures/{erasure_id}", answer=ErasureAnswer, errors=(404,))
+def get_erasure(app: App, request: Request) -> Reply:
+    """How far an erasure is: what was reached, and which copies lapse when.
+
+    One of another user's is not found.
+    """
+    report = app.deletion.erase.report(request.principal.tenant, request.path["erasure_id"])
+    try:
+        request.check_user(report.erasure.user_id)
+    except Forbidden:
+        raise NotFound("no such erasure") from None
+    return Reply(200, ErasureAnswer.of(report), log={"running": report.running})

@@ -1,82 +1,194 @@
-"""`POST /v1/events` and `POST /v1/analyze`."""
+"""Events come in: `POST /v1/events`, and `POST /v1/analyze`, which says what the rules make of a text."""
 
-import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic_core import core_schema
 
 from recollect.app import App
-from recollect.core.event import EventRef
-from recollect.core.ids import IdSeed
+from recollect.core.errors import InvalidInput
+from recollect.core.event import ContentType, EventRef, EventType, Role, Source
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
-from recollect.entrypoints.http.event_drafts import CONTENT_BYTES, drafts_of, embedding_dimension
-from recollect.entrypoints.http.fields import Field, Shape, identifier, list_of, text
-from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
+from recollect.entrypoints.http.analysis import Analyzed
+from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.problems import INVALID, fault_list, problem
-from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
-from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.entrypoints.http.models import (
+    CONTENT_BYTES,
+    LARGEST_WHOLE,
+    AnswerModel,
+    Content,
+    Fault,
+    Identifier,
+    Importance,
+    Instant,
+    Maybe,
+    Metadata,
+    OneOf,
+    RequestModel,
+    Share,
+    SourceName,
+    SpokenType,
+    Text,
+    Vector,
+    embedding_dimension,
+    packed,
+)
+from recollect.entrypoints.http.problems import INVALID, fault_list, faults_of, problem
+from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 from recollect.timeline.ingest import FieldError, IngestAnswer, IngestResult, IngestStatus, InvalidDraft
 from recollect.timeline.record import EventDraft
 
 MOST_EVENTS = 100
-_EVENTS_ROUTE = "POST /v1/events"
-
-EVENTS_BODY = Shape(
-    "EventsRequest",
-    {
-        "user_id": identifier().needed(),
-        "persona_id": identifier().described("Absent: the default persona."),
-        "household_id": identifier(),
-        "conversation_id": identifier().described("Absent: a new conversation, named in the answer."),
-        "events": list_of(Field(lambda value: value, {"$ref": "#/components/schemas/NewEvent"}), 1, MOST_EVENTS)
-        .needed()
-        .described("A bad one does not refuse the others."),
-    },
-)
-_SOME_TEXT = text(max_bytes=CONTENT_BYTES)
-_NAME = text(max_bytes=1024)
-ANALYZE_BODY = Shape(
-    "AnalyzeRequest",
-    {
-        "text": _SOME_TEXT.needed().described("May be empty."),
-        "content_type": text(max_bytes=128).described("Absent: `userinput`."),
-        "history": list_of(_SOME_TEXT, 0, 50).described("The conversation before it, oldest first."),
-        "spaces": list_of(_NAME, 0, 1000).described("Names of known spaces."),
-        "categories": list_of(_NAME, 0, 1000).described("Phrases of known categories."),
-    },
-)
+_Title = Annotated[str, Text(4 * 1024)]
+_AnyText = Annotated[str, Text(CONTENT_BYTES)]
+_Name = Annotated[str, Text(1024)]
+_Names = Annotated[list[_Name], Field(min_length=0, max_length=1000)]
 
 
-def add_events(app: App, request: Request) -> Reply:
-    """Stores the events that are valid; 201 if any was created, 422 if all were invalid, else 200."""
-    values = request.values
-    scope = request.scope(values)
-    drafts = drafts_of(values["events"], embedding_dimension(app.settings))
+class NewEvent(RequestModel):
+    role: Maybe[Annotated[str, OneOf("user", "bot", "assistant")]] = Field(
+        None, description="`assistant` is stored as `bot`; absent: `user`."
+    )
+    speaker: Maybe[Identifier] = Field(None, description="Name of who spoke.")
+    content: Content = Field(description="At most 64 KiB of UTF-8.")
+    content_type: Maybe[Annotated[str, Text(128)]] = Field(
+        None,
+        description=f"One of {', '.join(ContentType)}; an unknown one is scored as `default`. "
+        "Absent: `userinput`, for a bot `assistantresponse`.",
+    )
+    event_type: Maybe[SpokenType] = Field(None, description="Absent: `conversation`.")
+    source: Maybe[SourceName] = Field(None, description="Absent: `user`, for a bot `conversation`.")
+    timestamp: Maybe[Instant] = Field(None, description="When it was said; absent: now. Without a zone it is UTC.")
+    importance: Maybe[Importance] = Field(
+        None, description="Used as given, without boost; absent: scored by the rules."
+    )
+    key: Maybe[Identifier] = Field(
+        None, description="The slot whose value this is: the newest event of a key is its value."
+    )
+    space_id: Maybe[Identifier] = None
+    title: Maybe[_Title] = None
+    category: Maybe[_Title] = None
+    notes: Maybe[Annotated[str, Text(16 * 1024)]] = None
+    views: Maybe[Annotated[int, Field(ge=0, le=LARGEST_WHOLE)]] = None
+    is_private: Maybe[bool] = Field(None, description="Private events are listed and exported, and never found.")
+    expires_at: Maybe[Instant] = Field(None, description="Gone from every read from that instant on.")
+    embedding: Maybe[Vector] = Field(None, description="The caller's own vector, of the embedder's dimension.")
+    metadata: Maybe[Metadata] = Field(
+        None, description="At most 16 KiB of JSON, 8 levels. `source_id` names an importer's turn."
+    )
+
+
+class _ByItself:
+    """An entry of a list that is read by itself: what is wrong with it stays with it."""
+
+    def __get_pydantic_core_schema__(self, _source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_wrap_validator_function(_event_or_faults, handler(NewEvent))
+
+
+def _event_or_faults(value: Any, read: Any) -> NewEvent | InvalidDraft:
+    try:
+        event: NewEvent = read(value)
+    except ValidationError as error:
+        return InvalidDraft(faults_of(error))
+    return event
+
+
+class EventsRequest(RequestModel):
+    user_id: Identifier
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona.")
+    household_id: Maybe[Identifier] = None
+    conversation_id: Maybe[Identifier] = Field(None, description="Absent: a new conversation, named in the answer.")
+    events: Annotated[
+        list[Annotated[NewEvent | InvalidDraft, _ByItself()]], Field(min_length=1, max_length=MOST_EVENTS)
+    ] = Field(description="A bad one does not refuse the others.")
+
+
+class Ingested(AnswerModel):
+    model_config = ConfigDict(title="IngestResult")
+
+    status: Annotated[str, OneOf(*IngestStatus)]
+    event_id: Maybe[str] = None
+    importance: Maybe[Share] = None
+    tags: Maybe[list[str]] = None
+    content_type: Maybe[Annotated[str, OneOf(*ContentType)]] = None
+    reason: Maybe[str] = None
+    errors: Maybe[list[Fault]] = None
+
+
+class EventsAnswer(AnswerModel):
+    conversation_id: str
+    results: list[Ingested]
+
+
+class AnalyzeText(RequestModel):
+    text: _AnyText = Field(description="May be empty.")
+    content_type: Maybe[Annotated[str, Text(128)]] = Field(None, description="Absent: `userinput`.")
+    history: Maybe[Annotated[list[_AnyText], Field(min_length=0, max_length=50)]] = Field(
+        None, description="The conversation before it, oldest first."
+    )
+    spaces: Maybe[_Names] = Field(None, description="Names of known spaces.")
+    categories: Maybe[_Names] = Field(None, description="Phrases of known categories.")
+
+
+class Analysis(Analyzed):
+    content_type: Annotated[str, OneOf(*ContentType)]
+    importance: Share
+    importance_keywords: list[str]
+    tags: list[str]
+    needs_web_search: bool
+    web_search_keywords: list[str]
+    rules_version: str
+
+
+routes = Routes()
+
+
+@routes.post("/v1/events", answer=EventsAnswer, good=(200, 201), errors=(409,), idempotent=True)
+def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
+    """Stores 1 to 100 events; answers once they are durable.
+
+    201 if any was created, 422 if all were invalid, else 200.
+    """
+    scope = request.scope(body)
+    drafts = [_draft(event, app) for event in body.events]
     if all(isinstance(draft, InvalidDraft) for draft in drafts):
-        return _all_invalid(values, drafts)
-    seed = app.ids.seed(int(time.time() * 1000), len(drafts) + 1)
-    answer = _stored_once(app, request, scope, drafts, seed)
-    body = _with_errors(_current(app, scope, answer) if answer.replayed else answer.body, drafts)
-    log = {"events": len(drafts), "replayed": answer.replayed, **_counts(body["results"])}
-    return Reply(answer.status, body, REPLAYED if answer.replayed else {}, log=log)
-
-
-def _stored_once(
-    app: App, request: Request, scope: Scope, drafts: Sequence[EventDraft | InvalidDraft], seed: IdSeed
-) -> Answer:
+        return _all_invalid(body, drafts)
     rules, marks = app.begin_rules(scope.tenant), app.begin_marks(scope)  # beside the claim of the key
 
-    def work(seed: IdSeed) -> Answer:
-        conversation_id = request.values.get("conversation_id")
+    def work(attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, len(drafts), rules.result())
         ingested = app.timeline.ingest(
-            scope, conversation_id, drafts, seed, request.now, rules.result(), marks.result()
+            scope, body.conversation_id, drafts, attempt.seed, request.now, rules.result(), marks.result()
         )
         return _record(ingested, drafts)
 
-    claim = claim_of(request, _EVENTS_ROUTE, seed)
-    return run_once(app.parts.idempotency, claim, work) if claim else work(seed)
+    answer = idempotent(app, request, work, ids=len(drafts) + 1)
+    found = _current(app, scope, answer) if answer.replayed else answer.body
+    results = [_with_errors(result, draft) for result, draft in zip(found["results"], drafts, strict=True)]
+    log = {"events": len(drafts), "replayed": answer.replayed, **_counts(results)}
+    shown = EventsAnswer(conversation_id=found["conversation_id"], results=results)
+    return Reply(answer.status, shown, replay_of(answer), log=log)
+
+
+def _draft(event: NewEvent | InvalidDraft, app: App) -> EventDraft | InvalidDraft:
+    if isinstance(event, InvalidDraft):
+        return event
+    try:
+        return EventDraft(**event.given() | _for_the_domain(event, app))
+    except InvalidInput as error:
+        return InvalidDraft((FieldError(error.loc, str(error)),))
+
+
+def _for_the_domain(event: NewEvent, app: App) -> dict[str, Any]:
+    role = Role.BOT if event.role in ("bot", "assistant") else Role.USER
+    if role is Role.BOT and event.source is Source.USER:
+        raise InvalidInput("a bot's words are not the user's: source user goes with role user only", ("source",))
+    event_type = EventType(event.event_type or EventType.CONVERSATION)
+    embedding = packed(event.embedding, embedding_dimension(app.settings), ("embedding",))
+    return {"role": role, "event_type": event_type, "embedding": embedding}
 
 
 def _record(ingested: IngestAnswer, drafts: Sequence[EventDraft | InvalidDraft]) -> Answer:
@@ -115,84 +227,38 @@ def _refused(result: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": IngestStatus.REFUSED.value, "event_id": result["event_id"], "reason": "deleted"}
 
 
-def _with_errors(body: Mapping[str, Any], drafts: Sequence[EventDraft | InvalidDraft]) -> dict[str, Any]:
-    """The answer; the faults of invalid events are told from the request itself, a replayed one too."""
-    results = [
-        {**result, "errors": fault_list(draft.errors)} if isinstance(draft, InvalidDraft) else result
-        for result, draft in zip(body["results"], drafts, strict=True)
-    ]
-    return {"conversation_id": body["conversation_id"], "results": results}
+def _with_errors(result: Mapping[str, Any], draft: EventDraft | InvalidDraft) -> Ingested:
+    """The faults of an invalid event come from the request itself, those of a replayed one too."""
+    errors = fault_list(draft.errors) if isinstance(draft, InvalidDraft) else None
+    return Ingested.model_validate({**result, "errors": errors})
 
 
-def _all_invalid(values: Mapping[str, Any], drafts: Sequence[EventDraft | InvalidDraft]) -> Reply:
+def _all_invalid(body: EventsRequest, drafts: Sequence[EventDraft | InvalidDraft]) -> Reply:
     """Nothing to store: a problem, which claims no idempotency key."""
     invalid = [draft for draft in drafts if isinstance(draft, InvalidDraft)]
-    results = [{"status": IngestStatus.INVALID.value, "errors": fault_list(draft.errors)} for draft in invalid]
     faults = [
         FieldError(("body", "events", position, *fault.loc), fault.message)
         for position, draft in enumerate(invalid)
         for fault in draft.errors
     ]
-    more = {"results": results} | (
-        {"conversation_id": values["conversation_id"]} if "conversation_id" in values else {}
-    )
-    return problem(INVALID, "none of the events is valid", faults, more=more)
+    results = [{"status": IngestStatus.INVALID.value, "errors": fault_list(draft.errors)} for draft in invalid]
+    named = {} if body.conversation_id is None else {"conversation_id": body.conversation_id}
+    return problem(INVALID, "none of the events is valid", faults, more={"results": results, **named})
 
 
-def _counts(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    statuses = [result["status"] for result in results]
+def _counts(results: Sequence[Ingested]) -> dict[str, int]:
+    statuses = [result.status for result in results]
     return {status: statuses.count(status) for status in IngestStatus if status in statuses}
 
 
-def analyze(app: App, request: Request) -> Reply:
-    """What the rules decide of a text, storing nothing."""
+@routes.post("/v1/analyze", answer=Analysis)
+def analyze(app: App, request: Request, body: AnalyzeText) -> Reply:
+    """What ingest and retrieval would decide of a text, storing nothing."""
     from recollect.rules.use_cases import AnalyzeRequest, analyze_text
 
-    asked = AnalyzeRequest(**request.values)
     rules = app.rules.resolved(request.principal.tenant)
-    found = analyze_text(asked, request.now, rules)
-    return Reply(
-        200,
-        {
-            "content_type": found.content_type,
-            "importance": found.importance,
-            "importance_keywords": found.importance_keywords,
-            "tags": found.tags,
-            "needs_web_search": found.needs_web_search,
-            "web_search_keywords": found.web_search_keywords,
-            "keywords": found.query.keywords,
-            "entities": [
-                {"type": entity.type, "value": entity.value, "normalized": entity.normalized}
-                for entity in found.query.entities
-            ],
-            "intent": found.query.intent,
-            "intent_confidence": found.query.intent_confidence,
-            "rules_version": rules.version,
-        },
-        log={"tags": len(found.tags), "keywords": len(found.query.keywords)},
-    )
-
-
-ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/events",
-        operation="addEvents",
-        summary="Stores 1 to 100 events; answers once they are durable",
-        handle=add_events,
-        body=EVENTS_BODY,
-        answer="EventsAnswer",
-        statuses=(200, 201, 409, *COMMON_STATUSES),
-        idempotent=True,
-    ),
-    Route(
-        method="POST",
-        path="/v1/analyze",
-        operation="analyze",
-        summary="What ingest and retrieval would decide of a text, storing nothing",
-        handle=analyze,
-        body=ANALYZE_BODY,
-        answer="Analysis",
-        statuses=(200, *COMMON_STATUSES),
-    ),
-)
+    found = analyze_text(AnalyzeRequest(**body.given()), request.now, rules)
+    log = {"tags": len(found.tags), "keywords": len(found.query.keywords)}
+    analyzed = {name: getattr(found.query, name) for name in Analyzed.model_fields}
+    decided = {name: getattr(found, name) for name in Analysis.model_fields if hasattr(found, name)}
+    return Reply(200, Analysis.model_validate({**decided, **analyzed, "rules_version": rules.version}), log=log)

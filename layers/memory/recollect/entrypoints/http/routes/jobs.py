@@ -1,64 +1,135 @@
 """`POST /v1/jobs/{kind}` and `GET /v1/jobs/{job_id}`: what an operator starts and watches. For administrators."""
 
 import time
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
 
 from recollect.app import App
 from recollect.core.errors import NotFound
-from recollect.core.ids import IdSeed
-from recollect.entrypoints.http.fields import Shape, choice, flag, identifier
-from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
-from recollect.entrypoints.http.job_json import job_json
+from recollect.entrypoints.http.clock import countdown, real_now
+from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Handle, Route
-from recollect.entrypoints.http.run_once import Answer, run_once
-from recollect.jobs.job import KINDS, Job
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Count,
+    Counts,
+    Identifier,
+    Maybe,
+    Nothing,
+    OneOf,
+    RequestModel,
+    Share,
+    Time,
+    YesOrNo,
+)
+from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.jobs.job import KINDS, Job, JobStatus
 from recollect.jobs.run import JobOrder
+from recollect.timeline.quarantine import Noted
 
 WAIT_SECONDS = 900.0
 _POLL_SECONDS = 0.05
 _MOST_FAILURES = 100
 _PATH = "/v1/jobs"
 
-JOB_QUERY = Shape(
-    "JobQuery",
-    {
-        "wait": choice("true", "false", default="false").described(
-            "Answers when the job has ended, on a laptop; in the cloud a job is always answered at once."
+
+class JobQuery(RequestModel):
+    wait: YesOrNo = Field(
+        "false",
+        description="Answers when the job has ended, on a laptop; in the cloud a job is always answered at once.",
+    )
+
+
+class JobBody(Nothing):
+    pass
+
+
+class SnapshotBody(RequestModel):
+    user_id: Maybe[Identifier] = Field(None, description="Only this user; absent: everybody.")
+
+
+class RestoreBody(RequestModel):
+    snapshot_id: Identifier = Field(description="Or `timeline`: what compaction kept of the timelines.")
+    user_id: Maybe[Identifier] = Field(None, description="Only this user's; absent: everybody's.")
+
+
+class ReindexBody(RequestModel):
+    start: Annotated[str, OneOf("vectors", "events")] = Field(
+        "vectors", alias="from", description="`events` drops everything derived and makes it again from the evidence."
+    )
+
+
+class ReconcileBody(RequestModel):
+    replay: Maybe[bool] = Field(
+        None,
+        description="Tries again, as if for the first time, all events that failed by their own fault, quarantined "
+        "ones too.",
+    )
+
+
+class JobError(AnswerModel):
+    error: str
+    count: Count
+
+
+class FailureAnswer(AnswerModel):
+    """An event that could not be projected: ids, counts, times and the class of the error, no text."""
+
+    user_id: str
+    event_id: str
+    error: str
+    tries: Count
+    quarantined: bool
+    first_at: Time
+    last_at: Time
+    next_at: Maybe[Time] = None
+
+    @classmethod
+    def of(cls, noted: Noted) -> "FailureAnswer":
+        """What was noted of it."""
+        failed = noted.failed
+        names = ("error", "tries", "quarantined", "first_at", "last_at", "next_at")
+        values = {name: getattr(failed, name) for name in names}
+        return cls(user_id=noted.scope.user_id, event_id=failed.ref.id, **values)
+
+
+class JobAnswer(AnswerModel):
+    model_config = ConfigDict(title="Job")
+
+    job_id: str
+    kind: str
+    status: Annotated[str, OneOf(*JobStatus)]
+    counts: Counts
+    errors: list[JobError]
+    asked_at: Time
+    progress: Maybe[Share] = None
+    finished_at: Maybe[Time] = None
+    failures: Maybe[list[FailureAnswer]] = None
+
+    @classmethod
+    def of(cls, job: Job, failures: Sequence[Noted] = ()) -> "JobAnswer":
+        """Status, counts, and what failed, by the kind of error; no state. `failures` are events that fail now."""
+        return cls(
+            job_id=job.id,
+            kind=job.kind,
+            status=job.status,
+            counts=dict(job.counts),
+            errors=[JobError(error=name, count=count) for name, count in sorted(job.errors.items())],
+            asked_at=job.asked_at,
+            progress=job.share,
+            finished_at=job.finished_at,
+            failures=list(map(FailureAnswer.of, failures)) or None,
         )
-    },
-)
-NO_PARAMETERS = Shape("JobBody", {})
-SNAPSHOT_BODY = Shape("SnapshotBody", {"user_id": identifier().described("Only this user; absent: everybody.")})
-RESTORE_BODY = Shape(
-    "RestoreBody",
-    {
-        "snapshot_id": identifier().needed().described("Or `timeline`: what compaction kept of the timelines."),
-        "user_id": identifier().described("Only this user's; absent: everybody's."),
-    },
-)
-REINDEX_BODY = Shape(
-    "ReindexBody",
-    {
-        "from": choice("vectors", "events", default="vectors").described(
-            "`events` drops everything derived and makes it again from the evidence."
-        )
-    },
-)
-RECONCILE_BODY = Shape(
-    "ReconcileBody",
-    {
-        "replay": flag().described(
-            "Tries again, as if for the first time, all events that failed by their own fault, quarantined ones too."
-        )
-    },
-)
-_BODIES: Mapping[str, Shape] = {
-    "reconcile": RECONCILE_BODY,
-    "snapshot": SNAPSHOT_BODY,
-    "restore": RESTORE_BODY,
-    "reindex": REINDEX_BODY,
+
+
+_BODIES: Mapping[str, type[RequestModel]] = {
+    "reconcile": ReconcileBody,
+    "snapshot": SnapshotBody,
+    "restore": RestoreBody,
+    "reindex": ReindexBody,
 }
 _SUMMARIES = {
     "summarize": "Makes every summary that is due",
@@ -68,48 +139,65 @@ _SUMMARIES = {
     "restore": "Restores a snapshot",
     "reindex": "Builds the search index anew beside the old one",
 }
+routes = Routes()
 
 
-def body_of(kind: str) -> Shape:
+def body_of(kind: str) -> type[RequestModel]:
     """What a job of this kind is given."""
-    return _BODIES.get(kind, NO_PARAMETERS)
+    return _BODIES.get(kind, JobBody)
 
 
-def _start(kind: str) -> Handle:
-    def start(app: App, request: Request) -> Reply:
+def _starter(kind: str) -> Callable[[App, Request, JobQuery, RequestModel], Reply]:
+    def start(app: App, request: Request, query: JobQuery, body: RequestModel) -> Reply:
         tenant = request.principal.tenant
+        parameters = body.model_dump(by_alias=True, exclude_none=True)
 
-        def work(seed: IdSeed) -> Answer:
-            order = JobOrder(kind=kind, parameters=request.values, now=request.now, real_now=_real_now())
-            return Answer(202, {"job_id": app.jobs.start(tenant, order, seed).id})
+        def work(attempt: Attempt) -> Answer:
+            order = JobOrder(kind=kind, parameters=parameters, now=request.now, real_now=real_now())
+            return Answer(202, {"job_id": app.jobs.start(tenant, order, attempt.seed).id})
 
-        seed = app.ids.seed(int(time.time() * 1000))
-        claim = claim_of(request, f"POST {_PATH}/{kind}", seed)
-        answer = run_once(app.parts.idempotency, claim, work) if claim else work(seed)
+        answer = idempotent(app, request, work)
         job = app.jobs.read(tenant, answer.body["job_id"])
-        if request.query["wait"] == "true" and request.call.request_id is None:
+        if query.wait == "true" and request.call.request_id is None:
             job = _finished(app, tenant, job)
-        return _reply(app, 200 if job.finished else 202, tenant, job, REPLAYED if answer.replayed else {})
+        return _reply(app, 200 if job.finished else 202, tenant, job, replay_of(answer))
 
     return start
 
 
-def unknown_kind(_app: App, _request: Request) -> Reply:
-    """Raises NotFound: the kinds that there are have routes of their own."""
+for _kind in KINDS:
+    routes.post(
+        f"{_PATH}/{_kind}",
+        operation=f"{_kind}Job",
+        summary=_SUMMARIES[_kind],
+        body=body_of(_kind),
+        body_optional=True,
+        answer=JobAnswer,
+        good=(200, 202),
+        errors=(409,),
+        idempotent=True,
+        admin=True,
+    )(_starter(_kind))
+
+
+@routes.post(f"{_PATH}/{{job_id}}", errors=(404,), admin=True, documented=False)
+def unknown_job(_app: App, _request: Request) -> Reply:
+    """Any other kind of job: there is none."""
     raise NotFound("no such kind of job")
 
 
+@routes.get(f"{_PATH}/{{job_id}}", answer=JobAnswer, errors=(404,), admin=True)
 def get_job(app: App, request: Request) -> Reply:
-    """A job of the caller's tenant, as it stands."""
+    """How a job stands."""
     tenant = request.principal.tenant
     return _reply(app, 200, tenant, app.jobs.read(tenant, request.path["job_id"]))
 
 
 def _finished(app: App, tenant: str, job: Job) -> Job:
     """Runs it here and now, or waits for whoever does; as it stands where that takes too long."""
-    over = time.monotonic() + WAIT_SECONDS
-    while not job.finished and time.monotonic() < over:
-        job = app.run_jobs.one(tenant, job.id, _real_now, lambda: over - time.monotonic())
+    left = countdown(WAIT_SECONDS)
+    while not job.finished and left() > 0:
+        job = app.run_jobs.one(tenant, job.id, real_now, left)
         if not job.finished:
             time.sleep(_POLL_SECONDS)
     return job
@@ -121,50 +209,16 @@ def _reply(app: App, status: int, tenant: str, job: Job, headers: Mapping[str, s
         app.projection.failed_events.listed(tenant, _MOST_FAILURES) if job.finished and job.kind == "reconcile" else []
     )
     log = {"job_id": job.id, "kind": job.kind, "status": job.status.value}
-    return Reply(status, {"job_id": job.id, **job_json(job, failures)}, headers or {}, log=log)
+    return Reply(status, JobAnswer.of(job, failures), headers or {}, log=log)
 
 
-def _real_now() -> datetime:
-    return datetime.now(UTC)
+def failure_json(noted: Noted) -> dict[str, Any]:
+    """An event that could not be projected."""
+    return FailureAnswer.of(noted).document()
 
 
-ROUTES = (
-    *(
-        Route(
-            method="POST",
-            path=f"{_PATH}/{kind}",
-            operation=f"{kind}Job",
-            summary=_SUMMARIES[kind],
-            handle=_start(kind),
-            query=JOB_QUERY,
-            body=body_of(kind),
-            body_optional=True,
-            answer="Job",
-            statuses=(200, 202, 409, *COMMON_STATUSES),
-            idempotent=True,
-            admin=True,
-        )
-        for kind in KINDS
-    ),
-    Route(
-        method="POST",
-        path=f"{_PATH}/{{job_id}}",
-        operation="unknownJob",
-        summary="Any other kind of job: there is none",
-        handle=unknown_kind,
-        answer="Problem",
-        statuses=(404, *READ_STATUSES),
-        admin=True,
-        documented=False,
-    ),
-    Route(
-        method="GET",
-        path=f"{_PATH}/{{job_id}}",
-        operation="getJob",
-        summary="How a job stands",
-        handle=get_job,
-        answer="Job",
-        statuses=(200, 404, *READ_STATUSES),
-        admin=True,
-    ),
-)
+def job_json(job: Job, failures: Sequence[Noted] = ()) -> dict[str, Any]:
+    """A job as it stands, without its id."""
+    shown = JobAnswer.of(job, failures).document()
+    del shown["job_id"]
+    return shown

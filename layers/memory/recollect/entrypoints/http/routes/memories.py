@@ -1,143 +1,216 @@
 """Memories: saved directly, read, listed, edited, deleted, each with its history (api.md, *Read*, *Versions*)."""
 
-from recollect.core.event import Source
-from recollect.entrypoints.http.event_drafts import CONTENT_BYTES, vector
-from recollect.entrypoints.http.fields import (
-    Field,
-    Shape,
-    choice,
-    identifier,
-    in_query,
-    instant,
-    list_of,
-    number,
-    text,
-    whole,
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import ConfigDict, Field, RootModel
+
+from recollect.app import App
+from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.scope import Scope
+from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
+from recollect.entrypoints.http.headers import Attempt, accepts, etag, idempotent, replay_of, require_version
+from recollect.entrypoints.http.messages import Reply, Request, user_in
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Content,
+    Identifier,
+    Importance,
+    Instant,
+    Keywords,
+    Maybe,
+    Metadata,
+    Narrowed,
+    OneOf,
+    Paged,
+    RequestModel,
+    SourceName,
+    Vector,
+    embedding_dimension,
+    packed,
+    within_page,
 )
-from recollect.entrypoints.http.json_values import metadata
-from recollect.entrypoints.http.memory_changes import PatchShape, delete_memory, or_null, patch_memory
-from recollect.entrypoints.http.memory_reading import get_memory, list_memories, memory_history
-from recollect.entrypoints.http.memory_saving import ROUTE, save_memory
-from recollect.entrypoints.http.rejecting import REJECT
-from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
-from recollect.memories.memory import MemoryStatus
-
-MOST_KEYWORDS = 50
-_KEYWORD_BYTES = 512
-
-
-def _keywords() -> Field:
-    return list_of(text(max_bytes=_KEYWORD_BYTES, blank=False), 0, MOST_KEYWORDS)
-
-
-_CONTENT = text(max_bytes=CONTENT_BYTES, blank=False)
-MEMORY_BODY = Shape(
-    "NewMemory",
-    {
-        "user_id": identifier().needed(),
-        "persona_id": identifier().described("Absent: the default persona."),
-        "household_id": identifier(),
-        "content": _CONTENT.needed().described("One thing worth remembering; at most 64 KiB of UTF-8."),
-        "embedding": vector().described("The caller's own vector, of the embedder's dimension; absent: made here."),
-        "importance": number(0, 1).described("Absent: 0.5."),
-        "source": choice(*Source).described("Absent: `user`."),
-        "keywords": _keywords(),
-        "timestamp": instant().described("Since when it holds; absent: now. Without a zone it is UTC."),
-        "key": identifier().described("The slot whose value this is: the newest of a key is its value."),
-        "expires_at": instant().described("Gone from every read from that instant on."),
-        "metadata": metadata().described("At most 16 KiB of JSON, 8 levels."),
-    },
-)
-MEMORY_PATCH = PatchShape(
-    "MemoryPatch",
-    {
-        "content": _CONTENT.described("Other words; those before stay in the history, and are found no longer."),
-        "importance": number(0, 1),
-        "keywords": _keywords(),
-        "expires_at": or_null(instant()).described("Gone from every read from that instant on; null: never."),
-        "metadata": metadata().described("Replaces all of it. At most 16 KiB of JSON, 8 levels."),
-    },
-    cleared_by_null=("expires_at",),
-)
-_NARROWING = {"persona_id": identifier(), "household_id": identifier()}
-MEMORY_QUERY = Shape("MemoryQuery", _NARROWING)
-FORGET_MEMORY_QUERY = Shape("ForgetMemoryQuery", {**_NARROWING, "reject": REJECT})
-MEMORIES_QUERY = Shape(
-    "MemoriesQuery",
-    {
-        **_NARROWING,
-        "status": choice(*MemoryStatus),
-        "key": identifier(),
-        "source_event_id": identifier().described("The memory that this event is in."),
-        "limit": in_query(whole(1, 200, default=50)),
-        "cursor": text(max_bytes=4096),
-    },
-)
+from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer
+from recollect.entrypoints.http.routes.forgetting import Rejectable, rejecting
+from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
+from recollect.memories.reading import MemoryQuery
+from recollect.memories.save import MemoryChange, SavedMemory
 
 _MEMORIES = "/v1/users/{user_id}/memories"
 _MEMORY = f"{_MEMORIES}/{{memory_id}}"
-ROUTES = (
-    Route(
-        method="POST",
-        path=ROUTE.partition(" ")[2],
-        operation="saveMemory",
-        summary="Saves one memory; 200 with the one there is where it says the same",
-        handle=save_memory,
-        body=MEMORY_BODY,
-        answer="MemorySaved",
-        statuses=(200, 201, 409, *COMMON_STATUSES),
-        idempotent=True,
-    ),
-    Route(
-        method="GET",
-        path=_MEMORIES,
-        operation="listMemories",
-        summary="Memories, the last made first",
-        handle=list_memories,
-        query=MEMORIES_QUERY,
-        answer="MemoriesPage",
-        statuses=(200, *READ_STATUSES),
-    ),
-    Route(
-        method="GET",
-        path=_MEMORY,
-        operation="getMemory",
-        summary="One memory",
-        handle=get_memory,
-        query=MEMORY_QUERY,
-        answer="Memory",
-        statuses=(200, 404, *READ_STATUSES),
-    ),
-    Route(
-        method="PATCH",
-        path=_MEMORY,
-        operation="patchMemory",
-        summary="Edits a memory; what it was stays in its history",
-        handle=patch_memory,
-        query=MEMORY_QUERY,
-        body=MEMORY_PATCH,
-        answer="Memory",
-        statuses=(200, 404, 409, 412, 428, *COMMON_STATUSES),
-        needs_version=True,
-    ),
-    Route(
-        method="DELETE",
-        path=_MEMORY,
-        operation="deleteMemory",
-        summary="Deletes a memory with the events it was made from; they are refused when they are sent again",
-        handle=delete_memory,
-        query=FORGET_MEMORY_QUERY,
-        answer="Nothing",
-        statuses=(204, 404, 412, *READ_STATUSES),
-    ),
-    Route(
-        method="GET",
-        path=f"{_MEMORY}/history",
-        operation="memoryHistory",
-        summary="Every version of a memory, the oldest first",
-        handle=memory_history,
-        query=MEMORY_QUERY,
-        answer="MemoryHistory",
-        statuses=(200, 404, *READ_STATUSES),
-    ),
-)
+_AS_GIVEN = ("content", "importance", "source", "timestamp", "key", "expires_at", "metadata")
+
+
+class NewMemory(RequestModel):
+    user_id: Identifier
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona.")
+    household_id: Maybe[Identifier] = None
+    content: Content = Field(description="One thing worth remembering; at most 64 KiB of UTF-8.")
+    embedding: Maybe[Vector] = Field(
+        None, description="The caller's own vector, of the embedder's dimension; absent: made here."
+    )
+    importance: Maybe[Importance] = Field(None, description="Absent: 0.5.")
+    source: Maybe[SourceName] = Field(None, description="Absent: `user`.")
+    keywords: Maybe[Keywords] = None
+    timestamp: Maybe[Instant] = Field(None, description="Since when it holds; absent: now. Without a zone it is UTC.")
+    key: Maybe[Identifier] = Field(None, description="The slot whose value this is: the newest of a key is its value.")
+    expires_at: Maybe[Instant] = Field(None, description="Gone from every read from that instant on.")
+    metadata: Maybe[Metadata] = Field(None, description="At most 16 KiB of JSON, 8 levels.")
+
+
+class MemoryPatch(RequestModel):
+    cleared_by_null: ClassVar[frozenset[str]] = frozenset({"expires_at"})
+
+    content: Maybe[Content] = Field(
+        None, description="Other words; those before stay in the history, and are found no longer."
+    )
+    importance: Maybe[Importance] = None
+    keywords: Maybe[Keywords] = None
+    expires_at: Instant | None = Field(None, description="Gone from every read from that instant on; null: never.")
+    metadata: Maybe[Metadata] = Field(None, description="Replaces all of it. At most 16 KiB of JSON, 8 levels.")
+
+
+class MemoriesQuery(Narrowed, Paged):
+    status: Maybe[Annotated[MemoryStatus, OneOf(*MemoryStatus)]] = None
+    key: Maybe[Identifier] = None
+    source_event_id: Maybe[Identifier] = Field(None, description="The memory that this event is in.")
+
+
+class MemoriesPage(AnswerModel):
+    memories: list[MemoryAnswer]
+    next_cursor: Maybe[str] = None
+
+
+class MemoryHistory(AnswerModel):
+    history: list[MemoryVersionAnswer]
+
+
+class MemoryRefused(AnswerModel):
+    refused: list[str]
+
+
+class MemorySaved(RootModel[MemoryAnswer | MemoryRefused]):
+    """The memory; of a replayed answer whose memory was deleted since, its id."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+routes = Routes()
+
+
+@routes.post("/v1/memories", answer=MemorySaved, good=(200, 201), errors=(409,), idempotent=True)
+def save_memory(app: App, request: Request, body: NewMemory) -> Reply:
+    """Saves one memory; 200 with the one there is where it says the same.
+
+    An idempotency record holds its id alone.
+    """
+    scope = request.scope(body)
+    draft = _draft(app, body)
+    rules = app.begin_rules(scope.tenant)  # beside the claim of the key
+    saved: list[SavedMemory] = []
+
+    def work(attempt: Attempt) -> Answer:
+        app.timeline.write_limits.take(scope.tenant, 1, rules.result())
+        saved.append(app.memories.keep.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result()))
+        return Answer(201 if saved[0].created else 200, {"id": saved[0].memory.id})
+
+    answer = idempotent(app, request, work)
+    memory = saved[0].memory if saved else _as_it_is_now(app, scope, answer.body["id"], request)
+    log = {"created": answer.status == 201, "replayed": answer.replayed, "refused": memory is None}
+    if memory is None:
+        return Reply(answer.status, MemoryRefused(refused=[answer.body["id"]]), replay_of(answer), log=log)
+    return Reply(answer.status, MemoryAnswer.of(memory), {**etag(memory.version), **replay_of(answer)}, log=log)
+
+
+def _draft(app: App, body: NewMemory) -> MemoryDraft:
+    given: dict[str, Any] = {name: one for name, one in body.given().items() if name in _AS_GIVEN}
+    embedding = packed(body.embedding, embedding_dimension(app.settings), ("body", "embedding"))
+    return MemoryDraft(**given, embedding=embedding, keywords=tuple(body.keywords or ()))
+
+
+def _as_it_is_now(app: App, scope: Scope, memory_id: str, request: Request) -> Memory | None:
+    try:
+        return app.memories.keep.one(scope, memory_id, request.now)
+    except NotFound:
+        return None
+
+
+@routes.get(_MEMORIES, answer=MemoriesPage)
+def list_memories(app: App, request: Request, query: MemoriesQuery) -> Reply:
+    """Memories, the last made first."""
+    scope = request.scope(query)
+    listing = listing_of(app, "memories", scope, query)
+    after = start_of(query, listing)
+    wanted = MemoryQuery(status=query.status, key=query.key, source_event_id=query.source_event_id)
+    page = app.memories.listing(scope, wanted, query.limit, after, request.now)
+    shown: Sequence[MemoryAnswer] = within_page([MemoryAnswer.of(memory) for memory in page.memories])
+    if len(shown) < len(page.memories):
+        page = app.memories.listing(scope, wanted, len(shown), after, request.now)
+        shown = [MemoryAnswer.of(memory) for memory in page.memories]
+    body = MemoriesPage(memories=list(shown), next_cursor=cursor_to(page.more, listing))
+    return Reply(200, body, log={"returned": len(shown)})
+
+
+@routes.get(_MEMORY, answer=MemoryAnswer, errors=(404,))
+def get_memory(app: App, request: Request, query: Narrowed) -> Reply:
+    """One memory."""
+    return _reply(_memory(app, request, request.scope(query)))
+
+
+@routes.add("PATCH", _MEMORY, answer=MemoryAnswer, errors=(404, 409, 412, 428), needs_version=True)
+def patch_memory(app: App, request: Request, query: Narrowed, body: MemoryPatch) -> Reply:
+    """Edits a memory; what it was stays in its history."""
+    require_version(request)
+    changes = body.given()
+    if not changes:
+        raise InvalidInput("names nothing to change", ("body",))
+    if "keywords" in changes:
+        changes["keywords"] = tuple(changes["keywords"])
+    scope = request.scope(query)
+    change = MemoryChange(changes, user_in(scope), accepts(request))
+    return _reply(app.memories.keep.patch(scope, request.path["memory_id"], change, request.now))
+
+
+@routes.delete(_MEMORY, good=(204,), errors=(404, 412))
+def delete_memory(app: App, request: Request, query: Rejectable) -> Reply:
+    """Deletes a memory with the events it was made from; they are refused when they are sent again.
+
+    With `reject` its value is refused from now on.
+    """
+    scope = request.scope(query)
+    memory = _memory(app, request, scope)
+
+    def forget() -> Reply:
+        forgotten = app.deletion.forget.memory(
+            scope, memory, now=request.now, actor=user_in(scope), accepts=accepts(request)
+        )
+        return Reply(204, "", log={"deleted": len(forgotten.event_ids)})
+
+    if query.reject == "false":
+        return forget()
+    owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
+    with app.deletion.reject.rejected(owner, memory.content, rejecting(request, scope, "delete", memory.id)):
+        return forget()
+
+
+@routes.get(f"{_MEMORY}/history", answer=MemoryHistory, errors=(404,))
+def memory_history(app: App, request: Request, query: Narrowed) -> Reply:
+    """Every version of a memory, the oldest first.
+
+    Where they are too many for one answer, the first are left out.
+    """
+    scope = request.scope(query)
+    versions = app.memories.history(scope, _memory(app, request, scope))
+    shown = within_page([MemoryVersionAnswer.of_version(one) for one in reversed(versions)])
+    return Reply(200, MemoryHistory(history=list(reversed(shown))), log={"versions": len(versions)})
+
+
+def _reply(memory: Memory) -> Reply:
+    log = {"version": memory.version, "status": memory.status.value}
+    return Reply(200, MemoryAnswer.of(memory), etag(memory.version), log=log)
+
+
+def _memory(app: App, request: Request, scope: Scope) -> Memory:
+    return app.memories.keep.one(scope, request.path["memory_id"], request.now)

@@ -1,139 +1,217 @@
 """`/v1/merge-rules`: a tenant's merge rules by name, all of them, and which one a candidate meets (A-108 to A-130)."""
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, RootModel
+from pydantic_core import core_schema
 
 from recollect.app import App
 from recollect.arbitration.merge_rules import MOST_RULES, MergeRuleRegistry
 from recollect.core.errors import InvalidInput
-from recollect.core.ids import IdSeed
 from recollect.core.items import of_tenant
-from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
-from recollect.entrypoints.http.fields import Field, Shape, in_query, list_of, nested, text, whole
-from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
+from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor
+from recollect.entrypoints.http.domain_documents import (
+    checked_merge_rule,
+    checked_merge_rules,
+    merge_rule_schema,
+    merge_rules_schema,
+)
+from recollect.entrypoints.http.headers import (
+    Attempt,
+    accepts,
+    etag,
+    idempotent,
+    names_version,
+    replay_of,
+    require_version,
+)
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.option_fields import MergeRuleShape, rules_field
-from recollect.entrypoints.http.preconditions import HEADER, etag, matches, require
-from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
-from recollect.entrypoints.http.run_once import Answer, run_once
-from recollect.entrypoints.http.statements import PROFILE, statement_of
+from recollect.entrypoints.http.models import (
+    LARGEST_WHOLE,
+    AnswerModel,
+    Count,
+    Cursor,
+    DocumentModel,
+    Free,
+    Limit,
+    Maybe,
+    Read,
+    RequestModel,
+)
+from recollect.entrypoints.http.problems import located
+from recollect.entrypoints.http.routes.arbitration import Profile, candidate_of
+from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 
 _PAGE = 50
-_IMPORT_ROUTE = "POST /v1/merge-rules/import"
+_RULE = "/v1/merge-rules/{name}"
+_Rules = Annotated[
+    list[Any], Read(partial(checked_merge_rules, most=MOST_RULES), partial(merge_rules_schema, MOST_RULES))
+]
 
 
-def _one_or_many(one: Field) -> Field:
-    many = list_of(one, 0, 1_000)
-
-    def read(value: Any) -> Any:
-        return many.read(value) if isinstance(value, list) else one.read(value)
-
-    return Field(read, {"anyOf": [one.schema, many.schema]})
+class MergeRulesQuery(RequestModel):
+    limit: Maybe[Limit] = Field(None, description="Without limit and cursor: all of them, as an export.")
+    cursor: Maybe[Cursor] = None
 
 
-LIST_QUERY = Shape(
-    "MergeRulesQuery",
-    {
-        "limit": in_query(whole(1, 200)).described("Without limit and cursor: all of them, as an export."),
-        "cursor": text(max_bytes=4096),
-    },
-)
-RULE_BODY = MergeRuleShape("MergeRuleDocument")
-CHANGES_BODY = MergeRuleShape("MergeRuleChanges", changes=True)
-IMPORT_BODY = Shape(
-    "MergeRulesImport",
-    {
-        "rules": rules_field(MOST_RULES).needed().described("In any order; a name that is there is replaced."),
-        "version": whole(0).described("As an export has it; passed over."),
-    },
-)
-MATCH_BODY = Shape(
-    "MergeRuleQuestion",
-    {
-        "candidate": nested(PROFILE).needed(),
-        "existing": _one_or_many(nested(PROFILE)).described("No condition asks for it."),
-    },
-)
+class MergeRuleDocument(DocumentModel):
+    root: Annotated[dict[str, Any], Read(checked_merge_rule, merge_rule_schema)]
 
 
-def put_rule(app: App, request: Request) -> Reply:
-    """Registers a rule, or replaces the one of that name."""
-    accepts = _accepts(request) if HEADER.lower() in request.call.headers else None
-    name, document = request.path["name"], request.values["document"]
-    return _changed(
-        lambda: app.arbitration.merge_rules.put(request.principal.tenant, name, document, request.now, accepts), name
+class MergeRuleChanges(DocumentModel):
+    root: Annotated[dict[str, Any], Read(checked_merge_rule, partial(merge_rule_schema, nullable=True))]
+
+
+class MergeRulesImport(RequestModel):
+    rules: _Rules = Field(description="In any order; a name that is there is replaced.")
+    version: Maybe[Annotated[int, Field(ge=0, le=LARGEST_WHOLE)]] = Field(
+        None, description="As an export has it; passed over."
     )
 
 
-def patch_rule(app: App, request: Request) -> Reply:
-    """Changes a rule in the version that `If-Match` names."""
-    require(request.call.headers)
-    name, changes = request.path["name"], request.values["document"]
-    if not changes:
+class _Profiles(RootModel[Annotated[list[Profile], Field(min_length=0, max_length=1_000)]]):
+    model_config = ConfigDict(title="Profiles", strict=True, defer_build=True)
+
+
+class _OneOrMany:
+    """A profile, or a list of them; what is wrong is found at its own place, whichever it is."""
+
+    def __get_pydantic_core_schema__(self, _source: Any, handler: Any) -> core_schema.CoreSchema:
+        either = core_schema.union_schema([handler(Profile), handler(_Profiles)])
+        return core_schema.no_info_wrap_validator_function(_one_or_many, either)
+
+
+def _one_or_many(value: Any, _either: Any) -> Any:
+    return (_Profiles if isinstance(value, list) else Profile).model_validate(value)
+
+
+class MergeRuleQuestion(RequestModel):
+    candidate: Profile
+    existing: Maybe[Annotated[Any, _OneOrMany()]] = Field(None, description="No condition asks for it.")
+
+
+def _with_the_rule(schema: dict[str, Any]) -> None:
+    schema["properties"] |= merge_rule_schema()["properties"]
+    del schema["additionalProperties"]
+
+
+class MatchedRule(AnswerModel):
+    """A rule with its name and version; what it says stands beside them."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra=_with_the_rule)
+
+    name: str
+    version: Count
+
+
+class MergeRule(MatchedRule):
+    """A rule in its raw form; `resolved` is what it says with all that it inherits."""
+
+    resolved: Free
+
+
+class MergeRulesPage(AnswerModel):
+    version: Count
+    rules: list[MergeRule]
+    next_cursor: Maybe[str] = None
+
+
+class MergeRuleMatch(AnswerModel):
+    name: str
+    rule: MatchedRule
+
+
+routes = Routes()
+
+
+@routes.add("PUT", _RULE, answer=MergeRule, errors=(409, 412))
+def put_merge_rule(app: App, request: Request, body: MergeRuleDocument) -> Reply:
+    """Registers or replaces a merge rule."""
+    tenant, name = request.principal.tenant, request.path["name"]
+    accepted = accepts(request) if names_version(request) else None
+    return _changed(lambda: app.arbitration.merge_rules.put(tenant, name, body.root, request.now, accepted), name)
+
+
+@routes.add("PATCH", _RULE, answer=MergeRule, errors=(404, 409, 412, 428), needs_version=True)
+def patch_merge_rule(app: App, request: Request, body: MergeRuleChanges) -> Reply:
+    """Merges changes into a merge rule."""
+    require_version(request)
+    tenant, name = request.principal.tenant, request.path["name"]
+    if not body.root:
         raise InvalidInput("names nothing to change", ("body",))
     return _changed(
-        lambda: app.arbitration.merge_rules.patch(
-            request.principal.tenant, name, changes, request.now, _accepts(request)
-        ),
-        name,
+        lambda: app.arbitration.merge_rules.patch(tenant, name, body.root, request.now, accepts(request)), name
     )
 
 
-def get_rule(app: App, request: Request) -> Reply:
-    """A rule in its raw form, and what it says with all that it inherits."""
+@routes.get(_RULE, answer=MergeRule, errors=(404,))
+def get_merge_rule(app: App, request: Request) -> Reply:
+    """A merge rule, raw and resolved."""
     return _rule_reply(app.arbitration.merge_rules.registry(request.principal.tenant), request.path["name"])
 
 
-def delete_rule(app: App, request: Request) -> Reply:
-    """Deletes a rule."""
-    app.arbitration.merge_rules.delete(request.principal.tenant, request.path["name"], request.now, _accepts(request))
+@routes.delete(_RULE, good=(204,), errors=(404, 409, 412))
+def delete_merge_rule(app: App, request: Request) -> Reply:
+    """Deletes a merge rule."""
+    app.arbitration.merge_rules.delete(request.principal.tenant, request.path["name"], request.now, accepts(request))
     return Reply(204, "")
 
 
-def list_rules(app: App, request: Request) -> Reply:
-    """All rules, in the order of their registration; with a limit or a cursor a page of them, by name."""
-    tenant, query = request.principal.tenant, request.query
+@routes.get("/v1/merge-rules", answer=MergeRulesPage)
+def list_merge_rules(app: App, request: Request, query: MergeRulesQuery) -> Reply:
+    """All merge rules: an export.
+
+    They come in the order of their registration; with a limit or a cursor a page of them, by name.
+    """
+    tenant = request.principal.tenant
     registry = app.arbitration.merge_rules.registry(tenant)
-    names = [rule.name for rule in registry.rules]
-    listing = Listing(f"{app.settings.engines}:{app.settings.table}", "merge-rules", of_tenant(tenant))
-    more: dict[str, Any] = {}
-    if query:
-        after = open_cursor(query["cursor"], listing, 1)[0] if "cursor" in query else ""
+    names, more = [rule.name for rule in registry.rules], None
+    if query.given():
+        listing = listing_of(app, "merge-rules", of_tenant(tenant))
+        after = "" if query.cursor is None else open_cursor(query.cursor, listing, 1)[0]
         left = sorted(name for name in names if name > after)
-        names = left[: query.get("limit", _PAGE)]
-        more = {"next_cursor": seal([names[-1]], listing)} if len(left) > len(names) else {}
-    body = {"version": registry.version, "rules": [rule_json(registry, name) for name in names], **more}
-    return Reply(200, body, {"ETag": etag(registry.version)}, log={"returned": len(names)})
+        names = left[: query.limit or _PAGE]
+        more = cursor_to(names[-1], listing) if len(left) > len(names) else None
+    shown = MergeRulesPage(version=registry.version, rules=_shown(registry, names), next_cursor=more)
+    return Reply(200, shown, etag(registry.version), log={"returned": len(names)})
 
 
-def import_rules(app: App, request: Request) -> Reply:
-    """Registers all of them, or none. A replay answers with the rules as they are now."""
-    tenant, rules = request.principal.tenant, request.values["rules"]
-    fresh = app.ids.seed(int(time.time() * 1000))
+@routes.post("/v1/merge-rules/import", answer=MergeRulesPage, errors=(409,), idempotent=True)
+def import_merge_rules(app: App, request: Request, body: MergeRulesImport) -> Reply:
+    """Registers all of these merge rules, or none.
 
-    def work(_seed: IdSeed) -> Answer:
-        return Answer(200, {"version": app.arbitration.merge_rules.load(tenant, rules, request.now).version})
+    A replay answers with the rules as they are now.
+    """
+    tenant = request.principal.tenant
 
-    with _located("body", "rules"):
-        claim = claim_of(request, _IMPORT_ROUTE, fresh)
-        answer = run_once(app.parts.idempotency, claim, work) if claim else work(fresh)
+    def work(_attempt: Attempt) -> Answer:
+        return Answer(200, {"version": app.arbitration.merge_rules.load(tenant, body.rules, request.now).version})
+
+    with located(lambda name: ("body", "rules") if name != "header" else None):
+        answer = idempotent(app, request, work)
     registry = app.arbitration.merge_rules.registry(tenant)
-    body = {"version": answer.body["version"], "rules": [rule_json(registry, rule.name) for rule in registry.rules]}
-    log = {"imported": len(rules), "replayed": answer.replayed}
-    return Reply(answer.status, body, REPLAYED if answer.replayed else {}, log=log)
+    rules = _shown(registry, [rule.name for rule in registry.rules])
+    log = {"imported": len(body.rules), "replayed": answer.replayed}
+    shown = MergeRulesPage(version=answer.body["version"], rules=rules)
+    return Reply(answer.status, shown, replay_of(answer), log=log)
 
 
-def match_rule(app: App, request: Request) -> Reply:
-    """The rule that a candidate meets: its name, and what it says with all that it inherits."""
-    profile = {"id": "-", "content": "", "importance": -1.0, "timestamp": request.now, **request.values["candidate"]}
-    request.scope({"user_id": profile["user_id"]})
+@routes.post("/v1/merge-rules/match", answer=MergeRuleMatch)
+def match_merge_rule(app: App, request: Request, body: MergeRuleQuestion) -> Reply:
+    """The merge rule that a candidate meets.
+
+    It is shown with all that it inherits.
+    """
+    request.check_user(body.candidate.user_id)
     registry = app.arbitration.merge_rules.registry(request.principal.tenant)
-    rule = registry.matching(statement_of(profile))
-    shown = {**rule_json(registry, rule.name), **registry.resolved(rule.name)}
-    shown.pop("resolved")
-    return Reply(200, {"name": rule.name, "rule": shown}, log={"default": rule.name == "default"})
+    name = registry.matching(candidate_of(body.candidate, request.now)).name
+    raw = registry.rule(name)
+    rule = {"name": name, "version": raw.version, **raw.document, **registry.resolved(name)}
+    shown = MergeRuleMatch(name=name, rule=MatchedRule.model_validate(rule))
+    return Reply(200, shown, log={"default": name == "default"})
 
 
 def rule_json(registry: MergeRuleRegistry, name: str) -> dict[str, Any]:
@@ -142,56 +220,17 @@ def rule_json(registry: MergeRuleRegistry, name: str) -> dict[str, Any]:
     return {"name": name, "version": rule.version, **rule.document, "resolved": registry.resolved(name)}
 
 
+def _shown(registry: MergeRuleRegistry, names: list[str]) -> list[MergeRule]:
+    return [MergeRule.model_validate(rule_json(registry, name)) for name in names]
+
+
 def _changed(change: Callable[[], MergeRuleRegistry], name: str) -> Reply:
-    with _located("body"):
+    with located(lambda _name: ("body",)):
         registry = change()
     return _rule_reply(registry, name)
 
 
 def _rule_reply(registry: MergeRuleRegistry, name: str) -> Reply:
-    body = rule_json(registry, name)
-    log = {"version": body["version"], "registry_version": registry.version}
-    return Reply(200, body, {"ETag": etag(body["version"])}, log=log)
-
-
-def _accepts(request: Request) -> Callable[[int], bool]:
-    headers = request.call.headers
-    return lambda version: matches(headers, version)
-
-
-@contextmanager
-def _located(*loc: str) -> Iterator[None]:
-    """Says of what the domain refuses where in the request it stood."""
-    try:
-        yield
-    except InvalidInput as error:
-        if error.loc[:1] == ("header",):
-            raise
-        raise InvalidInput(str(error), (*loc, *error.loc)) from None
-
-
-_RULE = "/v1/merge-rules/{name}"
-_READ = (200, *READ_STATUSES)
-_WRITE = (200, *COMMON_STATUSES)
-
-
-def _route(method: str, path: str, operation: str, summary: str, handle: Any, answer: str, **more: Any) -> Route:
-    return Route(method=method, path=path, operation=operation, summary=summary, handle=handle, answer=answer, **more)
-
-
-ROUTES = (
-    _route("PUT", _RULE, "putMergeRule", "Registers or replaces a merge rule", put_rule, "MergeRule",
-           body=RULE_BODY, statuses=(409, 412, *_WRITE)),
-    _route("PATCH", _RULE, "patchMergeRule", "Merges changes into a merge rule", patch_rule, "MergeRule",
-           body=CHANGES_BODY, statuses=(404, 409, 412, 428, *_WRITE), needs_version=True),
-    _route("GET", _RULE, "getMergeRule", "A merge rule, raw and resolved", get_rule, "MergeRule",
-           statuses=(404, *_READ)),
-    _route("DELETE", _RULE, "deleteMergeRule", "Deletes a merge rule", delete_rule, "Nothing",
-           statuses=(204, 404, 409, 412, *READ_STATUSES)),
-    _route("GET", "/v1/merge-rules", "listMergeRules", "All merge rules: an export", list_rules, "MergeRulesPage",
-           query=LIST_QUERY, statuses=_READ),
-    _route("POST", "/v1/merge-rules/import", "importMergeRules", "Registers all of these merge rules, or none",
-           import_rules, "MergeRulesPage", body=IMPORT_BODY, statuses=(409, *_WRITE), idempotent=True),
-    _route("POST", "/v1/merge-rules/match", "matchMergeRule", "The merge rule that a candidate meets", match_rule,
-           "MergeRuleMatch", body=MATCH_BODY, statuses=_WRITE),
-)  # fmt: skip
+    shown = MergeRule.model_validate(rule_json(registry, name))
+    log = {"version": shown.version, "registry_version": registry.version}
+    return Reply(200, shown, etag(shown.version), log=log)

@@ -1,127 +1,459 @@
-"""Reading: events as they stand, conversations, search, and the bus."""
+"""Reading: events as they stand, conversations, search, feedback, and the bus."""
 
-from recollect.core.event import SPOKEN_TYPES
-from recollect.entrypoints.http.event_drafts import vector
-from recollect.entrypoints.http.feedback import FEEDBACK_BODY, give_feedback
-from recollect.entrypoints.http.fields import Field, Shape, choice, identifier, in_query, instant, number, text, whole
-from recollect.entrypoints.http.intent_searching import INTENT
-from recollect.entrypoints.http.listing import PAGE, get_event, list_bus, list_conversations, list_events
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from recollect.app import App
+from recollect.core.errors import InvalidInput
+from recollect.core.event import EventRef
+from recollect.core.time import from_iso, iso
+from recollect.core.vectors import unit, vector_of
+from recollect.entrypoints.http.analysis import QueryAnalysis
+from recollect.entrypoints.http.cursors import Listing, cursor_to, listing_of, open_cursor, seal, start_of
+from recollect.entrypoints.http.headers import etag
+from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.models import (
+    CONTENT_BYTES,
+    AnswerModel,
+    Count,
+    Cursor,
+    Free,
+    Identifier,
+    InQuery,
+    Instant,
+    Limit,
+    Maybe,
+    Narrowed,
+    OneOf,
+    Paged,
+    RequestModel,
+    SpokenType,
+    Text,
+    Time,
+    Vector,
+    embedding_dimension,
+    within_page,
+)
 from recollect.entrypoints.http.questions import (
-    MOST_DAYS,
-    TALK,
-    TEXT_BYTES,
-    WHEN,
-    WHOSE,
-    search_filters,
-    search_window,
+    Days,
+    Dropped,
+    Filters,
+    GivenTimes,
+    History,
+    Question,
+    filters_of,
+    window_of,
 )
-from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
-from recollect.entrypoints.http.searching import search
+from recollect.entrypoints.http.representations import EventAnswer, ResultAnswer, result_json
+from recollect.entrypoints.http.routing import Routes
+from recollect.intent.analysis import IntentName
+from recollect.intent.analysis import QueryAnalysis as Understood
+from recollect.intent.retrieve import IntentAnswer, IntentQuestion
+from recollect.intent.scoring import DATE_BASED, FallbackReason
+from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.pooling import RELATED
 from recollect.retrieval.ranking import Mode
+from recollect.retrieval.search import SearchDiagnostics as Seen
+from recollect.timeline.listing import DEFAULT_WINDOW
+from recollect.timeline.timeline import COUNTED_RECORDS, WindowPage, WindowQuery
 
-
-def _limit(default: int | None = PAGE) -> Field:
-    return in_query(whole(1, 200, default=default))
-
-
-_NARROWING = {"persona_id": identifier(), "household_id": identifier()}
-EVENTS_QUERY = Shape(
-    "EventsQuery",
-    {
-        **_NARROWING,
-        "conversation_id": identifier(),
-        "event_type": choice(*SPOKEN_TYPES),
-        "from": instant().described("Inclusive."),
-        "to": instant().described("Inclusive."),
-        "last_days": in_query(number(0, MOST_DAYS)).described("Without any bound: the last 30 days."),
-        "top_k": _limit(None).described("The same as `limit`; absent: 50."),
-        "limit": _limit(None),
-        "cursor": text(max_bytes=4096),
-    },
-)
-EVENT_QUERY = Shape("EventQuery", _NARROWING)
-LIST_QUERY = Shape("ListQuery", {"limit": _limit(), "cursor": text(max_bytes=4096)})
-BUS_QUERY = Shape("BusQuery", {"type": text(max_bytes=128), "after": identifier()})
-SEARCH_BODY = Shape(
-    "SearchRequest",
-    {
-        **WHOSE,
-        "query": text(max_bytes=TEXT_BYTES, blank=False).described("This, or `vector`, or both."),
-        "vector": vector().described("The caller's own vector, of the embedder's dimension."),
-        "top_k": whole(1, 100).described("Absent: 10; 3 in semantic mode. By intent at most 15."),
-        "mode": choice(*Mode, INTENT, default=Mode.HYBRID.value),
-        "min_similarity": number(-1, 1).described(
-            "Inclusive. Of a `vector` the cosine; of a `query` the embedder's calibrated similarity, at which 0.7 is "
-            "related. Absent: 0.7 in semantic mode, else none. Not used by intent."
-        ),
-        "time_window": search_window(),
-        "filters": search_filters(),
-        **TALK,
-        **WHEN,
-    },
-)
-
+INTENT = "intent"
+NEAR_MISSES = 5
+FEEDBACK = "IntentFeedback"
+_PAGE = 50
+_BY_INTENT = 10
 _USER = "/v1/users/{user_id}"
-ROUTES = (
-    Route(
-        method="GET",
-        path=f"{_USER}/events",
-        operation="listEvents",
-        summary="The timeline, newest first",
-        handle=list_events,
-        query=EVENTS_QUERY,
-        answer="EventsPage",
-        statuses=(200, *READ_STATUSES),
-    ),
-    Route(
-        method="GET",
-        path=f"{_USER}/events/{{event_id}}",
-        operation="getEvent",
-        summary="One event",
-        handle=get_event,
-        query=EVENT_QUERY,
-        answer="Event",
-        statuses=(200, 404, *READ_STATUSES),
-    ),
-    Route(
-        method="GET",
-        path=f"{_USER}/conversations",
-        operation="listConversations",
-        summary="The user's conversations, the last begun first",
-        handle=list_conversations,
-        query=LIST_QUERY,
-        answer="ConversationsPage",
-        statuses=(200, *READ_STATUSES),
-    ),
-    Route(
-        method="POST",
-        path="/v1/search",
-        operation="search",
-        summary="Finds what was said: hybrid, semantic, lexical or by intent, with reasons",
-        handle=search,
-        body=SEARCH_BODY,
-        answer="SearchAnswer",
-        statuses=(200, *COMMON_STATUSES),
-    ),
-    Route(
-        method="POST",
-        path="/v1/feedback",
-        operation="giveFeedback",
-        summary="Says whether a search helped; it is counted, and nothing is stored",
-        handle=give_feedback,
-        body=FEEDBACK_BODY,
-        answer="FeedbackAnswer",
-        statuses=(200, *COMMON_STATUSES),
-    ),
-    Route(
-        method="GET",
-        path="/v1/bus",
-        operation="listBus",
-        summary="The tenant's last 1,000 published events, oldest first",
-        handle=list_bus,
-        query=BUS_QUERY,
-        answer="BusPage",
-        statuses=(200, *READ_STATUSES),
-        admin=True,
-    ),
-)
+
+
+class EventsQuery(Narrowed):
+    conversation_id: Maybe[Identifier] = None
+    event_type: Maybe[SpokenType] = None
+    start: Maybe[Instant] = Field(None, alias="from", description="Inclusive.")
+    end: Maybe[Instant] = Field(None, alias="to", description="Inclusive.")
+    last_days: Maybe[Annotated[Days, InQuery()]] = Field(None, description="Without any bound: the last 30 days.")
+    top_k: Maybe[Limit] = Field(None, description="The same as `limit`; absent: 50.")
+    limit: Maybe[Limit] = None
+    cursor: Maybe[Cursor] = None
+
+
+class EventsDiagnostics(AnswerModel):
+    scanned: Count
+    returned: Count
+    filtered_by_context: Count
+    filtered_by_window: Count
+    dropped: Dropped
+    exact: bool
+
+
+class EventsPage(AnswerModel):
+    events: list[EventAnswer]
+    diagnostics: EventsDiagnostics
+    next_cursor: Maybe[str] = None
+
+
+class Conversation(AnswerModel):
+    id: str
+    started_at: Time
+
+
+class ConversationsPage(AnswerModel):
+    conversations: list[Conversation]
+    next_cursor: Maybe[str] = None
+
+
+class SearchRequest(Question):
+    query: Maybe[Annotated[str, Text(CONTENT_BYTES, blank=False)]] = Field(
+        None, description="This, or `vector`, or both."
+    )
+    vector: Maybe[Vector] = Field(None, description="The caller's own vector, of the embedder's dimension.")
+    top_k: Maybe[Annotated[int, Field(ge=1, le=100)]] = Field(
+        None, description="Absent: 10; 3 in semantic mode. By intent at most 15."
+    )
+    mode: Annotated[str, OneOf(*Mode, INTENT)] = Mode.HYBRID.value
+    min_similarity: Maybe[Annotated[float, Field(ge=-1, le=1)]] = Field(
+        None,
+        description="Inclusive. Of a `vector` the cosine; of a `query` the embedder's calibrated similarity, at which "
+        "0.7 is related. Absent: 0.7 in semantic mode, else none. Not used by intent.",
+    )
+    time_window: Maybe[GivenTimes] = None
+    filters: Maybe[Filters] = None
+    history: Maybe[History] = Field(None, description="The conversation before it, oldest first.")
+
+
+class RetrievalStats(AnswerModel):
+    records_considered: Count
+    records_matched: Count
+    records_included: Count
+    records_excluded_privacy: Count
+    records_excluded_threshold: Count
+    retrieval_time_ms: float
+    tokens: Count
+    date_based_records: Count
+    date_based_tokens: Count
+    token_savings: float
+
+
+class SearchDiagnostics(AnswerModel):
+    matched_count: Count
+    filtered_count: Count
+    returned_count: Count
+    dropped: Dropped
+    exact: bool
+    missing: list[str]
+    tail: Count
+    tail_cut: bool
+    pending: Count
+    rules_version: str
+    duration_ms: float
+    fallback: Maybe[Annotated[str, OneOf("timeline", "lexical", DATE_BASED)]] = None
+    fallback_reason: Maybe[Annotated[str, OneOf(*FallbackReason)]] = None
+    stats: Maybe[RetrievalStats] = None
+
+
+class SearchAnswer(AnswerModel):
+    results: list[ResultAnswer]
+    diagnostics: SearchDiagnostics
+    analysis: Maybe[QueryAnalysis] = None
+    suggestion: Maybe[str] = None
+    near_misses: Maybe[list[ResultAnswer]] = None
+
+
+class FeedbackRequest(RequestModel):
+    user_id: Identifier
+    positive: bool = Field(description="Whether it helped.")
+    mode: Annotated[str, OneOf(INTENT, "other")] = Field(INTENT, description="How it was found; only intent is shown.")
+
+
+class FeedbackAnswer(AnswerModel):
+    counted: bool
+
+
+class BusQuery(RequestModel):
+    type: Maybe[Annotated[str, Text(128)]] = None
+    after: Maybe[Identifier] = None
+
+
+class BusEvent(AnswerModel):
+    id: str
+    type: str
+    time: Time
+    detail: Free
+
+
+class BusPage(AnswerModel):
+    events: list[BusEvent]
+
+
+routes = Routes()
+
+
+@routes.get(f"{_USER}/events", answer=EventsPage)
+def list_events(app: App, request: Request, query: EventsQuery) -> Reply:
+    """The timeline, newest first."""
+    scope = request.scope(query)
+    listing = listing_of(app, "events", scope, query)
+    asked = _window_query(request, query, _place(query, listing))
+    page = app.timeline.listing.window(scope, asked)
+    events: Sequence[EventAnswer] = [EventAnswer.model_validate(event) for event in page.events]
+    fitting = within_page(events)
+    if len(fitting) < len(events):
+        page = app.timeline.listing.window(scope, replace(asked, limit=len(fitting)))
+        events = fitting
+    more = None if page.more is None else seal(_place_after(page.more, asked.window), listing)
+    shown = EventsPage(events=list(events), diagnostics=_page_diagnostics(page), next_cursor=more)
+    return Reply(200, shown, log={"returned": len(events), "scanned": page.scanned})
+
+
+def _place(query: EventsQuery, listing: Listing) -> tuple[EventRef, TimeWindow] | None:
+    if query.cursor is None:
+        return None
+    event_id, at, start, end = open_cursor(query.cursor, listing, 4)
+    bounds = [from_iso(bound) if bound else None for bound in (start, end)]
+    return EventRef(event_id, from_iso(at)), TimeWindow(*bounds)
+
+
+def _place_after(ref: EventRef, window: TimeWindow) -> list[str | None]:
+    """The last event of the page, and the window as it was resolved for the first: it must not slide in a walk."""
+    bounds = [iso(bound) if bound else None for bound in (window.start, window.end)]
+    return [ref.id, iso(ref.timestamp), *bounds]
+
+
+def _window_query(request: Request, query: EventsQuery, place: tuple[EventRef, TimeWindow] | None) -> WindowQuery:
+    if query.top_k is not None and query.limit is not None:
+        raise InvalidInput("is the same as top_k: give one of them", ("query", "limit"))
+    after, window = place or (None, window_of(query, request.now, ("query", "from"), DEFAULT_WINDOW))
+    return WindowQuery(
+        now=request.now,
+        window=window,
+        limit=query.top_k or query.limit or _PAGE,
+        conversation_id=query.conversation_id,
+        event_type=query.event_type,
+        after=after,
+    )
+
+
+def _page_diagnostics(page: WindowPage) -> EventsDiagnostics:
+    """Of this page: what was scanned is returned, or outside of the window, or filtered by anything else (A-51)."""
+    outside = page.dropped.get(DropReason.WINDOW, 0)
+    return EventsDiagnostics(
+        scanned=page.scanned,
+        returned=len(page.events),
+        filtered_by_context=sum(page.dropped.values()) - outside,
+        filtered_by_window=outside,
+        dropped={str(reason): count for reason, count in page.dropped.items() if count},
+        exact=page.scanned < COUNTED_RECORDS,
+    )
+
+
+@routes.get(f"{_USER}/events/{{event_id}}", answer=EventAnswer, errors=(404,))
+def get_event(app: App, request: Request, query: Narrowed) -> Reply:
+    """One event."""
+    event = app.timeline.listing.one(request.scope(query), request.path["event_id"], request.now)
+    return Reply(200, EventAnswer.model_validate(event), etag(event.version))
+
+
+@routes.get(f"{_USER}/conversations", answer=ConversationsPage)
+def list_conversations(app: App, request: Request, query: Paged) -> Reply:
+    """The user's conversations, the last begun first."""
+    scope = request.scope()
+    listing = listing_of(app, "conversations", scope)
+    page = app.timeline.listing.conversations(scope, query.limit, start_of(query, listing))
+    found = [Conversation.model_validate(one) for one in page.conversations]
+    shown = ConversationsPage(conversations=found, next_cursor=cursor_to(page.more, listing))
+    return Reply(200, shown, log={"returned": len(found)})
+
+
+@routes.post("/v1/search", answer=SearchAnswer)
+def search(app: App, request: Request, body: SearchRequest) -> Reply:
+    """Finds what was said: hybrid, semantic, lexical or by intent, with reasons.
+
+    Engines nominate, the domain ranks, the timeline decides; by intent there is nothing to nominate.
+    """
+    if body.mode == INTENT:
+        return _search_by_intent(app, request, body)
+    started = perf_counter()
+    scope = request.scope(body)
+    recall = _recall_request(app, request, body)
+    rules = app.begin_rules(scope.tenant)
+    answer = app.retrieval.search(scope, recall)
+    explain = bool(body.explain)
+    found, near = ([ResultAnswer.of(one, explain) for one in part] for part in (answer.results, answer.near_misses))
+    fitting = within_page([*found, *near])
+    results, behind = fitting[: len(found)], fitting[len(found) :]
+    took = {"duration_ms": _milliseconds_since(started), "rules_version": rules.result().version}
+    diagnostics = _counts(answer.diagnostics, len(results)) | took
+    log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut", "pending")}
+    shown = SearchAnswer(
+        results=list(results),
+        diagnostics=SearchDiagnostics.model_validate(diagnostics),
+        near_misses=list(behind) if explain else None,
+    )
+    return Reply(200, shown, log={**log, "mode": body.mode})
+
+
+def _recall_request(app: App, request: Request, body: SearchRequest) -> RecallRequest:
+    mode, given = Mode(body.mode), body.vector
+    if body.query is None and (given is None or mode is Mode.LEXICAL):
+        raise InvalidInput("query or vector is required" if given is None else "is required", ("body", "query"))
+    dimension = embedding_dimension(app.settings)
+    semantic = mode is Mode.SEMANTIC
+    least = RELATED if semantic else None
+    return RecallRequest(
+        text=body.query or "",
+        vector=unit(vector_of(given, dimension, ("body", "vector"))) if given else None,
+        mode=mode,
+        filters=filters_of(body, request.now, body.time_window, body.filters),
+        wanted=body.top_k or (3 if semantic else 10),
+        min_similarity=least if body.min_similarity is None else body.min_similarity,
+        count=True,
+        near_misses=NEAR_MISSES if body.explain else 0,
+    )
+
+
+def _search_by_intent(app: App, request: Request, body: SearchRequest) -> Reply:
+    """What the query is about, by keywords and recency; the newest records where it is too short for that."""
+    started = perf_counter()
+    scope = request.scope(body)
+    rules = app.begin_rules(scope.tenant)
+    filters = filters_of(body, request.now, body.time_window, body.filters)
+    question = _intent_question(body, filters)
+    answer = app.intent(scope, question, rules)
+    shown = intent_json(answer, bool(body.explain))
+    took = {"rules_version": rules.result().version, "duration_ms": _milliseconds_since(started)}
+    shown["diagnostics"] |= took
+    return Reply(200, SearchAnswer.model_validate(shown), log=_intent_log(answer), metrics=_intent_metrics(answer))
+
+
+def _intent_question(body: SearchRequest, filters: SearchFilters) -> IntentQuestion:
+    if body.query is None:
+        raise InvalidInput("is required", ("body", "query"))
+    return IntentQuestion(
+        text=body.query,
+        filters=filters,
+        active_space_id=body.active_space_id,
+        history=body.history or (),
+        wanted=body.top_k or _BY_INTENT,
+    )
+
+
+def intent_json(answer: IntentAnswer, explain: bool) -> dict[str, Any]:
+    """The answer, less what only a request knows."""
+    fitting = within_page([result_json(result, explain) for result in answer.results])
+    body: dict[str, Any] = {"results": fitting, "diagnostics": _diagnostics(answer, len(fitting))}
+    if answer.analysis is not None:
+        body["analysis"] = analysis_json(answer.analysis)
+    return body if answer.suggestion is None else {**body, "suggestion": answer.suggestion}
+
+
+def analysis_json(analysis: Understood) -> dict[str, Any]:
+    """As `POST /v1/analyze` says it, and what the conversation added to a follow-up."""
+    entities = [{"type": one.type, "value": one.value, "normalized": one.normalized} for one in analysis.entities]
+    shown: dict[str, Any] = {
+        "keywords": analysis.keywords,
+        "entities": entities,
+        "intent": analysis.intent,
+        "intent_confidence": analysis.intent_confidence,
+    }
+    if analysis.context is not None:
+        shown["context"] = {"messages": analysis.context.messages, "keywords": analysis.context.keywords}
+    return shown
+
+
+def _counts(seen: Seen, returned: int) -> dict[str, Any]:
+    diagnostics: dict[str, Any] = {
+        "matched_count": seen.matched_count,
+        "filtered_count": seen.filtered_count,
+        "returned_count": returned,
+        "dropped": {str(reason): count for reason, count in seen.dropped.items()},
+        "exact": seen.exact,
+        "missing": list(seen.missing),
+        "tail": seen.tail,
+        "tail_cut": seen.tail_cut,
+        "pending": seen.pending,
+    }
+    return {**diagnostics, "fallback": seen.fallback} if seen.fallback else diagnostics
+
+
+def _diagnostics(answer: IntentAnswer, returned: int) -> dict[str, Any]:
+    diagnostics = _counts(answer.diagnostics, returned) | {"stats": _stats(answer)}
+    return diagnostics if answer.fallback is None else {**diagnostics, "fallback_reason": answer.fallback.value}
+
+
+def _stats(answer: IntentAnswer) -> dict[str, Any]:
+    stats = answer.stats
+    return {
+        "records_considered": stats.records_considered,
+        "records_matched": stats.records_matched,
+        "records_included": stats.records_included,
+        "records_excluded_privacy": stats.records_excluded_privacy,
+        "records_excluded_threshold": stats.records_excluded_threshold,
+        "retrieval_time_ms": round(stats.retrieval_time.total_seconds() * 1000, 3),
+        "tokens": answer.size.tokens,
+        "date_based_records": answer.date_based.records,
+        "date_based_tokens": answer.date_based.tokens,
+        "token_savings": round(answer.token_savings, 4),
+    }
+
+
+def _intent_metrics(answer: IntentAnswer) -> dict[str, float]:
+    """What the dashboard shows of one query (R-115 to R-119).
+
+    Averages of the ones that are 0 or 1 are rates. A greeting is no query that ought to have found something, so it
+    does not count among the fallbacks (R-117).
+    """
+    named = {intent: f"Intent{intent.value.capitalize()}" for intent in IntentName}
+    intent = answer.analysis.intent if answer.analysis is not None else None
+    counted = {} if intent is IntentName.GREETING else {"IntentFallbacks": int(answer.fallback is not None)}
+    return {
+        "IntentQueries": 1,
+        "IntentRecords": answer.size.records,
+        "IntentRecordsStage4": answer.date_based.records,
+        "IntentTokens": answer.size.tokens,
+        "IntentTokensStage4": answer.date_based.tokens,
+        "IntentRetrievalMs": round(answer.times.total_ms, 3),
+        "IntentZeroMatches": int(not answer.results),
+        "IntentCrossSpace": int(answer.crosses_spaces),
+        **({named[intent]: 1} if intent is not None else {}),
+        **counted,
+    }
+
+
+def _intent_log(answer: IntentAnswer) -> dict[str, Any]:
+    return {
+        "mode": "intent",
+        "matched_count": answer.diagnostics.matched_count,
+        "returned_count": answer.diagnostics.returned_count,
+        "fallback_reason": answer.fallback.value if answer.fallback is not None else None,
+        "tail_cut": answer.diagnostics.tail_cut,
+        "pending": answer.diagnostics.pending,
+    }
+
+
+def _milliseconds_since(started: float) -> float:
+    return round((perf_counter() - started) * 1000, 1)
+
+
+@routes.post("/v1/feedback", answer=FeedbackAnswer)
+def give_feedback(_app: App, request: Request, body: FeedbackRequest) -> Reply:
+    """Says whether a search helped; it is counted, and nothing is stored.
+
+    The metric is 1 or 0, so that its average is the share of what helped (R-98).
+    """
+    request.scope(body)
+    counted = body.mode == INTENT
+    metrics: Mapping[str, Any] = {FEEDBACK: int(body.positive)} if counted else {}
+    log = {"positive": body.positive, "mode": body.mode}
+    return Reply(200, FeedbackAnswer(counted=counted), log=log, metrics=metrics)
+
+
+@routes.get("/v1/bus", answer=BusPage, admin=True)
+def list_bus(app: App, request: Request, query: BusQuery) -> Reply:
+    """The tenant's last 1,000 published events, oldest first."""
+    published = app.parts.publisher.published(request.principal.tenant, query.type, query.after)
+    events = [BusEvent.model_validate(event) for event in published]
+    return Reply(200, BusPage(events=list(within_page(events))), log={"returned": len(events)})

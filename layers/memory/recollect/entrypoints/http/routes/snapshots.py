@@ -1,48 +1,178 @@
-"""What leaves the store and comes back: exports and imports of a user, snapshots of a tenant."""
+"""What leaves the store and comes back: exports and imports of a user, snapshots of a tenant.
 
-from recollect.entrypoints.http.archiving import export_page, import_page, list_snapshots
-from recollect.entrypoints.http.fields import Shape, identifier, in_query, text, whole
-from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
+api.md, *Deleting* and *Operations*.
+"""
 
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from recollect.app import App
+from recollect.archive.record_line import RecordLine, line_fault, read_line
+from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.core.errors import OutOfTime, StoredDataError
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import from_iso, iso
+from recollect.entrypoints.http.clock import countdown
+from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor, seal, start_of
+from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
+from recollect.entrypoints.http.ids import path_segment
+from recollect.entrypoints.http.json_values import NotJson
+from recollect.entrypoints.http.messages import Reply, Request, user_in
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Count,
+    Counts,
+    Cursor,
+    Maybe,
+    Narrowed,
+    Paged,
+    Time,
+    embedding_dimension,
+)
+from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
+
+NDJSON = "application/x-ndjson"
 _USER = "/v1/users/{user_id}"
-EXPORT_QUERY = Shape(
-    "ExportQuery",
-    {"persona_id": identifier(), "household_id": identifier(), "cursor": text(max_bytes=4096)},
-)
-SNAPSHOTS_QUERY = Shape(
-    "SnapshotsQuery", {"limit": in_query(whole(1, 200, default=50)), "cursor": text(max_bytes=4096)}
-)
-ROUTES = (
-    Route(
-        method="GET",
-        path=f"{_USER}/export",
-        operation="exportUser",
-        summary="A page of a user's records as NDJSON; `Link` names the next one",
-        handle=export_page,
-        query=EXPORT_QUERY,
-        answer="Lines",
-        statuses=(200, *READ_STATUSES),
-    ),
-    Route(
-        method="POST",
-        path=f"{_USER}/import",
-        operation="importUser",
-        summary="Stores a page of an export; what was deleted is refused",
-        handle=import_page,
-        takes_lines=True,
-        answer="ImportAnswer",
-        statuses=(200, 409, *COMMON_STATUSES),
-        idempotent=True,
-    ),
-    Route(
-        method="GET",
-        path="/v1/snapshots",
-        operation="listSnapshots",
-        summary="The tenant's snapshots, the newest first",
-        handle=list_snapshots,
-        query=SNAPSHOTS_QUERY,
-        answer="SnapshotsPage",
-        statuses=(200, *READ_STATUSES),
-        admin=True,
-    ),
-)
+_AT_ONCE = 100
+_RESERVE_SECONDS = 2.0
+_NAMED_AT_MOST = 20
+
+
+class ExportQuery(Narrowed):
+    cursor: Maybe[Cursor] = None
+
+
+class LineFault(AnswerModel):
+    line: Count
+    message: str
+
+
+class ImportAnswer(AnswerModel):
+    created: Count
+    duplicate: Count
+    refused: Count
+    invalid: Count
+    errors: Maybe[list[LineFault]] = None
+
+
+class SnapshotAnswer(AnswerModel):
+    id: str
+    created_at: Time
+    counts: Counts
+    user_id: Maybe[str] = None
+
+
+class SnapshotsPage(AnswerModel):
+    snapshots: list[SnapshotAnswer]
+    next_cursor: Maybe[str] = None
+
+
+@dataclass(slots=True)
+class GivenPage:
+    """The lines of a page that can be stored, and what is wrong with the others."""
+
+    lines: list[RecordLine] = field(default_factory=list)
+    faults: list[dict[str, Any]] = field(default_factory=list)
+
+
+routes = Routes()
+
+
+@routes.get(f"{_USER}/export", answer=str, media=NDJSON)
+def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
+    """A page of a user's records as NDJSON; `Link` names the next one.
+
+    They come oldest first.
+    """
+    scope = request.scope(query)
+    listing = listing_of(app, "export", scope, query)
+    after = None
+    if query.cursor is not None:
+        event_id, at = open_cursor(query.cursor, listing, 2)
+        after = EventRef(event_id, from_iso(at))
+    page = app.segments.export.page(scope, after, request.now)
+    headers = {}
+    if page.more is not None:
+        cursor = seal([page.more.id, iso(page.more.timestamp)], listing)
+        path = f"/v1/users/{path_segment(scope.user_id)}/export"
+        headers["Link"] = f'<{path}?{urlencode({**listing.filters, "cursor": cursor})}>; rel="next"'
+    return Reply(200, page.text, headers, NDJSON, {"returned": page.lines})
+
+
+@routes.post(f"{_USER}/import", answer=ImportAnswer, errors=(409,), takes_lines=True, idempotent=True)
+def import_user(app: App, request: Request) -> Reply:
+    """Stores a page of an export; what was deleted is refused.
+
+    The answer counts what became of its lines.
+    """
+    scope = request.scope()
+    given = read_page(request.call.body, embedding_dimension(app.settings))
+    left = countdown(request.call.remaining_seconds - _RESERVE_SECONDS)
+
+    def work(_attempt: Attempt) -> Answer:
+        return Answer(200, {**_counts(_imported(app, scope, given, request, left))})
+
+    answer = idempotent(app, request, work, about=scope.user_id)
+    shown = ImportAnswer.model_validate({**answer.body, "errors": given.faults[:_NAMED_AT_MOST]})
+    return Reply(answer.status, shown, replay_of(answer), log=answer.body)
+
+
+def read_page(body: bytes, dimension: int) -> GivenPage:
+    """The lines of NDJSON; an empty one is none. Raises NotJson where the body is not UTF-8."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotJson("the body is not UTF-8") from None
+    page = GivenPage()
+    for number, line in enumerate(text.split("\n"), start=1):
+        take_line(page, number, line, dimension)
+    return page
+
+
+def take_line(page: GivenPage, number: int, text: str, dimension: int) -> None:
+    """Adds a line to the page, or what is wrong with it; an empty one is none."""
+    if not text.strip():
+        return
+    try:
+        line = read_line(text)
+    except StoredDataError:
+        page.faults.append({"line": number, "message": "is no line of an export"})
+        return
+    fault = line_fault(line, dimension)
+    if fault is None:
+        page.lines.append(line)
+    else:
+        page.faults.append({"line": number, "message": f"{fault} is invalid"})
+
+
+def _imported(
+    app: App, scope: Scope, given: GivenPage, request: Request, left: Callable[[], float]
+) -> Counter[LineOutcome]:
+    """In slices, so that a call that runs out of time has stored whole ones. Raises OutOfTime."""
+    order = ImportOrder(actor=user_in(scope), via="import", now=request.now)
+    counts: Counter[LineOutcome] = Counter({LineOutcome.INVALID: len(given.faults)})
+    for start in range(0, len(given.lines), _AT_ONCE):
+        if start and left() < 0:
+            raise OutOfTime(f"{start} of {len(given.lines)} records are stored: send the page again")
+        counts.update(app.archive.import_memories(scope, given.lines[start : start + _AT_ONCE], order).counts)
+    return counts
+
+
+def _counts(counts: Mapping[LineOutcome, int]) -> dict[str, int]:
+    return {outcome.value: counts.get(outcome, 0) for outcome in LineOutcome}
+
+
+@routes.get("/v1/snapshots", answer=SnapshotsPage, admin=True)
+def list_snapshots(app: App, request: Request, query: Paged) -> Reply:
+    """The tenant's snapshots, the newest first."""
+    tenant = request.principal.tenant
+    listing = listing_of(app, "snapshots", Scope(tenant, ""))
+    page = app.segments.snapshots.page(tenant, query.limit, start_of(query, listing))
+    found = [SnapshotAnswer.model_validate(one) for one in page.snapshots]
+    shown = SnapshotsPage(snapshots=found, next_cursor=cursor_to(page.more, listing))
+    return Reply(200, shown, log={"returned": len(found)})

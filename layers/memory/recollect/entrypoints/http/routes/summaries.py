@@ -1,180 +1,237 @@
 """Summaries and goals of a user (api.md, *Summaries*)."""
 
-import json
-import time
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.ids import IdSeed
-from recollect.entrypoints.http.fields import Field, Shape, choice, identifier, in_query, refuse, text, whole
-from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
+from recollect.core.scope import Scope
+from recollect.entrypoints.http.clock import countdown
+from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
+from recollect.entrypoints.http.headers import Attempt, accepts, etag, idempotent, replay_of, require_version
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.preconditions import etag, matches, require
-from recollect.entrypoints.http.routing import COMMON_STATUSES, READ_STATUSES, Route
-from recollect.entrypoints.http.run_once import Answer, run_once
-from recollect.entrypoints.http.summarizing import list_summaries, make_summary
-from recollect.entrypoints.http.summary_json import goal_json
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Count,
+    Identifier,
+    Maybe,
+    OneOf,
+    Paged,
+    Read,
+    RequestModel,
+    Text,
+    YesOrNo,
+    fault,
+    within_page,
+)
+from recollect.entrypoints.http.representations import GoalAnswer, SummaryAnswer
+from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
 from recollect.summaries.model_answer import check_in_date
+from recollect.summaries.storage import key_of
+from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
+from recollect.summaries.summary import Reason, Summary
 
-_CHECK_INS_ROUTE = "POST /v1/users/{user_id}/goals/{goal_id}/check-ins"
+_USER = "/v1/users/{user_id}"
+_GOAL = f"{_USER}/goals/{{goal_id}}"
+_DAYS_DIGITS = 6
+_LONGEST_SECONDS = 28.0  # an HTTP API answers for the function after 30
 
 
-def _line(longest: int) -> Field:
+class _Line(Text):
     """One line of at most so many characters, without blanks around it and breaks in it."""
-    bounded = text(max_bytes=4 * longest, blank=False)
 
-    def read(value: Any) -> str:
-        line = " ".join(bounded.read(value).split())
-        if len(line) > longest:
-            raise refuse(f"must have at most {longest} characters")
+    def __init__(self, longest: int) -> None:
+        super().__init__(4 * longest, blank=False)
+        self._longest = longest
+
+    def _check(self, value: str) -> str:
+        line = " ".join(super()._check(value).split())
+        if len(line) > self._longest:
+            raise fault(f"must have at most {self._longest} characters")
         return line
 
-    return Field(read, {"type": "string", "minLength": 1, "maxLength": longest})
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {**super().__get_pydantic_json_schema__(schema, handler), "maxLength": self._longest}
 
 
-def _date() -> Field:
-    def read(value: Any) -> str:
-        try:
-            return check_in_date(value)
-        except InvalidInput:
-            raise refuse("not a date: YYYY-MM-DD, or a time") from None
-
-    return Field(read, {"anyOf": [{"type": "string", "maxLength": 64}, {"type": "number"}]})
+def _day(value: Any) -> str:
+    try:
+        return check_in_date(value)
+    except InvalidInput:
+        raise fault("not a date: YYYY-MM-DD, or a time") from None
 
 
-_PERSONA = {"persona_id": identifier().described("Absent: every persona.")}
-_OWN_PERSONA = {"persona_id": identifier().described("Absent: the default persona.")}
-LIST_QUERY = Shape(
-    "SummariesQuery", {**_PERSONA, "limit": in_query(whole(1, 200, default=50)), "cursor": text(max_bytes=4096)}
-)
-MAKE_QUERY = Shape(
-    "SummarizeQuery",
-    {
-        **_OWN_PERSONA,
-        "force": choice("true", "false", default="false").described("Makes one before it is due."),
-    },
-)
-GOALS_QUERY = Shape("GoalsQuery", _PERSONA)
-GOAL_QUERY = Shape("GoalQuery", {"persona_id": identifier().described("Where given, the goal must be that persona's.")})
-GOAL_PATCH = Shape(
-    "GoalPatch",
-    {
-        "goal": _line(LONGEST_GOAL),
-        "status": choice(*GoalStatus),
-        "check_in_frequency": _line(LONGEST_FREQUENCY).described("Such as `daily`, in any words."),
-    },
-)
-CHECK_IN = Shape(
-    "CheckIn",
-    {
-        "date": _date().needed().described("The day meant. A second word on it replaces the first."),
-        "status": choice(*CheckInStatus).needed(),
-    },
-)
+_Day = Annotated[str, Read(_day, {"anyOf": [{"type": "string", "maxLength": 64}, {"type": "number"}]})]
 
 
-def list_goals(app: App, request: Request) -> Reply:
-    """All goals, in the order they were made."""
-    scope = request.scope({**request.query, "user_id": request.path["user_id"]})
+class GoalsQuery(RequestModel):
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: every persona.")
+
+
+class SummariesQuery(GoalsQuery, Paged):
+    pass
+
+
+class SummarizeQuery(RequestModel):
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona.")
+    force: YesOrNo = Field("false", description="Makes one before it is due.")
+
+
+class GoalQuery(RequestModel):
+    persona_id: Maybe[Identifier] = Field(None, description="Where given, the goal must be that persona's.")
+
+
+class GoalPatch(RequestModel):
+    goal: Maybe[Annotated[str, _Line(LONGEST_GOAL)]] = None
+    status: Maybe[Annotated[GoalStatus, OneOf(*GoalStatus)]] = None
+    check_in_frequency: Maybe[Annotated[str, _Line(LONGEST_FREQUENCY)]] = Field(
+        None, description="Such as `daily`, in any words."
+    )
+
+
+class CheckInBody(RequestModel):
+    model_config = ConfigDict(title="CheckIn")
+
+    date: _Day = Field(description="The day meant. A second word on it replaces the first.")
+    status: Annotated[CheckInStatus, OneOf(*CheckInStatus)]
+
+
+class SummariesPage(AnswerModel):
+    summaries: list[SummaryAnswer]
+    next_cursor: Maybe[str] = None
+
+
+class SummaryMade(AnswerModel):
+    due: bool
+    reason: Maybe[Annotated[str, OneOf(*Reason)]] = None
+    messages_since: Maybe[Count] = None
+    days_since: Maybe[float] = None
+
+
+class SummaryWritten(SummaryMade):
+    """One was due. A replayed answer reads the summary as it is now, and names it where it is gone."""
+
+    model_config = ConfigDict(title="SummaryMade")
+
+    summary: SummaryAnswer | None = None
+    refused: Maybe[list[str]] = None
+
+
+class GoalsList(AnswerModel):
+    goals: list[GoalAnswer]
+
+
+routes = Routes()
+
+
+@routes.get(f"{_USER}/summaries", answer=SummariesPage)
+def list_summaries(app: App, request: Request, query: SummariesQuery) -> Reply:
+    """Summaries, newest first.
+
+    Without a persona they are those of all of them.
+    """
+    scope = request.scope(query)
+    listing = listing_of(app, "summaries", scope)
+    after = start_of(query, listing)
+    page = app.summaries.read.page(scope, query.limit, after)
+    shown = within_page([SummaryAnswer.of(summary) for summary in page.summaries])
+    if len(shown) < len(page.summaries):
+        page = app.summaries.read.page(scope, len(shown), after)
+        shown = [SummaryAnswer.of(summary) for summary in page.summaries]
+    body = SummariesPage(summaries=list(shown), next_cursor=cursor_to(page.more, listing))
+    return Reply(200, body, log={"returned": len(shown)})
+
+
+@routes.post(f"{_USER}/summaries", answer=SummaryWritten, good=(200, 201), errors=(409, 413, 502), idempotent=True)
+def summarize(app: App, request: Request, query: SummarizeQuery) -> Reply:
+    """Makes a summary where one is due, or forced.
+
+    201 where one was made, else 200.
+    """
+    scope = request.scope(query)
+    made: list[Summary] = []
+
+    def work(attempt: Attempt) -> Answer:
+        answer = app.summaries.summarize(scope, _order(app, request, query, attempt.seed))
+        if isinstance(answer, NotDue):
+            days = round(answer.days_since, _DAYS_DIGITS)
+            return Answer(200, {"due": False, "messages_since": answer.messages_since, "days_since": days})
+        made.append(answer.summary)
+        return Answer(201, _record(answer.summary))
+
+    answer = idempotent(app, request, work, ids=IDS, about=[scope.user_id, scope.persona_id, query.force])
+    log = {"due": answer.body["due"], "reason": answer.body.get("reason"), "replayed": answer.replayed}
+    shown = _made(app, scope, answer, made[0] if made else None)
+    return Reply(answer.status, shown, replay_of(answer), log=log)
+
+
+def _order(app: App, request: Request, query: SummarizeQuery, seed: IdSeed) -> SummaryOrder:
+    return SummaryOrder(
+        now=request.now,
+        rules=app.rules.resolved(request.principal.tenant).summary,
+        seed=seed,
+        remaining_seconds=countdown(min(request.call.remaining_seconds, _LONGEST_SECONDS)),
+        force=query.force == "true",
+    )
+
+
+def _record(summary: Summary) -> dict[str, Any]:
+    """What an idempotency record holds: no text."""
+    return {"due": True, "reason": summary.reason.value, "summary_id": summary.id, "key": key_of(summary)}
+
+
+def _made(app: App, scope: Scope, answer: Answer, made: Summary | None) -> SummaryMade:
+    if not answer.body["due"]:
+        return SummaryMade.model_validate(answer.body)
+    reason = answer.body["reason"]
+    summary = made or app.summaries.read.one(scope, answer.body["key"])
+    if summary is None:
+        return SummaryWritten(due=True, reason=reason, summary=None, refused=[answer.body["summary_id"]])
+    return SummaryWritten(due=True, reason=reason, summary=SummaryAnswer.of(summary))
+
+
+@routes.get(f"{_USER}/goals", answer=GoalsList)
+def list_goals(app: App, request: Request, query: GoalsQuery) -> Reply:
+    """The goals that the user follows, or has followed.
+
+    They come in the order they were made.
+    """
+    scope = request.scope(query)
     goals = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
-    return Reply(200, {"goals": [goal_json(goal) for goal in goals]}, log={"returned": len(goals)})
+    shown = GoalsList(goals=[GoalAnswer.model_validate(goal) for goal in goals])
+    return Reply(200, shown, log={"returned": len(goals)})
 
 
-def patch_goal(app: App, request: Request) -> Reply:
-    """Changes a goal in the version that `If-Match` names."""
-    headers = request.call.headers
-    require(headers)
-    if not request.values:
+@routes.add("PATCH", _GOAL, answer=GoalAnswer, errors=(404, 409, 412, 428), needs_version=True)
+def patch_goal(app: App, request: Request, query: GoalQuery, body: GoalPatch) -> Reply:
+    """Changes a goal."""
+    require_version(request)
+    changes = body.given()
+    if not changes:
         raise InvalidInput("names nothing to change", ("body",))
-    scope = request.scope({**request.query, "user_id": request.path["user_id"]})
-    changes = dict(request.values)
-    if "status" in changes:
-        changes["status"] = GoalStatus(changes["status"])
     goal = app.summaries.goals.patch(
-        scope, request.path["goal_id"], changes, lambda version: matches(headers, version), request.now
+        request.scope(query), request.path["goal_id"], changes, accepts(request), request.now
     )
     return _goal_reply(200, goal)
 
 
-def check_in(app: App, request: Request) -> Reply:
-    """Notes whether an occasion was kept."""
-    scope = request.scope({**request.query, "user_id": request.path["user_id"]})
-    goal_id, values = request.path["goal_id"], request.values
-    entry = CheckIn(values["date"], CheckInStatus(values["status"]))
+@routes.post(f"{_GOAL}/check-ins", answer=GoalAnswer, good=(201,), errors=(404, 409), idempotent=True)
+def check_in(app: App, request: Request, query: GoalQuery, body: CheckInBody) -> Reply:
+    """Notes whether an occasion of a goal was kept or missed."""
+    scope, goal_id = request.scope(query), request.path["goal_id"]
+    entry = CheckIn(body.date, body.status)
 
-    def work(_seed: IdSeed) -> Answer:
+    def work(_attempt: Attempt) -> Answer:
         return Answer(201, {"goal_id": app.summaries.goals.check_in(scope, goal_id, entry, request.now).id})
 
-    seed = app.ids.seed(int(time.time() * 1000))
-    named = json.dumps([scope.user_id, scope.persona_id, goal_id])
-    claim = claim_of(request, f"{_CHECK_INS_ROUTE} {named}", seed)
-    answer = run_once(app.parts.idempotency, claim, work) if claim else work(seed)
-    return _goal_reply(answer.status, app.summaries.goals.one(scope, goal_id), answer.replayed)
+    answer = idempotent(app, request, work, about=[scope.user_id, scope.persona_id, goal_id])
+    return _goal_reply(answer.status, app.summaries.goals.one(scope, goal_id), **replay_of(answer))
 
 
-def _goal_reply(status: int, goal: Goal, replayed: bool = False) -> Reply:
-    headers = {"ETag": etag(goal.version), **(REPLAYED if replayed else {})}
-    return Reply(status, goal_json(goal), headers, log={"version": goal.version, "status": goal.status.value})
-
-
-_USER = "/v1/users/{user_id}"
-_GOAL = f"{_USER}/goals/{{goal_id}}"
-ROUTES = (
-    Route(
-        method="GET",
-        path=f"{_USER}/summaries",
-        operation="listSummaries",
-        summary="Summaries, newest first",
-        handle=list_summaries,
-        query=LIST_QUERY,
-        answer="SummariesPage",
-        statuses=(200, *READ_STATUSES),
-    ),
-    Route(
-        method="POST",
-        path=f"{_USER}/summaries",
-        operation="summarize",
-        summary="Makes a summary where one is due, or forced",
-        handle=make_summary,
-        query=MAKE_QUERY,
-        answer="SummaryMade",
-        statuses=(200, 201, 409, 413, 502, *READ_STATUSES),
-        idempotent=True,
-    ),
-    Route(
-        method="GET",
-        path=f"{_USER}/goals",
-        operation="listGoals",
-        summary="The goals that the user follows, or has followed",
-        handle=list_goals,
-        query=GOALS_QUERY,
-        answer="GoalsList",
-        statuses=(200, *READ_STATUSES),
-    ),
-    Route(
-        method="PATCH",
-        path=_GOAL,
-        operation="patchGoal",
-        summary="Changes a goal",
-        handle=patch_goal,
-        query=GOAL_QUERY,
-        body=GOAL_PATCH,
-        answer="Goal",
-        statuses=(200, 404, 409, 412, 428, *COMMON_STATUSES),
-        needs_version=True,
-    ),
-    Route(
-        method="POST",
-        path=f"{_GOAL}/check-ins",
-        operation="checkIn",
-        summary="Notes whether an occasion of a goal was kept or missed",
-        handle=check_in,
-        query=GOAL_QUERY,
-        body=CHECK_IN,
-        answer="Goal",
-        statuses=(201, 404, 409, *COMMON_STATUSES),
-        idempotent=True,
-    ),
-)
+def _goal_reply(status: int, goal: Goal, **headers: str) -> Reply:
+    log = {"version": goal.version, "status": goal.status.value}
+    return Reply(status, GoalAnswer.model_validate(goal), {**etag(goal.version), **headers}, log=log)

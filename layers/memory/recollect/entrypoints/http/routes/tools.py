@@ -1,93 +1,158 @@
 """`POST /v1/tool-calls`: what a model's text asks for, and, where that is wanted, what comes of it."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
 
 from recollect.app import App
-from recollect.core.errors import OutOfTime, Unavailable
+from recollect.core.errors import InvalidInput, OutOfTime, Unavailable
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.fields import Shape, flag, identifier, refuse, text
-from recollect.entrypoints.http.idempotency import REPLAYED, claim_of
+from recollect.entrypoints.http.clock import countdown
+from recollect.entrypoints.http.headers import REPLAYED, Attempt, idempotent, new_seed
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.routing import COMMON_STATUSES, Route
-from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Count,
+    Fault,
+    Free,
+    Identifier,
+    Maybe,
+    OneOf,
+    RequestModel,
+    Text,
+)
+from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.run_once import Answer
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
-from recollect.tool_calls.call import ToolCall, ToolRequests
+from recollect.tool_calls.call import Protocol, ToolCall, ToolRequests
 from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
 
 TEXT_BYTES = 1024 * 1024
 MOST_CALLS = 50
-_ROUTE = "POST /v1/tool-calls"
 _MARGIN_SECONDS = 1.0
 
-TOOL_CALLS_BODY = Shape(
-    "ToolCallsRequest",
-    {
-        "text": text(max_bytes=TEXT_BYTES).needed().described("What the model wrote."),
-        "user_id": identifier().described("Whose memory the tools work on; needed with `execute`."),
-        "persona_id": identifier(),
-        "household_id": identifier(),
-        "conversation_id": identifier().described("What the calls store is said in it; absent: in a new one."),
-        "dual": flag().described("VCP is tried where no ABP block holds a request."),
-        "strict": flag().described("Refuses a block whose end marker is missing."),
-        "execute": flag().described(f"Makes the calls, in order, the first {MOST_CALLS} of them."),
-    },
-)
+
+class ToolCallsRequest(RequestModel):
+    text: Annotated[str, Text(TEXT_BYTES)] = Field(description="What the model wrote.")
+    user_id: Maybe[Identifier] = Field(None, description="Whose memory the tools work on; needed with `execute`.")
+    persona_id: Maybe[Identifier] = None
+    household_id: Maybe[Identifier] = None
+    conversation_id: Maybe[Identifier] = Field(
+        None, description="What the calls store is said in it; absent: in a new one."
+    )
+    dual: Maybe[bool] = Field(None, description="VCP is tried where no ABP block holds a request.")
+    strict: Maybe[bool] = Field(None, description="Refuses a block whose end marker is missing.")
+    execute: Maybe[bool] = Field(None, description=f"Makes the calls, in order, the first {MOST_CALLS} of them.")
 
 
-def call_tools(app: App, request: Request) -> Reply:
-    """Reads the calls; makes them only where `execute` says so."""
-    values = request.values
-    found = read_tool_calls(values["text"], ReadingPolicy(values.get("dual", False), values.get("strict", False)))
-    execute = values.get("execute", False)
-    if execute and "user_id" not in values:
-        raise refuse("is required to execute", "body", "user_id")
-    scope = request.scope(values) if "user_id" in values else None
-    if execute and scope is not None:
-        return _executed(app, request, scope, found)
+class CallShown(AnswerModel):
+    tool: str
+    parameters: Free
+    action: Maybe[str] = None
+
+
+class ToolStatistics(AnswerModel):
+    abp_ok: Count
+    abp_failed: Count
+    vcp_fallback: Count
+    plain_text: Count
+
+
+class ToolResultShown(AnswerModel):
+    model_config = ConfigDict(title="ToolResult")
+
+    tool: str
+    ok: bool
+    status: Annotated[str, OneOf(*Status)]
+    message: str
+    result: Maybe[Free] = None
+    errors: Maybe[list[Fault]] = None
+
+
+class ToolCallsAnswer(AnswerModel):
+    protocol: Annotated[str, OneOf(*Protocol)]
+    calls: list[CallShown]
+    text: str
+    warnings: list[str]
+    statistics: ToolStatistics
+    results: Maybe[list[ToolResultShown]] = None
+
+
+routes = Routes()
+
+
+@routes.post("/v1/tool-calls", answer=ToolCallsAnswer, errors=(409,), idempotent=True)
+def call_tools(app: App, request: Request, body: ToolCallsRequest) -> Reply:
+    """Reads the tool calls in a model's text, and makes them where that is asked for."""
+    found = read_tool_calls(body.text, ReadingPolicy(bool(body.dual), bool(body.strict)))
+    if body.execute and body.user_id is None:
+        raise InvalidInput("is required to execute", ("body", "user_id"))
+    scope = request.scope(body) if body.user_id is not None else None
+    if body.execute and scope is not None:
+        return _executed(app, request, body, scope, found)
     return _reply(found, _parameter_warnings(ToolRegistry(app), found.calls))
 
 
-def _executed(app: App, request: Request, scope: Scope, found: ToolRequests) -> Reply:
-    registry, calls = ToolRegistry(app), found.calls[:MOST_CALLS]
-    seed = app.ids.seed(int(time.time() * 1000), IDS_OF_A_CALL * max(1, len(calls)))
+def _executed(app: App, request: Request, body: ToolCallsRequest, scope: Scope, found: ToolRequests) -> Reply:
+    makes = _Makes(app, request, scope, body.conversation_id, found.calls[:MOST_CALLS])
     results: list[ToolResult] = []
 
-    def work(seed: IdSeed) -> Answer:
-        results.extend(_make(registry, request, scope, calls, seed))
+    def work(attempt: Attempt) -> Answer:
+        results.extend(makes.all(attempt.seed))
         return Answer(200, {"calls": [_record(result) for result in results]})
 
-    claim = claim_of(request, _ROUTE, seed)
-    answer = run_once(app.parts.idempotency, claim, work) if claim else work(seed)
+    answer = idempotent(app, request, work, ids=makes.ids)
     if answer.replayed:
-        results = _replayed(app, registry, request, scope, calls, answer.body["calls"], seed)
+        results = makes.again(answer.body["calls"])
     return _reply(found, _too_many(found.calls), results, answer.replayed)
 
 
-def _make(
-    registry: ToolRegistry, request: Request, scope: Scope, calls: Sequence[ToolCall], seed: IdSeed
-) -> list[ToolResult]:
-    """Makes the calls in order. Raises OutOfTime or Unavailable half-way: a retry with the same seed goes on."""
-    ends, results = time.monotonic() + request.call.remaining_seconds - _MARGIN_SECONDS, list[ToolResult]()
-    for position, call in enumerate(calls):
-        if position and time.monotonic() > ends:
-            raise OutOfTime(f"the time was used up after {position} of {len(calls)} calls were made")
-        results.append(_one(registry, request, scope, call, position, seed))
-        if results[-1].status is Status.UNAVAILABLE:
-            raise Unavailable("a part of the memory does not answer now")
-    return results
+class _Makes:
+    """Makes the calls of one request."""
 
+    def __init__(
+        self, app: App, request: Request, scope: Scope, conversation_id: str | None, calls: Sequence[ToolCall]
+    ) -> None:
+        self._app, self._request, self._scope = app, request, scope
+        self._conversation_id, self._calls = conversation_id, calls
+        self._registry = ToolRegistry(app)
+        self.ids = IDS_OF_A_CALL * max(1, len(calls))
 
-def _one(
-    registry: ToolRegistry, request: Request, scope: Scope, call: ToolCall, position: int, seed: IdSeed
-) -> ToolResult:
-    own = IdSeed(seed.tick + position * IDS_OF_A_CALL, seed.tail)
-    return registry.execute(scope, call, own, request.now, request.values.get("conversation_id"))
+    def all(self, seed: IdSeed) -> list[ToolResult]:
+        """In order. Raises OutOfTime or Unavailable half-way: a retry with the same seed goes on."""
+        left, results = countdown(self._request.call.remaining_seconds - _MARGIN_SECONDS), list[ToolResult]()
+        for position, call in enumerate(self._calls):
+            if position and left() < 0:
+                raise OutOfTime(f"the time was used up after {position} of {len(self._calls)} calls were made")
+            results.append(self._one(call, position, seed))
+            if results[-1].status is Status.UNAVAILABLE:
+                raise Unavailable("a part of the memory does not answer now")
+        return results
+
+    def again(self, records: Sequence[Mapping[str, Any] | None]) -> list[ToolResult]:
+        """The first answer's results, writing nothing: what only reads is read again, what is gone since is refused."""
+        seed = new_seed(self._app, self.ids)
+        return [
+            self._one(call, position, seed) if kept is None else self._retold(call, kept)
+            for position, (call, kept) in enumerate(zip_longest(self._calls, records))
+        ]
+
+    def _one(self, call: ToolCall, position: int, seed: IdSeed) -> ToolResult:
+        own = IdSeed(seed.tick + position * IDS_OF_A_CALL, seed.tail)
+        return self._registry.execute(self._scope, call, own, self._request.now, self._conversation_id)
+
+    def _retold(self, call: ToolCall, kept: Mapping[str, Any]) -> ToolResult:
+        status = Status(kept["status"])
+        if status is not Status.DONE:
+            return ToolResult(tool=call.tool, status=status, message=kept["message"], wrote=True)
+        if any(self._app.parts.timeline.find(self._scope, event_id) is None for event_id in kept["stored"]):
+            return ToolResult(tool=call.tool, status=Status.REFUSED, message="it was deleted since", wrote=True)
+        return self._registry.retold(call, kept["result"])
 
 
 def _record(result: ToolResult) -> dict[str, Any] | None:
@@ -96,33 +161,6 @@ def _record(result: ToolResult) -> dict[str, Any] | None:
         return None
     kept = {"status": result.status.value, "result": dict(result.result), "stored": list(result.stored)}
     return kept if result.ok else {**kept, "message": result.message}
-
-
-def _replayed(
-    app: App,
-    registry: ToolRegistry,
-    request: Request,
-    scope: Scope,
-    calls: Sequence[ToolCall],
-    records: Sequence[Mapping[str, Any] | None],
-    seed: IdSeed,
-) -> list[ToolResult]:
-    """The first answer's results, writing nothing: what only reads is read again, what is gone since is refused."""
-    return [
-        _one(registry, request, scope, call, position, seed)
-        if kept is None
-        else _retold(app, registry, scope, call, kept)
-        for position, (call, kept) in enumerate(zip_longest(calls, records))
-    ]
-
-
-def _retold(app: App, registry: ToolRegistry, scope: Scope, call: ToolCall, kept: Mapping[str, Any]) -> ToolResult:
-    status = Status(kept["status"])
-    if status is not Status.DONE:
-        return ToolResult(tool=call.tool, status=status, message=kept["message"], wrote=True)
-    if any(app.parts.timeline.find(scope, event_id) is None for event_id in kept["stored"]):
-        return ToolResult(tool=call.tool, status=Status.REFUSED, message="it was deleted since", wrote=True)
-    return registry.retold(call, kept["result"])
 
 
 def _too_many(calls: Sequence[ToolCall]) -> list[str]:
@@ -143,35 +181,15 @@ def _reply(
     found: ToolRequests, more: Sequence[str] = (), results: Sequence[ToolResult] | None = None, replayed: bool = False
 ) -> Reply:
     statistics = asdict(found.statistics)
-    body: dict[str, Any] = {
-        "protocol": found.protocol.value,
-        "calls": [_call_json(call) for call in found.calls],
-        "text": found.text,
-        "warnings": [*found.warnings, *more],
-        "statistics": statistics,
-    }
-    log = {"protocol": found.protocol.value, "calls": len(found.calls), "warnings": len(body["warnings"])}
+    shown = ToolCallsAnswer(
+        protocol=found.protocol.value,
+        calls=[CallShown.model_validate(call) for call in found.calls],
+        text=found.text,
+        warnings=[*found.warnings, *more],
+        statistics=ToolStatistics.model_validate(statistics),
+        results=None if results is None else [ToolResultShown.model_validate(result_document(one)) for one in results],
+    )
+    log = {"protocol": found.protocol.value, "calls": len(found.calls), "warnings": len(shown.warnings)}
     if results is not None:
-        body["results"] = [result_document(result) for result in results]
         log |= {"done": sum(result.ok for result in results), "replayed": replayed}
-    return Reply(200, body, REPLAYED if replayed else {}, log=log, metrics=statistics)
-
-
-def _call_json(call: ToolCall) -> dict[str, Any]:
-    shown: dict[str, Any] = {"tool": call.tool, "parameters": dict(call.parameters)}
-    return shown if call.action is None else {**shown, "action": call.action}
-
-
-ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/tool-calls",
-        operation="callTools",
-        summary="Reads the tool calls in a model's text, and makes them where that is asked for",
-        handle=call_tools,
-        body=TOOL_CALLS_BODY,
-        answer="ToolCallsAnswer",
-        statuses=(200, 409, *COMMON_STATUSES),
-        idempotent=True,
-    ),
-)
+    return Reply(200, shown, REPLAYED if replayed else {}, log=log, metrics=statistics)

@@ -1,0 +1,124 @@
+"""`If-Match`: which version of an object a request is about (api.md, *Versions*).
+
+`Idempotency-Key`: the same key and body give the same answer (api.md, *Twice*).
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from recollect.app import App
+from recollect.core.errors import InvalidInput
+from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.core.ids import IdSeed, id_fault
+from recollect.entrypoints.http.messages import Request
+from recollect.entrypoints.http.problems import NEEDS_VERSION, Declined
+from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.timeline.record import body_hash
+
+KEY = "Idempotency-Key"
+VERSION = "If-Match"
+REPLAYED = {"Idempotent-Replayed": "true"}
+_ANY = "*"
+
+
+def etag(version: object) -> dict[str, str]:
+    """The header with the ETag of a version."""
+    return {"ETag": _tag(version)}
+
+
+def names_version(request: Request) -> bool:
+    """Whether the request has the header."""
+    return VERSION.lower() in request.call.headers
+
+
+def require_version(request: Request) -> None:
+    """Raises Declined (428) where the request does not say which version it is about."""
+    if not names_version(request):
+        raise Declined(NEEDS_VERSION, f"{VERSION} is missing: an ETag of the object, or {_ANY}")
+
+
+def expects_version(request: Request) -> bool:
+    """Whether the request names versions; `*` is any that is there."""
+    return _named(request) != _ANY
+
+
+def matches(request: Request, version: object) -> bool:
+    """Whether the version is among those that the request names. A weak tag never is (RFC 9110)."""
+    named = _named(request)
+    return named == _ANY or _tag(version) in (tag.strip() for tag in named.split(","))
+
+
+def accepts(request: Request) -> Callable[[object], bool]:
+    """`matches` of this request."""
+    return lambda version: matches(request, version)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of some work: the seed of its ids, and whether an earlier try of the same key may have done a part."""
+
+    seed: IdSeed
+    again: bool
+
+
+def idempotent(
+    app: App, request: Request, work: Callable[[Attempt], Answer], *, ids: int = 1, about: object = None
+) -> Answer:
+    """Works once for a key: the answer of the first time, `replayed`, where the request has come before.
+
+    The record of it holds what `work` answers, which must be ids and statuses, no text. `ids` is how many ids the work
+    makes; `about` is what, besides route, key and body, makes it another request.
+
+    Raises InvalidInput for a key that is no id, InFlight, KeyReused, and what `work` raises.
+    """
+    fresh = new_seed(app, ids)
+
+    def run(seed: IdSeed) -> Answer:
+        return work(Attempt(seed, seed != fresh))
+
+    claim = _claim_of(request, about, fresh)
+    return run_once(app.parts.idempotency, claim, run) if claim else run(fresh)
+
+
+def new_seed(app: App, ids: int = 1) -> IdSeed:
+    """A seed for so many ids of this moment."""
+    return app.ids.seed(int(time.time() * 1000), ids)
+
+
+def replay_of(answer: Answer) -> Mapping[str, str]:
+    """The header of a replayed answer."""
+    return REPLAYED if answer.replayed else {}
+
+
+def _claim_of(request: Request, about: object, seed: IdSeed) -> IdempotencyClaim | None:
+    """The request's claim to its key; None without the header.
+
+    Key and route are hashed with the tenant; the claim lapses when this call's own time is over.
+    """
+    key = request.call.headers.get(KEY.lower())
+    if key is None:
+        return None
+    fault = id_fault(key)
+    if fault is not None:
+        raise InvalidInput(fault, ("header", KEY))
+    named = json.dumps([request.principal.tenant, request.route, about, key]).encode()
+    return IdempotencyClaim(
+        key_hash=hashlib.sha256(named).hexdigest(),
+        body_hash=body_hash(request.call.body),
+        seed=seed,
+        now=request.now,
+        lapses_at=request.now + timedelta(seconds=request.call.remaining_seconds),
+        expires_at=request.now + KEPT_FOR,
+    )
+
+
+def _named(request: Request) -> str:
+    return request.call.headers.get(VERSION.lower(), _ANY).strip()
+
+
+def _tag(version: object) -> str:
+    return f'"{version}"'
