@@ -34,7 +34,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, Item, ItemKey, ItemWrite, of_tenant
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import NoRefusal, Refusal, ValueGate
+from recollect.deletion.suppression import NoRefusal, Refusal, SuppressionList
 from recollect.deletion.tombstones import ORIGINS, copy_write, origin_in, origin_key, origin_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.memories.audit_log import DELETED, REJECTED, NoteRefusedWrite, RefusedWrite
@@ -217,7 +217,7 @@ class ImportMemories:
         ids: IdSource,
         announce: Callable[[Scope, Sequence[EventRef]], None],
         forget: Callable[[Scope, EventRef, datetime], None],
-        gate: ValueGate,
+        gate: SuppressionList,
         refusal: Refusal | None = None,
     ) -> None:
         self._timeline = timeline

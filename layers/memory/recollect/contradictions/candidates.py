@@ -20,7 +20,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.items import ItemPath
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
-from recollect.deletion.suppression import ValueGate
+from recollect.deletion.suppression import SuppressionList
 from recollect.domain.claim_places import attribute_path, claim_writes, cues_path, entered_ref
 from recollect.domain.claim_relations import relate
 from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Said
@@ -362,7 +362,7 @@ class StandingRecords:
         self._timeline = timeline
         self._read = ReadMemories(items)
         self._standing = StandingMemories(timeline)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
 
     def __call__(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, StandingRecord]:
         """Those of the records that count now and that the scope admits, by the ids asked for."""

@@ -22,7 +22,7 @@ from recollect.deletion.rejected_values import (
     unkeyed_fingerprint,
     value_hash,
 )
-from recollect.deletion.suppression import Rejections, ValueGate
+from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.deletion.tombstone_log import OutsideTombstones, lifted_tombstone, rejection_tombstone
 from recollect.deletion.tombstones import untold_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
@@ -60,7 +60,7 @@ class RejectValue:
         items: Items,
         ids: IdSource,
         redact: Redact,
-        gate: ValueGate,
+        gate: SuppressionList,
         outside: OutsideTombstones,
     ) -> None:
         self._timeline = timeline

@@ -164,7 +164,7 @@ class ValueMarks:
         return self.older.known(_owner(self.older.user.tenant, event), event.content) is not None
 
 
-class ValueGate:
+class SuppressionList:
     """Reads what was rejected, and keeps the keys; each read is one call, and a second one where there is something."""
 
     def __init__(self, items: Items, note_keys: NoteKeys = no_note) -> None:

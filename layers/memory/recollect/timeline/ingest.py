@@ -17,7 +17,7 @@ from recollect.core.errors import Throttled
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import ValueGate, ValueMarks
+from recollect.deletion.suppression import SuppressionList, ValueMarks
 from recollect.memories.audit_log import NoteRefusals
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
@@ -75,7 +75,7 @@ class IngestEvents:
 
     def __init__(self, timeline: Timeline, items: Items, announce: Callable[[Scope, Sequence[EventRef]], None]) -> None:
         self._timeline = timeline
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
         self._note_refusals = NoteRefusals(items)
         self._announce = announce
 
