@@ -139,7 +139,7 @@ class Rejections:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueMarks:
+class SuppressionCheck:
     """What a request that stores events asks: the tenant's keys, and rejections under older keys than the newest.
 
     An append compares one fingerprint by itself, in its transaction: that under the newest key.
@@ -149,7 +149,7 @@ class ValueMarks:
     older: Rejections
 
     @classmethod
-    def none(cls, scope: Scope) -> "ValueMarks":
+    def none(cls, scope: Scope) -> "SuppressionCheck":
         """Those of a tenant that has rejected nothing."""
         return cls((), Rejections(scope.user))
 
@@ -188,10 +188,10 @@ class SuppressionList:
         item = self._items.get(of_tenant(tenant), [VALUE_KEYS]).get(VALUE_KEYS)
         return keys_in(item.value) if item else ()
 
-    def marks(self, scope: Scope) -> ValueMarks:
+    def marks(self, scope: Scope) -> SuppressionCheck:
         """What storing asks: one read, and those of `load` once the key was rotated."""
         keys = self.keys(scope.tenant)
-        return ValueMarks(keys, self.load(scope) if len(keys) > 1 else Rejections(scope.user))
+        return SuppressionCheck(keys, self.load(scope) if len(keys) > 1 else Rejections(scope.user))
 
     def made_keys(self, tenant: str, now: datetime) -> tuple[ValueKey, ...]:
         """The tenant's keys, with a first one where there was none."""
