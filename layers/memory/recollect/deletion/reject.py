@@ -23,7 +23,7 @@ from recollect.deletion.rejected_values import (
     value_hash,
 )
 from recollect.deletion.suppression import Rejections, SuppressionList
-from recollect.deletion.tombstone_log import OutsideTombstones, lifted_tombstone, rejection_tombstone
+from recollect.deletion.tombstone_log import TombstoneLog, lifted_tombstone, rejection_tombstone
 from recollect.deletion.tombstones import untold_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.ports import Items, Timeline
@@ -61,7 +61,7 @@ class RejectValue:
         ids: IdSource,
         redact: Redact,
         gate: SuppressionList,
-        outside: OutsideTombstones,
+        outside: TombstoneLog,
     ) -> None:
         self._timeline = timeline
         self._items = items

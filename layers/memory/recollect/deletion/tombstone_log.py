@@ -79,7 +79,7 @@ class DeletedRecord:
     identity: str | None = None
 
 
-class OutsideTombstones:
+class TombstoneLog:
     """Each is durable when its call returns, after the deletion itself and before anybody is told of it.
 
     `store` gives the place for objects; where a deployment has none, nothing is kept outside.
@@ -251,9 +251,7 @@ Erase = Callable[[Scope, str, datetime], None]
 class ApplyTombstones:
     """`forget` deletes a record without noting it outside again; `erase` begins an erasure of that id anew."""
 
-    def __init__(
-        self, outside: OutsideTombstones, timeline: Timeline, items: Items, forget: Forget, erase: Erase
-    ) -> None:
+    def __init__(self, outside: TombstoneLog, timeline: Timeline, items: Items, forget: Forget, erase: Erase) -> None:
         self._outside = outside
         self._timeline = timeline
         self._items = items
