@@ -31,7 +31,7 @@ from recollect.deletion.tombstones import (
     erasure_in,
     erasure_key,
     lapses_of,
-    untold_write,
+    tombstone_outbox_write,
 )
 from recollect.jobs.job import JOB_ID, Job, JobProgress, JobStatus, RemainingSeconds, job_in, job_key, job_write
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_key, audit_write
@@ -201,7 +201,7 @@ class EraseUser:
             ItemWrite(erasure_key(erasure.id), erasure_document(erasure), ABSENT),
             ItemWrite(erased_user_key(scope.user_id), {"before": erasure.id}),
             job_write(job),
-            untold_write(erasure.id, erasure_tombstone(scope, erasure.id)),
+            tombstone_outbox_write(erasure.id, erasure_tombstone(scope, erasure.id)),
         ]
 
     def _known(self, tenant: str, erasure_id: str) -> Erasure | None:

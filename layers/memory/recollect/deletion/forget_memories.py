@@ -15,7 +15,7 @@ from recollect.core.ids import IdSource
 from recollect.core.items import MOST_WRITES, Due, Item, ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.tombstone_log import DeletedRecord, events_tombstone
-from recollect.deletion.tombstones import untold_write
+from recollect.deletion.tombstones import tombstone_outbox_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write, content_hash
 from recollect.memories.memory import Memory, Origin, content_identity, embedding_id
 from recollect.memories.reading import ReadMemories
@@ -75,7 +75,9 @@ class ForgetMemories:
         return (
             *self.hanging(scope, event.id, order.now, order.accepts),
             audit_write(self._entry(scope, event, order)),
-            untold_write(event.id, events_tombstone([DeletedRecord(event.ref, self._identity(scope, event))])),
+            tombstone_outbox_write(
+                event.id, events_tombstone([DeletedRecord(event.ref, self._identity(scope, event))])
+            ),
         )
 
     def _identity(self, scope: Scope, event: Event) -> str | None:

@@ -24,7 +24,7 @@ from recollect.deletion.rejected_values import (
 )
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.deletion.tombstone_log import TombstoneLog, lifted_tombstone, rejection_tombstone
-from recollect.deletion.tombstones import untold_write
+from recollect.deletion.tombstones import tombstone_outbox_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.ports import Items, Timeline
 
@@ -143,7 +143,7 @@ class RejectValue:
         if item is None or value is None or not scope.admits(value.persona_id, value.household_id):
             raise NotFound("no such rejection")
         entry = self._entry(Action.REVERT, rejection_id, order)
-        untold = untold_write(rejection_id, lifted_tombstone(rejection_id, value.hash))
+        untold = tombstone_outbox_write(rejection_id, lifted_tombstone(rejection_id, value.hash))
         writes = [ItemWrite(key, None, item.version), ItemWrite(hash_key(value.hash), None), audit_write(entry), untold]
         try:
             self._timeline.lift(scope.user, value.hash, writes, order.now)
@@ -155,7 +155,7 @@ class RejectValue:
         entry = self._entry(Action.REJECT, value.id, order)
         named = ItemWrite(hash_key(value.hash), {"id": value.id}, ABSENT)
         document = rejection_document(value)
-        untold = untold_write(value.id, rejection_tombstone(value.id, document))
+        untold = tombstone_outbox_write(value.id, rejection_tombstone(value.id, document))
         return [ItemWrite(rejection_key(value.id), document, ABSENT), named, audit_write(entry), untold]
 
     def _entry(self, action: Action, rejection_id: str, order: Rejecting) -> AuditEntry:

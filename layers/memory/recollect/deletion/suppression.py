@@ -30,7 +30,7 @@ from recollect.deletion.rejected_values import (
     without_rejected,
 )
 from recollect.deletion.tombstone_log import KEYS, keys_tombstone
-from recollect.deletion.tombstones import deleted_key, erased_user_key, untold_write
+from recollect.deletion.tombstones import deleted_key, erased_user_key, tombstone_outbox_write
 from recollect.memories.memory import Memory
 from recollect.ports import Items
 from recollect.summaries.goals import Goal
@@ -209,7 +209,7 @@ class SuppressionList:
                 return known
             keys = (ValueKey(secrets.token_hex(8), secrets.token_bytes(_KEY_BYTES)), *known)
             write = ItemWrite(VALUE_KEYS, keys_document(keys), item.version if item else ABSENT)
-            untold = untold_write(KEYS, keys_tombstone(keys_document(keys)))
+            untold = tombstone_outbox_write(KEYS, keys_tombstone(keys_document(keys)))
             try:
                 self._items.write(of_tenant(tenant), [write, untold], now)
             except VersionMismatch:

@@ -31,7 +31,7 @@ from recollect.core.items import ABSENT, MOST_WRITES, ItemKey, ItemPath, ItemWri
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.deletion.rejected_values import VALUE_KEYS, hash_key, keys_document, keys_in, rejection_in, rejection_key
-from recollect.deletion.tombstones import QUEUE, deleted_write, untold_key
+from recollect.deletion.tombstones import QUEUE, deleted_write, tombstone_outbox_key
 from recollect.jobs.job import RemainingSeconds
 from recollect.ports import Items, SnapshotStore, Timeline
 from recollect.search_index.health import PartState
@@ -100,7 +100,7 @@ class TombstoneLog:
             self.told(scope.user, [ref.id for ref in part], now)
 
     def _records(self, scope: Scope, refs: Sequence[EventRef]) -> list[DeletedRecord]:
-        untold = self._items.get(scope.user, [untold_key(ref.id) for ref in refs])
+        untold = self._items.get(scope.user, [tombstone_outbox_key(ref.id) for ref in refs])
         told = {one.ref.id: one for item in untold.values() for one in deleted_records(item.value)}
         return [told.get(ref.id, DeletedRecord(ref)) for ref in refs]
 
@@ -126,7 +126,7 @@ class TombstoneLog:
 
     def told(self, owner: Scope, names: Sequence[str], now: datetime) -> None:
         """These are kept outside."""
-        writes = [ItemWrite(untold_key(name), None) for name in names]
+        writes = [ItemWrite(tombstone_outbox_key(name), None) for name in names]
         for start in range(0, len(writes), MOST_WRITES):
             self._items.write(owner, writes[start : start + MOST_WRITES], now)
 

@@ -88,17 +88,17 @@ def emptied_slot(value: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 QUEUE = "untold_deletions"
-UNTOLD = ItemPath("untold_deletions")
+TOMBSTONE_OUTBOX = ItemPath("untold_deletions")
 
 
-def untold_key(key: str) -> ItemKey:
+def tombstone_outbox_key(key: str) -> ItemKey:
     """Where it stands."""
-    return ItemKey(UNTOLD, key)
+    return ItemKey(TOMBSTONE_OUTBOX, key)
 
 
-def untold_write(key: str, tombstone: Mapping[str, Any]) -> ItemWrite:
+def tombstone_outbox_write(key: str, tombstone: Mapping[str, Any]) -> ItemWrite:
     """What is written together with a deletion. To tell twice is no harm, so it is due from the start."""
-    return ItemWrite(untold_key(key), tombstone, due=Due(QUEUE, datetime.fromtimestamp(0, UTC)))
+    return ItemWrite(tombstone_outbox_key(key), tombstone, due=Due(QUEUE, datetime.fromtimestamp(0, UTC)))
 
 
 ORIGINS = ItemPath("origins")
