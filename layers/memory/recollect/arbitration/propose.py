@@ -167,7 +167,7 @@ Changed = Callable[[Scope, Sequence[KeptMemory], datetime], None]
 """Lets the index, and what quotes them, follow the memories that changed."""
 
 
-class ApplyGiven:
+class ArbitrateAndStore:
     """A statement that is no memory of the user's yet becomes one, the loser too; the answer names them as given.
 
     Again with the same seed makes nothing twice: the seed gives the ids.

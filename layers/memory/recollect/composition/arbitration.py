@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from recollect.arbitration.arbitrate import ApplyArbitration, Arbitrate, ChoosePolicy
-from recollect.arbitration.propose import ApplyGiven, ProposeConflicts
+from recollect.arbitration.propose import ArbitrateAndStore, ProposeConflicts
 from recollect.arbitration.registry import KeepMergeRules
 from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deployment import Deployment
@@ -53,12 +53,12 @@ class ArbitrationUseCases:
         return ApplyArbitration(ReadMemories(self._parts.items), found.ledger, found.merge)
 
     @cached_property
-    def apply_given(self) -> ApplyGiven:
+    def apply_given(self) -> ArbitrateAndStore:
         """What `POST /v1/arbitrations` does with `apply`."""
         parts, memories = self._parts, self._memories
         asks = (self._contradictions.find, self.apply, memories.reproject_kept)
         read = ReadMemories(parts.items)
-        return ApplyGiven(parts.timeline, read, memories.keep, *asks, self._rules.resolved, parts.embedder)
+        return ArbitrateAndStore(parts.timeline, read, memories.keep, *asks, self._rules.resolved, parts.embedder)
 
     @cached_property
     def propose(self) -> ProposeConflicts:
