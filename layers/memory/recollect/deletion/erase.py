@@ -25,7 +25,7 @@ from recollect.deletion.tombstone_log import erasure_tombstone
 from recollect.deletion.tombstones import (
     JOB_KIND,
     Erasure,
-    Kept,
+    Exempt,
     erased_user_key,
     erasure_document,
     erasure_in,
@@ -45,9 +45,9 @@ _PAGE = 500
 _RESERVE_SECONDS = 4.0
 _TRIES = 5
 _STORE, _ELSEWHERE, _VERIFY = "store", "elsewhere", "verify"
-Reach = Callable[[Scope, Kept, datetime, RemainingSeconds], Mapping[str, int] | None]
+Reach = Callable[[Scope, Exempt, datetime, RemainingSeconds], Mapping[str, int] | None]
 """One part outside of the store: what it took away, None where its time was over before it was done."""
-Check = Callable[[Scope, Kept], int]
+Check = Callable[[Scope, Exempt], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,16 +117,16 @@ class EraseUser:
         self._write_once(of_tenant(scope.tenant), self._work(scope, erasure, now), now)
         erasure = self._known(scope.tenant, erasure_id) or erasure  # its time is that of the first try
         self._write_once(scope.user, [_entry(erasure, Actor(ActorKind.JOB, JOB_KIND))], now)
-        self._eraser_walk(scope, Kept(before=erasure_id))
+        self._eraser_walk(scope, Exempt(before=erasure_id))
 
     def _write_once(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> None:
         with suppress(VersionMismatch):  # an earlier try has done that
             self._items.write(owner, writes, now)
 
-    def _eraser_walk(self, scope: Scope, kept: Kept) -> None:
+    def _eraser_walk(self, scope: Scope, exempt: Exempt) -> None:
         after: str | None = None
         while True:
-            after = self._eraser.erase(scope.user, kept, _PAGE, after).more
+            after = self._eraser.erase(scope.user, exempt, _PAGE, after).more
             if after is None:
                 return
 
@@ -146,17 +146,17 @@ class EraseUser:
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: the store, what lies elsewhere, and reading back; the last walk is a job of its own."""
         scope = Scope(tenant, state["user_id"])
-        kept = Kept(before=state["before"])
+        exempt = Exempt(before=state["before"])
         progress = {_STORE: self._walked, _ELSEWHERE: self._reached, _VERIFY: self._verified}
-        return progress[state.get("part", _STORE)](scope, kept, dict(state), now, deadline)
+        return progress[state.get("part", _STORE)](scope, exempt, dict(state), now, deadline)
 
     def _walked(
-        self, scope: Scope, kept: Kept, state: dict[str, Any], _now: datetime, deadline: RemainingSeconds
+        self, scope: Scope, exempt: Exempt, state: dict[str, Any], _now: datetime, deadline: RemainingSeconds
     ) -> JobProgress:
         counts: Counter[str] = Counter()
         after: str | None = state.get("after")
         while True:
-            page = self._eraser.erase(scope, kept, _PAGE, after)
+            page = self._eraser.erase(scope, exempt, _PAGE, after)
             counts.update(page.counts)
             after = page.more
             if after is None:
@@ -165,20 +165,20 @@ class EraseUser:
                 return JobProgress(state={**state, "after": after}, counts=counts, share=0.2)
 
     def _reached(
-        self, scope: Scope, kept: Kept, state: dict[str, Any], now: datetime, deadline: RemainingSeconds
+        self, scope: Scope, exempt: Exempt, state: dict[str, Any], now: datetime, deadline: RemainingSeconds
     ) -> JobProgress:
         place, parts = int(state.get("place", 0)), self._again if state.get("again") else self._elsewhere
         if place == len(parts):
             return JobProgress(state={**state, "part": _VERIFY}, share=0.9)
-        counts = parts[place](scope, kept, now, deadline)
+        counts = parts[place](scope, exempt, now, deadline)
         done = {} if counts is None else {"place": place + 1}
         return JobProgress(state={**state, **done}, counts=counts or {}, share=0.5)
 
     def _verified(
-        self, scope: Scope, kept: Kept, state: dict[str, Any], now: datetime, _deadline: RemainingSeconds
+        self, scope: Scope, exempt: Exempt, state: dict[str, Any], now: datetime, _deadline: RemainingSeconds
     ) -> JobProgress:
         """Read back from every part; what is there is taken away again."""
-        left = self._eraser.left(scope, kept) + sum(check(scope, kept) for check in self._checks)
+        left = self._eraser.left(scope, exempt) + sum(check(scope, exempt) for check in self._checks)
         if left:
             rounds = int(state.get("rounds", 0)) + 1
             again = {**state, "part": _STORE, "place": 0, "rounds": rounds}
@@ -236,9 +236,9 @@ def _entry(erasure: Erasure, actor: Actor) -> ItemWrite:
     )
 
 
-def _kept(erasure: Erasure) -> Kept:
+def _kept(erasure: Erasure) -> Exempt:
     """The user's own entry of the audit, alone."""
-    return Kept(frozenset([audit_key(erasure.id, erasure.at)]))
+    return Exempt(frozenset([audit_key(erasure.id, erasure.at)]))
 
 
 class EraseDocuments:
@@ -248,13 +248,13 @@ class EraseDocuments:
         self._index = index
 
     def __call__(
-        self, scope: Scope, kept: Kept, _now: datetime, deadline: RemainingSeconds
+        self, scope: Scope, exempt: Exempt, _now: datetime, deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
         """Removes what is listed, page by page."""
         count, after = 0, None
         while True:
             page = self._index.listed(scope, _PAGE, after)
-            gone = [ref.id for ref in page.refs if not kept.keeps_record(ref.id)]
+            gone = [ref.id for ref in page.refs if not exempt.keeps_record(ref.id)]
             if gone:
                 self._index.remove(scope, gone)
             count, after = count + len(gone), page.more
@@ -263,12 +263,12 @@ class EraseDocuments:
             if deadline() < _RESERVE_SECONDS:
                 return None
 
-    def left(self, scope: Scope, kept: Kept) -> int:
+    def left(self, scope: Scope, exempt: Exempt) -> int:
         """How many documents are there."""
         count, after = 0, None
         while True:
             page = self._index.listed(scope, _PAGE, after)
-            count += sum(not kept.keeps_record(ref.id) for ref in page.refs)
+            count += sum(not exempt.keeps_record(ref.id) for ref in page.refs)
             after = page.more
             if after is None:
                 return count
@@ -291,7 +291,7 @@ class EraseArchive:
         self._indexed = indexed
 
     def __call__(
-        self, scope: Scope, _kept: Kept, _now: datetime, _deadline: RemainingSeconds
+        self, scope: Scope, _kept: Exempt, _now: datetime, _deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
         """Takes them away; of what the user has said since, segments are written again."""
         report, indexed = self._rewrite.erase(scope), self._indexed.erase(scope)
@@ -306,9 +306,9 @@ class EraseArchive:
             "archives": len(archived),
         }
 
-    def left(self, scope: Scope, kept: Kept) -> int:
+    def left(self, scope: Scope, exempt: Exempt) -> int:
         """How many records are read back that should be gone, and how many of retention's archives are there."""
-        records = self._rewrite.left(scope, kept.keeps_record) + self._indexed.left(scope, kept.keeps_record)
+        records = self._rewrite.left(scope, exempt.keeps_record) + self._indexed.left(scope, exempt.keeps_record)
         return records + len(self._archived(scope))
 
     def _archived(self, scope: Scope) -> list[str]:
@@ -322,7 +322,7 @@ class EraseCopies:
         self._copies = copies
 
     def __call__(
-        self, scope: Scope, _kept: Kept, now: datetime, deadline: RemainingSeconds
+        self, scope: Scope, _kept: Exempt, now: datetime, deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
         """Deletes them, page by page."""
         count = 0
@@ -334,7 +334,7 @@ class EraseCopies:
             if deadline() < _RESERVE_SECONDS:
                 return None
 
-    def left(self, scope: Scope, _kept: Kept) -> int:
+    def left(self, scope: Scope, _kept: Exempt) -> int:
         """Whether there are any."""
         return self._copies.left(scope)
 
@@ -347,7 +347,7 @@ class EraseFromList:
         self._timeline = timeline
 
     def __call__(
-        self, scope: Scope, _kept: Kept, now: datetime, _deadline: RemainingSeconds
+        self, scope: Scope, _kept: Exempt, now: datetime, _deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
         """Takes the user off; whoever comes meanwhile is noted again by the next projection."""
         if self._timeline.records(scope, 1, None).events:

@@ -243,7 +243,7 @@ class NoRefusal:
         return frozenset()
 
 
-class ErasedBefore:
+class TombstoneRefusal:
     """A `Refusal` by what the tables tell; each is one read."""
 
     def __init__(self, items: Items) -> None:

@@ -174,7 +174,7 @@ class ErasedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Exempt:
     """What an erasure leaves: the items named, and, where `before` is given, all that is not older than that id.
 
     Without `before` everything goes that is there; of an identity its hash stays, as a tombstone.
