@@ -41,8 +41,7 @@ from recollect.archive.segments import (
     segment_name,
     timeline_folder,
 )
-from recollect.archive.snapshot import data_folder, piece_name, vectors_name
-from recollect.archive.snapshot_store import Snapshots
+from recollect.archive.snapshot import Snapshots, data_folder, piece_name, vectors_name
 from recollect.archive.transfer import RecordLines
 from recollect.core.errors import Conflict, RecollectError, VersionMismatch
 from recollect.core.event import Event, EventRef

@@ -22,26 +22,13 @@ from hashlib import sha256
 from itertools import groupby, takewhile
 from typing import Any
 
-from recollect.archive.retention import (
-    EVERY,
-    EXPIRY_QUEUE,
-    SCHEDULE,
-    SCHEDULE_QUEUE,
-    Verdict,
-    archive_folder,
-    bound,
-    expiring_key,
-    expiring_ref,
-    expiring_write,
-    verdict,
-)
 from recollect.archive.segments import user_hash
 from recollect.core.errors import RecollectError, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, MOST_WRITES, Due, DueItem, Item, ItemKey, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, MOST_WRITES, Due, DueItem, Item, ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.core.scope import Scope
-from recollect.core.time import from_iso, iso
+from recollect.core.time import EARLIEST, from_iso, iso
 from recollect.deletion.forget_events import ForgetEvents
 from recollect.deletion.forget_memories import Order
 from recollect.jobs.job import JOB_ID, Job, JobProgress, RemainingSeconds, job_write
@@ -61,6 +48,73 @@ from recollect.timeline.bus import (
 )
 from recollect.timeline.listing import KnownUsers
 from recollect.timeline.record import to_record
+
+EXPIRY_QUEUE = "expiry"
+SCHEDULE_QUEUE = "retention"
+SCHEDULE = ItemKey(ItemPath("schedules"), "retain")
+EVERY = timedelta(days=1)
+"""How often a tenant's retention runs by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """An event is let go: by which of the rules (their position), and whether it is archived before."""
+
+    rule: int
+    archive: bool
+
+
+def verdict(rules: Sequence[RetentionRule], event: Event, importance: float, now: datetime) -> Verdict | None:
+    """What the rules say of an event: any of them suffices; None where all keep it.
+
+    `importance` is the event's, or that of its memory where a person raised it. What was saved directly as a memory is
+    never let go. It is archived where one of the rules that let it go says so.
+    """
+    if event.is_carrier:
+        return None
+    fitting = [number for number, rule in enumerate(rules) if _lets_go(rule, event, importance, now)]
+    return Verdict(fitting[0], any(rules[number].archive for number in fitting)) if fitting else None
+
+
+def bound(rules: Sequence[RetentionRule], now: datetime) -> datetime | None:
+    """The instant before which an event may be let go; None without rules. No event at or after it is looked at."""
+    return max((_oldest_kept(rule, now) for rule in rules), default=None)
+
+
+def _lets_go(rule: RetentionRule, event: Event, importance: float, now: datetime) -> bool:
+    return (
+        event.timestamp < _oldest_kept(rule, now)
+        and (rule.event_types is None or event.event_type in rule.event_types)
+        and (rule.below_importance is None or importance < rule.below_importance)
+        and not (rule.keep_keyed and event.key is not None)
+    )
+
+
+def _oldest_kept(rule: RetentionRule, now: datetime) -> datetime:
+    """An event of just this age stays."""
+    span = timedelta(days=rule.older_than_days)
+    return now - span if now - EARLIEST > span else EARLIEST
+
+
+def expiring_key(event_id: str) -> ItemKey:
+    """Where it is told that an event expires."""
+    return ItemKey(ItemPath("expiring"), event_id)
+
+
+def expiring_write(ref: EventRef, expires_at: datetime, expected: int | None) -> ItemWrite:
+    """The write that makes somebody look when it expires."""
+    return ItemWrite(expiring_key(ref.id), {"at": iso(ref.timestamp)}, expected, Due(EXPIRY_QUEUE, expires_at))
+
+
+def expiring_ref(item: Item) -> EventRef:
+    """The event that an item of `expiring` tells of."""
+    return EventRef(item.key.key, from_iso(str(item.value["at"])))
+
+
+def archive_folder(user_id: str) -> str:
+    """Where the archives of a user are: under a hash, since an object's name is no place for an id of a person."""
+    return f"archive/{user_hash(user_id)}"
+
 
 RETAIN = Actor(ActorKind.JOB, "retain")
 OUTCOME = "pruned"

@@ -23,12 +23,12 @@ from recollect.archive.snapshot import (
     PIECE_EVENTS,
     Snapshot,
     SnapshotPiece,
+    Snapshots,
     SnapshotUser,
     piece_name,
     vectors_bytes,
     vectors_in,
 )
-from recollect.archive.snapshot_store import Snapshots
 from recollect.archive.transfer import ImportMemories, ImportOrder, LineOutcome, RecordLines
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import Event

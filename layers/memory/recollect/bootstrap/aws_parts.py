@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.bootstrap.embedding import Embedding
-from recollect.bootstrap.models import Modelling
+from recollect.bootstrap.providers import Embedding, Modelling
 from recollect.core.errors import NotReady
 from recollect.ports import (
     Concurrency,

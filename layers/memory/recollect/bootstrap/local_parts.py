@@ -1,9 +1,12 @@
 """The laptop's parts: everything in one SQLite file."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
+from recollect.adapters.local import whole_store
 from recollect.adapters.local.concurrency import Inline
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
@@ -11,8 +14,10 @@ from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.timeline import SqliteTimeline
-from recollect.bootstrap.embedding import Embedding
-from recollect.bootstrap.models import Modelling
+from recollect.app import App
+from recollect.bootstrap.providers import Embedding, Modelling
+from recollect.core.errors import InvalidInput, NotReady
+from recollect.deletion.tombstone_log import seconds_from_now
 from recollect.ports import (
     Concurrency,
     Embedder,
@@ -131,3 +136,61 @@ class LocalParts:
         """Closes the database."""
         if "_database" in self.__dict__:
             self._database.close()
+
+
+_LONGEST_SECONDS = 24 * 3600.0
+
+
+def back_up_store(settings: Settings, folder: Path) -> None:
+    """Copies file and archive into a folder that has none, while everything goes on.
+
+    The file first, so that the deletions that were copied are never older than it. Raises Conflict, NotFound.
+    """
+    _refuse_aws(settings)
+    whole_store.refuse_taken(folder)
+    file = settings.home / FILE_NAME
+    if not file.is_file():
+        raise InvalidInput(f"{settings.home} has no {FILE_NAME}")
+    with whole_store.aside_in(folder) as aside:
+        database = Database(file)
+        try:
+            whole_store.copy_database(database, aside / FILE_NAME)
+        finally:
+            database.close()
+        whole_store.copy_archive(settings.home / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
+        whole_store.show_archive(aside, folder)
+        whole_store.show_database(aside, folder)
+
+
+def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[str]:
+    """Puts a copy where no store is: how many deletions were applied to it, by kind.
+
+    An archive that is there stays. Raises NotFound, Conflict, StoredDataError for a file that is none of ours or of a
+    newer release, NotReady where deletions could not be applied: then no file was put there.
+    """
+    _refuse_aws(settings)
+    whole_store.refuse_taken(settings.home)
+    with whole_store.aside_in(settings.home) as aside:
+        whole_store.copy_file(folder / FILE_NAME, aside / FILE_NAME)
+        if not (settings.home / whole_store.ARCHIVE).exists():
+            whole_store.copy_archive(folder / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
+        whole_store.show_archive(aside, settings.home)
+        counts = _forgotten_again(settings, aside / FILE_NAME, now)
+        whole_store.show_database(aside, settings.home)
+    return counts
+
+
+def _forgotten_again(settings: Settings, file: Path, now: datetime) -> Counter[str]:
+    app = App(settings, LocalParts(settings, file))
+    try:
+        counts = app.deletion.apply_tombstones(now, seconds_from_now(_LONGEST_SECONDS))
+        if not app.deletion.apply_tombstones.check().ready:
+            raise NotReady("deletions are left that could not be applied; nothing was restored")
+    finally:
+        app.parts.close()
+    return counts
+
+
+def _refuse_aws(settings: Settings) -> None:
+    if settings.engines != "local":
+        raise InvalidInput("only a laptop's store is one file; on AWS see docs/operations.md")

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.archive.compact import RewriteSegments
-from recollect.archive.retention import archive_folder
+from recollect.archive.retain import archive_folder
 from recollect.core.errors import NotFound, OutOfTime, VersionMismatch
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, ItemWrite, of_tenant

@@ -9,9 +9,8 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from recollect.core.errors import InvalidInput
-from recollect.importing.drafts import PlacedDraft, drafts_of
 from recollect.importing.reading import json_objects
-from recollect.importing.turns import BadEntry, Place, Turn, role_of_speaker
+from recollect.importing.turns import BadEntry, Place, PlacedDraft, Turn, drafts_of, role_of_speaker
 from recollect.retrieval.evaluation import ALL, GoldQuestion, Needs, TalkQuestion
 
 

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from recollect.core.event import Role
+from recollect.timeline.record import EventDraft
 
 _ASSISTANTS = frozenset({
     "ai", "ai assistant", "assistant", "bot", "chatbot", "chatgpt", "claude", "copilot", "gemini", "gpt", "gpt-4",
@@ -83,3 +85,93 @@ def stable_id(*parts: str | int | None) -> str:
     taken for this one.
     """
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_LENGTH]
+
+
+WITHOUT_DATE = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of a turn whose export gives none: before everything dated, and the same in every import."""
+
+LONGEST_CONTENT_BYTES = 64 * 1024
+LONGEST_ID = 128
+LONGEST_SOURCE_ID = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedDraft:
+    """An event to store, the conversation it belongs to, and where it stood."""
+
+    place: Place
+    conversation_id: str
+    draft: EventDraft
+
+
+Draftable: TypeAlias = PlacedDraft | LeftOut | BadEntry
+
+
+@dataclass(slots=True)
+class Dating:
+    """Gives undated turns a time: that of the turn before it in its conversation, else `at`. Counts the latter."""
+
+    at: datetime = WITHOUT_DATE
+    undated: int = 0
+
+    def __call__(self, entries: Entries) -> Entries:
+        """The same entries, each turn with a time. Equal times keep their order by the ids of the events."""
+        last: dict[str, datetime] = {}
+        for entry in entries:
+            yield self._dated(entry, last) if isinstance(entry, Turn) else entry
+
+    def _dated(self, turn: Turn, last: dict[str, datetime]) -> Turn:
+        if turn.timestamp is not None:
+            last[turn.conversation_id] = turn.timestamp
+            return turn
+        self.undated += turn.conversation_id not in last
+        return replace(turn, timestamp=last.get(turn.conversation_id, self.at))
+
+
+def drafts_of(entries: Iterable[Entry]) -> Iterator[Draftable]:
+    """A draft for each turn; a turn that breaks a limit becomes a bad entry."""
+    return (_draft(entry) if isinstance(entry, Turn) else entry for entry in entries)
+
+
+def _draft(turn: Turn) -> PlacedDraft | BadEntry:
+    fault = _fault(turn)
+    if fault:
+        return BadEntry(turn.place, fault)
+    draft = EventDraft(
+        content=turn.content,
+        role=turn.role,
+        speaker=turn.speaker,
+        timestamp=turn.timestamp,
+        metadata={"source_id": turn.source_id},
+    )
+    return PlacedDraft(turn.place, turn.conversation_id, draft)
+
+
+def _fault(turn: Turn) -> str | None:
+    if not all(map(_is_unicode, (turn.content, turn.conversation_id, turn.speaker or "", turn.source_id))):
+        return "holds half of a surrogate pair"
+    if not turn.content.strip():
+        return "the text is empty"
+    if len(turn.content.encode()) > LONGEST_CONTENT_BYTES:
+        return f"the text is longer than {LONGEST_CONTENT_BYTES // 1024} KiB"
+    if not is_id(turn.conversation_id):
+        return "the conversation is no id: 1 to 128 characters, no control characters"
+    if turn.speaker is not None and not is_id(turn.speaker):
+        return "the speaker's name has more than 128 characters, or control characters"
+    if len(turn.source_id) > LONGEST_SOURCE_ID:
+        return f"the turn's id is longer than {LONGEST_SOURCE_ID} characters"
+    return None
+
+
+def is_id(text: str) -> bool:
+    """Whether a client may choose this id (api.md, *Ids*)."""
+    fits = 1 <= len(text) <= LONGEST_ID and text not in (".", "..")
+    return fits and _is_unicode(text) and not any(unicodedata.category(character) == "Cc" for character in text)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

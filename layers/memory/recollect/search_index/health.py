@@ -25,8 +25,7 @@ from recollect.ports import Publisher, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import NominationRequest
 from recollect.rules.groups import Rules
-from recollect.search_index.generations import IndexStates
-from recollect.search_index.state import INCOMPLETE, LOST, NOT_WARM, OTHER_GENERATION, UNFINISHED
+from recollect.search_index.state import INCOMPLETE, LOST, NOT_WARM, OTHER_GENERATION, UNFINISHED, IndexStates
 from recollect.timeline.bus import semantic_warning
 from recollect.timeline.listing import KnownUsers
 

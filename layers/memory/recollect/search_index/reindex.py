@@ -32,11 +32,10 @@ from recollect.jobs.run import JobOrder, Jobs
 from recollect.memories.reading import ReadMemories
 from recollect.memories.representation import indexed
 from recollect.ports import Items, Projections, SearchIndex, Timeline
-from recollect.search_index.generations import IndexStates
 from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
 from recollect.search_index.page import KeptVector, words_hash
 from recollect.search_index.rebuild import IndexSnapshots
-from recollect.search_index.state import NO_GENERATION, IndexState
+from recollect.search_index.state import NO_GENERATION, IndexState, IndexStates
 from recollect.timeline.listing import KnownUsers
 
 FROM = "from"
