@@ -1,11 +1,11 @@
-"""Which index a tenant's records are found in: a pointer, kept as one item of the tenant.
+"""Which index a tenant's records are in: a pointer, stored as one item of the tenant (A-33 to A-37).
 
 | collection     | owner  | key     | item                                                                       |
 |----------------|--------|---------|----------------------------------------------------------------------------|
 | `search_index` | tenant | `state` | `IndexState`; always due in the queue `search_index`: so all can be listed |
 
-An index is built beside the one in use, and the pointer is moved when it is whole: one conditional write. Meanwhile
-writes go to both, and reads to the one in use.
+A new index is built beside the one in use, and one conditional write moves the pointer once it is complete. Meanwhile
+writes go to both, reads to the one in use. An index with another embedder's vectors is searched by words alone.
 """
 
 import time
@@ -17,6 +17,7 @@ from typing import Any
 
 from recollect.core.errors import RecollectError, StoredDataError, VersionMismatch
 from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.ports import IndexFailure, Items, SearchIndex
 from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
@@ -30,14 +31,16 @@ NOT_WARM = frozenset({OTHER_GENERATION, LOST})
 """Why searches do not find all that they should: the index is not ready (A-35)."""
 
 _ALWAYS_DUE = datetime(2000, 1, 1, tzinfo=UTC)
+_PAGE = 100
+_MOST_CACHED = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexState:
-    """`generation` is in use; `building` is the one that is being built, the same where it is made anew in place.
+    """`generation` is in use; `building` is being built, the same where it is rebuilt in place.
 
-    `identity` is that of the index in use as it was last known to be whole (`SearchIndex.identity`; A-34). `incomplete`
-    names generations to which documents were written without vectors, where their model was missing.
+    `identity` is that of the index in use when it was last complete (`SearchIndex.identity`; A-34). `incomplete` names
+    generations to which documents were written without vectors, because their model was missing.
     """
 
     generation: str
@@ -52,7 +55,7 @@ class IndexState:
         return tuple(dict.fromkeys(one for one in both if one is not None))
 
     def lags(self, generation: str, identity: str) -> str | None:
-        """Why it must be built for this generation: a word of ours; None where it is whole."""
+        """The reason to rebuild for this generation, one of the constants above; None where it is complete."""
         if self.generation != generation:
             return OTHER_GENERATION
         if self.identity != identity:
@@ -66,11 +69,11 @@ class IndexState:
         return replace(self, incomplete=tuple(sorted({*self.incomplete, *generations})))
 
     def begun(self, generation: str) -> "IndexState":
-        """While this generation is being built: what it lacks from now on is noted anew."""
+        """With this generation being built; documents that lack vectors are noted from the start again."""
         return replace(self, building=generation, incomplete=tuple(g for g in self.incomplete if g != generation))
 
     def switched(self, generation: str, identity: str) -> "IndexState":
-        """With this generation in use; what it came to lack while it was built is still noted."""
+        """With this generation in use; documents written without vectors during the build stay noted."""
         lacking = (generation,) if generation in self.incomplete else ()
         return IndexState(generation=generation, identity=identity, incomplete=lacking)
 
@@ -92,7 +95,7 @@ def state_in(item: Item) -> IndexState:
 
 
 def state_write(state: IndexState, expected: int) -> ItemWrite:
-    """The write that makes it so, on the condition that the item has this version."""
+    """The conditional write of the state, on the item's version `expected`."""
     value: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "generation": state.generation,
@@ -103,21 +106,16 @@ def state_write(state: IndexState, expected: int) -> ItemWrite:
     return ItemWrite(STATE, value, expected, Due(QUEUE, _ALWAYS_DUE))
 
 
-_TRIES = 5
-_PAGE = 100
-_MOST_KEPT = 10_000
-
-
 @dataclass(frozen=True, slots=True)
 class KeptState:
-    """A state with the version of its item, ABSENT for none yet."""
+    """A state with its item's version, ABSENT where no item exists."""
 
     state: IndexState
     version: int
 
 
 class IndexStates:
-    """`kept_seconds` is how long another process's change may go unnoticed: a rebuild waits for that long."""
+    """Reads and changes the pointers; another process's change is read `kept_seconds` late: a rebuild waits as long."""
 
     def __init__(
         self, items: Items, index: SearchIndex, clock: Callable[[], datetime], kept_seconds: float = 0.0
@@ -129,7 +127,7 @@ class IndexStates:
         self.kept_seconds = kept_seconds
 
     def kept(self, tenant: str) -> IndexState:
-        """As it is, or was `kept_seconds` ago; without one the index of this process's embedder is in use."""
+        """The state, at most `kept_seconds` old; without one the index of this process's embedder is in use."""
         read_at, found = self._kept.get(tenant, (0.0, None))
         if found is None or time.monotonic() - read_at >= self.kept_seconds:
             found = self.read(tenant)
@@ -138,12 +136,12 @@ class IndexStates:
         return found.state
 
     def _keep(self, tenant: str, found: KeptState) -> None:
-        if len(self._kept) >= _MOST_KEPT:
+        if len(self._kept) >= _MOST_CACHED:
             self._kept.clear()
         self._kept[tenant] = time.monotonic(), found
 
     def entered(self, tenant: str) -> IndexState:
-        """The same for a writer: the first one of a tenant notes which index it is."""
+        """The same for a writer: the first write of a tenant stores which index it uses."""
         if tenant not in self._kept:
             found = self.read(tenant)
             if found.version == ABSENT:
@@ -151,34 +149,32 @@ class IndexStates:
         return self.kept(tenant)
 
     def read(self, tenant: str) -> KeptState:
-        """As it is now."""
+        """The current state."""
         item = self._items.get(of_tenant(tenant), [STATE]).get(STATE)
         if item is None:
             return KeptState(IndexState(generation=self._index.generation, identity=""), ABSENT)
         return KeptState(state_in(item), item.version)
 
     def change(self, tenant: str, change: Callable[[IndexState], IndexState]) -> IndexState:
-        """Writes the changed state unless it is the same. Raises VersionMismatch where others write all the time."""
-        for _ in range(_TRIES):
+        """Writes the changed state unless it is equal. Raises Conflict."""
+
+        def write() -> IndexState:
             found = self.read(tenant)
             changed = change(found.state)
-            if changed == found.state and found.version != ABSENT:
-                return changed
-            try:
+            if changed != found.state or found.version == ABSENT:
                 self._items.write(of_tenant(tenant), [state_write(changed, found.version)], self._clock())
-            except VersionMismatch:
-                continue
-            self._kept.pop(tenant, None)
+                self._kept.pop(tenant, None)
             return changed
-        raise VersionMismatch("the index's state changes all the time")
+
+        return retry_on_conflict(write, "the state of the index")
 
     def lacking(self, tenant: str, generations: Collection[str]) -> None:
-        """Notes that documents without vectors were written to these, which have vectors."""
+        """Notes that documents without vectors were written to these generations."""
         if not set(generations) <= set(self.kept(tenant).incomplete):
             self.change(tenant, lambda state: state.lacking(generations))
 
     def all(self) -> Iterator[tuple[str, IndexState]]:
-        """Every tenant's; one that was written some seconds ago may be missing."""
+        """Every tenant's state; one written in the last seconds may be missing."""
         after: str | None = None
         while True:
             page = self._items.due(QUEUE, self._clock(), _PAGE, after)
@@ -192,18 +188,16 @@ class IndexStates:
 
     def _note(self, tenant: str) -> None:
         first = IndexState(generation=self._index.generation, identity=self._index.identity())
-        try:
+        with suppress(VersionMismatch):  # another process has noted it
             self._items.write(of_tenant(tenant), [state_write(first, ABSENT)], self._clock())
-        except VersionMismatch:
-            return
 
 
 Watch = Callable[[Mapping[str, int], float], None]
-"""Told of each write: the documents by tenant, and the seconds it took."""
+"""Called after each write with the number of documents by tenant and the seconds it took."""
 
 
 class IndexInUse:
-    """See `ports.SearchIndex`; `index` is that of this process's embedder."""
+    """A `SearchIndex` of every tenant's index in use; `index` is that of this process's embedder."""
 
     def __init__(self, index: SearchIndex, states: IndexStates, watch: Watch | None = None) -> None:
         self._index = index
@@ -213,7 +207,7 @@ class IndexInUse:
 
     @property
     def generation(self) -> str:
-        """This process's embedder's."""
+        """The generation of this process's embedder."""
         return self._index.generation
 
     def holds_vectors(self, tenant: str) -> bool:
@@ -227,7 +221,7 @@ class IndexInUse:
         return self._others[generation]
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
-        """Into every index that the documents' tenants use or build; one failure for a document, wherever it was."""
+        """Writes to every index that the documents' tenants use or build; at most one failure per document."""
         began = time.monotonic()
         by_tenant: dict[str, list[IndexDocument]] = {}
         for document in documents:
@@ -246,13 +240,13 @@ class IndexInUse:
         return list(failures.values())
 
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
-        """From every index that the tenant uses or builds."""
+        """Removes from every index that the tenant uses or builds."""
         generations = self._states.kept(scope.tenant).generations
         failures = [f for g in generations for f in self._at(g).remove(scope, event_ids, shown=shown)]
         return list({failure.event_id: failure for failure in failures}.values())
 
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
-        """From the index in use; by words alone where its vectors are another embedder's."""
+        """Searches the index in use; by words alone where its vectors are another embedder's."""
         generation = self._readable(scope.tenant).generation
         if generation == self.generation:
             return self._index.nominate(scope, request)
@@ -260,11 +254,11 @@ class IndexInUse:
         return replace(found, hits=tuple(replace(hit, vector=None) for hit in found.hits))
 
     def count(self, owner: Scope) -> IndexCount:
-        """Of the index in use."""
+        """Counts in the index in use."""
         return self._at(self._readable(owner.tenant).generation).count(owner)
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        """Of the index in use."""
+        """Lists the index in use."""
         return self._at(self._readable(scope.tenant).generation).listed(scope, limit, after)
 
     def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
@@ -287,13 +281,13 @@ class IndexInUse:
         return self._index if generation == self.generation else self.of(generation)
 
     def _readable(self, tenant: str) -> IndexState:
-        """A search goes on where the pointer cannot be read: with this process's own index."""
+        """Where the pointer cannot be read, a search uses this process's own index."""
         with suppress(RecollectError):
             return self._states.kept(tenant)
         return IndexState(generation=self.generation, identity="")
 
     def _written(self, tenant: str, documents: Sequence[IndexDocument]) -> tuple[str, ...]:
-        """The generations; those that get documents without vectors by this write are noted before it."""
+        """The generations to write to; notes those that get documents without vectors before the write."""
         state = self._states.entered(tenant)
         by_words = [g for g in state.generations if g not in (self.generation, NO_GENERATION)]
         if by_words and not all(document.is_private for document in documents):
