@@ -1,4 +1,4 @@
-"""What an export is read as: turns, entries that are no turns, lines that cannot be read; whose each turn is."""
+"""The entries of an export, the role of each turn, and the events made of them."""
 
 import hashlib
 import json
@@ -11,6 +11,13 @@ from typing import TypeAlias
 from recollect.core.event import Role
 from recollect.timeline.record import EventDraft
 
+WITHOUT_DATE = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of a turn whose export gives none: before everything dated, and the same in every import."""
+
+LONGEST_CONTENT_BYTES = 64 * 1024
+LONGEST_ID = 128
+LONGEST_SOURCE_ID = 1024
+
 _ASSISTANTS = frozenset({
     "ai", "ai assistant", "assistant", "bot", "chatbot", "chatgpt", "claude", "copilot", "gemini", "gpt", "gpt-4",
     "llm", "meta ai", "model",
@@ -22,7 +29,7 @@ _LENGTH = 32
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an entry stands: words for a person (`line 17`), and how many bytes of the file end with it."""
+    """The position of an entry: words for a person (`line 17`), and the bytes of the file up to its end."""
 
     label: str
     offset_bytes: int
@@ -30,9 +37,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One thing said. `timestamp` None: the export does not say when.
+    """One message. `timestamp` None: the export has no time.
 
-    `source_id` is unique in the conversation and the same whenever the export is read.
+    `source_id` is unique in the conversation, and the same in every import of the export.
     """
 
     place: Place
@@ -46,14 +53,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An entry that is no turn: a system line, a tool's output, an image without words."""
+    """An entry without a turn: a system line, a tool's output, an image without words."""
 
     place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class BadEntry:
-    """An entry that cannot be read, and why; `reason` holds nothing of the content."""
+    """An entry that cannot be read; `reason` has no content of it."""
 
     place: Place
     reason: str
@@ -64,12 +71,12 @@ Entries: TypeAlias = Iterator[Entry]
 
 
 def role_of_speaker(speaker: str | None) -> Role:
-    """The role by the speaker's name, where the export gives none: a person's unless it is an assistant's."""
+    """The role of a speaker's name, where the export gives none: user, unless it is an assistant's name."""
     return Role.BOT if speaker is not None and speaker.strip().casefold() in _ASSISTANTS else Role.USER
 
 
 def role_of_name(role: str) -> Role | None:
-    """The role of a role's name; None where nobody speaks in it (system, tool). Raises KeyError for an unknown one."""
+    """The role of a role's name; None for system and tools. Raises KeyError for an unknown one."""
     name = role.strip().casefold()
     if name in _NOBODY:
         return None
@@ -79,25 +86,16 @@ def role_of_name(role: str) -> Role | None:
 
 
 def stable_id(*parts: str | int | None) -> str:
-    """32 hex digits of what identifies the turn: its conversation, its position, who said what.
+    """32 hex digits that identify a turn: its conversation, its position, its speaker and text.
 
-    The content is in it, so that another turn at the same position of a conversation of the same name is not
-    taken for this one.
+    The content is part of it, so that another turn at the same position of a conversation of the same name differs.
     """
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_LENGTH]
 
 
-WITHOUT_DATE = datetime(1970, 1, 1, tzinfo=UTC)
-"""The time of a turn whose export gives none: before everything dated, and the same in every import."""
-
-LONGEST_CONTENT_BYTES = 64 * 1024
-LONGEST_ID = 128
-LONGEST_SOURCE_ID = 1024
-
-
 @dataclass(frozen=True, slots=True)
 class PlacedDraft:
-    """An event to store, the conversation it belongs to, and where it stood."""
+    """An event to store, its conversation, and its place in the export."""
 
     place: Place
     conversation_id: str
@@ -109,7 +107,7 @@ Draftable: TypeAlias = PlacedDraft | LeftOut | BadEntry
 
 @dataclass(slots=True)
 class Dating:
-    """Gives undated turns a time: that of the turn before it in its conversation, else `at`. Counts the latter."""
+    """Gives undated turns the time of the turn before them in their conversation, else `at`; counts the latter."""
 
     at: datetime = WITHOUT_DATE
     undated: int = 0
@@ -129,7 +127,7 @@ class Dating:
 
 
 def drafts_of(entries: Iterable[Entry]) -> Iterator[Draftable]:
-    """A draft for each turn; a turn that breaks a limit becomes a bad entry."""
+    """A draft for each turn; a turn that exceeds a limit becomes a bad entry."""
     return (_draft(entry) if isinstance(entry, Turn) else entry for entry in entries)
 
 
