@@ -1,4 +1,4 @@
-"""The composition root: the only place that chooses adapters."""
+"""The composition root: the only place that chooses adapters, and reads the rules of a deployment."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ FILE, PARAMETER = "RECOLLECT_RULES", "RECOLLECT_RULES_PARAMETER"
 
 
 def open_app(settings: Settings | None = None) -> App:
-    """The app that the settings name; without settings those of the environment. Raises ConfigurationError."""
+    """The app of these settings; without settings those of the environment. Raises ConfigurationError."""
     chosen = settings or Settings.from_environment(os.environ)
     return App(chosen, _parts(chosen), deployment_rules(chosen))
 
@@ -32,9 +32,10 @@ def _parts(settings: Settings) -> Parts:
 
 
 def deployment_rules(settings: Settings) -> Rules:
-    """The rules that the settings name. Raises ConfigurationError, with the variable and every path that is wrong.
+    """The default rules with the settings' file or parameter merged over them, read once at start.
 
-    Raises Unavailable or Throttled where the parameter cannot be read now.
+    Raises ConfigurationError, with the variable and every path that is wrong, and Unavailable or Throttled where the
+    parameter cannot be read now.
     """
     if settings.rules is not None:
         return _checked(FILE, _file_text(settings.rules))

@@ -1,4 +1,8 @@
-"""The laptop's parts: everything in one SQLite file."""
+"""The parts of a laptop, everything in one SQLite file, and the backup of that file as a whole.
+
+Deletions that are newer than a backup are applied to the restored file before anybody can read it (P-22): from the
+archive in place, else from the one in the backup.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -36,9 +40,11 @@ from recollect.search_index.health import PartState
 from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
 
+_LONGEST_SECONDS = 24 * 3600.0
+
 
 class LocalParts:
-    """SQLite in RECOLLECT_HOME; `file` is another database, with all else as in that folder."""
+    """SQLite in RECOLLECT_HOME; `file` is another database, with everything else in that folder."""
 
     def __init__(self, settings: Settings, file: Path | None = None) -> None:
         self._settings = settings
@@ -109,7 +115,7 @@ class LocalParts:
         return FolderSnapshots(self._settings.home / "archive")
 
     def embedding_generation(self) -> str | None:
-        """None without the model: then nothing of this process is embedded."""
+        """None without the model: then this process embeds nothing."""
         return self.embedder.generation if self.embedder else None
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
@@ -127,7 +133,7 @@ class LocalParts:
         return PartState(True, f"SQLite, {self._settings.home}", waiting)
 
     def create(self) -> list[str]:
-        """Opening the database makes it."""
+        """Opens the database, which creates it; answers what is new."""
         existed = self._file.exists()
         self.index.check()
         return [] if existed else ["database"]
@@ -138,13 +144,10 @@ class LocalParts:
             self._database.close()
 
 
-_LONGEST_SECONDS = 24 * 3600.0
-
-
 def back_up_store(settings: Settings, folder: Path) -> None:
-    """Copies file and archive into a folder that has none, while everything goes on.
+    """Copies file and archive into a folder that has no store, while reads and writes go on.
 
-    The file first, so that the deletions that were copied are never older than it. Raises Conflict, NotFound.
+    The file first, so that the copied deletions are never older than it. Raises Conflict, NotFound.
     """
     _refuse_aws(settings)
     whole_store.refuse_taken(folder)
@@ -163,10 +166,10 @@ def back_up_store(settings: Settings, folder: Path) -> None:
 
 
 def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[str]:
-    """Puts a copy where no store is: how many deletions were applied to it, by kind.
+    """Copies a backup to where no store is; answers the number of deletions applied to it, by kind.
 
-    An archive that is there stays. Raises NotFound, Conflict, StoredDataError for a file that is none of ours or of a
-    newer release, NotReady where deletions could not be applied: then no file was put there.
+    An existing archive stays. Raises NotFound, Conflict, StoredDataError for a foreign file or one of a newer release,
+    and NotReady where deletions could not be applied: then no file was restored.
     """
     _refuse_aws(settings)
     whole_store.refuse_taken(settings.home)
@@ -175,12 +178,12 @@ def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[st
         if not (settings.home / whole_store.ARCHIVE).exists():
             whole_store.copy_archive(folder / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
         whole_store.show_archive(aside, settings.home)
-        counts = _forgotten_again(settings, aside / FILE_NAME, now)
+        counts = _apply_tombstones(settings, aside / FILE_NAME, now)
         whole_store.show_database(aside, settings.home)
     return counts
 
 
-def _forgotten_again(settings: Settings, file: Path, now: datetime) -> Counter[str]:
+def _apply_tombstones(settings: Settings, file: Path, now: datetime) -> Counter[str]:
     app = App(settings, LocalParts(settings, file))
     try:
         counts = app.deletion.apply_tombstones(now, seconds_from_now(_LONGEST_SECONDS))

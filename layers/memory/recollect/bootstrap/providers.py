@@ -1,4 +1,4 @@
-"""Which embedder a deployment has, and why it has none where it has none."""
+"""The embedder, the language model and the web search that a deployment has configured."""
 
 import os
 from functools import cached_property
@@ -12,10 +12,13 @@ from recollect.search_index.health import PartState
 from recollect.settings import Settings
 
 LAYER_MODELS = Path("/opt/recollect-models")
+_LEAST_SECONDS_IN_PROCESS = 0.2
+_LEAST_SECONDS_REMOTE = 5.0
+_CONNECT_SECONDS = 2.0
 
 
 def model_folder(settings: Settings) -> Path:
-    """Where the in-process model is, or should be built: the folder that is set, a layer's, or the user's cache."""
+    """The folder of the in-process model: the configured one, a layer's, or the user's cache; it may not exist."""
     if settings.model_folder:
         return Path(settings.model_folder)
     layer = LAYER_MODELS / GENERATION
@@ -24,17 +27,14 @@ def model_folder(settings: Settings) -> Path:
 
 
 class Embedding:
-    """The embedder that is set, and why there is none where there is none.
-
-    Without a model the rest goes on, by words alone, and readiness says so: it never pretends.
-    """
+    """The configured embedder. Where its model is missing, search is by words alone, and readiness reports it."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     @cached_property
     def outcome(self) -> Embedder | NotReady | None:
-        """The embedder; what is missing for it; or None where `none` is set."""
+        """The embedder; NotReady where its model is missing; None where `none` is configured."""
         try:
             return _embedder(self._settings)
         except NotReady as error:
@@ -47,13 +47,13 @@ class Embedding:
 
     @property
     def generation(self) -> str | None:
-        """Of the vectors that this deployment makes, also where this process has no model; None where it makes none."""
+        """The generation of this deployment's vectors, also in a process without the model; None where it has none."""
         if self._settings.embedder == "e5" and not self._settings.model_folder:
             return pooled_generation(GENERATION)
         return self.embedder.generation if self.embedder else None
 
     def check(self) -> PartState:
-        """Ready with its generation's name, or with a word that search is by words alone."""
+        """Ready with the generation's name, or with a note that search is by words alone. Raises NotReady."""
         if isinstance(self.outcome, NotReady):
             raise self.outcome
         if self.outcome is None:
@@ -108,25 +108,21 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
 if TYPE_CHECKING:
     from recollect.adapters.models.resilient import ResilientModel
 
-_LEAST_SECONDS_IN_PROCESS = 0.2
-_LEAST_SECONDS_REMOTE = 5.0
-_CONNECT_SECONDS = 2.0
-
 
 class Modelling:
-    """The providers that are set, in their order, each made when first asked for."""
+    """The configured model providers, in their order, each made on first use."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     @cached_property
     def model(self) -> Model:
-        """The provider without a model as it is; every other one with retries, breaker and those after it (K-78)."""
+        """The extractive provider alone as it is; others with retries, breaker and fallbacks (K-78)."""
         return self._extractive if self._settings.model == ("extractive",) else self._resilient
 
     @cached_property
     def web_search(self) -> WebSearch | None:
-        """The web search that is set (K-81); None where it is off."""
+        """The configured web search (K-81); None where it is off."""
         if self._settings.web_search == "off":
             return None
         from recollect.adapters.web_search.duckduckgo import DuckDuckGo
@@ -134,7 +130,7 @@ class Modelling:
         return DuckDuckGo(self._settings.web_search_url)
 
     def check(self) -> PartState:
-        """Always ready, and asks nobody: without a model memory goes on. Tells which providers are left alone now."""
+        """Always ready, without a call: memory works without a model. Reports providers whose breaker is open."""
         made = self.__dict__.get("_resilient")
         return PartState(True, made.state if made else ", ".join(map(self._name_of, self._settings.model)))
 
@@ -186,7 +182,7 @@ class Modelling:
         return BedrockConverse(boto3.client("bedrock-runtime", config=config), self._settings.bedrock_model)
 
     def _name_of(self, provider: str) -> str:
-        """As the provider will call itself, without making it."""
+        """The provider's own name, without making it."""
         named = {"openai": self._settings.openai_model, "bedrock": self._settings.bedrock_model}
         return f"{provider}:{named[provider]}" if provider in named else provider
 
