@@ -46,8 +46,7 @@ def running_out() -> Callable[[], float]:
 
 
 def test_it_stops_between_pages_and_goes_on(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.archive.retain._RECORDS", 2)
-    monkeypatch.setattr("recollect.archive.retain._USERS", 2)
+    monkeypatch.setattr("recollect.archive.retain._PAGE", 2)
     keeping.rules({"older_than_days": 30})
     fill(keeping)
     keeping.memory.project()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.archive.retention import (
+from recollect.archive.retain import (
     EXPIRY_QUEUE,
     Verdict,
     archive_folder,

@@ -7,7 +7,7 @@ import pytest
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.pooled import pooled
-from recollect.bootstrap.embedding import Embedding, model_folder
+from recollect.bootstrap.providers import Embedding, model_folder
 from recollect.core.errors import ConfigurationError
 from recollect.settings import Settings
 

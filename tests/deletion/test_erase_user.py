@@ -16,7 +16,7 @@ from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.deletion.erase import ErasureReport
 from recollect.deletion.reject import Rejecting
-from recollect.deletion.tombstones import ErasedPage, Kept
+from recollect.deletion.tombstones import ErasedPage, Exempt
 from recollect.memories.audit import AUDIT, Action, Actor, ActorKind, audit_entry
 from recollect.memories.memory import MemoryDraft
 from recollect.ports import Eraser
@@ -162,11 +162,11 @@ class Slow:
     def __init__(self, eraser: Eraser) -> None:
         self._eraser = eraser
 
-    def erase(self, scope: Scope, kept: Kept, _limit: int, after: str | None) -> ErasedPage:
-        return self._eraser.erase(scope, kept, 1, after)
+    def erase(self, scope: Scope, exempt: Exempt, _limit: int, after: str | None) -> ErasedPage:
+        return self._eraser.erase(scope, exempt, 1, after)
 
-    def left(self, scope: Scope, kept: Kept) -> int:
-        return self._eraser.left(scope, kept)
+    def left(self, scope: Scope, exempt: Exempt) -> int:
+        return self._eraser.left(scope, exempt)
 
 
 def test_one_that_takes_too_long_says_so_and_goes_on(memory: Memory) -> None:

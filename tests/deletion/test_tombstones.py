@@ -16,7 +16,7 @@ from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.deletion.forget_memories import Order
 from recollect.deletion.reject import Rejecting
-from recollect.deletion.tombstone_log import KnownTombstones, seconds_from_now, tombstone_name
+from recollect.deletion.tombstone_log import AppliedTombstones, seconds_from_now, tombstone_name
 from recollect.deletion.tombstones import deleted_key
 from recollect.memories.audit import Actor, ActorKind
 from recollect.timeline.record import EventDraft
@@ -209,7 +209,7 @@ def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_are_known_in_any_order(passed: Sequence[int], last: int, beyond: list[int]) -> None:
-    known = KnownTombstones()
+    known = AppliedTombstones()
     for number in passed:
         known = known.with_one(number)
     assert (known.last, sorted(known.beyond)) == (last, beyond)

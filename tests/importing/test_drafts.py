@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from recollect.core.event import Role
-from recollect.importing.drafts import WITHOUT_DATE, Dating, PlacedDraft, drafts_of, is_id
-from recollect.importing.turns import BadEntry, Place, Turn
+from recollect.importing.turns import WITHOUT_DATE, BadEntry, Dating, Place, PlacedDraft, Turn, drafts_of, is_id
 
 SAID = datetime(2024, 5, 1, 9, tzinfo=UTC)
 

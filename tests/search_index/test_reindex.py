@@ -68,7 +68,7 @@ def test_until_the_switch_the_new_process_searches_by_words_and_says_so(memory: 
 
 @pytest.mark.spec("A-33")
 def test_reads_and_writes_go_on_at_every_step(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reindex, "_RECORDS", 2)
+    monkeypatch.setattr(reindex, "PAGE", 2)
     memory.add(*(f"remark number{n} of anna" for n in range(7)))
     memory.add(*(f"remark number{n} of ben" for n in range(3)), scope=BEN)
     memory.project()
@@ -93,7 +93,7 @@ def test_reads_and_writes_go_on_at_every_step(memory: Memory, monkeypatch: pytes
 
 
 def test_what_is_deleted_while_it_is_built_is_in_neither(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reindex, "_RECORDS", 1)
+    monkeypatch.setattr(reindex, "PAGE", 1)
     memory.add(*TEXTS)
     memory.project()
     other = with_embedder(memory, OtherEmbedder())

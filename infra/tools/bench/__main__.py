@@ -37,7 +37,7 @@ from recollect.adapters.embedders.building.build import build_model
 from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.pooled import PooledEmbedder, pooled
-from recollect.bootstrap.embedding import model_folder
+from recollect.bootstrap.providers import model_folder
 from recollect.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]

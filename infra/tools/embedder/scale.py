@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bootstrap.embedding import Embedding
+from recollect.bootstrap.providers import Embedding
 from recollect.core.vectors import TextKind
 from recollect.entrypoints.cli.opening import settings_of_environment
 from recollect.importing.gold_data import Talk, read_talks

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollect.composition.timeline import TimelineUseCases
     from recollect.contradictions.judge import RelationJudge
     from recollect.core.scope import Scope
-    from recollect.deletion.suppression import ValueMarks
+    from recollect.deletion.suppression import SuppressionCheck
     from recollect.intent.retrieve import RetrieveByIntent
     from recollect.jobs.job import JobKind
     from recollect.jobs.run import Jobs, RunJobs
@@ -233,7 +233,7 @@ class App:
         rules = self.rules
         return self.parts.concurrency.submit(lambda: rules.resolved(tenant))
 
-    def begin_marks(self, scope: Scope) -> Pending[ValueMarks]:
+    def begin_marks(self, scope: Scope) -> Pending[SuppressionCheck]:
         """Begins reading what storing asks of rejected values, beside whatever else the caller begins."""
         suppression = self.deletion.suppression
         return self.parts.concurrency.submit(lambda: suppression.marks(scope))

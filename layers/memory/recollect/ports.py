@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.core.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
     from recollect.core.scope import Scope
     from recollect.core.vectors import Encoding, TextKind
-    from recollect.deletion.tombstones import ErasedPage, Kept
+    from recollect.deletion.tombstones import ErasedPage, Exempt
     from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
     from recollect.retrieval.pooling import SimilarityScale
     from recollect.timeline.bus import BusEvent
@@ -340,13 +340,13 @@ class Items(Protocol):
 class Eraser(Protocol):
     """All that the store has of a user, taken away page by page; the index's documents and objects lie elsewhere."""
 
-    def erase(self, scope: Scope, kept: Kept, limit: int, after: str | None) -> ErasedPage:
+    def erase(self, scope: Scope, exempt: Exempt, limit: int, after: str | None) -> ErasedPage:
         """Takes away some of it, from `after` on; again is no harm. Of identities hashes stay, as tombstones.
 
         Whatever `kept` leaves is untouched. What is written meanwhile may stay: a second walk finds it.
         """
 
-    def left(self, scope: Scope, kept: Kept) -> int:
+    def left(self, scope: Scope, exempt: Exempt) -> int:
         """How many things are there that `erase` would take away: reads them all back."""
 
 

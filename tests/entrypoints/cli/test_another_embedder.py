@@ -18,7 +18,7 @@ REINDEX = "recollect jobs run reindex"
 def under_another(run: Run, home: Home, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Twenty turns that the hashing embedder indexed; from then on each command has another one."""
     assert run("import", write_turns(home.folder.parent / "turns.jsonl", 20), "--user", "ana").exit_code == 0
-    monkeypatch.setattr("recollect.bootstrap.embedding._embedder", lambda _: OtherEmbedder())
+    monkeypatch.setattr("recollect.bootstrap.providers._embedder", lambda _: OtherEmbedder())
     return run
 
 

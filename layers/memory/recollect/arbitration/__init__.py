@@ -1,0 +1,1 @@
+"""Arbitration: which of two conflicting statements counts, merging them, and a tenant's merge rules."""

@@ -1,11 +1,8 @@
-"""Which of two conflicting statements counts (A-76 to A-89, P-12).
+"""Which of two conflicting statements counts (A-69 to A-107, P-12, P-24).
 
-In this order: importance, recency, source, each only where it is enabled and tells the two apart; then the weighted
-score, which merges what it hardly tells apart; and where it says nothing at all, the default strategy.
-
-The whole of step 3 for one candidate: detect, arbitrate the most severe conflict, merge (A-69 to A-107, P-24).
-
-What the arbiter says, as a conflict keeps it: ids, scores, reasons, no content.
+In this order: importance, recency, source, each where it is enabled and differs; then the weighted score, which merges
+two of nearly equal score; and the default strategy where the scores are equal. `weigh` is all of it for one candidate:
+detect, arbitrate the most severe conflict, merge.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +33,7 @@ _FULL_HOURS = 24.0
 
 
 class Action(StrEnum):
-    """What becomes of the candidate."""
+    """The outcome for the candidate."""
 
     KEEP = "keep"
     MERGE = "merge"
@@ -44,7 +41,7 @@ class Action(StrEnum):
 
 
 class Strategy(StrEnum):
-    """What decided. `none`: there was nothing to decide."""
+    """The factor that decided. `none`: there was no conflict."""
 
     IMPORTANCE = "importance"
     RECENCY = "recency"
@@ -56,7 +53,7 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each factor weighs in the score (A-84); together 1."""
+    """The weight of each factor in the score (A-84); together 1."""
 
     importance: float = option(Number(0, 1), 0.4, "Weight of the importance")
     recency: float = option(Number(0, 1), 0.3, "Weight of the recency: 1 of the newer, 1 - hours/24 of the older")
@@ -71,7 +68,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class ArbitrationOptions:
-    """Which factors decide, and what follows where none does."""
+    """Which factors decide, and what happens where none does."""
 
     priority_importance: bool = option(Flag(), True, "Whether the more important of two wins")
     priority_recency: bool = option(Flag(), True, "Whether the newer of two wins")
@@ -86,10 +83,10 @@ class ArbitrationOptions:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided of a candidate; `confidence` 0 to 1.
+    """The decision about a candidate; `confidence` 0 to 1.
 
     `keep`: the winner counts, the loser does not; without a loser there was no conflict. `merge`: the two become
-    `merged`, and none wins. `reject`: the candidate is refused, so it is the loser.
+    `merged`, and neither wins. `reject`: the candidate is the loser.
     """
 
     action: Action
@@ -105,7 +102,7 @@ _Rule = Callable[[Statement, Statement], Verdict | None]
 
 
 def arbitrate(candidate: Statement, conflicts: Sequence[Conflict], options: ArbitrationOptions) -> Verdict:
-    """The verdict on the most severe conflict about content (A-89); the candidate is kept where there is none (P-11).
+    """The verdict on the most severe content conflict (A-89); without one the candidate is kept (P-11).
 
     A verdict that merges has no `merged` yet: `merging.merge` makes it.
     """
@@ -116,7 +113,7 @@ def arbitrate(candidate: Statement, conflicts: Sequence[Conflict], options: Arbi
 
 
 def decide(candidate: Statement, existing: Statement, options: ArbitrationOptions) -> Verdict:
-    """The verdict on one pair (P-12). Raises InvalidInput for vectors of unlike length."""
+    """The verdict on one pair (P-12). Raises InvalidInput for vectors of different length."""
     rules: tuple[tuple[bool, _Rule], ...] = (
         (options.priority_importance, _by_importance),
         (options.priority_recency, _by_recency),
@@ -149,21 +146,21 @@ def _by_importance(candidate: Statement, existing: Statement) -> Verdict | None:
     if abs(delta) <= TOLERANCE:
         return None
     confidence = min(1.0, 2 * abs(delta))
-    return _kept(candidate, existing, delta, confidence, "the more important one", Strategy.IMPORTANCE)
+    return _won(candidate, existing, delta, confidence, "the more important one", Strategy.IMPORTANCE)
 
 
 def _by_recency(candidate: Statement, existing: Statement) -> Verdict | None:
     hours = (candidate.timestamp - existing.timestamp) / _HOUR
     if hours == 0:
         return None
-    return _kept(candidate, existing, hours, min(1.0, abs(hours) / _FULL_HOURS), "the newer one", Strategy.RECENCY)
+    return _won(candidate, existing, hours, min(1.0, abs(hours) / _FULL_HOURS), "the newer one", Strategy.RECENCY)
 
 
 def _by_source(candidate: Statement, existing: Statement) -> Verdict | None:
     delta = trust(candidate.source) - trust(existing.source)
     if abs(delta) <= TOLERANCE:
         return None
-    return _kept(candidate, existing, delta, SOURCE_CONFIDENCE, "the one of the more trusted source", Strategy.SOURCE)
+    return _won(candidate, existing, delta, SOURCE_CONFIDENCE, "the one of the more trusted source", Strategy.SOURCE)
 
 
 def _by_score(candidate: Statement, existing: Statement, options: ArbitrationOptions) -> Verdict:
@@ -175,7 +172,7 @@ def _by_score(candidate: Statement, existing: Statement, options: ArbitrationOpt
     if abs(delta) <= TOLERANCE:
         return _by_default(candidate, existing, options.default_strategy)
     confidence = min(1.0, 2 * abs(delta))
-    return _kept(candidate, existing, delta, confidence, "the one of the higher score", Strategy.MULTI_FACTOR)
+    return _won(candidate, existing, delta, confidence, "the one of the higher score", Strategy.MULTI_FACTOR)
 
 
 def _by_default(candidate: Statement, existing: Statement, strategy: str) -> Verdict:
@@ -185,7 +182,7 @@ def _by_default(candidate: Statement, existing: Statement, strategy: str) -> Ver
     return Verdict(action, DEFAULT_CONFIDENCE, reason, Strategy.DEFAULT, winner, loser)
 
 
-def _kept(
+def _won(
     candidate: Statement, existing: Statement, advantage: float, confidence: float, reason: str, strategy: Strategy
 ) -> Verdict:
     """The candidate wins where its advantage is positive."""
@@ -195,7 +192,7 @@ def _kept(
 
 @dataclass(frozen=True, slots=True)
 class ArbitrationPolicy:
-    """All that decides, and under which rule's name."""
+    """All options of a decision, and the name of the merge rule they come from."""
 
     detection: DetectionOptions = field(default_factory=DetectionOptions)
     arbitration: ArbitrationOptions = field(default_factory=ArbitrationOptions)
@@ -205,10 +202,10 @@ class ArbitrationPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Arbitration:
-    """What was found and decided: the conflicts in the order of the existing memories, the verdict, the rule's name.
+    """A decision: the conflicts in the order of the existing memories, the verdict, the rule's name.
 
-    `arbitrated` is the conflict that the verdict is about, None where none is about content. `stored` has, of what
-    was applied, the memory that each statement is, by the statement's id.
+    `arbitrated` is the conflict that the verdict is about, None without a content conflict. `stored` maps each stored
+    statement's id to its memory's id.
     """
 
     conflicts: tuple[Conflict, ...]
@@ -219,7 +216,7 @@ class Arbitration:
 
 
 def weigh(candidate: Statement, existing: Sequence[Statement], policy: ArbitrationPolicy) -> Arbitration:
-    """Decides about a candidate, storing nothing. What is merged has the candidate's id, its own words last.
+    """Decides about a candidate and stores nothing. A merged statement has the candidate's id, its words last.
 
     Raises InvalidInput as `detect` does.
     """
@@ -232,7 +229,7 @@ def weigh(candidate: Statement, existing: Sequence[Statement], policy: Arbitrati
 
 
 def signals_of(conflict: Conflict) -> tuple[dict[str, Any], ...]:
-    """The signals with their details; of common keywords their number alone."""
+    """The signals with their details, as a conflict stores them; no content: of common keywords only the number."""
     return tuple(
         {"type": one.type.value, "score": one.score, **_details(one.type, dict(one.details))}
         for one in conflict.signals
@@ -240,11 +237,11 @@ def signals_of(conflict: Conflict) -> tuple[dict[str, Any], ...]:
 
 
 def proposal_of(verdict: Verdict) -> dict[str, Any]:
-    """The verdict without what would be merged: that is made where it is applied."""
+    """The verdict as a conflict stores it: ids, scores, reasons, no content."""
     ids = {"winner": verdict.winner, "loser": verdict.loser}
-    told = {"action": verdict.action.value, "strategy": verdict.strategy.value, "reason": verdict.reason}
+    decided = {"action": verdict.action.value, "strategy": verdict.strategy.value, "reason": verdict.reason}
     named = {name: one.id for name, one in ids.items() if one is not None}
-    return {**told, **named, "confidence": verdict.confidence}
+    return {**decided, **named, "confidence": verdict.confidence}
 
 
 def _details(kind: SignalType, details: dict[str, Any]) -> dict[str, Any]:

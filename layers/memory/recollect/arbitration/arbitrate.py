@@ -1,13 +1,9 @@
-"""Which merge rule holds for a candidate, and all that decides then (A-120 to A-123).
-
-Step 3 alone: detector and arbiter on statements that are given, or on what is stored (A-69 to A-89, P-24).
-
-Applies the arbiter's verdict on two stored memories: the loser is kept with its status (P-24, A-77 to A-90).
-"""
+"""The merge rule of a candidate, and the arbiter's verdict on stored memories (A-69 to A-123, P-24)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol
 
 from recollect.arbitration.arbiter import Action, Arbitration, ArbitrationOptions, ArbitrationPolicy, Verdict, weigh
@@ -17,8 +13,9 @@ from recollect.arbitration.registry import KeepMergeRules
 from recollect.contradictions.decisions import Decision, Outcome, Step
 from recollect.contradictions.ledger import PROJECT, DecisionWriter
 from recollect.contradictions.merged import MergeParts
-from recollect.core.errors import Conflict, InvalidInput, NotFound, VersionMismatch
+from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.ids import IdSeed
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.memories.audit import Actor
 from recollect.memories.memory import Memory, MemoryStatus
@@ -26,13 +23,20 @@ from recollect.memories.reading import KeptMemory, ReadMemories
 from recollect.rules.groups import Rules
 from recollect.rules.values import TOLERANCE, Place, read_options
 
+ARBITER = "arbiter"
+_STATUS = {
+    Outcome.SUPERSEDED: MemoryStatus.SUPERSEDED,
+    Outcome.MERGED: MemoryStatus.MERGED,
+    Outcome.REJECTED: MemoryStatus.REJECTED,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ArbitrationRequest:
-    """What is to be decided.
+    """A candidate, and the statements that it may contradict.
 
     `options` are merged over those of the rule, in its own groups: `detection`, `arbitration`, `merge`. `rule` names
-    the merge rule that holds whatever its conditions; None: the first one that the candidate meets.
+    the merge rule whatever its conditions; None: the first one that the candidate meets.
     """
 
     candidate: Statement
@@ -42,14 +46,14 @@ class ArbitrationRequest:
 
 
 class ChoosePolicy:
-    """The tenant's thresholds, over them the merge rule's options, over them the request's own."""
+    """The tenant's thresholds, over them the merge rule's options, over them the request's own (A-120 to A-123)."""
 
     def __init__(self, merge_rules: KeepMergeRules) -> None:
         self._merge_rules = merge_rules
 
     def __call__(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> ArbitrationPolicy:
-        """Raises InvalidInput at ("rule",) where no rule has that name, at ("options", "weights") where they do not
-        sum to 1.
+        """Raises InvalidInput at ("rule",) for an unknown rule, at ("options", "weights") where the weights do not sum
+        to 1.
         """
         registry = self._merge_rules.registry(tenant)
         name = _name(registry, request)
@@ -65,7 +69,7 @@ class ChoosePolicy:
         )
 
     def of(self, scope: Scope, candidate: Statement, rules: Rules) -> ArbitrationPolicy:
-        """What decides about a candidate that nobody gave options for."""
+        """The policy for a candidate without options."""
         return self(scope.tenant, ArbitrationRequest(candidate), rules)
 
 
@@ -85,7 +89,7 @@ def _check_weights(options: ArbitrationOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Applying:
-    """Who applies a verdict and when; `seed` gives the ids of what is made, the same in a retry."""
+    """Who applies a verdict and when; `seed` gives the ids of new memories, the same in a retry."""
 
     actor: Actor
     seed: IdSeed
@@ -93,7 +97,7 @@ class Applying:
 
 
 class Apply(Protocol):
-    """Stores what is decided: the winner or the merged statement, the loser with its status, the ledger's entry."""
+    """Stores a decision: the winner or the merged statement, the loser with its status, the ledger's entry."""
 
     def __call__(
         self,
@@ -103,18 +107,18 @@ class Apply(Protocol):
         policy: ArbitrationPolicy,
         applying: Applying,
     ) -> Arbitration:
-        """Decides and stores; without `existing` about what the store has. Again, with the same seed, is no harm."""
+        """Decides and stores, without `existing` against the stored memories. Idempotent for the same seed."""
 
 
 class Arbitrate:
-    """Behind `POST /v1/arbitrations`."""
+    """The use case behind `POST /v1/arbitrations`."""
 
     def __init__(self, policy: ChoosePolicy, apply: Apply) -> None:
         self._policy = policy
         self._apply = apply
 
     def weighed(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> Arbitration:
-        """What would be decided of the given statements; stores nothing. Raises InvalidInput as `ChoosePolicy`."""
+        """The decision about the given statements; stores nothing. Raises InvalidInput as `ChoosePolicy`."""
         return weigh(request.candidate, request.existing, self._policy(tenant, request, rules))
 
     def applied(self, scope: Scope, request: ArbitrationRequest, rules: Rules, applying: Applying) -> Arbitration:
@@ -123,17 +127,8 @@ class Arbitrate:
         return self._apply(scope, request.candidate, request.existing, policy, applying)
 
 
-ARBITER = "arbiter"
-_TRIES = 8
-_STATUS = {
-    Outcome.SUPERSEDED: MemoryStatus.SUPERSEDED,
-    Outcome.MERGED: MemoryStatus.MERGED,
-    Outcome.REJECTED: MemoryStatus.REJECTED,
-}
-
-
 class ApplyArbitration:
-    """Both memories must be stored. One that is no longer active decides nothing and loses nothing."""
+    """Applies a verdict to two stored memories; the loser stays, with its status (A-77 to A-90)."""
 
     def __init__(self, read: ReadMemories, decided: DecisionWriter, merge: MergeParts) -> None:
         self._read = read
@@ -143,15 +138,14 @@ class ApplyArbitration:
     def __call__(
         self, scope: Scope, candidate: Statement, arbitration: Arbitration, now: datetime, actor: Actor = PROJECT
     ) -> list[KeptMemory]:
-        """The memories that changed. Raises NotFound where one is not stored, Conflict where they never rest."""
+        """The memories that changed; none where one is no longer active. Raises NotFound where one is not stored,
+        Conflict.
+        """
         if arbitration.arbitrated is None:
             return []
-        for _ in range(_TRIES):
-            try:
-                return self._applied(scope, candidate, arbitration.arbitrated.existing, arbitration, now, actor)
-            except VersionMismatch:
-                continue
-        raise Conflict("the memories change all the time")
+        existing = arbitration.arbitrated.existing
+        apply = partial(self._applied, scope, candidate, existing, arbitration, now, actor)
+        return retry_on_conflict(apply, "one of the memories")
 
     def _applied(
         self,
@@ -181,7 +175,7 @@ class ApplyArbitration:
     def _sides(
         self, scope: Scope, candidate: Statement, existing: Statement, verdict: Verdict
     ) -> tuple[KeptMemory, KeptMemory]:
-        """Loser and winner; what is merged is merged into the candidate."""
+        """Loser and winner; a merge is into the candidate."""
         loser_id = verdict.loser.id if verdict.loser is not None else existing.id
         winner_id = candidate.id if loser_id == existing.id else existing.id
         kept = self._read.kept(scope, [loser_id, winner_id])
@@ -207,7 +201,7 @@ def _decision(loser: Memory, winner: Memory, verdict: Verdict, rule: str, now: d
 
 
 def _lost(loser: Memory, winner: Memory, decision: Decision) -> Memory:
-    """The loser as it will be: it held until the other came, or not at all where that was there before."""
+    """Valid until the winner's start, or never where the winner is older."""
     ends = max(loser.valid_from, winner.valid_from)
     status = _STATUS[decision.outcome]
     return replace(loser, status=status, superseded_by=winner.id, valid_to=ends, settled_by=ARBITER)

@@ -1,10 +1,8 @@
-"""A statement that arbitration weighs: a memory, or what would become one (api.md, *Arbitration*: `M`).
+"""Which existing memories a candidate may contradict: four signals and their sum (A-69 to A-75, P-11).
 
-Which existing memories a candidate may contradict: four signals and their sum (A-69 to A-75, P-11).
-
-Every signal has a score of 0 to 1: `semantic` the cosine, `keyword` the overlap ratio, `time` how near the instants
-are within the window (1 at once, 0 at its edge), `importance` the difference. A conflict's severity is their sum.
-Only a pair with a content signal is arbitrated: two unrelated facts said within five minutes are no conflict.
+A signal's score is 0 to 1: `semantic` the cosine, `keyword` the overlap ratio, `time` 1 at the same instant and 0 at
+the window's edge, `importance` the difference. A conflict's severity is their sum. Only a pair with a content signal is
+arbitrated: two unrelated facts said within five minutes are no conflict.
 """
 
 from __future__ import annotations
@@ -36,10 +34,10 @@ _TRUST: Mapping[str, float] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One side of a conflict.
+    """One side of a conflict: a memory, or a draft of one (api.md, *Arbitration*: `M`).
 
-    `embedding` is (dimension,), of any length; None: no vector is known. `importance` lies in [0, 1]. `source` may be
-    a word that no rule knows; None is such a one too. `persona_id` None is the default persona.
+    `embedding` is (dimension,), of any length; None: unknown. `importance` lies in [0, 1]. `source` may be a word that
+    no rule knows, or None. `persona_id` None is the default persona.
     """
 
     id: str
@@ -54,18 +52,15 @@ class Statement:
 
 
 def trust(source: str | None) -> float:
-    """How far a source is trusted, 0 to 1: user 1, conversation 0.8, skill 0.6, system 0.4, inferred 0.2 (A-81).
-
-    An unknown one ranks last, at 0.
-    """
+    """The trust in a source: user 1, conversation 0.8, skill 0.6, system 0.4, inferred 0.2, unknown 0 (A-81)."""
     return _TRUST.get(source or "", 0.0)
 
 
 def similarity(a: Vector | None, b: Vector | None) -> float | None:
-    """Cosine of two vectors, -1 to 1; None where one is missing or has no length (A-71).
+    """Cosine of two vectors, -1 to 1; None where one is missing or zero (A-71).
 
-    Each is scaled by its largest number first, so that no square is lost or overflows. Raises InvalidInput on vectors
-    of unlike length, which cannot be of one embedder.
+    Each is scaled by its largest number first, so that no square underflows or overflows. Raises InvalidInput on
+    vectors of different length: they are of different embedders.
     """
     if a is None or b is None:
         return None
@@ -93,7 +88,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class SignalType(StrEnum):
-    """What a signal is about."""
+    """What a signal compares."""
 
     SEMANTIC = "semantic"
     KEYWORD = "keyword"
@@ -106,7 +101,7 @@ _CONTENT = (SignalType.SEMANTIC, SignalType.KEYWORD)
 
 @dataclass(frozen=True, slots=True)
 class DetectionOptions:
-    """When a signal is given (A-70 to A-74); the thresholds themselves give none, the window's edge does (P-11)."""
+    """The thresholds of the signals (A-70 to A-74), exclusive; the time window's edge is inclusive (P-11)."""
 
     semantic_threshold: float = option(Number(0, 1), 0.8, "Cosine above which two statements are alike")
     keyword_threshold: float = option(Number(0, 1), 0.5, "Share of common keywords above which they are")
@@ -134,12 +129,12 @@ class Conflict:
 
     @property
     def severity(self) -> float:
-        """The total of the signals' scores (A-89)."""
+        """The sum of the signals' scores (A-89)."""
         return sum(signal.score for signal in self.signals)
 
     @property
     def is_about_content(self) -> bool:
-        """Whether the two speak of the same thing, so that one may cost the other something (P-11)."""
+        """Whether both are about the same thing, so that one may supersede the other (P-11)."""
         return any(signal.type in _CONTENT for signal in self.signals)
 
 
@@ -151,10 +146,9 @@ def detection_options(rules: ConflictRules) -> DetectionOptions:
 
 
 def detect(candidate: Statement, existing: Sequence[Statement], options: DetectionOptions) -> tuple[Conflict, ...]:
-    """The existing memories of the same user that give a signal, in their order (A-69, A-75).
+    """The existing memories of the same user with a signal, in their order (A-69, A-75); never the candidate itself.
 
-    A memory is in no conflict with itself. Raises InvalidInput, with `loc` from "existing" on, where a vector's length
-    is not the candidate's.
+    Raises InvalidInput, with `loc` from "existing" on, where a vector's length is not the candidate's.
     """
     found = (
         Conflict(one, _signals(candidate, one, position, options))
@@ -165,7 +159,7 @@ def detect(candidate: Statement, existing: Sequence[Statement], options: Detecti
 
 
 def most_severe(conflicts: Iterable[Conflict]) -> Conflict | None:
-    """Of those about content the one with the highest severity, of equals the first (A-89); None without any."""
+    """The content conflict of the highest severity, of equals the first (A-89); None without any."""
     worst: Conflict | None = None
     for conflict in conflicts:
         if conflict.is_about_content and (worst is None or conflict.severity > worst.severity + TOLERANCE):

@@ -1,13 +1,7 @@
-"""A merge rule as a JSON document: what may stand in it, and what it means (api.md, *Merge rules*).
+"""Merge rules: their JSON documents, their conditions, and the registry of a tenant (A-108 to A-130, P-14, api.md).
 
-Whether a candidate meets a merge rule's conditions (A-121).
-
-Merge rules by name: inheritance, updates, and which one a candidate meets (A-108 to A-130, P-14).
-
-A registry is a value: what changes it answers a new one with the events that tell of it. A rule is kept as it was
-given (its raw form, with `extends`); what it inherits is looked up, so a base that changes reaches its descendants.
-
-What is published about merge rules (A-124, A-125): names as the document has them.
+A registry is a value: a change answers a new one with the events to publish (A-124, A-125). A rule is stored in its raw
+form, with `extends`; inherited options are resolved on reading, so a changed base reaches its descendants.
 """
 
 import json
@@ -38,7 +32,7 @@ from recollect.timeline.bus import BusEvent
 
 PRIORITY = Number(-1_000_000, 1_000_000, whole=True)
 MOST_IDS = 100
-"""Of a list in a condition."""
+"""In a list of a condition."""
 
 GROUPS: Mapping[str, type[Any]] = MappingProxyType(
     {"arbitration": ArbitrationOptions, "merge": MergeOptions, "detection": DetectionOptions}
@@ -51,7 +45,7 @@ MOST_BYTES = 64 * 1024
 ID_CONDITIONS = ("userId", "personaId", "source")
 _RANGE = "importanceRange"
 _LEVELS = 4
-"""Deeper than any rule: what goes on below is wrong, and is not walked."""
+"""Deeper than any rule: what lies below is invalid, and not walked."""
 
 _WEIGHTS = ("arbitration", "weights")
 _FIELDS = ("extends", "priority", "enabled", "conditions", *GROUPS)
@@ -64,12 +58,22 @@ DEFAULT_DOCUMENT: Mapping[str, Any] = MappingProxyType(
         "merge": {**options_document(MergeOptions()), "deduplicate": True},
     }
 )
-"""The default rule until a tenant replaces it. Detection it leaves to the tenant's rules (`conflict`)."""
+"""The default rule until a tenant replaces it; its detection is that of the tenant's rules (`conflict`)."""
+
+DEFAULT = "default"
+RULE_REGISTERED = "rule:registered"
+RULE_UPDATED = "rule:updated"
+RULE_DELETED = "rule:deleted"
+MOST_RULES = 500
+MOST_BASES = 100
+"""In a chain of `extends`."""
+
+_NAMESPACE = UUID("5f0c3a86-3d37-5b0e-9a4d-2f6f7b1f9c11")
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSettings:
-    """What a resolved rule says about how to decide; `detection` None: nothing, the tenant's rules hold."""
+    """The options of a resolved rule; without `detection` the tenant's thresholds hold."""
 
     arbitration: ArbitrationOptions
     merge: MergeOptions
@@ -81,7 +85,7 @@ class RuleSettings:
 
 
 def check_document(document: Any, loc: Sequence[str | int] = ()) -> dict[str, Any]:
-    """The document without what is null, as it is kept. Raises InvalidInput with the first path that is wrong."""
+    """The document without nulls, as stored. Raises InvalidInput with the first path that is wrong."""
     place = Place(tuple(loc))
     read_document(document, place)
     for fault in place.faults:
@@ -93,7 +97,7 @@ def check_document(document: Any, loc: Sequence[str | int] = ()) -> dict[str, An
 
 
 def read_document(document: Any, place: Place) -> None:
-    """Reports all that is wrong with a rule by itself; null counts as absent."""
+    """Reports all faults of a single rule; null counts as absent."""
     if not is_object(document, place):
         return
     given = without_nulls(document)
@@ -119,7 +123,7 @@ def check_weights(resolved: Mapping[str, Any], loc: Sequence[str | int] = ()) ->
 
 
 def settings_of(resolved: Mapping[str, Any]) -> RuleSettings:
-    """The options of a resolved document, the documented defaults where it has none."""
+    """The options of a resolved document, with the documented defaults."""
     return RuleSettings(
         read_options(resolved.get("arbitration", {}), ArbitrationOptions(), Place()),
         read_options(resolved.get("merge", {}), MergeOptions(), Place()),
@@ -138,7 +142,7 @@ def deep_merged(base: Mapping[str, Any], derived: Mapping[str, Any]) -> dict[str
 
 
 def patched(document: Mapping[str, Any], changes: Any, levels: int = _LEVELS) -> Any:
-    """The document with the changes merged in; null takes away what stood there (A-117)."""
+    """The document with the changes merged in; null removes a property (A-117)."""
     if not isinstance(changes, Mapping) or not levels:
         return changes
     merged = dict(document)
@@ -150,7 +154,7 @@ def patched(document: Mapping[str, Any], changes: Any, levels: int = _LEVELS) ->
 
 
 def without_nulls(value: Any, levels: int = _LEVELS) -> Any:
-    """A document less what is null in it, which counts as absent."""
+    """A document without null properties."""
     if isinstance(value, Mapping) and levels:
         return {name: without_nulls(part, levels - 1) for name, part in value.items() if part is not None}
     return value
@@ -199,7 +203,7 @@ def _refuse(fault: str | None, place: Place) -> None:
 
 
 def conditions_hold(conditions: Mapping[str, Any], candidate: Statement) -> bool:
-    """Whether all of them hold; without any they do. A list asks for one of its values, a range includes its ends."""
+    """Whether all conditions hold. A list matches one of its values, a range includes its ends (A-121)."""
     values = {"userId": candidate.user_id, "personaId": candidate.persona_id, "source": candidate.source}
     asked = ((conditions[name], value) for name, value in values.items() if name in conditions)
     if not all(_is_among(value, wanted) for wanted, value in asked):
@@ -216,18 +220,9 @@ def _is_within(importance: float, bounds: Mapping[str, Any]) -> bool:
     return bool(low - TOLERANCE <= importance <= high + TOLERANCE)
 
 
-DEFAULT = "default"
-RULE_REGISTERED = "rule:registered"
-RULE_UPDATED = "rule:updated"
-RULE_DELETED = "rule:deleted"
-MOST_RULES = 500
-MOST_BASES = 100
-"""That one rule extends, one through another."""
-
-
 @dataclass(frozen=True, slots=True)
 class MergeRule:
-    """A rule as it was given; `version` is the registry's after its last change, so that no version comes twice."""
+    """A rule in its raw form; `version` is the registry's after its last change, so that no version repeats."""
 
     name: str
     document: Mapping[str, Any]
@@ -241,9 +236,9 @@ class MergeRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleEvent:
-    """What happened to a rule: `rule:registered`, `rule:updated` or `rule:deleted` (A-124, A-125).
+    """A change of a rule: `rule:registered`, `rule:updated` or `rule:deleted` (A-124, A-125).
 
-    `configuration` is the raw form, of a deleted rule the last one; `version` the registry's after it.
+    `configuration` is the raw form, of a deleted rule the last one; `version` the registry's after the change.
     """
 
     type: str
@@ -254,9 +249,8 @@ class RuleEvent:
 
 @dataclass(frozen=True, slots=True)
 class MergeRuleRegistry:
-    """All rules of a tenant in the order of their registration; `version` counts changes (A-111), from 1.
-
-    A registry is made by `initial` or read from what was stored; every rule in it resolves.
+    """All rules of a tenant in the order of registration; `version` counts changes (A-111), from 1. Every rule
+    resolves.
     """
 
     version: int
@@ -270,18 +264,18 @@ class MergeRuleRegistry:
         return found
 
     def resolved(self, name: str) -> dict[str, Any]:
-        """What the rule says with all that it inherits, without `extends` (A-112 to A-115). Raises NotFound."""
+        """The rule with all that it inherits, without `extends` (A-112 to A-115). Raises NotFound."""
         self.rule(name)
         return _resolve(name, {rule.name: rule for rule in self.rules})
 
     def settings(self, name: str) -> RuleSettings:
-        """The same as options, with the documented defaults for what it leaves open. Raises NotFound."""
+        """The resolved rule as options, with the documented defaults. Raises NotFound."""
         return settings_of(self.resolved(name))
 
     def matching(self, candidate: Statement) -> MergeRule:
         """The first enabled rule whose conditions the candidate meets, by priority (A-120 to A-123).
 
-        Of equal priority the one registered first; where none matches, and only then, the default rule.
+        Of equal priority the one registered first; the default rule only where no other matches.
         """
         known = {rule.name: rule for rule in self.rules}
         resolved = [(rule, _resolve(rule.name, known)) for rule in self.rules if rule.name != DEFAULT]
@@ -293,21 +287,21 @@ class MergeRuleRegistry:
 
 @dataclass(frozen=True, slots=True)
 class RulesChange:
-    """A registry as it is after a change, and the events that tell of it, in order."""
+    """A registry after a change, and the events to publish, in order."""
 
     registry: MergeRuleRegistry
     events: tuple[RuleEvent, ...]
 
 
 def initial() -> MergeRuleRegistry:
-    """The registry of a tenant that has registered nothing: the default rule alone, version 1."""
+    """The registry of a tenant without registered rules: the default rule alone, version 1."""
     return MergeRuleRegistry(1, (MergeRule(DEFAULT, DEFAULT_DOCUMENT, 1),))
 
 
 def register(registry: MergeRuleRegistry, name: str, document: Mapping[str, Any]) -> RulesChange:
-    """Registers a rule; one of that name is replaced in its place (A-109, P-14).
+    """Registers a rule, or replaces the one of that name (A-109, P-14).
 
-    Raises InvalidInput with the path within the document, ("name",) for a name that is none.
+    Raises InvalidInput with the path within the document, ("name",) for an invalid name.
     """
     check_name(name, ("name",))
     kept = check_document(document)
@@ -315,7 +309,7 @@ def register(registry: MergeRuleRegistry, name: str, document: Mapping[str, Any]
 
 
 def update(registry: MergeRuleRegistry, name: str, changes: Mapping[str, Any]) -> RulesChange:
-    """Merges changes into a rule, nested objects too; null takes a property away (A-116 to A-119).
+    """Merges changes into a rule, nested objects too; null removes a property (A-116 to A-119).
 
     Raises NotFound, and InvalidInput with the path within the changes.
     """
@@ -326,7 +320,7 @@ def update(registry: MergeRuleRegistry, name: str, changes: Mapping[str, Any]) -
 
 
 def delete(registry: MergeRuleRegistry, name: str) -> RulesChange:
-    """Takes a rule away. Raises NotFound, and Conflict for the default rule and one that others extend (A-130)."""
+    """Deletes a rule. Raises NotFound, and Conflict for the default rule and one that others extend (A-130)."""
     rule = registry.rule(name)
     if name == DEFAULT:
         raise Conflict("the default rule cannot be deleted")
@@ -338,9 +332,9 @@ def delete(registry: MergeRuleRegistry, name: str) -> RulesChange:
 
 
 def load(registry: MergeRuleRegistry, rules: Sequence[tuple[str, Mapping[str, Any]]]) -> RulesChange:
-    """Registers all, whatever their order: bases may stand after what extends them (A-128, A-129).
+    """Registers all or none, in any order: a base may follow what extends it (A-128, A-129).
 
-    Raises InvalidInput with the path from the rule's position on: then none is registered.
+    Raises InvalidInput with the path from the rule's position on.
     """
     events: list[RuleEvent] = []
     grown = registry
@@ -379,9 +373,9 @@ def _checked(change: RulesChange) -> RulesChange:
 
 
 def _check(registry: MergeRuleRegistry, positions: Mapping[str, int]) -> None:
-    """Raises InvalidInput where a rule's base is not there, extends it in turn, or where resolved weights are off.
+    """Raises InvalidInput for a missing base, a circle of bases, or resolved weights that do not sum to 1.
 
-    The path begins with the rule's position, where it has one. A descendant's fault is that of what was changed.
+    The path begins with the rule's position, where it has one.
     """
     if len(registry.rules) > MOST_RULES:
         raise InvalidInput(f"a tenant has at most {MOST_RULES} merge rules", ())
@@ -408,7 +402,6 @@ def _check_bases(rule: MergeRule, known: Mapping[str, MergeRule], loc: tuple[str
 
 
 def _resolve(name: str, known: Mapping[str, MergeRule]) -> dict[str, Any]:
-    """The documents from the first base down to the rule itself, each merged over what it extends."""
     resolved: dict[str, Any] = {}
     for one in _line(name, known):
         resolved = deep_merged(resolved, known[one].document)
@@ -417,18 +410,15 @@ def _resolve(name: str, known: Mapping[str, MergeRule]) -> dict[str, Any]:
 
 
 def _line(name: str, known: Mapping[str, MergeRule]) -> list[str]:
-    """A rule's bases, the first one first, and the rule."""
+    """The rule's bases, the farthest first, and the rule."""
     line = [name]
     while (base := known[line[-1]].base) is not None:
         line.append(base)
     return line[::-1]
 
 
-_NAMESPACE = UUID("5f0c3a86-3d37-5b0e-9a4d-2f6f7b1f9c11")
-
-
 def rule_published(tenant: str, event: RuleEvent, now: datetime) -> BusEvent:
-    """`rule:registered`, `rule:updated` or `rule:deleted` with name and configuration; its id is that of the change."""
+    """The bus event of a change, with name and configuration; its id is that of the change."""
     detail: dict[str, Json] = {
         "name": event.name,
         "configuration": dict(event.configuration),

@@ -1,9 +1,7 @@
-"""Sentences with what stands between them, so that some can be taken out and the rest stays as it was (A-104, P-13).
+"""Two statements become one (A-90 to A-107, P-13), and the sentences that this takes apart.
 
-A sentence ends at . ! ? and their CJK kin, and at a line's end; not inside of 2.5 or a web address, after an
-abbreviation, an initial or the number of a list. Where in doubt two stay one: then nothing is taken apart wrongly.
-
-Two statements become one (A-90 to A-107, P-13).
+A sentence ends at . ! ? and their CJK forms, and at a line's end; not inside of 2.5 or a web address, nor after an
+abbreviation, an initial or the number of a list. In doubt two stay one: then nothing is split wrongly.
 """
 
 import re
@@ -27,19 +25,22 @@ _NAME_FOLLOWS = re.compile(r"[ \t]*(?:[^\W\d_]\.[ \t]*)*([^\W\d_])[^\W\d_]+")
 _REST = re.compile(r"[^.!?…。！？\r\n]*")
 _NEVER_LAST = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "vs", "e.g", "i.e", "approx", "cf"})
 _LAST_AT_TIMES = frozenset({"etc", "jr", "sr", "inc", "ltd", "co"})
-_LOOKED_BACK, _LOOKED_AHEAD = 100, 60
+_CHARACTERS_BEFORE, _CHARACTERS_AFTER = 100, 60
+
+ALIKE = 0.7
+"""Jaccard ratio of the words above which `smart` summarizes (A-94)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as it is written, and the white space after it."""
+    """A sentence as written, and the white space after it."""
 
     text: str
     separator: str
 
     @property
     def key(self) -> str:
-        """What makes two the same: the words in their order, folded; without words the text itself, less its marks."""
+        """Equal for equal sentences: the folded words in order; without words the text without punctuation."""
         folded = unicodedata.normalize("NFKC", self.text).casefold()
         words = split_words(folded)
         return " ".join(words) if words else "".join(map(_said, folded)).strip()
@@ -47,14 +48,14 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Deduplicated:
-    """The text that is left, and how many sentences were taken out."""
+    """The remaining text, and the number of removed sentences."""
 
     text: str
     removed: int
 
 
 def sentences_of(text: str) -> list[Sentence]:
-    """The sentences in order; put together again they are the text."""
+    """The sentences in order; joined again they are the text."""
     found, start = [], 0
     for mark in _MARK.finditer(text):
         if mark.start() < start or not _ends(text, start, mark):
@@ -68,15 +69,15 @@ def sentences_of(text: str) -> list[Sentence]:
 
 
 def joined(sentences: Sequence[Sentence]) -> str:
-    """The sentences with what stands between them."""
+    """The sentences with their white space."""
     return "".join(sentence.text + sentence.separator for sentence in sentences)
 
 
 def without_duplicates(text: str, threshold: float) -> Deduplicated:
-    """The text less every sentence that an earlier one says already; separators of those that stay are kept.
+    """The text without sentences that repeat an earlier one.
 
-    Two say the same where their words are equal in order, or the Jaccard ratio of their words is `threshold` (0 to 1)
-    or more (A-105).
+    Two are equal where their words are, in order, or where the Jaccard ratio of their words is at least `threshold`
+    (0 to 1; A-105).
     """
     sentences = sentences_of(text)
     seen = _Seen(threshold, len(sentences))
@@ -99,7 +100,7 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 class _Seen:
-    """The sentences kept so far, by their words: compared with all of them at once."""
+    """The sentences so far, by their words: a new one is compared with all of them at once."""
 
     def __init__(self, threshold: float, most: int) -> None:
         import numpy as np
@@ -111,7 +112,7 @@ class _Seen:
         self._count = 0
 
     def knows(self, sentence: Sentence) -> bool:
-        """Whether an earlier one says it; else it is one of them from now on. A piece that says nothing never is."""
+        """Whether an earlier sentence says it; else adds it. A piece without words or signs is never known."""
         key = sentence.key
         words = words_of(sentence.text)
         if key in self._keys or (words and self._is_like_one(words)):
@@ -144,8 +145,8 @@ def _ends(text: str, start: int, mark: "re.Match[str]") -> bool:
     marks = mark.group()
     if _is_line_end(marks) or marks[0] in "。！？":
         return True
-    following = text[mark.end() : mark.end() + _LOOKED_AHEAD]
-    before = text[max(start, mark.start() - _LOOKED_BACK) : mark.start()]
+    following = text[mark.end() : mark.end() + _CHARACTERS_AFTER]
+    before = text[max(start, mark.start() - _CHARACTERS_BEFORE) : mark.start()]
     if following and not following[0].isspace():
         return marks in ".!?" and _is_glued(before, following)
     return marks != "." or not _is_abbreviated(before, following, mark.start() - start)
@@ -156,8 +157,8 @@ def _is_line_end(marks: str) -> bool:
 
 
 def _is_abbreviated(before: str, following: str, length: int) -> bool:
-    """Whether the dot after `before` belongs to its last word; `length` is how long the sentence is by then."""
-    found = _LAST_WORD.search(before[-_LOOKED_BACK:])
+    """Whether the dot after `before` belongs to its last word; `length` is the sentence's so far."""
+    found = _LAST_WORD.search(before[-_CHARACTERS_BEFORE:])
     word = found.group() if found else ""
     rest = following.lstrip(" \t")
     if not rest or rest[0] in "\r\n":
@@ -171,11 +172,11 @@ def _is_abbreviated(before: str, following: str, length: int) -> bool:
     if len(word) == 1 and word.isupper():
         name = _NAME_FOLLOWS.match(following)
         return name is not None and name.group(1).isupper()
-    return length <= _LOOKED_BACK and _LIST_NUMBER.fullmatch(before) is not None
+    return length <= _CHARACTERS_BEFORE and _LIST_NUMBER.fullmatch(before) is not None
 
 
 def _is_glued(before: str, following: str) -> bool:
-    """Whether two sentences stand without a space between them: "I like tea.I drink it", not "Node.js" or "a.com"."""
+    """Whether two sentences have no space between them: "I like tea.I drink it", not "Node.js" or "a.com"."""
     rest = _REST.match(following)
     words_after = rest.group().split() if rest else []
     words_before = before.split()
@@ -191,13 +192,9 @@ def _said(character: str) -> str:
     return character if unicodedata.category(character)[0] not in "PZC" else " "
 
 
-ALIKE = 0.7
-"""Jaccard ratio of the words above which `smart` summarizes (A-94)."""
-
-
 @dataclass(frozen=True, slots=True)
 class MetadataStrategy:
-    """How what is known of the two becomes one (A-95 to A-101)."""
+    """How the metadata of two become one (A-95 to A-101)."""
 
     importance: str = option(
         Choice(("max", "boost", "average")), "max", "The greater of the two, that and the boost, or their mean"
@@ -228,10 +225,8 @@ class MergeOptions:
 
 @dataclass(frozen=True, slots=True)
 class MergeStatistics:
-    """What merging did (A-106, A-107).
-
-    Characters of the content, keywords, the importance less the greater of the two (negative for a mean), and
-    sentences that were taken out as duplicates.
+    """The effect of a merge (A-106, A-107): characters of the content, keywords, the importance less the greater of the
+    two (negative for a mean), and removed duplicate sentences.
     """
 
     content_length: int
@@ -242,16 +237,16 @@ class MergeStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The statement that two became, and what was done."""
+    """The merged statement, and its statistics."""
 
     statement: Statement
     statistics: MergeStatistics
 
 
 def merge(first: Statement, second: Statement, options: MergeOptions) -> Merged:
-    """The two as one, of the first one's id and user; in doubt of the second one's persona.
+    """Merges two statements: the id and user of the first, the persona of the second.
 
-    It has a vector only where its content is that of one of the two.
+    The result has a vector only where its content is that of one of the two.
     """
     content, removed = _content(first, second, options)
     strategy = options.metadata_strategy
@@ -270,7 +265,7 @@ def merge(first: Statement, second: Statement, options: MergeOptions) -> Merged:
 
 
 def _content(first: Statement, second: Statement, options: MergeOptions) -> tuple[str, int]:
-    """The content, and how many sentences were taken out of it as duplicates."""
+    """The content, and the number of removed duplicate sentences."""
     content = _CONTENTS[options.content_strategy](first, second)
     if not options.deduplicate:
         return content, 0
@@ -287,7 +282,7 @@ def _replace(_first: Statement, second: Statement) -> str:
 
 
 def _summarize(first: Statement, second: Statement) -> str:
-    """Sentences that carry a common keyword, each once, and those that only one has (A-93, P-13)."""
+    """Sentences with a common keyword, each once, and those that only one of the two has (A-93, P-13)."""
     common = _Common(first, second)
     ours, theirs = sentences_of(first.content), sentences_of(second.content)
     our_keys, their_keys = {one.key for one in ours}, {one.key for one in theirs}
@@ -311,7 +306,7 @@ _CONTENTS: Mapping[str, Callable[[Statement, Statement], str]] = {
 
 
 class _Common:
-    """The keywords that two statements have in common: those given with them, and the words that say something."""
+    """The keywords that both statements have: given ones, and content words."""
 
     def __init__(self, first: Statement, second: Statement) -> None:
         common = _keywords(first) & _keywords(second)
@@ -340,7 +335,7 @@ def _importance(first: float, second: float, strategy: str, boost: float) -> flo
 
 
 def _union(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
-    """Each once, as it is first written, in the order of first appearance (A-99)."""
+    """Each once, in its first spelling, in the order of first appearance (A-99)."""
     found: dict[str, str] = {}
     for keyword in (*first, *second):
         found.setdefault(keyword.casefold(), keyword)

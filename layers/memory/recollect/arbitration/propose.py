@@ -1,11 +1,12 @@
-"""Step 3 of what settles a contradiction: the arbiter's verdict where neither key nor judge decides (P-24).
+"""Arbitration against stored memories (A-77 to A-90, P-24).
 
-By default it is a proposal on an open conflict, and both memories stay; `conflict.auto_apply` `all` applies it.
-
-`POST /v1/arbitrations` with `apply`: what is decided of given statements is stored (A-77 to A-90, api.md).
+`ProposeConflicts` is step 3 of settling a contradiction, for new memories that no key and no cue rule decides. By
+default it leaves a proposal on an open conflict, and both memories stay; `conflict.auto_apply` `all` applies it.
+`ArbitrateAndStore` is `POST /v1/arbitrations` with `apply`: it stores the decision about given statements.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -38,9 +39,12 @@ from recollect.timeline.listing import readable_events
 Policy = Callable[[Scope, Statement, Rules], ArbitrationPolicy]
 """The tenant's merge rule for a candidate, with the thresholds of its rules."""
 
+Changed = Callable[[Scope, Sequence[KeptMemory], datetime], None]
+"""Updates the index and whatever quotes the changed memories."""
+
 
 class ProposeConflicts:
-    """Weighs memories that were made just now against their nearest in the index; most have none near enough."""
+    """Compares new memories with their nearest in the index; most have none near enough."""
 
     def __init__(
         self,
@@ -106,7 +110,7 @@ class ProposeConflicts:
         return {one.memory.id: statement_of(one.memory, hits[one.memory.id].vector) for one in alike}
 
     def _known(self, scope: Scope, one: str, other: str) -> bool:
-        """Whether the two are known already: a conflict, open or settled, or a decision, taken back or not."""
+        """Whether the two have a conflict, open or settled, or a decision, reverted or not."""
         pairs = (pair_id(one, other), pair_id(other, one))
         keys = [make(pair) for pair in pairs for make in (conflict_key, decision_key)]
         return bool(self._items.get(scope.user, keys))
@@ -125,16 +129,13 @@ class ProposeConflicts:
             severity=found.severity,
             proposal=proposal_of(arbitration.verdict),
         )
-        try:
-            self._items.write(
-                scope.user, [ItemWrite(conflict_key(conflict.id), conflict_document(conflict), ABSENT)], now
-            )
-        except VersionMismatch:
-            return
+        write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict), ABSENT)
+        with suppress(VersionMismatch):  # another process has left it open
+            self._items.write(scope.user, [write], now)
 
 
 def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
-    """The memory as the arbiter weighs it."""
+    """The memory as a statement."""
     return Statement(
         id=memory.id,
         user_id=memory.user_id,
@@ -149,28 +150,24 @@ def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
 
 
 def _may_be_alike(hit: Candidate, candidate: Statement, rules: Rules) -> bool:
-    """Whether a content signal is possible: the index knows vectors, and no keywords."""
+    """Whether a content signal is possible: the index has vectors, but no keywords."""
     vector = None if hit.vector is None else hit.vector.astype("float64")
     alike = similarity(candidate.embedding, vector)
     return bool(candidate.keywords) or (alike is not None and alike > rules.conflict.semantic_threshold)
 
 
 def _comparable(event: Event, memory: Memory, other_event: Event, other: Memory) -> bool:
-    """Two active memories of one speaker, persona and household; a key is settled by itself."""
+    """Two active memories of one speaker, persona and household; keys are settled elsewhere."""
     keyed = memory.key is not None and other.key is not None
     same_place = (memory.persona_id, memory.household_id) == (other.persona_id, other.household_id)
     active = other.status is MemoryStatus.ACTIVE and other.id == other_event.id and other.id != memory.id
     return active and not keyed and same_place and event.speaker == other_event.speaker
 
 
-Changed = Callable[[Scope, Sequence[KeptMemory], datetime], None]
-"""Lets the index, and what quotes them, follow the memories that changed."""
-
-
 class ArbitrateAndStore:
-    """A statement that is no memory of the user's yet becomes one, the loser too; the answer names them as given.
+    """Stores a candidate that is no memory yet, and the loser too; the answer has the given ids.
 
-    Again with the same seed makes nothing twice: the seed gives the ids.
+    Idempotent for the same seed, which gives the ids.
     """
 
     def __init__(
@@ -216,7 +213,7 @@ class ArbitrateAndStore:
         return replace(found, stored=stored)
 
     def _stored(self, scope: Scope, statement: Statement, applying: Applying, place: int) -> str:
-        """The id of the memory that the statement is, made now where it is none."""
+        """The id of the statement's memory, saved now where it is none."""
         owner = Scope(scope.tenant, statement.user_id, statement.persona_id)
         if statement.id in self._read.kept(owner, [statement.id]):
             return statement.id
@@ -226,7 +223,7 @@ class ArbitrateAndStore:
         return saved.memory.id
 
     def _vector(self, candidate: Statement) -> FloatArray | None:
-        """The candidate's as the index has them: the given one where it is of this embedder's length."""
+        """The candidate's vector: the given one where it is of this embedder's length."""
         if self._embedder is None:
             return None
         if candidate.embedding is not None and len(candidate.embedding) == self._embedder.dimension:
@@ -234,7 +231,6 @@ class ArbitrateAndStore:
         return self._embedder.encode([candidate.content], TextKind.PASSAGE)[0].vector
 
     def _near(self, scope: Scope, own: str, vector: FloatArray | None, applying: Applying) -> list[Statement]:
-        """The active memories that the index finds near it, with their vectors."""
         event = self._timeline.find(scope, own)
         if event is None:
             return []
@@ -262,7 +258,7 @@ def _draft(statement: Statement) -> MemoryDraft:
 
 
 def _named(found: Arbitration, stored: dict[str, str]) -> Arbitration:
-    """The same with the ids of the memories."""
+    """The same with the memories' ids."""
     conflict, verdict = found.arbitrated, found.verdict
     sides = {name: getattr(verdict, name) for name in ("winner", "loser", "merged")}
     named = {name: replace(one, id=stored.get(one.id, one.id)) for name, one in sides.items() if one is not None}

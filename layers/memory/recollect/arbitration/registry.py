@@ -1,8 +1,8 @@
-"""The merge rules of a tenant: one item, so that a change is seen as a whole or not at all (A-108 to A-130).
+"""The stored merge rules of a tenant: one item, so that readers see a change completely or not at all (A-108 to A-130).
 
-A change is written against the version that was read, with the events that tell of it in the same step. Where one
-change has more events than a step takes (an import), the rest are owed: noted in the item itself, and put into the
-outbox by the steps after it, or by the next change where those do not come.
+A change is written on the version that was read, atomically with its events in the outbox. The events of a large
+import exceed one transaction: the rest are listed in the item as `owed`, and put into the outbox by the following
+writes, or by the next change after an interruption.
 """
 
 import json
@@ -48,12 +48,12 @@ _EVENTS_AT_ONCE = MOST_WRITES - 1
 _PARSED_AT_MOST = 64
 
 Accepts = Callable[[int], bool]
-"""Whether a rule's version is one that the request is about."""
+"""Whether a request accepts a rule's version."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The registry as read, the item's own version, and the names of rules whose registration is still to be told."""
+    """The registry as read, the item's version, and the rules whose registration is not in the outbox yet."""
 
     registry: MergeRuleRegistry
     version: int
@@ -61,22 +61,22 @@ class _Stored:
 
 
 class KeepMergeRules:
-    """Reads and changes tenants' rules. Of two changes at once one is made after the other, or refused."""
+    """Reads and changes tenants' rules; concurrent changes are made one after the other, or refused."""
 
     def __init__(self, items: Items, outbox: BusOutbox) -> None:
         self._items = items
         self._outbox = outbox
 
     def registry(self, tenant: str) -> MergeRuleRegistry:
-        """The rules as they are now: one consistent read."""
+        """The current rules: one consistent read."""
         return self._read(tenant).registry
 
     def put(
         self, tenant: str, name: str, document: Mapping[str, Any], now: datetime, accepts: Accepts | None = None
     ) -> MergeRuleRegistry:
-        """Registers a rule, or replaces the one of that name; `accepts` None: whatever is there.
+        """Registers a rule, or replaces the one of that name; `accepts` None: any version.
 
-        Raises InvalidInput with the path within the document, and VersionMismatch.
+        Raises InvalidInput with the path within the document, VersionMismatch, and Conflict.
         """
 
         def change(registry: MergeRuleRegistry) -> RulesChange:
@@ -89,7 +89,7 @@ class KeepMergeRules:
     def patch(
         self, tenant: str, name: str, changes: Mapping[str, Any], now: datetime, accepts: Accepts
     ) -> MergeRuleRegistry:
-        """Merges changes into a rule. Raises NotFound, VersionMismatch and InvalidInput."""
+        """Merges changes into a rule. Raises NotFound, VersionMismatch, InvalidInput and Conflict."""
 
         def change(registry: MergeRuleRegistry) -> RulesChange:
             _check_version(registry, registry.rule(name).name, accepts)
@@ -98,7 +98,7 @@ class KeepMergeRules:
         return self._change(tenant, change, now)
 
     def delete(self, tenant: str, name: str, now: datetime, accepts: Accepts) -> MergeRuleRegistry:
-        """Takes a rule away. Raises NotFound, VersionMismatch, and Conflict where the domain forbids it."""
+        """Deletes a rule. Raises NotFound, VersionMismatch, and Conflict where `merge_rules.delete` does."""
 
         def change(registry: MergeRuleRegistry) -> RulesChange:
             _check_version(registry, registry.rule(name).name, accepts)
@@ -127,7 +127,7 @@ class KeepMergeRules:
         raise Conflict("the rules change all the time")
 
     def _publish(self, tenant: str, events: Sequence[RuleEvent], now: datetime) -> None:
-        """What the bus does not take now stays in the outbox for the reconciliation."""
+        """Reconciliation publishes from the outbox what the bus does not accept now."""
         with suppress(RecollectError):
             self._outbox.deliver(of_tenant(tenant), [rule_published(tenant, event, now) for event in events], now)
 
@@ -138,15 +138,15 @@ class KeepMergeRules:
             kept = self._step(tenant, changed.registry, stored.version, first, _names(rest), now)
         except _Overtaken:
             return False
-        with suppress(_Overtaken):  # whoever came first has told of them
-            self._tell(tenant, kept, now)
+        with suppress(_Overtaken):  # the other change has put them into the outbox
+            self._settle_owed(tenant, kept, now)
         return True
 
     def _settled(self, tenant: str, now: datetime) -> _Stored:
-        return self._tell(tenant, self._read(tenant), now)
+        return self._settle_owed(tenant, self._read(tenant), now)
 
-    def _tell(self, tenant: str, stored: _Stored, now: datetime) -> _Stored:
-        """Puts what is owed into the outbox, step by step."""
+    def _settle_owed(self, tenant: str, stored: _Stored, now: datetime) -> _Stored:
+        """Puts owed events into the outbox, batch by batch."""
         while stored.owed:
             names, rest = stored.owed[:_EVENTS_AT_ONCE], stored.owed[_EVENTS_AT_ONCE:]
             events = [_registration(stored.registry, name) for name in names]
@@ -163,9 +163,9 @@ class KeepMergeRules:
         now: datetime,
     ) -> _Stored:
         write = ItemWrite(REGISTRY, _document(registry, owed), version)
-        told = [outbox_write(rule_published(tenant, event, now)) for event in events]
+        published = [outbox_write(rule_published(tenant, event, now)) for event in events]
         try:
-            item, *_ = self._items.write(of_tenant(tenant), [write, *told], now)
+            item, *_ = self._items.write(of_tenant(tenant), [write, *published], now)
         except VersionMismatch:
             raise _Overtaken from None
         assert item is not None  # only a deletion leaves none
@@ -177,11 +177,11 @@ class KeepMergeRules:
 
 
 class _Overtaken(Exception):
-    """The registry is no longer what it was read as."""
+    """Another change was written since the registry was read."""
 
 
 def _check_version(registry: MergeRuleRegistry, name: str, accepts: Accepts) -> None:
-    """Raises VersionMismatch; also where there is no such rule, which then has no version either."""
+    """Raises VersionMismatch; also where there is no such rule, which has no version either."""
     try:
         version = registry.rule(name).version
     except NotFound:
@@ -200,7 +200,7 @@ def _registration(registry: MergeRuleRegistry, name: str) -> RuleEvent:
 
 
 def _document(registry: MergeRuleRegistry, owed: tuple[str, ...]) -> dict[str, Any]:
-    """The stored form; as text, since no engine keeps numbers exactly as they were written."""
+    """The stored form; as text, since engines do not store numbers exactly as written."""
     rules = [[rule.name, rule.version, dict(rule.document)] for rule in registry.rules]
     text = json.dumps(rules, ensure_ascii=False, separators=(",", ":"))
     document = {"format": FORMAT_VERSION, "version": registry.version, "rules": text, "owed": list(owed)}

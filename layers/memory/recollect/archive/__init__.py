@@ -1,0 +1,1 @@
+"""The archive: timelines as segments, snapshots, export and import, retention."""

@@ -1,23 +1,22 @@
-"""A record as one line of JSON: what exports, segments and snapshots are made of.
+"""A record as one line of JSON, of which exports, segments and snapshots are made; and the checks of a line from
+outside.
 
-A line holds an event as stored, how its identity was made, where it came from first, and, where the record has one, the
-memory that has its id, with the memory's earlier versions. It holds no vector of ours: those can be made again.
+A line has an event as stored, how its identity was made, its origin and, where the record has one, the memory of that
+id with its earlier versions. It has no vector of ours: those can be computed again.
 
-| field      | meaning                                                                                            |
-|------------|----------------------------------------------------------------------------------------------------|
-| `v`        | format of the line                                                                                 |
-| `kind`     | `event`; `memory` where the event only carries a memory                                            |
-| `origin`   | `{user_id, event_id}`: the record that this one is a copy of; its own where it is none             |
-| `given`    | what its request named, so that its identity can be told again (`Given`)                           |
-| `event`    | `domain.record`                                                                                    |
-| `memory`   | `domain.memory_items`; or `same_as`, the id of the memory that this event is in                    |
-| `versions` | the memory's earlier versions, oldest first                                                        |
-| `decisions`| what was decided against the memory, taken back or not, so that it is not decided again            |
+| field      | meaning                                                                                     |
+|------------|---------------------------------------------------------------------------------------------|
+| `v`        | format of the line                                                                          |
+| `kind`     | `event`; `memory` where the event only carries a memory                                     |
+| `origin`   | `{user_id, event_id}`: the record that this one is a copy of; its own where it is no copy   |
+| `given`    | what its request named, so that its identity can be computed again (`Given`)                |
+| `event`    | `timeline.record`                                                                           |
+| `memory`   | `memories.storage`; or `same_as`, the id of the memory that this event is in                |
+| `versions` | the memory's earlier versions, oldest first                                                 |
+| `decisions`| the decisions against the memory, reverted or not, so that they are not made again          |
 
-Whether a line that came from outside may become a record: the same bounds as when it was first stored.
-
-An export is a file that anybody can edit: nothing in it is believed. What is wrong is named by its field, never by its
-text.
+An export is a file that anybody can edit: `line_fault` checks the bounds of first storage, and names what is wrong by
+its field, never by its text.
 """
 
 import json
@@ -42,23 +41,34 @@ from recollect.timeline.record import event_identity, from_record, possible_iden
 
 FORMAT_VERSION = 1
 KIND_EVENT, KIND_MEMORY = "event", "memory"
+CONTENT_BYTES = 64 * 1024
+TEXT_BYTES = 16 * 1024
+METADATA_BYTES = 16 * 1024
+METADATA_DEPTH = 8
+MOST_TAGS = 1_000
+MOST_VERSIONS = 20
+MOST_LAPSES = 200
+MOST_DECISIONS = 20
+_LARGEST = 2**63 - 1
 _FIELDS = frozenset({"v", "kind", "origin", "given", "event", "memory", SAME_AS, "versions", "decisions"})
+
+Check: TypeAlias = Callable[[Any], bool]
 
 
 class Given(StrEnum):
-    """What an event's request named of what its identity is made from (P-20)."""
+    """Which parts of an event's identity its request named (P-20)."""
 
     CONVERSATION = "conversation"
     """Conversation and time."""
     TIME = "time"
-    """Its time, and no conversation."""
+    """Time, but no conversation."""
     NOTHING = "nothing"
-    """No time: the event is its own."""
+    """No time: the event is unique."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordOrigin:
-    """The record that a record was copied from; its own place where it is no copy."""
+    """The record that a record was copied from; its own id where it is no copy."""
 
     user_id: str
     event_id: str
@@ -66,7 +76,7 @@ class RecordOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordLine:
-    """One record with what belongs to it. At most one of `memory` and `same_as` is set."""
+    """One record with its memory. At most one of `memory` and `same_as` is set."""
 
     event: Event
     origin: RecordOrigin
@@ -78,7 +88,7 @@ class RecordLine:
 
     @property
     def copied(self) -> bool:
-        """Whether it was made from another record of the tenant."""
+        """Whether it is a copy of another record of the tenant."""
         return self.origin != RecordOrigin(self.event.user_id, self.event.id)
 
     def of_user(self, user_id: str) -> "RecordLine":
@@ -89,7 +99,7 @@ class RecordLine:
 
 
 def identity_of(scope: Scope, line: RecordLine) -> str:
-    """The dedupe key that the record has in this user's timeline: that of `identities_of`, alone."""
+    """The dedupe key of the record in this user's timeline."""
     conversation = line.event.conversation_id if line.given is Given.CONVERSATION else None
     return event_identity(scope, line.event, conversation, line.given is not Given.NOTHING)
 
@@ -100,7 +110,7 @@ def identities_of(scope: Scope, event: Event) -> dict[Given, str]:
 
 
 def line_text(line: RecordLine) -> str:
-    """One line of JSON, without its end."""
+    """One line of JSON, without its line end."""
     document: dict[str, Any] = {
         "v": FORMAT_VERSION,
         "kind": KIND_MEMORY if line.event.is_carrier else KIND_EVENT,
@@ -120,7 +130,7 @@ def line_text(line: RecordLine) -> str:
 
 
 def read_line(text: str) -> RecordLine:
-    """Reads what `line_text` wrote. Raises StoredDataError where it is something else, or of a newer format."""
+    """Reads what `line_text` wrote. Raises StoredDataError for anything else, or a newer format."""
     try:
         document = json.loads(text)
         return _line(document)
@@ -129,7 +139,7 @@ def read_line(text: str) -> RecordLine:
 
 
 def is_line(document: object) -> bool:
-    """Whether a JSON value looks like a record's line: what tells an export from other files."""
+    """Whether a JSON value looks like a record's line: how an export is recognised."""
     return isinstance(document, dict) and {"v", "kind", "origin", "event"} <= document.keys()
 
 
@@ -151,23 +161,10 @@ def _line(document: Mapping[str, Any]) -> RecordLine:
     return line
 
 
-CONTENT_BYTES = 64 * 1024
-TEXT_BYTES = 16 * 1024
-METADATA_BYTES = 16 * 1024
-METADATA_DEPTH = 8
-MOST_TAGS = 1_000
-MOST_VERSIONS = 20
-MOST_LAPSES = 200
-MOST_DECISIONS = 20
-_LARGEST = 2**63 - 1
-
-Check: TypeAlias = Callable[[Any], bool]
-
-
 def line_fault(line: RecordLine, dimension: int | None) -> str | None:
     """The first field that is wrong, such as `event.importance`; None where the line may be stored.
 
-    `dimension` is that of this deployment's vectors, None where nobody knows.
+    `dimension` is that of this deployment's vectors, None where unknown.
     """
     return next(_faults(line, dimension), None)
 
@@ -208,13 +205,12 @@ def _memory_faults(place: str, memory: Memory, line: RecordLine) -> Iterator[str
 
 
 def _is_decision(decision: Decision, line: RecordLine) -> bool:
-    """One against the memory of the line."""
+    """Only a decision against the memory of the line."""
     of_the_line = line.memory is not None and decision.loser == line.memory.id
     return of_the_line and next(_wrong("decisions", decision, _DECISION), None) is None
 
 
 def _are_lapses(memory: Memory) -> bool:
-    """Parts of the memory's own content, each with a time of its own."""
     return len(memory.lapses) <= MOST_LAPSES and all(_is_lapse(lapse, memory.content) for lapse in memory.lapses)
 
 
@@ -245,7 +241,6 @@ def _is_conversation(value: Any) -> bool:
 
 
 def _is_own_id(value: Any) -> bool:
-    """One of the ids that we make."""
     try:
         return isinstance(value, str) and str(UUID(value)) == value
     except ValueError:

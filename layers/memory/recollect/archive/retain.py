@@ -1,13 +1,12 @@
-"""Prune: takes events away for their age or their expiry, archived before where a rule says so (A-57, A-62 to A-65).
+"""Retention: events leave for their age or their expiry, archived before where a rule says so (A-57, A-62 to A-65).
 
-The job `retain`: what has expired, and what the tenant's retention rules let go (A-57, A-62 to A-65).
+| collection  | owner  | key      | item                                                              |
+|-------------|--------|----------|-------------------------------------------------------------------|
+| `expiring`  | user   | event id | `{at}`: the event's instant; in the queue `expiry` at its expiry  |
+| `schedules` | tenant | `retain` | in the queue `retention` when the tenant's next job is to begin   |
 
-Its cost follows what is due. Expiry is a queue. A rule's age is a bound on the timeline, which is read from its
-oldest record up to that bound: so what a rule keeps, though it is old enough, is read again by every run.
-
-Once a day each tenant has a job `retain`, of which nobody has to think.
-
-What `project` notes for retention: that an event expires, and that a tenant has something to be looked after.
+Once a day each tenant has a job `retain`. Its cost follows what is due: expiry is a queue, and a rule's age is a bound
+on the timeline, which is read from its oldest record up to that bound.
 """
 
 import gzip
@@ -22,26 +21,13 @@ from hashlib import sha256
 from itertools import groupby, takewhile
 from typing import Any
 
-from recollect.archive.retention import (
-    EVERY,
-    EXPIRY_QUEUE,
-    SCHEDULE,
-    SCHEDULE_QUEUE,
-    Verdict,
-    archive_folder,
-    bound,
-    expiring_key,
-    expiring_ref,
-    expiring_write,
-    verdict,
-)
 from recollect.archive.segments import user_hash
 from recollect.core.errors import RecollectError, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, MOST_WRITES, Due, DueItem, Item, ItemKey, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, MOST_WRITES, Due, DueItem, Item, ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.core.scope import Scope
-from recollect.core.time import from_iso, iso
+from recollect.core.time import EARLIEST, from_iso, iso
 from recollect.deletion.forget_events import ForgetEvents
 from recollect.deletion.forget_memories import Order
 from recollect.jobs.job import JOB_ID, Job, JobProgress, RemainingSeconds, job_write
@@ -62,16 +48,89 @@ from recollect.timeline.bus import (
 from recollect.timeline.listing import KnownUsers
 from recollect.timeline.record import to_record
 
+EXPIRY_QUEUE = "expiry"
+SCHEDULE_QUEUE = "retention"
+SCHEDULE = ItemKey(ItemPath("schedules"), "retain")
+EVERY = timedelta(days=1)
+"""How often a tenant's retention runs by itself."""
+
 RETAIN = Actor(ActorKind.JOB, "retain")
 OUTCOME = "pruned"
-_UNTIL_SOMEBODY_ELSE_PUBLISHES = timedelta(hours=1)
-"""By then the job was tried again, and has published it with what went meanwhile."""
+EXPIRED = "expired"
+_COUNTS = ("users", EXPIRED, "pruned", "archived")
+_PUBLISHED_BY_RECONCILIATION_AFTER = timedelta(hours=1)
+"""By then the job was tried again, and has published what an earlier try left."""
+
+_PAGE = 100
+_MOST_PAGES = 1_000
+_RESERVE_SECONDS = 10.0
+_REMEMBERED_TENANTS = 10_000
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """The rule that prunes an event (its position), and whether the event is archived before."""
+
+    rule: int
+    archive: bool
+
+
+def verdict(rules: Sequence[RetentionRule], event: Event, importance: float, now: datetime) -> Verdict | None:
+    """The verdict on an event: one matching rule suffices; None where all rules keep it.
+
+    `importance` is the event's, or that of its memory where a person raised it. A directly saved memory is never
+    pruned. It is archived where one of the matching rules says so.
+    """
+    if event.is_carrier:
+        return None
+    fitting = [number for number, rule in enumerate(rules) if _lets_go(rule, event, importance, now)]
+    return Verdict(fitting[0], any(rules[number].archive for number in fitting)) if fitting else None
+
+
+def bound(rules: Sequence[RetentionRule], now: datetime) -> datetime | None:
+    """The instant before which an event may be pruned; None without rules."""
+    return max((_oldest_kept(rule, now) for rule in rules), default=None)
+
+
+def _lets_go(rule: RetentionRule, event: Event, importance: float, now: datetime) -> bool:
+    return (
+        event.timestamp < _oldest_kept(rule, now)
+        and (rule.event_types is None or event.event_type in rule.event_types)
+        and (rule.below_importance is None or importance < rule.below_importance)
+        and not (rule.keep_keyed and event.key is not None)
+    )
+
+
+def _oldest_kept(rule: RetentionRule, now: datetime) -> datetime:
+    """An event of exactly this age stays."""
+    span = timedelta(days=rule.older_than_days)
+    return now - span if now - EARLIEST > span else EARLIEST
+
+
+def expiring_key(event_id: str) -> ItemKey:
+    """The user's item of an event that expires."""
+    return ItemKey(ItemPath("expiring"), event_id)
+
+
+def expiring_write(ref: EventRef, expires_at: datetime, expected: int | None) -> ItemWrite:
+    """Enters the event in the expiry queue."""
+    return ItemWrite(expiring_key(ref.id), {"at": iso(ref.timestamp)}, expected, Due(EXPIRY_QUEUE, expires_at))
+
+
+def expiring_ref(item: Item) -> EventRef:
+    """The event of an item of `expiring`."""
+    return EventRef(item.key.key, from_iso(str(item.value["at"])))
+
+
+def archive_folder(user_id: str) -> str:
+    """The folder of a user's archives: under a hash, since an object's name must not contain a person's id."""
+    return f"archive/{user_hash(user_id)}"
+
+
+@dataclass(frozen=True, slots=True)
 class PruneOrder:
-    """By which job, when, and why: `retention[n]` for a rule, or `expired`."""
+    """The job, the time and the reason: `retention[n]` for a rule, or `expired`."""
 
     job_id: str
     now: datetime
@@ -79,10 +138,9 @@ class PruneOrder:
 
 
 class PruneEvents:
-    """Everything may be done twice: what is gone is passed over, an archive has the name of its content.
+    """Prunes events; idempotent: deleted events are skipped, an archive is named by a hash of its content.
 
-    That they are pruned stands in the outbox before the first of them goes, so that it is published whatever happens,
-    and once: what an earlier try has put there is not told again.
+    The bus event is in the outbox before the first deletion, so that it is published whatever happens, and only once.
     """
 
     def __init__(
@@ -100,36 +158,36 @@ class PruneEvents:
         self._announce = announce
 
     def __call__(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> int:
-        """Takes events of one user away, with the memories that nothing else speaks for; answers how many went.
+        """Deletes events of one user, with the memories that no other event supports; answers how many.
 
-        Each goes in one step with the tombstone of its identity and with its entry in the audit. Raises what the
-        timeline and the items raise; then some may be gone, and the next call takes the rest.
+        Each is deleted atomically with its tombstone and its audit entry. Raises what the timeline and the items raise;
+        then a retry deletes the rest.
         """
         if not events:
             return 0
-        entries = self._told_before(scope, events, order)
-        told = {event_id for entry in entries for event_id in pruned_ids(entry)}
-        new = episodic_pruned(scope, [e for e in events if e.id not in told], order.reason, order.now)
-        waiting = Due(QUEUE, order.now + _UNTIL_SOMEBODY_ELSE_PUBLISHES)
+        entries = self._left_in_outbox(scope, events, order)
+        noted = {event_id for entry in entries for event_id in pruned_ids(entry)}
+        new = episodic_pruned(scope, [e for e in events if e.id not in noted], order.reason, order.now)
+        waiting = Due(QUEUE, order.now + _PUBLISHED_BY_RECONCILIATION_AFTER)
         writes = [replace(outbox_write(entry), due=waiting) for entry in new]
         for start in range(0, len(writes), MOST_WRITES):
             self._items.write(scope.user, writes[start : start + MOST_WRITES], order.now)
         asked = Order(now=order.now, actor=RETAIN, via=RETAIN.id, reason=order.reason, outcome=OUTCOME)
-        gone = [event for event in events if self._forget.one(scope, event, asked)]
+        deleted = [event for event in events if self._forget.one(scope, event, asked)]
         with suppress(RecollectError):  # it stays in the outbox
             self._outbox.deliver(scope.user, [*entries, *new], order.now)
-        self._announce(scope, [event.ref for event in gone])
-        _log(scope, gone, order)
-        return len(gone)
+        self._announce(scope, [event.ref for event in deleted])
+        _log(scope, deleted, order)
+        return len(deleted)
 
-    def _told_before(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> list[BusEvent]:
+    def _left_in_outbox(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> list[BusEvent]:
         """What a try that ended half-way has left in the outbox of these events."""
         ids = {event.id for event in events}
         waiting = self._outbox.waiting(scope.user, EPISODIC_PRUNED, order.now)
         return [entry for entry in waiting if ids & pruned_ids(entry)]
 
     def archive(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> None:
-        """Keeps them as gzipped NDJSON; durable on return. Raises what the store raises."""
+        """Stores them as gzipped NDJSON; durable on return. Raises what the store raises."""
         if not events:
             return
         data = gzip.compress("".join(_lines(events)).encode("utf-8", "surrogatepass"), mtime=0)
@@ -143,7 +201,7 @@ def _lines(events: Iterable[Event]) -> Iterable[str]:
 
 
 def _log(scope: Scope, events: Sequence[Event], order: PruneOrder) -> None:
-    """The security log (A-65): whose, which, why; no content. Names of people and of personas as hashes."""
+    """The security log (A-65): user, reason, ids; no content. User and persona as hashes."""
     whose = {"user": user_hash(scope.user_id), "reason": order.reason, "job_id": order.job_id}
     for persona_id, count in Counter(event.persona_id for event in events).items():
         ids = [event.id for event in events if event.persona_id == persona_id]
@@ -151,18 +209,8 @@ def _log(scope: Scope, events: Sequence[Event], order: PruneOrder) -> None:
         _LOG.info("pruned", extra=whose | {"persona": persona, "events": count, "event_ids": ids})
 
 
-EXPIRED = "expired"
-_COUNTS = ("users", EXPIRED, "pruned", "archived")
-_DUE = 100
-_RECORDS = 100
-_USERS = 100
-_RESERVE_SECONDS = 10.0
-
-
 @dataclass(slots=True)
 class _Run:
-    """One step: for whom, since when everything is looked at, by which rules, and what came of it."""
-
     tenant: str
     job_id: str
     now: datetime
@@ -172,7 +220,7 @@ class _Run:
 
     @property
     def over(self) -> bool:
-        """Whether no further page may be begun."""
+        """Whether no further page may begin."""
         return self.deadline() < _RESERVE_SECONDS
 
     def order(self, reason: str) -> PruneOrder:
@@ -180,11 +228,10 @@ class _Run:
 
 
 class Retain:
-    """Goes on from where its state says: in the queue, or at a user and a record of theirs.
+    """The job `retain`; its state is a place in the queue, or a user and a record of theirs.
 
-    The instant at which it was begun decides what is due, however long it takes. A step that was broken off is done
-    again; what went already is counted by the step that took it, so that a crash may leave the count too low, never
-    the audit.
+    The instant at which the job began decides what is due, however long it takes. A repeated step may count too few
+    deletions after a crash; the audit has all of them.
     """
 
     def __init__(
@@ -203,7 +250,7 @@ class Retain:
         self._memories = ReadMemories(items)
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """See `JobKind`: as many pages as the time allows, one at least."""
+        """See `JobKind`: as many pages as the time allows, at least one."""
         begun = from_iso(str(state["now"])) if "now" in state else now
         own = {JOB_ID: state[JOB_ID], "now": iso(begun)}
         run = _Run(tenant, str(state[JOB_ID]), begun, self._rules_of(tenant).retention, deadline)
@@ -215,9 +262,9 @@ class Retain:
         return JobProgress(state=own | (place or {}), counts=run.counts, share=0.5 if place else 1.0, done=not place)
 
     def _expire_pages(self, run: _Run, after: str | None) -> str | None:
-        """Where the queue goes on; None at its end."""
+        """The queue's next cursor; None at its end."""
         while True:
-            page = self._items.due(EXPIRY_QUEUE, run.now, _DUE, after)
+            page = self._items.due(EXPIRY_QUEUE, run.now, _PAGE, after)
             own = [due for due in page.items if due.owner.tenant == run.tenant]
             for owner, dues in groupby(sorted(own, key=_whose), key=lambda due: due.owner):
                 self._expire(run, owner, [due.key for due in dues])
@@ -226,7 +273,7 @@ class Retain:
                 return after
 
     def _expire(self, run: _Run, owner: Scope, keys: Sequence[ItemKey]) -> None:
-        """Prunes those of one user that are over by now, and says of the others when to look again."""
+        """Prunes one user's expired events, and enters the others again at their new expiry."""
         items = self._items.get(owner, keys)
         events = self._timeline.read(owner, [expiring_ref(item) for item in items.values()])
         kept = self._memories.kept(owner, events)
@@ -238,7 +285,7 @@ class Retain:
             self._items.write(owner, writes[start : start + MOST_WRITES], run.now)
 
     def _over(self, owner: Scope, event: Event, kept: KeptMemory | None, run: _Run) -> list[Event]:
-        """The event where it has expired; where the memory that it carries has, all that this was made from."""
+        """The event, where expired; all events of the memory that it carries, where that has expired."""
         own = kept.memory if kept is not None and kept.memory.id == event.id else None
         if own is not None and own.expired(run.now):
             others = [self._timeline.find(owner, one) for one in own.source_event_ids if one != event.id]
@@ -246,10 +293,10 @@ class Retain:
         return [event] if event.expired(run.now) else []
 
     def _user_pages(self, run: _Run, state: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Where to go on: a page of users, one of them, and a record of theirs; None at the end."""
+        """The next place: page of users, user, record; None at the end."""
         cursor, first = state["users"], str(state.get("user", ""))
         while True:
-            page = self._users.page(run.tenant, _USERS, cursor)
+            page = self._users.page(run.tenant, _PAGE, cursor)
             for user_id in (one for one in page.user_ids if one.encode() >= first.encode()):
                 if run.over and run.counts["users"]:
                     return {"users": cursor, "user": user_id}
@@ -263,12 +310,12 @@ class Retain:
             cursor = page.more
 
     def _record_pages(self, run: _Run, scope: Scope, after: EventRef | None) -> EventRef | None:
-        """From the oldest on, or from there; None where no more is old enough."""
+        """Prunes from `after` on; None where no further record is old enough."""
         until = bound(run.rules, run.now)
         while until is not None:
-            page = self._timeline.records(scope, _RECORDS, after)
+            page = self._timeline.records(scope, _PAGE, after)
             old = list(takewhile(lambda event: event.timestamp < until, page.events))
-            self._let_go(run, scope, old)
+            self._prune_due(run, scope, old)
             after = page.more
             if after is None or len(old) < len(page.events):
                 return None
@@ -276,7 +323,7 @@ class Retain:
                 return after
         return None
 
-    def _let_go(self, run: _Run, scope: Scope, events: Sequence[Event]) -> None:
+    def _prune_due(self, run: _Run, scope: Scope, events: Sequence[Event]) -> None:
         """Archives and prunes those that a rule lets go."""
         due = self._due(run, scope, events)
         archived = [event for event, found in due if found.archive]
@@ -287,7 +334,7 @@ class Retain:
             run.counts["pruned"] += pruned
 
     def _due(self, run: _Run, scope: Scope, events: Sequence[Event]) -> list[tuple[Event, Verdict]]:
-        """An event whose memory somebody made more important is as important as that."""
+        """An event counts as important as its memory where somebody raised that."""
         maybe = [event for event in events if verdict(run.rules, event, 0.0, run.now) is not None]
         kept = self._memories.kept(scope, [event.id for event in maybe]) if maybe else {}
         judged = ((e, verdict(run.rules, e, _importance(e, kept.get(e.id)), run.now)) for e in maybe)
@@ -301,7 +348,7 @@ def _importance(event: Event, kept: KeptMemory | None) -> float:
 
 
 def _noted(item: Item, event: Event | None, kept: KeptMemory | None) -> ItemWrite:
-    """When to look at what has not expired after all: it, or its memory, may do so later."""
+    """The new queue entry of an event that has not expired after all: it, or its memory, may do so later."""
     if event is None:
         return ItemWrite(item.key, None)
     own = kept.memory.expires_at if kept is not None and kept.memory.id == event.id else None
@@ -314,24 +361,20 @@ def _whose(due: DueItem) -> tuple[str, str]:
 
 
 def _ref_of(user_id: str, state: Mapping[str, Any]) -> EventRef | None:
-    """The record at which a step stopped; none for another user, such as one who came in between."""
+    """The record at which a step stopped; None for another user, such as one who was added in between."""
     place = state.get("place")
     return EventRef(place["id"], from_iso(place["at"])) if place and state.get("user") == user_id else None
 
 
-_PAGE = 100
-_MOST_PAGES = 1_000
-
-
 @dataclass(frozen=True, slots=True)
 class ScheduleRetention:
-    """The job is asked for in the step that puts the tenant's next one a day ahead."""
+    """Starts due jobs, each atomically with the tenant's next date, a day ahead."""
 
     items: Items
     ids: IdSource
 
     def __call__(self, now: datetime) -> int:
-        """Asks for the jobs that are due; how many. Raises as `Items.due`."""
+        """Starts the jobs that are due; answers how many. Raises as `Items.due`."""
         started, after = 0, None
         for _ in range(_MOST_PAGES):
             page = self.items.due(SCHEDULE_QUEUE, now, _PAGE, after)
@@ -342,7 +385,7 @@ class ScheduleRetention:
         return started
 
     def _started(self, due: DueItem, now: datetime) -> bool:
-        """False where somebody else was faster."""
+        """False where another process started it."""
         owner = of_tenant(due.owner.tenant)
         item = self.items.get(owner, [due.key]).get(due.key)
         if item is None or item.due is None or item.due.at > now:
@@ -357,18 +400,15 @@ class ScheduleRetention:
         return True
 
 
-_REMEMBERED = 10_000
-
-
 class NoteExpiry:
-    """Costs nothing where nothing expires, but for one read per tenant and process."""
+    """The projection step that notes expiring events, and each tenant's schedule; one read per tenant and process."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
         self._tenants: OrderedDict[str, None] = OrderedDict()
 
     def __call__(self, scope: Scope, events: Sequence[Event], _gone: Sequence[EventRef], now: datetime) -> None:
-        """Notes what is new; called again it changes nothing. Raises what the items raise."""
+        """Notes new expiries; idempotent. Raises what the items raise."""
         self._note_tenant(scope.tenant, now)
         expiring = {event.id: event for event in events if event.expires_at is not None}
         there = self._items.get(scope.user, [expiring_key(event_id) for event_id in expiring]) if expiring else {}
@@ -382,15 +422,12 @@ class NoteExpiry:
             self._items.write(scope.user, writes[start : start + MOST_WRITES], now)
 
     def _note_tenant(self, tenant: str, now: datetime) -> None:
-        """From now on the tenant's retention runs by itself."""
         if tenant in self._tenants:
             return
         if not self._items.get(of_tenant(tenant), [SCHEDULE]):
-            try:
+            with suppress(VersionMismatch):  # another process has scheduled it
                 first = ItemWrite(SCHEDULE, {}, ABSENT, Due(SCHEDULE_QUEUE, now))
                 self._items.write(of_tenant(tenant), [first], now)
-            except VersionMismatch:
-                pass  # somebody else was faster
         self._tenants[tenant] = None
-        if len(self._tenants) > _REMEMBERED:
+        if len(self._tenants) > _REMEMBERED_TENANTS:
             self._tenants.popitem(last=False)

@@ -1,7 +1,7 @@
-"""Segments of a user's timeline: which event is in which, what the archive of a user is called and lists (A-52, A-53).
+"""Segments: which event is in which, their objects' names, manifests and bytes (A-52, A-53, A-59).
 
-An event belongs to the segment that was open when it was projected first, for good (`segmentId`, A-59). Segments are
-numbered from 1 and closed at 500 events. Counters are items of the user:
+An event belongs, for good, to the segment that was open when it was first projected. Segments are numbered from 1 and
+closed at 500 events. Segments and manifests are objects of the tenant, under a hash of the user's id. The user's items:
 
 | collection      | labels  | key                | value                                                               |
 |-----------------|---------|--------------------|---------------------------------------------------------------------|
@@ -9,13 +9,9 @@ numbered from 1 and closed at 500 events. Counters are items of the user:
 | `segment_rolls` | segment | number of the roll | `{ids}`: 50 of the segment's events, in the order of projection     |
 | `segment_of`    |         | event id           | `{n, t}`: its segment's number and the event's instant              |
 
-Segments and the manifest of those that are written are objects of the tenant, under a hash of the user's id.
-
-Segments as bytes: NDJSON whose every line has a checksum, compressed in parts, so that a fault loses little.
-
-Each line is a JSON object whose last member is `crc`, the CRC-32 of the line without it. 125 lines make one member of
-a gzip file: `zcat` reads all of it, and where a byte is wrong, the lines before it in its member and all other members
-are still served. 125 lines are more than the 32 KB that deflate looks back: the parts cost next to nothing.
+A segment's bytes are NDJSON in a gzip file, which `zcat` reads. Each line is a JSON object whose last member is `crc`,
+the CRC-32 of the line without it. 125 lines make one gzip member: where a byte is wrong, the lines before it in its
+member and all other members are still readable. 125 lines exceed deflate's window of 32 KB, so the split costs little.
 """
 
 from __future__ import annotations
@@ -40,14 +36,19 @@ QUEUE = "segments"
 FORMAT_VERSION = 1
 COUNTER = ItemKey(ItemPath("segments"), "open")
 PLACES = ItemPath("segment_of")
+MEMBER_LINES = 125
 _DIGITS = 8
+_GZIP = 31  # zlib's `wbits` for gzip's own header and checksum
+_MAGIC = b"\x1f\x8b\x08"
+_LEVEL = 6
+_STEP_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentCounter:
-    """The open segment: its number, how many of its events are in full rolls, and the ids of the roll under way.
+    """The open segment: its number, how many of its events are in full rolls, and the ids of the open roll.
 
-    `written` is the last segment that the archive holds; those between it and the open one wait to be written.
+    `written` is the last segment in the archive; those between it and the open one wait to be written.
     """
 
     number: int = 1
@@ -57,17 +58,17 @@ class SegmentCounter:
 
     @property
     def count(self) -> int:
-        """Events of the open segment."""
+        """The events of the open segment."""
         return self.rolled + len(self.ids)
 
     @property
     def roll(self) -> int:
-        """The number of the roll under way, from 0."""
+        """The number of the open roll, from 0."""
         return self.rolled // ROLL_EVENTS
 
     @property
     def waiting(self) -> bool:
-        """Whether a closed segment is yet to be written."""
+        """Whether a closed segment waits to be written."""
         return self.number - 1 > self.written
 
     def with_event(self, event_id: str) -> SegmentCounter:
@@ -76,7 +77,7 @@ class SegmentCounter:
 
     @property
     def roll_full(self) -> bool:
-        """Whether the roll under way must be put by."""
+        """Whether the open roll must be written."""
         return len(self.ids) >= ROLL_EVENTS
 
     def put_by(self) -> SegmentCounter:
@@ -85,13 +86,13 @@ class SegmentCounter:
         return rolled.closed() if rolled.rolled >= SEGMENT_EVENTS else rolled
 
     def closed(self) -> SegmentCounter:
-        """The next segment is open."""
+        """With the next segment open."""
         return replace(self, number=self.number + 1, rolled=0, ids=())
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """A written segment in its manifest. `bytes` as stored, `raw_bytes` as plain NDJSON; `sha256` of the object."""
+    """A written segment in its manifest: `bytes` as stored, `raw_bytes` as plain NDJSON; `sha256` of the object."""
 
     id: str
     events: int
@@ -108,7 +109,7 @@ class SegmentManifest:
     segments: tuple[SegmentEntry, ...] = ()
 
     def with_entry(self, entry: SegmentEntry) -> SegmentManifest:
-        """With this segment's entry, in place of an earlier one."""
+        """With this entry, in place of an earlier one of that id."""
         others = [one for one in self.segments if one.id != entry.id]
         return replace(self, segments=tuple(sorted([*others, entry], key=lambda one: one.id)))
 
@@ -118,12 +119,12 @@ class SegmentManifest:
 
 
 def segment_id(number: int) -> str:
-    """A segment's number as its id: eight digits."""
+    """A segment's number as eight digits."""
     return f"{number:0{_DIGITS}d}"
 
 
 def user_hash(user_id: str) -> str:
-    """What stands for a user in the names of objects: 32 hex digits of a hash."""
+    """The user in the names of objects: 32 hex digits of a hash."""
     return hashlib.sha256(user_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -138,32 +139,32 @@ def manifest_name(user_id: str) -> str:
 
 
 def timeline_folder(user_id: str) -> str:
-    """How the names of all objects of a user's archive begin."""
+    """The prefix of all objects of a user's archive."""
     return f"timeline/{user_hash(user_id)}/"
 
 
 def roll_key(number: int, roll: int) -> ItemKey:
-    """Where a full roll is."""
+    """The item of a full roll."""
     return ItemKey(ItemPath("segment_rolls", (segment_id(number),)), f"{roll:02d}")
 
 
 def place_key(event_id: str) -> ItemKey:
-    """Where it is told which segment an event is in."""
+    """The item that stores an event's segment."""
     return ItemKey(PLACES, event_id)
 
 
 def place_value(number: int, ref: EventRef) -> dict[str, Any]:
-    """What is told there."""
+    """The value of that item."""
     return {"n": number, "t": iso(ref.timestamp)}
 
 
 def ref_in(event_id: str, value: Mapping[str, Any]) -> EventRef:
-    """The event of a place."""
+    """The event of that item."""
     return EventRef(event_id, from_iso(value["t"]))
 
 
 def counter_value(counter: SegmentCounter) -> dict[str, Any]:
-    """The counter as it is stored."""
+    """The stored form."""
     return {"number": counter.number, "rolled": counter.rolled, "ids": list(counter.ids), "written": counter.written}
 
 
@@ -197,7 +198,7 @@ def manifest_in(data: bytes) -> SegmentManifest:
 
 
 def entry_of(segment: str, events: int, data: bytes, raw_bytes: int) -> SegmentEntry:
-    """The manifest's entry of a segment that was just packed."""
+    """The manifest's entry of a packed segment."""
     return SegmentEntry(segment, events, len(data), raw_bytes, hashlib.sha256(data).hexdigest())
 
 
@@ -206,29 +207,22 @@ def ordered(refs: Iterable[EventRef]) -> list[EventRef]:
     return sorted(refs, key=lambda ref: (ref.timestamp, ref.id))
 
 
-MEMBER_LINES = 125
-_GZIP = 31  # zlib's word for gzip's own header and checksum
-_MAGIC = b"\x1f\x8b\x08"
-_LEVEL = 6
-_STEP_BYTES = 1024
-
-
 @dataclass(frozen=True, slots=True)
 class SegmentContent:
-    """The lines that are whole, in order, and how many places were not: lines, or the ends of broken members."""
+    """The intact lines, in order, and the number of faults: broken lines, and ends of broken members."""
 
     lines: tuple[str, ...]
     faults: int
 
 
 def pack_segment(lines: Sequence[str]) -> bytes:
-    """The bytes of a segment; each line is the text of a JSON object with at least one member. No lines: no bytes."""
+    """The bytes of a segment; each line is a JSON object with at least one member. No lines: no bytes."""
     parts = (lines[start : start + MEMBER_LINES] for start in range(0, len(lines), MEMBER_LINES))
     return b"".join(gzip.compress("".join(map(_sealed, part)).encode(), _LEVEL, mtime=0) for part in parts)
 
 
 def unpack_segment(data: bytes) -> SegmentContent:
-    """Reads what `pack_segment` wrote, as far as it is whole; never raises."""
+    """Reads what `pack_segment` wrote, as far as it is intact; never raises."""
     lines: list[str] = []
     faults = 0
     for text, whole in _members(data):
@@ -244,7 +238,7 @@ def _sealed(line: str) -> str:
 
 
 def _opened(sealed: bytes) -> str | None:
-    """The line without its checksum; None where it is another line's, or none."""
+    """The line without its checksum; None where the checksum is wrong or absent."""
     body, mark, crc = sealed.rpartition(b',"crc":"')
     line = body + b"}"
     if not mark or crc != f'{zlib.crc32(line):08x}"}}'.encode():
@@ -253,7 +247,7 @@ def _opened(sealed: bytes) -> str | None:
 
 
 def _members(data: bytes) -> Iterator[tuple[bytes, bool]]:
-    """The text of each member, and whether it was whole; after a broken one the next that begins like one."""
+    """The text of each member, and whether it is intact; a broken one is followed by the next gzip header."""
     start = 0
     while start < len(data):
         text, used = _inflated(data[start:])
@@ -269,7 +263,7 @@ def _members(data: bytes) -> Iterator[tuple[bytes, bool]]:
 
 
 def _inflated(data: bytes) -> tuple[bytes, int | None]:
-    """As much of the first member as can be read, and its length; None where it breaks off."""
+    """The readable text of the first member, and its length; None where it is broken."""
     reader = zlib.decompressobj(_GZIP)
     found: list[bytes] = []
     for start in range(0, len(data), _STEP_BYTES):
@@ -284,12 +278,12 @@ def _inflated(data: bytes) -> tuple[bytes, int | None]:
 
 
 def _byte_by_byte(reader: Any, data: bytes) -> Iterator[bytes]:
-    """What comes before the wrong byte."""
+    """The text before the wrong byte."""
     with suppress(zlib.error):
         for position in range(len(data)):
             yield reader.decompress(data[position : position + 1])
 
 
 def raw_bytes(lines: Iterable[str]) -> int:
-    """The size of the same lines as plain NDJSON: what compression is measured against."""
+    """The size of the same lines as plain NDJSON."""
     return sum(len(line.encode()) + 1 for line in lines)

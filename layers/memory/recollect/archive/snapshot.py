@@ -1,29 +1,36 @@
-"""Snapshots: what was there of a tenant, or of one user, when it was taken (api.md, *Operations*).
+"""Snapshots of a tenant or one user as objects: their format, their store, and the difference of two (api.md,
+*Operations*).
 
 | object of the tenant                          | content                                                              |
 |-----------------------------------------------|----------------------------------------------------------------------|
-| `snapshots/manifests/{id}.json`               | the snapshot: written last, so that only a whole one is listed       |
-| `snapshots/begun/{id}`                        | nothing: where a deletion has to look, written first                 |
+| `snapshots/begun/{id}`                        | nothing; written first: deletions look into this snapshot            |
 | `snapshots/data/{id}/{user hash}/user.json`   | the user and the pieces of their timeline                            |
 | `snapshots/data/{id}/{user hash}/{n}.segment` | up to 500 records, as in a segment of the timeline, oldest first     |
 | `snapshots/data/{id}/{user hash}/{n}.vectors` | the vectors of the same records, so that nothing is embedded again   |
+| `snapshots/manifests/{id}.json`               | the snapshot; written last, so that only a complete one is listed    |
 
-A piece covers the records from its first to its last instant: so a deletion finds the one that may hold a record
-by the record's own place, whatever the size of the timeline.
+A piece covers the records from its first to its last instant: a deletion finds the piece that may hold a record by the
+record's own place, whatever the size of the timeline.
 """
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.archive.record_line import RecordLine, line_text
+from recollect.archive.segment_archive import SegmentArchive
 from recollect.archive.segments import user_hash
-from recollect.core.errors import InvalidInput, StoredDataError
+from recollect.core.errors import InvalidInput, NotFound, StoredDataError, VersionMismatch
 from recollect.core.event import EventRef
+from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.core.vectors import pack_vector, unpack_vector
+from recollect.ports import SnapshotStore
 from recollect.timeline.timeline import Projection
 
 FORMAT_VERSION = 1
@@ -31,12 +38,13 @@ PIECE_EVENTS = 500
 MANIFESTS = "snapshots/manifests/"
 BEGUN = "snapshots/begun/"
 DATA = "snapshots/data/"
+ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 _DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A whole snapshot. `user_id` None: of every user of the tenant. `counts`: users, events, memories, bytes"""
+    """A complete snapshot. `user_id` None: of every user of the tenant. `counts`: users, events, memories, bytes."""
 
     id: str
     created_at: datetime
@@ -46,7 +54,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPiece:
-    """A part of a user's timeline, from `first` to `last`, both places (instant, id) of records at its making."""
+    """A part of a user's timeline, from `first` to `last`, each the place (instant, id) of a record."""
 
     first: tuple[str, str]
     last: tuple[str, str]
@@ -55,7 +63,7 @@ class SnapshotPiece:
     bytes: int
 
     def covers(self, ref: EventRef) -> bool:
-        """Whether a record of that place would be in it."""
+        """Whether a record of that place would be in this piece."""
         return tuple(self.first) <= (iso(ref.timestamp), ref.id) <= tuple(self.last)
 
 
@@ -69,7 +77,7 @@ class SnapshotUser:
 
     @property
     def after(self) -> EventRef | None:
-        """The last record that a piece covers: where the next one goes on."""
+        """The last record that a piece covers."""
         return EventRef(self.pieces[-1].last[1], from_iso(self.pieces[-1].last[0])) if self.pieces else None
 
     @property
@@ -88,17 +96,17 @@ class SnapshotUser:
 
 
 def manifest_of(snapshot_id: str) -> str:
-    """The object that says that there is this snapshot."""
+    """The manifest's object."""
     return f"{MANIFESTS}{snapshot_id}.json"
 
 
 def snapshot_in_name(name: str) -> str:
-    """The snapshot of a manifest's name."""
+    """The snapshot's id in a manifest's name."""
     return name.removeprefix(MANIFESTS).removesuffix(".json")
 
 
 def data_folder(snapshot_id: str, user_id: str | None = None) -> str:
-    """How the names of all data begin: of a snapshot, or of a user in it."""
+    """The prefix of all data of a snapshot, or of a user in it."""
     return f"{DATA}{snapshot_id}/" + (f"{user_hash(user_id)}/" if user_id is not None else "")
 
 
@@ -113,12 +121,12 @@ def piece_name(snapshot_id: str, user_id: str, number: int) -> str:
 
 
 def vectors_name(snapshot_id: str, user_id: str, number: int) -> str:
-    """The object of the same records' vectors."""
+    """The object of the vectors of the same records."""
     return f"{data_folder(snapshot_id, user_id)}{number:0{_DIGITS}d}.vectors"
 
 
 def snapshot_json(snapshot: Snapshot) -> dict[str, Any]:
-    """As a list shows it."""
+    """The snapshot in a list."""
     shown = {"id": snapshot.id, "created_at": iso(snapshot.created_at), "counts": dict(snapshot.counts)}
     return shown if snapshot.user_id is None else {**shown, "user_id": snapshot.user_id}
 
@@ -157,7 +165,7 @@ def user_in(data: bytes) -> SnapshotUser:
 
 
 def vectors_bytes(projections: Sequence[Projection]) -> bytes:
-    """Vectors as JSON Lines: id, generation, and the stored bytes in base64; they do not compress."""
+    """Vectors as JSON Lines: id, generation, and the stored bytes in base64."""
     lines = [
         {"id": one.ref.id, "generation": one.generation, "vector": base64.b64encode(pack_vector(one.vector)).decode()}
         for one in projections
@@ -167,7 +175,7 @@ def vectors_bytes(projections: Sequence[Projection]) -> bytes:
 
 
 def vectors_in(data: bytes, refs: Mapping[str, EventRef]) -> list[Projection]:
-    """Those of the vectors that belong to these records; what cannot be read is left out: it can be made again."""
+    """The vectors of these records; unreadable ones are skipped, since they can be computed again."""
     found = []
     for line in data.splitlines():
         try:
@@ -193,3 +201,161 @@ def _read(data: bytes) -> dict[str, Any]:
     if newer:
         raise StoredDataError("a snapshot of a newer format")
     return dict(document)
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotPage:
+    """Snapshots, newest first; `more` is the cursor of the next page."""
+
+    snapshots: tuple[Snapshot, ...]
+    more: str | None
+
+
+class Snapshots:
+    """The snapshots of one deployment's store."""
+
+    def __init__(self, store: SnapshotStore, archive: SegmentArchive) -> None:
+        self.store = store
+        self.archive = archive
+
+    def page(self, tenant: str, limit: int, after: str | None) -> SnapshotPage:
+        """Complete snapshots of the tenant; one with an unreadable manifest is skipped."""
+        ids = [one for one in reversed(self.ids(tenant)) if after is None or one < after]
+        found = [self._found(tenant, one) for one in ids[:limit]]
+        more = ids[limit - 1] if len(ids) > limit else None
+        return SnapshotPage(tuple(one for one in found if one is not None), more)
+
+    def ids(self, tenant: str) -> list[str]:
+        """All of them, oldest first."""
+        return sorted(snapshot_in_name(name) for name in self.store.names(tenant, MANIFESTS))
+
+    def one(self, tenant: str, snapshot_id: str) -> Snapshot:
+        """A snapshot by its id. Raises NotFound, StoredDataError."""
+        found = self.store.get(tenant, manifest_of(snapshot_id))
+        if found is None:
+            raise NotFound("no such snapshot")
+        return snapshot_in(found[0])
+
+    def finish(self, tenant: str, snapshot: Snapshot) -> None:
+        """Lists it; idempotent."""
+        with suppress(VersionMismatch):
+            self.store.put_if_absent(tenant, manifest_of(snapshot.id), snapshot_bytes(snapshot))
+
+    def begin(self, tenant: str, snapshot_id: str) -> None:
+        """Makes deletions look into this snapshot; idempotent."""
+        with suppress(VersionMismatch):
+            self.store.put_if_absent(tenant, BEGUN + snapshot_id, b"")
+
+    def begun(self, tenant: str) -> list[str]:
+        """All that deletions look into, incomplete ones too."""
+        return sorted(name.removeprefix(BEGUN) for name in self.store.names(tenant, BEGUN))
+
+    def users(self, tenant: str, snapshot_id: str, after: str | None) -> Iterator[tuple[str, SnapshotUser]]:
+        """The users in it, with the names of their objects, by name, after that one."""
+        for name in self.store.names(tenant, data_folder(snapshot_id)):
+            if name.endswith("/user.json") and (after is None or name > after):
+                found = self.store.get(tenant, name)
+                if found is not None:
+                    yield name, user_in(found[0])
+
+    def user(self, scope: Scope, snapshot_id: str) -> tuple[SnapshotUser, str | None]:
+        """A user in it, and the tag of their object; an empty one and None where there is none."""
+        found = self.store.get(scope.tenant, user_name(snapshot_id, scope.user_id))
+        return (user_in(found[0]), found[1]) if found else (SnapshotUser(scope.user_id), None)
+
+    def put_user(self, scope: Scope, snapshot_id: str, user: SnapshotUser, tag: str | None) -> str:
+        """Writes the user; answers the new tag. Raises VersionMismatch."""
+        name, data = user_name(snapshot_id, scope.user_id), user_bytes(user)
+        if tag is None:
+            return self.store.put_if_absent(scope.tenant, name, data)
+        return self.store.put_if_match(scope.tenant, name, data, tag)
+
+    def lines(self, scope: Scope, snapshot_id: str, number: int) -> list[RecordLine]:
+        """The intact lines of a piece."""
+        return self.archive.read(scope, piece_name(snapshot_id, scope.user_id, number))
+
+    def vectors(self, scope: Scope, snapshot_id: str, number: int) -> bytes:
+        """The vectors of a piece, as stored."""
+        found = self.store.get(scope.tenant, vectors_name(snapshot_id, scope.user_id, number))
+        return found[0] if found else b""
+
+    def put_vectors(self, scope: Scope, snapshot_id: str, number: int, data: bytes) -> None:
+        """Writes the vectors of a piece, over what an earlier try left."""
+        name = vectors_name(snapshot_id, scope.user_id, number)
+        found = self.store.get(scope.tenant, name)
+        if found is None:
+            self.store.put_if_absent(scope.tenant, name, data)
+        elif found[0] != data:
+            self.store.put_if_match(scope.tenant, name, data, found[1])
+
+    def _found(self, tenant: str, snapshot_id: str) -> Snapshot | None:
+        try:
+            return self.one(tenant, snapshot_id)
+        except (NotFound, StoredDataError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChange:
+    """A record that only one of two snapshots has, or that differs in them."""
+
+    kind: str
+    user_id: str
+    record_id: str
+
+
+@dataclass(slots=True)
+class SnapshotDiff:
+    """The number of changes by kind, and the first of them."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    changes: list[RecordChange] = field(default_factory=list)
+
+
+class DiffSnapshots:
+    """Walks both snapshots side by side, with one piece of each in memory."""
+
+    def __init__(self, snapshots: Snapshots) -> None:
+        self._snapshots = snapshots
+
+    def __call__(self, tenant: str, first: str, second: str, named: int = 100) -> SnapshotDiff:
+        """The changes from the first to the second; lists at most `named` of them. Raises NotFound."""
+        before, after = self._snapshots.one(tenant, first), self._snapshots.one(tenant, second)
+        users = dict.fromkeys(user.user_id for one in (before, after) for user in self._users(tenant, one.id))
+        diff = SnapshotDiff()
+        for user_id in users:
+            scope = Scope(tenant, user_id)
+            for kind, record_id in _changes(self._lines(scope, before.id), self._lines(scope, after.id)):
+                diff.counts[kind] += 1
+                if len(diff.changes) < named:
+                    diff.changes.append(RecordChange(kind, user_id, record_id))
+        return diff
+
+    def _users(self, tenant: str, snapshot_id: str) -> Iterator[SnapshotUser]:
+        return (user for _, user in self._snapshots.users(tenant, snapshot_id, None))
+
+    def _lines(self, scope: Scope, snapshot_id: str) -> Iterator[RecordLine]:
+        user, _ = self._snapshots.user(scope, snapshot_id)
+        for number in range(len(user.pieces)):
+            yield from self._snapshots.lines(scope, snapshot_id, number)
+
+
+def _changes(before: Iterator[RecordLine], after: Iterator[RecordLine]) -> Iterator[tuple[str, str]]:
+    """Both are in the order of their records' places."""
+    old, new = next(before, None), next(after, None)
+    while old is not None or new is not None:
+        if new is None or (old is not None and _place(old) < _place(new)):
+            assert old is not None
+            yield REMOVED, old.event.id
+            old = next(before, None)
+        elif old is None or _place(new) < _place(old):
+            yield ADDED, new.event.id
+            new = next(after, None)
+        else:
+            if line_text(old) != line_text(new):
+                yield CHANGED, new.event.id
+            old, new = next(before, None), next(after, None)
+
+
+def _place(line: RecordLine) -> tuple[datetime, str]:
+    return line.event.timestamp, line.event.id

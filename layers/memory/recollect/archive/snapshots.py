@@ -1,13 +1,11 @@
-"""Takes a snapshot of a tenant or of one user, piece by piece, while everything goes on (job `snapshot`).
+"""The jobs `snapshot` and `restore`: piece by piece, while reads and writes go on (A-52, A-55).
 
-What was written is found again by the user's own object: a step that is done twice writes nothing twice. What is
-deleted while its piece is written is found by reading again afterwards. A slot's value says who superseded it though
-that is not projected yet: where the newer one is deleted, the older one must not come back with the snapshot (P-22).
+A repeated step of a snapshot writes nothing twice, since the user's own object lists the written pieces. Records
+deleted while their piece is written are found by reading again afterwards. A slot's value is written as superseded
+even where that is not projected yet: else, with the newer one deleted, it would come back with the snapshot (P-22).
 
-Restores a snapshot, or the archive of timelines, into this store, piece by piece (job `restore`, A-52, A-55).
-
-What is there stays, what was deleted or erased since stays away (`import_memories`): so it may run twice, and into the
-store that the snapshot was taken of. What cannot be read is told and left out.
+A restore imports into this store, of another or the same snapshot: stored records stay, and what was deleted or erased
+since stays deleted (`ImportMemories`). It is idempotent; what is unreadable is reported and skipped.
 """
 
 from collections import Counter
@@ -23,12 +21,12 @@ from recollect.archive.snapshot import (
     PIECE_EVENTS,
     Snapshot,
     SnapshotPiece,
+    Snapshots,
     SnapshotUser,
     piece_name,
     vectors_bytes,
     vectors_in,
 )
-from recollect.archive.snapshot_store import Snapshots
 from recollect.archive.transfer import ImportMemories, ImportOrder, LineOutcome, RecordLines
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import Event
@@ -41,7 +39,12 @@ from recollect.timeline.listing import KnownUsers
 from recollect.timeline.slots import entry_of, slot_of, successor
 from recollect.timeline.timeline import Tail
 
+TIMELINE = "timeline"
+"""Instead of a snapshot's id: the segments of the timelines, as far as they were compacted."""
+
+RESTORE = Actor(ActorKind.JOB, "restore")
 _RESERVE_SECONDS = 6.0
+_RESTORE_RESERVE_SECONDS = 8.0
 _PAGE = 300
 _NONE = {"users": 0, "events": 0, "memories": 0, "bytes": 0}
 
@@ -66,7 +69,7 @@ class TakeSnapshot:
         self._rewrite = rewrite
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """Writes pieces while there is time. `state` after it: whose turn it is, and what was counted so far."""
+        """Writes pieces while there is time. The next state has the current user and the counts so far."""
         going = self._begun(tenant, state, now)
         counts: Counter[str] = Counter()
         while deadline() > _RESERVE_SECONDS:
@@ -81,7 +84,7 @@ class TakeSnapshot:
         return JobProgress(state=going, counts=counts)
 
     def _begun(self, tenant: str, state: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-        """The state of a first step; by then everybody who said something is known, though nothing is projected."""
+        """The state of the first step; enters users whose first events are not projected yet."""
         if "created_at" in state:
             return dict(state)
         self._snapshots.begin(tenant, state[JOB_ID])
@@ -95,7 +98,6 @@ class TakeSnapshot:
                 return {"created_at": iso(now), "counts": dict(_NONE), "last": False, **state}
 
     def _next_user(self, tenant: str, going: dict[str, Any]) -> bool:
-        """Moves on to the next user; False where there is none."""
         if going["last"]:
             return False
         if going.get("user_id") is not None:
@@ -106,11 +108,10 @@ class TakeSnapshot:
         return going["current"] is not None
 
     def _piece(self, scope: Scope, snapshot_id: str, now: datetime) -> SnapshotUser:
-        """Writes the next piece of a user; the user as they stand then."""
         user, tag = self._snapshots.user(scope, snapshot_id)
         if user.whole:
             return user
-        tail = self._timeline.tail(scope)  # before the records: what is stored in between is among those
+        tail = self._timeline.tail(scope)  # before the records: events stored in between are among those
         page = self._timeline.records(scope, PIECE_EVENTS, user.after)
         written = user
         if page.events:
@@ -122,17 +123,17 @@ class TakeSnapshot:
         return written
 
     def _superseded(self, scope: Scope, events: Sequence[Event], tail: Tail) -> list[Event]:
-        """The events in order; those that something newer of their slot holds over say so, projected or not."""
+        """The events in order; those with a newer value in their slot marked as superseded, projected or not."""
         current = [event for event in events if event.key is not None and event.superseded_by is None]
         if not current:
             return list(events)
         pending = self._timeline.read(scope, tail.refs) if tail.refs else {}
         known = {event.id: event for event in (*pending.values(), *events)}.values()
-        told = {event.id: self._told(scope, event, None if tail.cut else known) for event in current}
-        return [told.get(event.id, event) for event in events]
+        marked = {event.id: self._marked(scope, event, None if tail.cut else known) for event in current}
+        return [marked.get(event.id, event) for event in events]
 
-    def _told(self, scope: Scope, event: Event, known: Iterable[Event] | None) -> Event:
-        """`known` has all that may not be projected; None where so much waits that the slot itself is read."""
+    def _marked(self, scope: Scope, event: Event, known: Iterable[Event] | None) -> Event:
+        """`known` has all events that may not be projected; None where too many wait: then the slot itself is read."""
         slot = slot_of(event)
         if slot is None:
             return event
@@ -164,16 +165,9 @@ class TakeSnapshot:
         self._snapshots.finish(tenant, made)
 
 
-TIMELINE = "timeline"
-"""Instead of a snapshot's id: the segments of the timelines, as far as they were compacted."""
-
-RESTORE = Actor(ActorKind.JOB, "restore")
-_RESTORE_RESERVE_SECONDS = 8.0
-
-
 @dataclass(frozen=True, slots=True)
 class RestorePlace:
-    """A user in what is restored: a name to go on after, whose it is, and in how many pieces."""
+    """A user in the source: the name to continue after, and the number of pieces."""
 
     name: str
     user_id: str
@@ -181,7 +175,7 @@ class RestorePlace:
 
 
 class RestoreSource(Protocol):
-    """Where records come from."""
+    """The source of a restore."""
 
     def users(self, tenant: str, after: str | None) -> Iterator[RestorePlace]: ...
     def user(self, scope: Scope) -> RestorePlace: ...
@@ -201,7 +195,7 @@ class RestoreSnapshot:
         self._projections = projections
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """Restores pieces while there is time. Raises NotFound for no such snapshot."""
+        """Restores pieces while there is time. Raises NotFound for an unknown snapshot."""
         source = self._source(tenant, state)
         going = dict(state)
         counts: Counter[str] = Counter()

@@ -1,13 +1,9 @@
-"""Records with all that belongs to them, as exports, segments and snapshots hold them.
+"""Export and import of a user's records, as pages of NDJSON lines.
 
-Exports a user's records in pages of NDJSON: private ones and memories too, superseded ones as what they are.
-
-Imports records that were exported, or kept in a snapshot: ids, times and origins stay, nothing deleted comes back.
-
-Each record is durable by itself, with its memory and its audit entry in the same step; what is stored already is a
-duplicate, so that a page may be sent twice. What was deleted is refused by its identity, here and where it came from;
-`refusal` says what else is refused: erased users, rejected values. The audit has an entry of what was deleted or
-rejected, by ids; of an erased user nothing is written down again.
+An export has private records and memories too, superseded ones as such. An import keeps ids, times and origins. Each
+record is durable by itself, atomically with its memory and audit entry; a stored record is a duplicate, so a page may
+be sent twice. Deleted records are refused by their identity, here and at their origin; `Refusal` adds erased users,
+`SuppressionList` rejected values. The audit names the ids of refused records, except those of an erased user.
 """
 
 from collections import Counter
@@ -29,12 +25,13 @@ from recollect.archive.record_line import (
 )
 from recollect.archive.segments import place_key, ref_in
 from recollect.contradictions.decisions import Decision, decision_document, decision_in, decision_key, pair_id
-from recollect.core.errors import Conflict, VersionMismatch
+from recollect.core.errors import Conflict
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, Item, ItemKey, ItemWrite, of_tenant
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import NoRefusal, Refusal, ValueGate
+from recollect.deletion.suppression import NoRefusal, Refusal, SuppressionList
 from recollect.deletion.tombstones import ORIGINS, copy_write, origin_in, origin_key, origin_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.memories.audit_log import DELETED, REJECTED, NoteRefusedWrite, RefusedWrite
@@ -52,9 +49,15 @@ from recollect.ports import Items, Projections, Timeline
 from recollect.timeline.slots import FillSlots
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
 
+PAGE_BYTES = 4_000_000
+PAGE_LINES = 2_000
+_EXPORTED_AT_ONCE = 250
+_IMPORTED_AT_ONCE = 500
+_WRITES_AT_ONCE = 24
+
 
 class RecordLines:
-    """Reads in batches: identities, memories, origins; the earlier versions of those memories alone that have some."""
+    """Reads events with their identities, memories, origins and the earlier versions of those memories, in batches."""
 
     def __init__(self, timeline: Timeline, items: Items) -> None:
         self._timeline = timeline
@@ -87,7 +90,7 @@ class RecordLines:
         )
 
     def _given(self, scope: Scope, events: Sequence[Event]) -> dict[str, Given]:
-        """Which of its possible identities is each event's own."""
+        """Which of its possible identities each event was stored under."""
         possible = {event.id: identities_of(scope, event) for event in events}
         known = self._timeline.identified(scope, [one for named in possible.values() for one in named.values()])
         return {
@@ -107,7 +110,7 @@ class RecordLines:
         return tuple(memory_in(item.value) for item in reversed(page.items))
 
     def _decisions(self, scope: Scope, memory: Memory, versions: Sequence[Memory]) -> tuple[Decision, ...]:
-        """The decisions by those that ended it, or a part of it, in one of these versions."""
+        """The decisions that ended one of these versions, or a part of it."""
         winners = {by for version in (*versions, memory) for by in _ended_by(version)} - {memory.id}
         keys = [decision_key(pair_id(by, memory.id)) for by in sorted(winners)[-MOST_DECISIONS:]]
         found = self._items.get(scope.user, keys) if keys else {}
@@ -119,14 +122,9 @@ def _ended_by(memory: Memory) -> set[str]:
     return by | {memory.superseded_by} if memory.superseded_by is not None else by
 
 
-PAGE_BYTES = 4_000_000
-PAGE_LINES = 2_000
-_EXPORTED_AT_ONCE = 250
-
-
 @dataclass(frozen=True, slots=True)
 class ExportPage:
-    """Lines, oldest record first, each with its end; `more` where the next page goes on."""
+    """Lines, oldest record first, each with its line end; `more` is the cursor of the next page."""
 
     text: str
     lines: int
@@ -134,14 +132,14 @@ class ExportPage:
 
 
 class ExportMemories:
-    """The use case behind `GET …/export`. A walk gives what is there from its start to its end exactly once."""
+    """The use case behind `GET …/export`. A walk returns each record that exists from its start to its end once."""
 
     def __init__(self, timeline: Timeline, lines: RecordLines) -> None:
         self._timeline = timeline
         self._lines = lines
 
     def page(self, scope: Scope, after: EventRef | None, now: datetime) -> ExportPage:
-        """At most 2,000 records and 4 MB, but for a first record that is larger by itself."""
+        """At most 2,000 records and 4 MB, except for a first record that is larger by itself."""
         texts: list[str] = []
         size = 0
         while True:
@@ -158,13 +156,8 @@ class ExportMemories:
                 return ExportPage("".join(texts), len(texts), after)
 
 
-_AT_ONCE = 500
-_WRITES_AT_ONCE = 24
-_TRIES = 5
-
-
 class LineOutcome(StrEnum):
-    """What became of a line."""
+    """The outcome of a line."""
 
     CREATED = "created"
     DUPLICATE = "duplicate"
@@ -174,7 +167,7 @@ class LineOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOrder:
-    """Who imports, by which way (`import`, `restore`), and when."""
+    """Who imports, via which route (`import`, `restore`), and when."""
 
     actor: Actor
     via: str
@@ -182,32 +175,32 @@ class ImportOrder:
 
     @property
     def action(self) -> Action:
-        """How the audit names it."""
+        """The action in the audit."""
         return Action.RESTORE if self.via == "restore" else Action.CREATE
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the lines, and the records that are there now and were not."""
+    """The outcomes of the lines, and the records that are new."""
 
     counts: Counter[LineOutcome] = field(default_factory=Counter)
     created: list[EventRef] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class _Told:
-    """What can be told of lines before anything is written; `gone` are the refused ones that nothing is stored of.
+class _Judged:
+    """The outcomes known before any write; `unstored` are refused events of which nothing is stored.
 
-    `reasons` are those of what was deleted or rejected, by id.
+    `reasons` has the ids of deleted and rejected records.
     """
 
     outcomes: dict[int, LineOutcome] = field(default_factory=dict)
-    gone: list[Event] = field(default_factory=list)
+    unstored: list[Event] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
 
 
 class ImportMemories:
-    """`announce` tells who projects; `forget` takes a record away whose origin was deleted while it was copied."""
+    """`announce` notifies the projector; `forget` deletes a copy whose origin was deleted during the import."""
 
     def __init__(
         self,
@@ -217,7 +210,7 @@ class ImportMemories:
         ids: IdSource,
         announce: Callable[[Scope, Sequence[EventRef]], None],
         forget: Callable[[Scope, EventRef, datetime], None],
-        gate: ValueGate,
+        gate: SuppressionList,
         refusal: Refusal | None = None,
     ) -> None:
         self._timeline = timeline
@@ -232,19 +225,19 @@ class ImportMemories:
         self._refused = NoteRefusedWrite(items, ids)
 
     def __call__(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
-        """Stores what may be stored, as this user's. Raises Unavailable with some of it stored; a retry goes on."""
+        """Stores the lines as this user's. Raises Unavailable with some of them stored; a retry continues."""
         report = ImportReport()
         owned = [line.of_user(scope.user_id) for line in lines]
-        for start in range(0, len(owned), _AT_ONCE):
-            self._slice(scope.user, owned[start : start + _AT_ONCE], order, report)
+        for start in range(0, len(owned), _IMPORTED_AT_ONCE):
+            self._slice(scope.user, owned[start : start + _IMPORTED_AT_ONCE], order, report)
         return report
 
     def _slice(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, report: ImportReport) -> None:
-        told = self._told(scope, lines)
-        report.counts.update(told.outcomes.values())
-        self._note(scope, told.reasons, order)
-        self._leave_slots_empty(scope, told.gone)  # before any older value of theirs can be read
-        fresh = [line for position, line in enumerate(lines) if position not in told.outcomes]
+        judged = self._judged(scope, lines)
+        report.counts.update(judged.outcomes.values())
+        self._note(scope, judged.reasons, order)
+        self._leave_slots_empty(scope, judged.unstored)  # before any older value of theirs can be read
+        fresh = [line for position, line in enumerate(lines) if position not in judged.outcomes]
         if not fresh:
             return
         self._register_copies(scope, fresh, order.now)
@@ -258,7 +251,6 @@ class ImportMemories:
         report.created += [line.event.ref for line in created]
 
     def _note(self, scope: Scope, reasons: Mapping[str, str], order: ImportOrder) -> None:
-        """One entry of the audit for each reason."""
         for reason in dict.fromkeys(reasons.values()):
             ids = [event_id for event_id, why in reasons.items() if why == reason]
             refused = RefusedWrite(actor=order.actor, via=order.via, now=order.now, target_ids=ids, reason=reason)
@@ -269,7 +261,7 @@ class ImportMemories:
         if changed:
             self._announce(scope, changed)
 
-    def _told(self, scope: Scope, lines: Sequence[RecordLine]) -> _Told:
+    def _judged(self, scope: Scope, lines: Sequence[RecordLine]) -> _Judged:
         identities = [identity_of(scope, line) for line in lines]
         known = self._timeline.identified(scope, identities)
         there = self._timeline.read(scope, [line.event.ref for line in lines])
@@ -278,24 +270,24 @@ class ImportMemories:
         erased = self._refusal.erased(scope, lines)
         rejected = self._rejected(scope, lines)
         refused = rejected | self._refusal.deleted(scope, lines) | erased
-        told = _Told()
+        judged = _Judged()
         seen: set[str] = set()
         for position, (line, identity) in enumerate(zip(lines, identities, strict=True)):
             event_id = line.event.id
             if known.get(identity, event_id) is None or event_id in origins or position in refused:
-                told.outcomes[position] = LineOutcome.REFUSED
-                told.gone += [line.event] if event_id not in there and position not in erased else []
+                judged.outcomes[position] = LineOutcome.REFUSED
+                judged.unstored += [line.event] if event_id not in there and position not in erased else []
                 if position not in erased:
-                    told.reasons[event_id] = REJECTED if position in rejected else DELETED
+                    judged.reasons[event_id] = REJECTED if position in rejected else DELETED
             elif event_id in elsewhere or (event_id in there and there[event_id].ref != line.event.ref):
-                told.outcomes[position] = LineOutcome.INVALID
+                judged.outcomes[position] = LineOutcome.INVALID
             elif identity in known or event_id in there or seen & {event_id, identity}:
-                told.outcomes[position] = LineOutcome.DUPLICATE
+                judged.outcomes[position] = LineOutcome.DUPLICATE
             seen |= {event_id, identity}
-        return told
+        return judged
 
     def _rejected(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """The lines whose value was rejected, or the value of whose memory."""
+        """The lines whose value, or whose memory's value, was rejected."""
         rejections = self._gate.load(scope)
         if not rejections:
             return frozenset()
@@ -307,13 +299,13 @@ class ImportMemories:
         }
 
     def _elsewhere(self, scope: Scope, lines: Sequence[RecordLine]) -> set[str]:
-        """The ids that stand at another instant: no two records of a user share one."""
+        """The ids that are stored at another instant: no two records of a user share one."""
         refs = {line.event.id: line.event.ref for line in lines}
         found = self._items.get(scope.user, [place_key(event_id) for event_id in refs])
         return {key.key for key, item in found.items() if ref_in(key.key, item.value) != refs[key.key]}
 
     def _deleted_origins(self, tenant: str, lines: Sequence[RecordLine]) -> list[RecordLine]:
-        """The copies whose origin has been deleted."""
+        """The copies whose origin was deleted."""
         deleted: list[RecordLine] = []
         for user_id in {line.origin.user_id for line in lines if line.copied}:
             owner = Scope(tenant, user_id)
@@ -331,44 +323,43 @@ class ImportMemories:
                 self._items.write(owner, [write(line) for line in part], now)
 
     def _register_decisions(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
-        """Before the memories, so that nothing is decided again; what was decided here already stands."""
-        told = {decision_key(one.id): one for line in lines for one in line.decisions}
-        known = self._items.get(scope.user, list(told)) if told else {}
-        writes = [ItemWrite(key, decision_document(one)) for key, one in told.items() if key not in known]
+        """Before the memories, so that nothing is decided again; existing decisions stay."""
+        decisions = {decision_key(one.id): one for line in lines for one in line.decisions}
+        known = self._items.get(scope.user, list(decisions)) if decisions else {}
+        writes = [ItemWrite(key, decision_document(one)) for key, one in decisions.items() if key not in known]
         for start in range(0, len(writes), _WRITES_AT_ONCE):
             self._items.write(scope.user, writes[start : start + _WRITES_AT_ONCE], now)
 
     def _stored(
         self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, counts: Counter[LineOutcome]
     ) -> list[RecordLine]:
-        for _ in range(_TRIES):
-            writes = self._writes(scope, lines, order)
+        def append() -> list[AppendOutcome] | None:
             try:
-                outcomes = self._timeline.append(scope, writes)
-            except VersionMismatch:
-                continue
+                return list(self._timeline.append(scope, self._writes(scope, lines, order)))
             except Conflict:
-                return self._one_by_one(scope, lines, order, counts)
-            created = _sorted_out(lines, outcomes, counts)
-            refused = _refused(lines, outcomes)
-            self._note(scope, refused, order)
-            self._leave_slots_empty(scope, [line.event for line in lines if line.event.id in refused])
-            if created and created[0] is not lines[0]:
-                self._items.write(scope.user, [audit_write(self._entry(created, order))], order.now)
-            return created
-        raise Conflict("the memories of a user change all the time")
+                return None
+
+        outcomes = retry_on_conflict(append, "a memory of the user")
+        if outcomes is None:
+            return self._one_by_one(scope, lines, order, counts)
+        created, refused = _counted(lines, outcomes, counts), _refused(lines, outcomes)
+        self._note(scope, refused, order)
+        self._leave_slots_empty(scope, [line.event for line in lines if line.event.id in refused])
+        if created and created[0] is not lines[0]:
+            self._items.write(scope.user, [audit_write(self._entry(created, order))], order.now)
+        return created
 
     def _one_by_one(
         self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, counts: Counter[LineOutcome]
     ) -> list[RecordLine]:
-        """An id among them is another record's: all but that one."""
+        """One id belongs to another record: stores all lines but that one."""
         if len(lines) == 1:
             counts[LineOutcome.INVALID] += 1
             return []
         return [one for line in lines for one in self._stored(scope, [line], order, counts)]
 
     def _writes(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> list[EventWrite]:
-        """The audit's entry goes with the first record: it names all that this step stores."""
+        """The audit's entry goes with the first record: it names all records of this transaction."""
         contents = {line.event.id: _content_key(scope, line.memory) for line in lines if line.memory}
         targets = [memory_key(line.same_as) for line in lines if line.same_as]
         own = [memory_key(line.event.id) for line in lines]
@@ -396,7 +387,7 @@ class ImportMemories:
         )
 
 
-def _sorted_out(
+def _counted(
     lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome], counts: Counter[LineOutcome]
 ) -> list[RecordLine]:
     names = {
@@ -409,7 +400,7 @@ def _sorted_out(
 
 
 def _refused(lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome]) -> dict[str, str]:
-    """What was deleted or rejected since that was asked, by id, with the reason."""
+    """Records that were deleted or rejected since the check, by id, with the reason."""
     pairs = zip(lines, outcomes, strict=True)
     return {line.event.id: one.reason or DELETED for line, one in pairs if one.status is AppendStatus.REFUSED}
 
@@ -422,7 +413,7 @@ def _content_key(scope: Scope, memory: Memory) -> ItemKey:
 def _memory_writes(
     line: RecordLine, content: ItemKey | None, found: dict[ItemKey, Item], made: set[ItemKey]
 ) -> list[ItemWrite]:
-    """The memory with its history, unless one is there; a record of its content only where there is none."""
+    """The memory with its history, unless it exists; a content record only where there is none."""
     key = memory_key(line.event.id)
     if key in found:
         return []

@@ -1,17 +1,22 @@
-"""The composition root: the only place that chooses adapters."""
+"""The composition root: the only place that chooses adapters, and reads the rules of a deployment."""
 
 import os
+from pathlib import Path
 
 from recollect.app import App
-from recollect.bootstrap.deployment_rules import deployment_rules
 from recollect.composition.deployment import Parts
+from recollect.core.errors import ConfigurationError, NotReady, UpstreamFailed
+from recollect.rules.groups import Rules
+from recollect.rules.reading import read_rules_json, shown_path
 from recollect.settings import Settings
 
-__all__ = ["App", "Parts", "open_app"]
+__all__ = ["App", "Parts", "deployment_rules", "open_app"]
+
+FILE, PARAMETER = "RECOLLECT_RULES", "RECOLLECT_RULES_PARAMETER"
 
 
 def open_app(settings: Settings | None = None) -> App:
-    """The app that the settings name; without settings those of the environment. Raises ConfigurationError."""
+    """The app of these settings; without settings those of the environment. Raises ConfigurationError."""
     chosen = settings or Settings.from_environment(os.environ)
     return App(chosen, _parts(chosen), deployment_rules(chosen))
 
@@ -24,3 +29,42 @@ def _parts(settings: Settings) -> Parts:
     from recollect.bootstrap.local_parts import LocalParts
 
     return LocalParts(settings)
+
+
+def deployment_rules(settings: Settings) -> Rules:
+    """The default rules with the settings' file or parameter merged over them, read once at start.
+
+    Raises ConfigurationError, with the variable and every path that is wrong, and Unavailable or Throttled where the
+    parameter cannot be read now.
+    """
+    if settings.rules is not None:
+        return _checked(FILE, _file_text(settings.rules))
+    if settings.rules_parameter:
+        return _checked(PARAMETER, _parameter_text(settings))
+    return Rules()
+
+
+def _file_text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigurationError(FILE, f"{file} is not UTF-8") from None
+    except OSError as error:
+        raise ConfigurationError(FILE, f"{file} cannot be read: {error.strerror}") from None
+
+
+def _parameter_text(settings: Settings) -> str:
+    from recollect.adapters.aws.parameters import read_parameter
+
+    try:
+        return read_parameter(settings.rules_parameter, settings.call_timeout_seconds)
+    except (NotReady, UpstreamFailed) as error:
+        raise ConfigurationError(PARAMETER, f"{settings.rules_parameter} cannot be read: {error}") from error
+
+
+def _checked(variable: str, text: str) -> Rules:
+    reading = read_rules_json(text, Rules())
+    if reading.faults:
+        faults = "; ".join(f"{shown_path(fault.path)}: {fault.message}" for fault in reading.faults)
+        raise ConfigurationError(variable, faults)
+    return reading.rules

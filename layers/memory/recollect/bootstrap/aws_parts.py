@@ -1,11 +1,12 @@
-"""The cloud's parts. Each is imported when first used: a function that ingests starts without a search client."""
+"""The parts of a deployment on AWS. Each is imported on first use: a function that ingests starts without a search
+client.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.bootstrap.embedding import Embedding
-from recollect.bootstrap.models import Modelling
+from recollect.bootstrap.providers import Embedding, Modelling
 from recollect.core.errors import NotReady
 from recollect.ports import (
     Concurrency,
@@ -53,7 +54,7 @@ class AwsParts:
 
     @cached_property
     def access(self) -> "ItemAccess":
-        """The table, as every adapter of it uses it."""
+        """The table's client, shared by all its adapters."""
         from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
         from recollect.adapters.aws.items import ItemAccess
 
@@ -147,7 +148,7 @@ class AwsParts:
         return S3Snapshots(self._bucket.client, self._settings.snapshot_bucket)
 
     def embedding_generation(self) -> str | None:
-        """Also in a function that has no model: another one embeds what it saves."""
+        """Also in a function without a model: another function embeds what it saves."""
         return self._embedding.generation
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
@@ -163,11 +164,11 @@ class AwsParts:
         return checks
 
     def create(self) -> list[str]:
-        """Table, index, and the bucket where one is set."""
+        """Creates table, index, and the bucket where one is set; answers what is new."""
         made = ["table"] if self._table.create() else []
         made += ["index"] if self.index.create() else []
         made += ["bucket"] if self._settings.snapshot_bucket and self._bucket.create() else []
         return made
 
     def close(self) -> None:
-        """Nothing to let go of: the SDK's connections end with the process."""
+        """Does nothing: the SDK's connections end with the process."""

@@ -1,9 +1,16 @@
-"""The laptop's parts: everything in one SQLite file."""
+"""The parts of a laptop, everything in one SQLite file, and the backup of that file as a whole.
 
+Deletions that are newer than a backup are applied to the restored file before anybody can read it (P-22): from the
+archive in place, else from the one in the backup.
+"""
+
+from collections import Counter
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
+from recollect.adapters.local import whole_store
 from recollect.adapters.local.concurrency import Inline
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
@@ -11,8 +18,10 @@ from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.timeline import SqliteTimeline
-from recollect.bootstrap.embedding import Embedding
-from recollect.bootstrap.models import Modelling
+from recollect.app import App
+from recollect.bootstrap.providers import Embedding, Modelling
+from recollect.core.errors import InvalidInput, NotReady
+from recollect.deletion.tombstone_log import seconds_from_now
 from recollect.ports import (
     Concurrency,
     Embedder,
@@ -31,9 +40,11 @@ from recollect.search_index.health import PartState
 from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
 
+_LONGEST_SECONDS = 24 * 3600.0
+
 
 class LocalParts:
-    """SQLite in RECOLLECT_HOME; `file` is another database, with all else as in that folder."""
+    """SQLite in RECOLLECT_HOME; `file` is another database, with everything else in that folder."""
 
     def __init__(self, settings: Settings, file: Path | None = None) -> None:
         self._settings = settings
@@ -104,7 +115,7 @@ class LocalParts:
         return FolderSnapshots(self._settings.home / "archive")
 
     def embedding_generation(self) -> str | None:
-        """None without the model: then nothing of this process is embedded."""
+        """None without the model: then this process embeds nothing."""
         return self.embedder.generation if self.embedder else None
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
@@ -122,7 +133,7 @@ class LocalParts:
         return PartState(True, f"SQLite, {self._settings.home}", waiting)
 
     def create(self) -> list[str]:
-        """Opening the database makes it."""
+        """Opens the database, which creates it; answers what is new."""
         existed = self._file.exists()
         self.index.check()
         return [] if existed else ["database"]
@@ -131,3 +142,58 @@ class LocalParts:
         """Closes the database."""
         if "_database" in self.__dict__:
             self._database.close()
+
+
+def back_up_store(settings: Settings, folder: Path) -> None:
+    """Copies file and archive into a folder that has no store, while reads and writes go on.
+
+    The file first, so that the copied deletions are never older than it. Raises Conflict, NotFound.
+    """
+    _refuse_aws(settings)
+    whole_store.refuse_taken(folder)
+    file = settings.home / FILE_NAME
+    if not file.is_file():
+        raise InvalidInput(f"{settings.home} has no {FILE_NAME}")
+    with whole_store.aside_in(folder) as aside:
+        database = Database(file)
+        try:
+            whole_store.copy_database(database, aside / FILE_NAME)
+        finally:
+            database.close()
+        whole_store.copy_archive(settings.home / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
+        whole_store.show_archive(aside, folder)
+        whole_store.show_database(aside, folder)
+
+
+def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[str]:
+    """Copies a backup to where no store is; answers the number of deletions applied to it, by kind.
+
+    An existing archive stays. Raises NotFound, Conflict, StoredDataError for a foreign file or one of a newer release,
+    and NotReady where deletions could not be applied: then no file was restored.
+    """
+    _refuse_aws(settings)
+    whole_store.refuse_taken(settings.home)
+    with whole_store.aside_in(settings.home) as aside:
+        whole_store.copy_file(folder / FILE_NAME, aside / FILE_NAME)
+        if not (settings.home / whole_store.ARCHIVE).exists():
+            whole_store.copy_archive(folder / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
+        whole_store.show_archive(aside, settings.home)
+        counts = _apply_tombstones(settings, aside / FILE_NAME, now)
+        whole_store.show_database(aside, settings.home)
+    return counts
+
+
+def _apply_tombstones(settings: Settings, file: Path, now: datetime) -> Counter[str]:
+    app = App(settings, LocalParts(settings, file))
+    try:
+        counts = app.deletion.apply_tombstones(now, seconds_from_now(_LONGEST_SECONDS))
+        if not app.deletion.apply_tombstones.check().ready:
+            raise NotReady("deletions are left that could not be applied; nothing was restored")
+    finally:
+        app.parts.close()
+    return counts
+
+
+def _refuse_aws(settings: Settings) -> None:
+    if settings.engines != "local":
+        raise InvalidInput("only a laptop's store is one file; on AWS see docs/operations.md")

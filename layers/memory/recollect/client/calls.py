@@ -1,4 +1,4 @@
-"""A request as a value: method, path, query, body, headers. Nothing here speaks to a network."""
+"""A request as a value: method, path, query, body, headers. No network here."""
 
 import base64
 import re
@@ -36,48 +36,48 @@ class Call:
 
 
 def get(*segments: str, query: Mapping[str, Any] | None = None) -> Call:
-    """Reads what lies under `/v1` and the segments."""
+    """A GET under `/v1`."""
     return _call("GET", segments, query)
 
 
 def post(*segments: str, body: Mapping[str, Any], query: Mapping[str, Any] | None = None) -> Call:
-    """Sends the values of `body` that are not None; for a request without effect."""
+    """A POST without effect; sends the values of `body` that are not None."""
     return replace(_call("POST", segments, query), body=present(body))
 
 
 def post_once(
     key: str | None, *segments: str, body: Mapping[str, Any] | None = None, query: Mapping[str, Any] | None = None
 ) -> Call:
-    """A POST with an idempotency key, the caller's or a fresh one, so that the client may send it again."""
+    """A POST with an idempotency key, the caller's or a fresh one, so that the client may repeat it."""
     sent = None if body is None else present(body)
     return replace(_call("POST", segments, query), body=sent, headers={"Idempotency-Key": key or uuid4().hex})
 
 
 def put(*segments: str, body: Mapping[str, Any], version: int | str | None) -> Call:
-    """Replaces an object, with a version only that one; None in the body is sent as null."""
+    """Replaces an object, only that version where one is given; None in the body is sent as null."""
     return replace(_call("PUT", segments), body=plain(body), headers=_if_match(version))
 
 
 def patch(*segments: str, body: Mapping[str, Any], version: int | None, query: Mapping[str, Any] | None = None) -> Call:
-    """Changes an object, without a version whatever it is now; None in the body is sent as null."""
+    """Changes an object, any version where none is given; None in the body is sent as null."""
     headers = {"If-Match": "*"} if version is None else _if_match(version)
     return replace(_call("PATCH", segments, query), body=plain(body), headers=headers)
 
 
 def delete(*segments: str, version: int | None = None, query: Mapping[str, Any] | None = None) -> Call:
-    """Deletes an object, with a version only that one."""
+    """Deletes an object, only that version where one is given."""
     return replace(_call("DELETE", segments, query), headers=_if_match(version))
 
 
 def next_page(call: Call, link: str) -> Call | None:
-    """The call of the page that a `Link` header names; None at the end."""
+    """The call of the next page in a `Link` header; None at the end."""
     found = _NEXT.search(link)
     cursor = dict(parse_qsl(urlsplit(found[1]).query)).get("cursor") if found else None
     return call.after(cursor) if cursor else None
 
 
 def path_segment(value: str) -> str:
-    """An id in a path: as it is where it is plain, else `~` and the unpadded base64url of its UTF-8 (api.md, *Ids*).
+    """An id in a path: itself where plain, else `~` and the unpadded base64url of its UTF-8 (api.md, *Ids*).
 
     Raises ValueError where the id is no Unicode text.
     """
@@ -87,12 +87,12 @@ def path_segment(value: str) -> str:
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that are not None, as JSON has them."""
+    """The values that are not None, as JSON."""
     return {name: plain(value) for name, value in values.items() if value is not None}
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: times in ISO 8601, arrays of numbers as lists."""
+    """The value as JSON: times in ISO 8601, arrays of numbers as lists."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):

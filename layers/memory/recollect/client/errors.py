@@ -1,8 +1,8 @@
-"""What the client raises: one tree, decided by the status of the answer, never by its words.
+"""What the client raises: one tree, by the status of the response.
 
 * RecollectClientError
-  x ConnectionFailed    no answer came
-  x RecollectApiError   the answer is an error: its status and its problem document
+  x ConnectionFailed    no response
+  x RecollectApiError   an error response: its status and its problem document
     - BadRequest 400, Unauthenticated 401, Forbidden 403, NotFound 404, Conflict 409, VersionMismatch 412,
       Unprocessable 413, 422 and 428, Throttled 429, UpstreamFailed 502, Unavailable 503 and 504
 """
@@ -12,18 +12,18 @@ from typing import Any
 
 
 class RecollectClientError(Exception):
-    """Base of all that the client raises on purpose."""
+    """Base of all errors of the client."""
 
 
 class ConnectionFailed(RecollectClientError):
-    """No answer: the server is not there, or did not answer in time. `__cause__` is httpx's error."""
+    """No response: the server is unreachable, or too slow. `__cause__` is httpx's error."""
 
 
 class RecollectApiError(RecollectClientError):
-    """The server answered with an error.
+    """The server responded with an error.
 
-    `status` is HTTP's; `problem` the body as it came (`type`, `title`, `detail`, `errors` with `loc`), empty where
-    there was none; `retry_after_seconds` what the server asks to wait, if it does.
+    `status` is HTTP's; `problem` the body (`type`, `title`, `detail`, `errors` with `loc`), empty without one;
+    `retry_after_seconds` the server's `Retry-After`, if any.
     """
 
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after_seconds: float | None = None) -> None:
@@ -35,13 +35,13 @@ class RecollectApiError(RecollectClientError):
 
     @property
     def errors(self) -> list[Mapping[str, Any]]:
-        """What is wrong where: each has `loc` and `message`."""
+        """The faults of the input, each with `loc` and `message`."""
         listed = self.problem.get("errors")
         return list(listed) if isinstance(listed, list) else []
 
 
 class BadRequest(RecollectApiError):
-    """400: what was sent is no JSON."""
+    """400: the body is no JSON."""
 
 
 class Unauthenticated(RecollectApiError):
@@ -49,7 +49,7 @@ class Unauthenticated(RecollectApiError):
 
 
 class Forbidden(RecollectApiError):
-    """403: the credentials do not reach that far."""
+    """403: the credentials do not allow it."""
 
 
 class NotFound(RecollectApiError):
@@ -69,7 +69,7 @@ class Unprocessable(RecollectApiError):
 
 
 class Throttled(RecollectApiError):
-    """429: asked to slow down, also after the retries."""
+    """429: too many requests, also after the retries."""
 
 
 class UpstreamFailed(RecollectApiError):
@@ -98,5 +98,5 @@ _BY_STATUS: Mapping[int, type[RecollectApiError]] = {
 
 
 def error_of(status: int, problem: Mapping[str, Any], retry_after_seconds: float | None) -> RecollectApiError:
-    """The error that a status stands for."""
+    """The error of a status."""
     return _BY_STATUS.get(status, RecollectApiError)(status, problem, retry_after_seconds)

@@ -84,7 +84,7 @@ class Recollect:
         return cast(IngestAnswer, self._answer(post_once(idempotency_key, "events", body=body)))
 
     def analyze(self, text: str, **options: Unpack[AnalyzeOptions]) -> Json:
-        """What ingest and retrieval would decide of a text; stores nothing."""
+        """The decisions of ingest and retrieval about a text; stores nothing."""
         return self._answer(post("analyze", body={"text": text, **options}))
 
     def events(self, user_id: str, **options: Unpack[EventOptions]) -> Iterator[Event]:
@@ -117,18 +117,18 @@ class Recollect:
         self._answer(delete("users", user_id, "keys", key, query=narrowing))
 
     def conversations(self, user_id: str, *, limit: int | None = None) -> Iterator[Json]:
-        """The conversations, the last begun first, through all pages; `limit` is a page's."""
+        """The conversations, latest start first, through all pages; `limit` is a page's."""
         return self._items(get("users", user_id, "conversations", query={"limit": limit}), "conversations")
 
     def save_memory(
         self, user_id: str, content: str, *, idempotency_key: str | None = None, **options: Unpack[MemoryOptions]
     ) -> Memory:
-        """Saves one memory, or answers the one that says the same. Raises Conflict where its value was rejected."""
+        """Saves one memory, or answers an equal one. Raises Conflict where its value was rejected."""
         body = {"user_id": user_id, "content": content, **options}
         return cast(Memory, self._answer(post_once(idempotency_key, "memories", body=body)))
 
     def memories(self, user_id: str, **options: Unpack[MemoryListOptions]) -> Iterator[Memory]:
-        """The memories, the last made first, through all pages."""
+        """The memories, newest first, through all pages."""
         return cast(Iterator[Memory], self._items(get("users", user_id, "memories", query=options), "memories"))
 
     def memory(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> Memory:
@@ -136,7 +136,7 @@ class Recollect:
         return cast(Memory, self._answer(get("users", user_id, "memories", memory_id, query=narrowing)))
 
     def memory_history(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> list[Json]:
-        """Every version of a memory, the oldest first. Raises NotFound."""
+        """Every version of a memory, oldest first. Raises NotFound."""
         call = get("users", user_id, "memories", memory_id, "history", query=narrowing)
         return list((self._answer(call))["history"])
 
@@ -173,7 +173,7 @@ class Recollect:
         self._answer(delete("users", user_id, "memories", memory_id, version=version, query=query))
 
     def search(self, user_id: str, query: str | None = None, **options: Unpack[SearchOptions]) -> SearchAnswer:
-        """What memory holds about a query or a `vector`, best first."""
+        """Hits for a query or a `vector`, best first."""
         call = post("search", body={"user_id": user_id, "query": query, **options})
         return cast(SearchAnswer, self._answer(call))
 
@@ -182,7 +182,7 @@ class Recollect:
         return self._answer(post("feedback", body={"user_id": user_id, "positive": positive, "mode": mode}))
 
     def context(self, user_id: str, text: str, **options: Unpack[ContextOptions]) -> ContextAnswer:
-        """What the next model call should get for this input."""
+        """The context for the next model call with this input."""
         call = post("context", body={"user_id": user_id, "input": text, **options})
         return cast(ContextAnswer, self._answer(call))
 
@@ -195,7 +195,7 @@ class Recollect:
         timeout_seconds: float = 60.0,
         **options: Unpack[TurnOptions],
     ) -> TurnAnswer:
-        """One turn: the input is stored, answered by the model from memory, and the answer stored too.
+        """One turn: stores the input, lets the model answer it from memory, and stores the answer.
 
         Raises UpstreamFailed where the model failed; the input is stored all the same.
         """
@@ -203,19 +203,19 @@ class Recollect:
         return cast(TurnAnswer, self._answer(replace(call, timeout_seconds=timeout_seconds)))
 
     def tool_calls(self, text: str, *, idempotency_key: str | None = None, **options: Unpack[ToolCallOptions]) -> Json:
-        """The tool calls in a model's text and the text without them; with `execute` also what came of each."""
+        """The tool calls in a model's text, and the text without them; with `execute` also their results."""
         return self._answer(post_once(idempotency_key, "tool-calls", body={"text": text, **options}))
 
     def health(self) -> Json:
-        """Whether the process answers."""
+        """Whether the process responds."""
         return self._answer(get("health"))
 
     def ready(self) -> Json:
-        """Readiness, part by part; not being ready is an answer, not an error."""
+        """Readiness, part by part; "not ready" is a response, not an error."""
         return self._answer(replace(get("ready"), not_ready_is_an_answer=True))
 
     def bus(self, event_type: str | None = None, after: str | None = None) -> Json:
-        """What was published last, oldest first; for administrators."""
+        """The last published events, oldest first; for administrators."""
         return self._answer(get("bus", query={"type": event_type, "after": after}))
 
     def signal(
@@ -241,7 +241,7 @@ class Recollect:
     def ledger(
         self, user_id: str, *, outcome: str | None = None, event_id: str | None = None, limit: int | None = None
     ) -> Iterator[Json]:
-        """What the bridge made of events, newest first, through all pages; `limit` is a page's."""
+        """The outcomes of promotion, newest first, through all pages; `limit` is a page's."""
         query = {"outcome": outcome, "event_id": event_id, "limit": limit}
         return self._items(get("users", user_id, "ledger", query=query), "entries")
 
@@ -254,7 +254,7 @@ class Recollect:
         return self._answer(put("rules", body=document, version=version))
 
     def knowledge(self, namespace: str | None = None, *, limit: int | None = None) -> Iterator[Json]:
-        """What was taught, by namespace and key, through all pages; `limit` is a page's."""
+        """Taught entries, by namespace and key, through all pages; `limit` is a page's."""
         segments = ("knowledge",) if namespace is None else ("knowledge", namespace)
         return self._items(get(*segments, query={"limit": limit}), "entries")
 
@@ -263,7 +263,7 @@ class Recollect:
         return self._answer(get("knowledge", namespace, key))
 
     def put_knowledge(self, namespace: str, key: str, value: Any, *, version: int | None = None) -> Json:
-        """Makes or replaces an entry. Raises VersionMismatch where `version` is not its version."""
+        """Creates or replaces an entry. Raises VersionMismatch where `version` is not its version."""
         return self._answer(put("knowledge", namespace, key, body={"value": value}, version=version))
 
     def delete_knowledge(self, namespace: str, key: str, *, version: int | None = None) -> None:
@@ -300,7 +300,7 @@ class Recollect:
         return self._answer(post_once(idempotency_key, "users", user_id, "summaries", query=query))
 
     def goals(self, user_id: str, *, persona_id: str | None = None) -> list[Json]:
-        """The goals that the user follows, or has followed."""
+        """The user's goals, current and past."""
         call = get("users", user_id, "goals", query={"persona_id": persona_id})
         return list((self._answer(call))["goals"])
 
@@ -316,18 +316,18 @@ class Recollect:
         return self._answer(post_once(idempotency_key, *segments, body=body))
 
     def decisions(self, user_id: str, **options: Unpack[DecisionListOptions]) -> Iterator[Json]:
-        """What was decided between memories, what the newest records won first, through all pages."""
+        """Decisions between memories, by newest winner, through all pages."""
         return self._items(get("users", user_id, "arbitrations", query=options), "arbitrations")
 
     def revert_decision(
         self, user_id: str, decision_id: str, *, idempotency_key: str | None = None, **narrowing: Unpack[Narrowing]
     ) -> Json:
-        """Takes a decision back: answers it with the `memory` that counts now. Raises NotFound, Conflict."""
+        """Reverts a decision; answers it with the `memory` that is active now. Raises NotFound, Conflict."""
         segments = ("users", user_id, "arbitrations", decision_id, "revert")
         return self._answer(post_once(idempotency_key, *segments, query=narrowing))
 
     def conflicts(self, user_id: str, **options: Unpack[ConflictListOptions]) -> Iterator[Json]:
-        """Memories of which nobody can tell which counts, and those that were settled, through all pages."""
+        """Open conflicts between memories, and settled ones, through all pages."""
         return self._items(get("users", user_id, "conflicts", query=options), "conflicts")
 
     def resolve_conflict(
@@ -339,7 +339,7 @@ class Recollect:
         idempotency_key: str | None = None,
         **narrowing: Unpack[Narrowing],
     ) -> Json:
-        """The winner counts, the other one is superseded by it. Raises NotFound, Conflict, Unprocessable."""
+        """Makes the winner supersede the other memory. Raises NotFound, Conflict, Unprocessable."""
         segments, body = ("users", user_id, "conflicts", conflict_id, "resolve"), {"winner": winner}
         return self._answer(post_once(idempotency_key, *segments, body=body, query=narrowing))
 
@@ -353,7 +353,7 @@ class Recollect:
         apply: bool = False,
         idempotency_key: str | None = None,
     ) -> Json:
-        """Which of a candidate and existing memories counts; `apply` stores it, without existing ones of the store."""
+        """Which of a candidate and `existing` memories (without them: stored ones) counts; `apply` stores it."""
         body = {"candidate": candidate, "existing": list(existing), "options": options, "rule": rule}
         if apply:
             return self._answer(post_once(idempotency_key, "arbitrations", body={**body, "apply": True}))
@@ -362,7 +362,7 @@ class Recollect:
     def merge(
         self, first: Mapping[str, Any], second: Mapping[str, Any], *, options: Mapping[str, Any] | None = None
     ) -> Json:
-        """Two statements as one, and what was done; stores nothing."""
+        """Merges two statements, with statistics; stores nothing."""
         body = {"first": first, "second": second, "options": options}
         return self._answer(post("merges", body=body))
 
@@ -410,7 +410,7 @@ class Recollect:
         return self._answer(replace(call, content=page.encode(), headers=headers))
 
     def snapshots(self, *, limit: int | None = None) -> Iterator[Json]:
-        """The tenant's snapshots, the newest first, through all pages; for administrators."""
+        """The tenant's snapshots, newest first, through all pages; for administrators."""
         return self._items(get("snapshots", query={"limit": limit}), "snapshots")
 
     def run_job(
@@ -424,27 +424,27 @@ class Recollect:
         return self._answer(post_once(idempotency_key, "jobs", kind, body=parameters, query=query))
 
     def job(self, job_id: str) -> Json:
-        """A job as it stands; for administrators. Raises NotFound."""
+        """A job's current state; for administrators. Raises NotFound."""
         return self._answer(get("jobs", job_id))
 
     def rejections(self, user_id: str, **narrowing: Unpack[Narrowing]) -> Iterator[Json]:
-        """The values that were rejected, oldest first: ids, times, scopes, through all pages."""
+        """Rejected values, oldest first: ids, times, scopes, through all pages."""
         return self._items(get("users", user_id, "rejections", query=narrowing), "rejections")
 
     def lift_rejection(self, user_id: str, rejection_id: str) -> None:
-        """Lets a rejected value in again. Raises NotFound."""
+        """Accepts a rejected value again. Raises NotFound."""
         self._answer(delete("users", user_id, "rejections", rejection_id))
 
     def erase_user(self, user_id: str) -> str:
-        """Erases a user everywhere: from the answer, the erasure's id, on nothing that was said before is read."""
+        """Erases a user everywhere: no read returns earlier records after the response. Answers the erasure's id."""
         return str((self._answer(delete("users", user_id)))["erasure_id"])
 
     def erasure(self, erasure_id: str) -> Json:
-        """How far an erasure is. Raises NotFound."""
+        """The state of an erasure. Raises NotFound."""
         return self._answer(get("erasures", erasure_id))
 
     def openapi(self) -> Json:
-        """The document that describes the surface."""
+        """The OpenAPI document."""
         return self._answer(get("openapi.json"))
 
     def _items(self, call: Call, name: str) -> Iterator[Json]:
@@ -469,7 +469,7 @@ class Recollect:
             attempt += 1
 
     def _attempt(self, call: Call, attempt: int) -> tuple[httpx.Response | None, float | None]:
-        """The answer, and the seconds to wait before the next try; without an answer there is always a wait."""
+        """The response and the pause before the next try; without a response there is always a pause."""
         try:
             response = self._http.request(**request_options(call))
         except httpx.TransportError as error:

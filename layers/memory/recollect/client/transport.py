@@ -1,6 +1,6 @@
-"""How a client reaches the server, reads an answer, and decides whether to send a call again.
+"""How a client connects, reads a response, and decides whether to repeat a call.
 
-It may send every call of the client again: one that has an effect carries an idempotency key or may be repeated.
+It may repeat every call: one that has an effect carries an idempotency key or is idempotent.
 """
 
 import email.utils
@@ -23,7 +23,7 @@ _IN_FLIGHT = 409
 
 
 def client_options(base_url: str, api_key: str | None, timeout_seconds: float) -> dict[str, Any]:
-    """Options of an httpx client. A redirect is not followed: it would carry the key to another place."""
+    """Options of an httpx client. Redirects are not followed: they would send the key elsewhere."""
     headers = {"User-Agent": f"recollect-python/{__version__}", "Accept": "application/json"}
     if api_key:
         headers["Authorization"] = f"Bearer {api_key}"
@@ -42,8 +42,8 @@ def request_options(call: Call) -> dict[str, Any]:
 class RetryPolicy:
     """`tries` counts the first. Pauses double from `first_pause_seconds`, half of each at random.
 
-    The server's `Retry-After` stands for the pause; where it is longer than `longest_pause_seconds`, the error is
-    raised at once.
+    The server's `Retry-After` replaces the pause; where it exceeds `longest_pause_seconds`, the error is raised at
+    once.
     """
 
     tries: int = 4
@@ -51,11 +51,11 @@ class RetryPolicy:
     longest_pause_seconds: float = 10.0
 
     def pause_after_failure(self, attempt: int) -> float | None:
-        """Seconds to wait after no answer came to try number `attempt` (from 1); None: give up."""
+        """Seconds to wait after try number `attempt` (from 1) got no response; None: give up."""
         return self._pause(attempt) if attempt < self.tries else None
 
     def pause_after(self, call: Call, response: httpx.Response, attempt: int) -> float | None:
-        """Seconds to wait before the next try; None where the answer stands."""
+        """Seconds to wait before the next try; None where this response is final."""
         asked = _retry_after_seconds(response)
         if attempt >= self.tries or not _may_pass(call, response, asked):
             return None
@@ -71,7 +71,7 @@ DEFAULT_RETRIES = RetryPolicy()
 
 
 def document_of(call: Call, response: httpx.Response) -> dict[str, Any]:
-    """The JSON object of a good answer, empty for 204. Raises RecollectApiError for every other answer."""
+    """The JSON object of a successful response, empty for 204. Raises RecollectApiError for any other."""
     if response.status_code == _NO_CONTENT:
         return {}
     body = _json_object(response)
@@ -83,21 +83,21 @@ def document_of(call: Call, response: httpx.Response) -> dict[str, Any]:
 
 
 def text_of(call: Call, response: httpx.Response) -> str:
-    """The text of a good answer. Raises RecollectApiError for every other answer."""
+    """The text of a successful response. Raises RecollectApiError for any other."""
     if response.status_code >= 300:
         document_of(call, response)
     return response.text
 
 
 def _may_pass(call: Call, response: httpx.Response, asked: float | None) -> bool:
-    """A conflict passes only where the server says when: then another request with the same key is in flight."""
+    """A conflict may pass only with `Retry-After`: then a request with the same key is in flight."""
     if call.not_ready_is_an_answer and response.status_code == 503:
         return False
     return response.status_code in _MAY_PASS or (response.status_code == _IN_FLIGHT and asked is not None)
 
 
 def _retry_after_seconds(response: httpx.Response) -> float | None:
-    """None where the header is absent or cannot be read."""
+    """None where the header is absent or unreadable."""
     given = response.headers.get("Retry-After", "").strip()
     if given.isdecimal():
         return float(given)

@@ -1,4 +1,4 @@
-"""What goes in and comes out, as plain dicts with types. The server may add fields; none of these go away."""
+"""Requests and responses as typed dicts. The server may add fields; none of these is removed."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ class NewEvent(TypedDict, total=False):
 
 
 class IngestResult(TypedDict):
-    """What became of one event."""
+    """The outcome of one event."""
 
     status: Literal["created", "duplicate", "refused", "invalid"]
     event_id: NotRequired[str]
@@ -82,7 +82,7 @@ class Event(TypedDict):
 
 
 class Memory(TypedDict):
-    """A memory as it stands. Where a saved one was deleted since, the answer of a retry has `refused` alone."""
+    """A memory in its current version; a retry's response has `refused` alone where it was deleted since."""
 
     id: str
     user_id: str
@@ -111,7 +111,7 @@ class Memory(TypedDict):
 
 
 class SearchResult(TypedDict):
-    """One hit, best first. A memory that was saved directly was said in no conversation, by nobody."""
+    """One hit, best first. A directly saved memory has no conversation and no speaker."""
 
     id: str
     kind: Literal["event", "memory"]
@@ -140,10 +140,10 @@ class SearchResult(TypedDict):
 
 
 class SearchDiagnostics(TypedDict):
-    """What happened on the way to an answer.
+    """How a search went.
 
-    `pending` is how many of the user's events wait for their vector; where `tail_cut`, a deployment on AWS counts no
-    more than the newest 100, and there are more.
+    `pending` is the number of the user's events without a vector yet; with `tail_cut`, a deployment on AWS counts only
+    the newest 100, and there are more.
     """
 
     matched_count: int
@@ -163,7 +163,7 @@ class SearchDiagnostics(TypedDict):
 
 
 class SearchAnswer(TypedDict):
-    """Hits, and what happened on the way."""
+    """Hits and diagnostics."""
 
     results: list[SearchResult]
     diagnostics: SearchDiagnostics
@@ -171,7 +171,7 @@ class SearchAnswer(TypedDict):
 
 
 class ContextDiagnostics(TypedDict):
-    """What was left out of a context, and what happened on the way; `pending` as in `SearchDiagnostics`."""
+    """What was left out of a context, and how it was made; `pending` as in `SearchDiagnostics`."""
 
     left_out: list[Json]
     cut_from_messages: list[Json]
@@ -188,7 +188,7 @@ class ContextDiagnostics(TypedDict):
 
 
 class ContextAnswer(TypedDict):
-    """What the next model call should get, and why."""
+    """The context for the next model call, and its reasons."""
 
     prompt: str
     messages: list[Json]
@@ -203,7 +203,7 @@ class ContextAnswer(TypedDict):
 
 
 class TurnAnswer(TypedDict):
-    """What was answered; a replayed turn has no `context`, and `response` None where it was deleted since."""
+    """The model's response; a replayed turn has no `context`, and `response` None where it was deleted since."""
 
     conversation_id: str
     response: str | None
@@ -224,7 +224,7 @@ class Narrowing(TypedDict, total=False):
 
 
 class AnalyzeOptions(TypedDict, total=False):
-    """What is known around a text."""
+    """The surroundings of a text."""
 
     content_type: str | None
     history: Sequence[str] | None
@@ -233,7 +233,7 @@ class AnalyzeOptions(TypedDict, total=False):
 
 
 class MemoryOptions(Narrowing, total=False):
-    """What else a memory has (api.md, *Read*)."""
+    """Optional fields of a memory (api.md, *Read*)."""
 
     embedding: Sequence[float] | None
     importance: float | None
@@ -246,7 +246,7 @@ class MemoryOptions(Narrowing, total=False):
 
 
 class MemoryListOptions(Narrowing, total=False):
-    """Which memories; `limit` is a page's."""
+    """Filters of memories; `limit` is a page's."""
 
     status: str | None
     key: str | None
@@ -255,7 +255,7 @@ class MemoryListOptions(Narrowing, total=False):
 
 
 class DecisionListOptions(Narrowing, total=False):
-    """Which decisions; `limit` is a page's."""
+    """Filters of decisions; `limit` is a page's."""
 
     status: Literal["applied", "reverted", "withdrawn"] | None
     step: Literal["key", "cue", "arbiter", "user"] | None
@@ -265,7 +265,7 @@ class DecisionListOptions(Narrowing, total=False):
 
 
 class ConflictListOptions(Narrowing, total=False):
-    """Which conflicts; `limit` is a page's."""
+    """Filters of conflicts; `limit` is a page's."""
 
     status: Literal["open", "settled"] | None
     limit: int | None
@@ -291,7 +291,7 @@ class _Asking(Narrowing, total=False):
 
 
 class ToolCallOptions(Narrowing, total=False):
-    """Whose memory the tools work on (`user_id`, needed with `execute`), and how the text is read."""
+    """Whose memory the tools use (`user_id`, needed with `execute`), and how the text is parsed."""
 
     user_id: str | None
     conversation_id: str | None
@@ -301,7 +301,7 @@ class ToolCallOptions(Narrowing, total=False):
 
 
 class SearchOptions(_Asking, total=False):
-    """How to search (api.md, *Read*)."""
+    """Options of a search (api.md, *Read*)."""
 
     vector: Sequence[float] | None
     top_k: int | None
@@ -313,7 +313,7 @@ class SearchOptions(_Asking, total=False):
 
 
 class ContextOptions(_Asking, total=False):
-    """What the context is for (api.md, *Context*)."""
+    """Options of a context (api.md, *Context*)."""
 
     conversation_id: str | None
     input_event_id: str | None
@@ -325,7 +325,7 @@ class ContextOptions(_Asking, total=False):
 
 
 class TurnOptions(Narrowing, total=False):
-    """What a turn's context is for, as in ContextOptions; a write without persona is the default persona's."""
+    """Options of a turn's context, as in ContextOptions; a write without a persona is the default persona's."""
 
     conversation_id: str | None
     token_budget: int | None

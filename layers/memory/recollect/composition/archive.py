@@ -9,7 +9,7 @@ from recollect.composition.deletion import DeletionUseCases
 from recollect.composition.deployment import Deployment
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.timeline import TimelineUseCases
-from recollect.deletion.suppression import ErasedBefore
+from recollect.deletion.suppression import TombstoneRefusal
 from recollect.rules.use_cases import KeepRules
 from recollect.timeline.bus import BusOutbox
 
@@ -61,7 +61,7 @@ class ArchiveUseCases:
             self._deployment.announce,
             deletion.forget_quietly,
             deletion.suppression,
-            ErasedBefore(parts.items),
+            TombstoneRefusal(parts.items),
         )
 
     @cached_property

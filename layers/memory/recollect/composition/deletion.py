@@ -26,8 +26,8 @@ from recollect.deletion.erase import (
 from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
 from recollect.deletion.forget_memories import ForgetMemories
 from recollect.deletion.reject import RejectValue
-from recollect.deletion.suppression import ValueGate
-from recollect.deletion.tombstone_log import ApplyTombstones, OutsideTombstones
+from recollect.deletion.suppression import SuppressionList
+from recollect.deletion.tombstone_log import ApplyTombstones, TombstoneLog
 from recollect.deletion.tombstones import Erasure
 
 
@@ -66,9 +66,9 @@ class DeletionUseCases:
         return ForgetCopies(self._parts.items, self.forget_quietly)
 
     @cached_property
-    def suppression(self) -> ValueGate:
+    def suppression(self) -> SuppressionList:
         """Which values were rejected."""
-        return ValueGate(self._parts.items, self.tombstone_log.keys)
+        return SuppressionList(self._parts.items, self.tombstone_log.keys)
 
     @cached_property
     def reject(self) -> RejectValue:
@@ -78,9 +78,9 @@ class DeletionUseCases:
         return RejectValue(parts.timeline, parts.items, ids, redact, self.suppression, self.tombstone_log)
 
     @cached_property
-    def tombstone_log(self) -> OutsideTombstones:
+    def tombstone_log(self) -> TombstoneLog:
         """Deletions as they are logged outside of the table."""
-        return OutsideTombstones(self._parts.items, lambda: self._parts.snapshots)
+        return TombstoneLog(self._parts.items, lambda: self._parts.snapshots)
 
     @cached_property
     def apply_tombstones(self) -> ApplyTombstones:

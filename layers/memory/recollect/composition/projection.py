@@ -103,7 +103,7 @@ class ProjectionUseCases:
     @cached_property
     def reconcile(self) -> Reconcile:
         """Projects whatever has a pending marker."""
-        log = self._deletion.tombstone_log.tell
+        log = self._deletion.tombstone_log.flush_outbox
         return Reconcile(self._parts.projections, self.project, self.retry_failed, self._mark_changed, log)
 
     @cached_property

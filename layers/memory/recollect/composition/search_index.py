@@ -9,9 +9,9 @@ from recollect.core.errors import NotReady
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.rules.use_cases import KeepRules
-from recollect.search_index.generations import IndexInUse, IndexStates
 from recollect.search_index.health import CheckIndex, WatchIndex
 from recollect.search_index.rebuild import IndexSnapshots
+from recollect.search_index.state import IndexInUse, IndexStates
 
 POINTER_SECONDS = 10.0
 """How long a process of the cloud caches the pointer to the index in use; on a laptop it is read each time."""

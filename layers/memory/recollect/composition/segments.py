@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from recollect.archive.compact import Compaction, CompactSegments, EmptyArchivedSlots, RewriteSegments, no_rest
 from recollect.archive.segment_archive import AssignSegments, ReadSegments, SegmentArchive
-from recollect.archive.snapshot_store import DiffSnapshots, Snapshots
+from recollect.archive.snapshot import DiffSnapshots, Snapshots
 from recollect.archive.transfer import ExportMemories, RecordLines
 from recollect.composition.deployment import Deployment, utc_now
 from recollect.composition.search_index import SearchIndexUseCases

@@ -29,7 +29,7 @@ from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.core.vectors import pack_vector, unpack_vector
-from recollect.deletion.tombstones import Kept
+from recollect.deletion.tombstones import Exempt
 from recollect.ports import Eraser, Items, Projections, Timeline
 from recollect.timeline.failed_projections import RETRY_POLICY, FailedProjection, Fault
 from recollect.timeline.projection_attempt import Failure
@@ -444,9 +444,9 @@ class FailedProjectionsContract:
         timeline.append(scope, writes_of(scope, [old, new]))
         quarantined(failed, scope, old)
         failed.note(failure_of(scope, new), NOW)
-        _erase(eraser, scope, Kept(before=max(old.id, new.id)))
+        _erase(eraser, scope, Exempt(before=max(old.id, new.id)))
         assert [note.failed.ref.id for note in failed.listed(scope.tenant, 10)] == [max(old.id, new.id)]
-        _erase(eraser, scope, Kept())
+        _erase(eraser, scope, Exempt())
         assert failed.listed(scope.tenant, 10) == []
 
     def test_users_and_events_of_any_name_are_told_apart(
@@ -462,7 +462,7 @@ class FailedProjectionsContract:
         assert {note.scope for note in failed.listed(tenant, 1000)} == {scope.user for scope in scopes}
 
 
-def _erase(eraser: Eraser, scope: Scope, kept: Kept) -> None:
+def _erase(eraser: Eraser, scope: Scope, kept: Exempt) -> None:
     after: str | None = None
     for _ in range(100):
         after = eraser.erase(scope, kept, 10, after).more

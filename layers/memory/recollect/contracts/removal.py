@@ -29,7 +29,7 @@ from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import ABSENT, MOST_BYTES, ItemKey, ItemPath, ItemWrite
 from recollect.core.scope import Scope
-from recollect.deletion.tombstones import Kept
+from recollect.deletion.tombstones import Exempt
 from recollect.ports import Eraser, Items, Projections, Timeline
 from recollect.retrieval.filters import TimeWindow
 from recollect.timeline.record import event_identity
@@ -281,7 +281,7 @@ ENTRY = ItemKey(ItemPath("audit"), "01800000-0000-7000-8000-000000000001")
 GOAL = ItemKey(ItemPath("goals"), "01800000-0000-7000-8000-000000000002")
 
 
-def erased(eraser: Eraser, scope: Scope, kept: Kept = Kept(), limit: int = 3) -> Counter[str]:  # noqa: B008 - frozen
+def erased(eraser: Eraser, scope: Scope, kept: Exempt = Exempt(), limit: int = 3) -> Counter[str]:  # noqa: B008 - frozen
     """Walks to the end; what was taken away, by part."""
     counts: Counter[str] = Counter()
     after: str | None = None
@@ -342,17 +342,17 @@ class ErasingContract:
     ) -> None:
         stored = Stored(a_scope(), timeline, projections, items)
         other = Stored(a_scope(), timeline, projections, items)
-        assert eraser.left(stored.scope, Kept()) > 10
+        assert eraser.left(stored.scope, Exempt()) > 10
         counts = erased(eraser, stored.scope, limit=limit)
         assert (counts["identities"], counts["events"], counts["items"]) == (6, 6, 3)
-        assert eraser.left(stored.scope, Kept()) == 0
+        assert eraser.left(stored.scope, Exempt()) == 0
         assert nothing_left(stored, timeline, projections, items)
         assert erased(eraser, stored.scope) == Counter()
         again = [replace(write, event=replace(write.event, id=a_seed().nth(0))) for write in stored.writes]
         outcomes = timeline.append(stored.scope, again)
         assert {(one.status, one.reason) for one in outcomes} == {(AppendStatus.REFUSED, "deleted")}
         assert len(timeline.records(other.scope, 10, None).events) == 6
-        assert eraser.left(other.scope, Kept()) > 10
+        assert eraser.left(other.scope, Exempt()) > 10
 
     @pytest.mark.spec("P-22")
     def test_the_user_may_start_anew(
@@ -371,10 +371,10 @@ class ErasingContract:
         self, eraser: Eraser, timeline: Timeline, projections: Projections, items: Items
     ) -> None:
         stored = Stored(a_scope(), timeline, projections, items)
-        kept = Kept(frozenset([ENTRY]))
+        kept = Exempt(frozenset([ENTRY]))
         erased(eraser, stored.scope, kept)
         assert items.get(stored.scope, [ENTRY, GOAL]).keys() == {ENTRY}
-        assert (eraser.left(stored.scope, kept), eraser.left(stored.scope, Kept())) == (0, 1)
+        assert (eraser.left(stored.scope, kept), eraser.left(stored.scope, Exempt())) == (0, 1)
 
     def test_what_is_newer_than_a_bound_stays(
         self, eraser: Eraser, timeline: Timeline, projections: Projections, items: Items
@@ -382,7 +382,7 @@ class ErasingContract:
         stored = Stored(a_scope(), timeline, projections, items)
         old, new = sorted(stored.events, key=lambda event: event.id)[:2], sorted(stored.events, key=lambda e: e.id)[2:]
         there = {event.id for event in timeline.records(stored.scope, 10, None).events}
-        kept = Kept(before=new[0].id)
+        kept = Exempt(before=new[0].id)
         erased(eraser, stored.scope, kept)
         left = {event.id for event in timeline.records(stored.scope, 10, None).events}
         assert left == there & {event.id for event in new}
@@ -404,7 +404,7 @@ class ErasingContract:
             projections.fill_slot(scope, events[0])
             items.write(scope, [ItemWrite(ItemKey(ItemPath("goals", (hard,)), hard), {"a": 1})], NOW)
             erased(eraser, scope)
-            assert eraser.left(scope, Kept()) == 0
+            assert eraser.left(scope, Exempt()) == 0
             assert timeline.newest(scope, 10) == []
 
     def test_a_stranger_is_no_error(self, eraser: Eraser) -> None:

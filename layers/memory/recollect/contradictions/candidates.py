@@ -21,7 +21,7 @@ from recollect.contradictions.relation import Profile, Relation, RelationKind, S
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
-from recollect.deletion.suppression import ValueGate
+from recollect.deletion.suppression import SuppressionList
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import CurrentMemories, KeptMemory, ReadMemories
 from recollect.ports import Items, SearchIndex, Timeline
@@ -360,7 +360,7 @@ class CurrentRecords:
         self._timeline = timeline
         self._read = ReadMemories(items)
         self._standing = CurrentMemories(timeline)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
 
     def __call__(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, CurrentRecord]:
         """Those of the records that count now and that the scope admits, by the ids asked for."""

@@ -39,7 +39,7 @@ from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.ids import IdSource
 from recollect.core.items import Due, Item, ItemKey, ItemWrite
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import ValueGate
+from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.memories.memory import Memory, MemoryStatus
 from recollect.memories.reading import KeptMemory, ReadMemories
@@ -60,7 +60,7 @@ class DecisionWriter:
         self._items = items
         self._ids = ids
         self._read = ReadMemories(items)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
 
     def changed(
         self,

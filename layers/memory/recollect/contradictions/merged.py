@@ -13,7 +13,7 @@ from recollect.contradictions.decisions import Decision, Verdict
 from recollect.contradictions.ledger import PROJECT, DecisionWriter
 from recollect.core.items import ABSENT, Due, ItemKey, ItemWrite
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import ValueGate
+from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Actor
 from recollect.memories.memory import MOST_SOURCES, Lapse, Memory, MemoryStatus, Origin, content_identity, left_of
 from recollect.memories.reading import KeptMemory, ReadMemories
@@ -35,7 +35,7 @@ class MergeParts:
     def __init__(self, items: Items, decided: DecisionWriter) -> None:
         self._items = items
         self._decided = decided
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
 
     def __call__(
         self,

@@ -40,7 +40,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.items import Due, Item, ItemWrite, of_tenant
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import ValueGate
+from recollect.deletion.suppression import SuppressionList
 from recollect.deletion.tombstones import copy_entry, origin_entry
 from recollect.memories.audit import Actor
 from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
@@ -324,7 +324,7 @@ class RevertDecision:
         self._refused = refused
         self._decisions = ListDecisions(items)
         self._read = ReadMemories(items)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
 
     def __call__(self, scope: Scope, decision_id: str, order: RevertOrder) -> Reverted:
         """Takes it back. Raises NotFound, and Conflict where it does not hold any more, where the loser is gone, was

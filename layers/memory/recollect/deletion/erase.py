@@ -1,10 +1,8 @@
-"""Erase a user: hidden before the answer, then reached everywhere else, and verified by reading back (P-22).
+"""Erase a user (P-22): the store in the request itself, everything else by a job, verified by reading back.
 
-What a reader could find goes first, in the request itself: identities become tombstones, the rest of the store is
-emptied. What no reader sees without it (the index, the archive, copies) follows as a job, which walks the store again
-for what was written meanwhile, and once more after the longest request is over.
-
-What an erasure reaches outside of the store: the index, the archive, copies, the list of users (P-22).
+The request empties the store: identities become tombstones. The job `erase` then empties the index, the archive, copies
+and the list of users, walks the store again for what was written meanwhile, and reads everything back. It runs once
+more after `AGAIN_AFTER`, when every request that was in flight at the erasure has ended.
 """
 
 from collections import Counter
@@ -15,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.archive.compact import RewriteSegments
-from recollect.archive.retention import archive_folder
+from recollect.archive.retain import archive_folder
 from recollect.core.errors import NotFound, OutOfTime, VersionMismatch
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, ItemWrite, of_tenant
@@ -25,13 +23,13 @@ from recollect.deletion.tombstone_log import erasure_tombstone
 from recollect.deletion.tombstones import (
     JOB_KIND,
     Erasure,
-    Kept,
+    Exempt,
     erased_user_key,
     erasure_document,
     erasure_in,
     erasure_key,
     lapses_of,
-    untold_write,
+    tombstone_outbox_write,
 )
 from recollect.jobs.job import JOB_ID, Job, JobProgress, JobStatus, RemainingSeconds, job_in, job_key, job_write
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_key, audit_write
@@ -39,20 +37,21 @@ from recollect.ports import Eraser, Items, SearchIndex, SnapshotStore, Timeline
 from recollect.timeline.listing import KnownUsers
 
 AGAIN_AFTER = timedelta(minutes=2)
-"""The last walk: by then whatever was under way at the erasure is over."""
+"""The second job starts then: no request that was in flight at the erasure runs that long."""
 
 _PAGE = 500
 _RESERVE_SECONDS = 4.0
 _TRIES = 5
 _STORE, _ELSEWHERE, _VERIFY = "store", "elsewhere", "verify"
-Reach = Callable[[Scope, Kept, datetime, RemainingSeconds], Mapping[str, int] | None]
-"""One part outside of the store: what it took away, None where its time was over before it was done."""
-Check = Callable[[Scope, Kept], int]
+Reach = Callable[[Scope, Exempt, datetime, RemainingSeconds], Mapping[str, int] | None]
+"""Erases one part outside of the store and answers the counts; None when out of time."""
+Check = Callable[[Scope, Exempt], int]
+"""The number of objects left in one part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReport:
-    """What was reached so far; `verified` once all of it was read back and nothing was there."""
+    """The counts of what was deleted so far; `verified` once a read-back of every part found nothing."""
 
     erasure: Erasure
     running: bool
@@ -63,8 +62,8 @@ class ErasureReport:
 class EraseUser:
     """The use case behind `DELETE /v1/users/{user_id}` and `GET /v1/erasures/{id}`, and the job kind `erase`.
 
-    `elsewhere` are the parts outside of the store, `again` those of the last walk; `checks` read them back. `note`
-    writes the tombstone outside of the table.
+    `elsewhere` are the parts outside of the store, `again` those of the second job; `checks` read them back. `note`
+    appends to the tombstone log.
     """
 
     def __init__(
@@ -90,20 +89,20 @@ class EraseUser:
     def __call__(
         self, scope: Scope, now: datetime, real_now: datetime, actor: Actor, remaining_seconds: RemainingSeconds
     ) -> Erasure:
-        """From the answer on nothing that was recorded before is read. Raises OutOfTime where it goes on by itself."""
-        erasure_id = self._new_id()
-        erasure = Erasure(id=erasure_id, user_id=scope.user_id, at=now, lapses=lapses_of(self._engines, now))
+        """Erases what was recorded before `now`. Raises OutOfTime where the job has to finish the store."""
+        lapses = lapses_of(self._engines, now)
+        erasure = Erasure(id=self._ids.fresh(), user_id=scope.user_id, at=now, lapses=lapses)
         self._begin(scope, erasure, real_now, actor)
         self._note(scope, erasure)
         hidden = self.hide(scope, erasure, remaining_seconds)
         return self._counted(scope, replace(erasure, counts=hidden), now)
 
     def hide(self, scope: Scope, erasure: Erasure, remaining_seconds: RemainingSeconds) -> Mapping[str, int]:
-        """Empties the store, the newest things too: until then the user has not begun anew. Raises OutOfTime."""
+        """Empties the store, records after `now` included: the user has not begun anew yet. Raises OutOfTime."""
         counts: Counter[str] = Counter()
         after: str | None = None
         while True:
-            page = self._eraser.erase(scope.user, _kept(erasure), _PAGE, after)
+            page = self._eraser.erase(scope.user, _own_audit_entry(erasure), _PAGE, after)
             counts.update(page.counts)
             after = page.more
             if after is None:
@@ -112,26 +111,26 @@ class EraseUser:
                 raise OutOfTime(f"the erasure {erasure.id} is stored and goes on; ask again until it is accepted")
 
     def resume(self, scope: Scope, erasure_id: str, now: datetime) -> None:
-        """Does an erasure again on a table that does not know of it, or knows of its beginning."""
+        """Applies an erasure from the tombstone log to a table that has lost it, or a part of it."""
         erasure = Erasure(id=erasure_id, user_id=scope.user_id, at=now, lapses=lapses_of(self._engines, now))
         self._write_once(of_tenant(scope.tenant), self._work(scope, erasure, now), now)
-        erasure = self._known(scope.tenant, erasure_id) or erasure  # its time is that of the first try
+        erasure = self._known(scope.tenant, erasure_id) or erasure  # the first try's `at` counts
         self._write_once(scope.user, [_entry(erasure, Actor(ActorKind.JOB, JOB_KIND))], now)
-        self._eraser_walk(scope, Kept(before=erasure_id))
+        self._erase_store(scope, Exempt(before=erasure_id))
 
     def _write_once(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> None:
-        with suppress(VersionMismatch):  # an earlier try has done that
+        with suppress(VersionMismatch):  # an earlier try has written it
             self._items.write(owner, writes, now)
 
-    def _eraser_walk(self, scope: Scope, kept: Kept) -> None:
+    def _erase_store(self, scope: Scope, exempt: Exempt) -> None:
         after: str | None = None
         while True:
-            after = self._eraser.erase(scope.user, kept, _PAGE, after).more
+            after = self._eraser.erase(scope.user, exempt, _PAGE, after).more
             if after is None:
                 return
 
     def report(self, tenant: str, erasure_id: str) -> ErasureReport:
-        """How it stands. Raises NotFound."""
+        """The state of an erasure. Raises NotFound."""
         keys = [erasure_key(erasure_id), job_key(erasure_id)]
         found = self._items.get(of_tenant(tenant), keys)
         if keys[0] not in found:
@@ -144,19 +143,19 @@ class EraseUser:
         return ErasureReport(erasure=erasure, running=not done, reached=reached, verified=done)
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """See `JobKind`: the store, what lies elsewhere, and reading back; the last walk is a job of its own."""
+        """See `JobKind`: erases the store, then the parts elsewhere, then verifies; then it starts the second job."""
         scope = Scope(tenant, state["user_id"])
-        kept = Kept(before=state["before"])
+        exempt = Exempt(before=state["before"])
         progress = {_STORE: self._walked, _ELSEWHERE: self._reached, _VERIFY: self._verified}
-        return progress[state.get("part", _STORE)](scope, kept, dict(state), now, deadline)
+        return progress[state.get("part", _STORE)](scope, exempt, dict(state), now, deadline)
 
     def _walked(
-        self, scope: Scope, kept: Kept, state: dict[str, Any], _now: datetime, deadline: RemainingSeconds
+        self, scope: Scope, exempt: Exempt, state: dict[str, Any], _now: datetime, deadline: RemainingSeconds
     ) -> JobProgress:
         counts: Counter[str] = Counter()
         after: str | None = state.get("after")
         while True:
-            page = self._eraser.erase(scope, kept, _PAGE, after)
+            page = self._eraser.erase(scope, exempt, _PAGE, after)
             counts.update(page.counts)
             after = page.more
             if after is None:
@@ -165,32 +164,28 @@ class EraseUser:
                 return JobProgress(state={**state, "after": after}, counts=counts, share=0.2)
 
     def _reached(
-        self, scope: Scope, kept: Kept, state: dict[str, Any], now: datetime, deadline: RemainingSeconds
+        self, scope: Scope, exempt: Exempt, state: dict[str, Any], now: datetime, deadline: RemainingSeconds
     ) -> JobProgress:
         place, parts = int(state.get("place", 0)), self._again if state.get("again") else self._elsewhere
         if place == len(parts):
             return JobProgress(state={**state, "part": _VERIFY}, share=0.9)
-        counts = parts[place](scope, kept, now, deadline)
+        counts = parts[place](scope, exempt, now, deadline)
         done = {} if counts is None else {"place": place + 1}
         return JobProgress(state={**state, **done}, counts=counts or {}, share=0.5)
 
     def _verified(
-        self, scope: Scope, kept: Kept, state: dict[str, Any], now: datetime, _deadline: RemainingSeconds
+        self, scope: Scope, exempt: Exempt, state: dict[str, Any], now: datetime, _deadline: RemainingSeconds
     ) -> JobProgress:
-        """Read back from every part; what is there is taken away again."""
-        left = self._eraser.left(scope, kept) + sum(check(scope, kept) for check in self._checks)
+        left = self._eraser.left(scope, exempt) + sum(check(scope, exempt) for check in self._checks)
         if left:
             rounds = int(state.get("rounds", 0)) + 1
             again = {**state, "part": _STORE, "place": 0, "rounds": rounds}
             return JobProgress(state=again, pause=timedelta(seconds=min(2**rounds, 60)), given_up=rounds > _TRIES)
         if not state.get("again"):
-            self._ask_again(scope, state, now)
+            self._start_second_job(scope, state, now)
         return JobProgress(state=state, done=True, share=1.0)
 
     def _begin(self, scope: Scope, erasure: Erasure, real_now: datetime, actor: Actor) -> None:
-        """The user's entry of the audit; then the erasure, its job and the bound below which the user's records are
-        refused, all at once.
-        """
         self._items.write(scope.user, [_entry(erasure, actor)], erasure.at)
         self._items.write(of_tenant(scope.tenant), self._work(scope, erasure, real_now), erasure.at)
 
@@ -201,7 +196,7 @@ class EraseUser:
             ItemWrite(erasure_key(erasure.id), erasure_document(erasure), ABSENT),
             ItemWrite(erased_user_key(scope.user_id), {"before": erasure.id}),
             job_write(job),
-            untold_write(erasure.id, erasure_tombstone(scope, erasure.id)),
+            tombstone_outbox_write(erasure.id, erasure_tombstone(scope, erasure.id)),
         ]
 
     def _known(self, tenant: str, erasure_id: str) -> Erasure | None:
@@ -214,19 +209,13 @@ class EraseUser:
         self._items.write(of_tenant(scope.tenant), [write], now)
         return erasure
 
-    def _ask_again(self, scope: Scope, state: Mapping[str, Any], now: datetime) -> None:
+    def _start_second_job(self, scope: Scope, state: Mapping[str, Any], now: datetime) -> None:
         """The last walk, some minutes later; made once, whatever is tried again."""
         job_id = f"{state['before']}.again"
         later = now + AGAIN_AFTER
         first = {"user_id": scope.user_id, "before": state["before"], "again": True, JOB_ID: job_id}
         job = Job(id=job_id, kind=JOB_KIND, asked_at=later, started_at=later, state=first, retry_at=later)
-        try:
-            self._items.write(of_tenant(scope.tenant), [job_write(job)], now)
-        except VersionMismatch:
-            return
-
-    def _new_id(self) -> str:
-        return self._ids.fresh()
+        self._write_once(of_tenant(scope.tenant), [job_write(job)], now)
 
 
 def _entry(erasure: Erasure, actor: Actor) -> ItemWrite:
@@ -236,25 +225,25 @@ def _entry(erasure: Erasure, actor: Actor) -> ItemWrite:
     )
 
 
-def _kept(erasure: Erasure) -> Kept:
+def _own_audit_entry(erasure: Erasure) -> Exempt:
     """The user's own entry of the audit, alone."""
-    return Kept(frozenset([audit_key(erasure.id, erasure.at)]))
+    return Exempt(frozenset([audit_key(erasure.id, erasure.at)]))
 
 
 class EraseDocuments:
-    """The search index; a document of what is there again stays."""
+    """The search index."""
 
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
 
     def __call__(
-        self, scope: Scope, kept: Kept, _now: datetime, deadline: RemainingSeconds
+        self, scope: Scope, exempt: Exempt, _now: datetime, deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
-        """Removes what is listed, page by page."""
+        """Removes the user's documents that are not exempt, page by page; None when out of time."""
         count, after = 0, None
         while True:
             page = self._index.listed(scope, _PAGE, after)
-            gone = [ref.id for ref in page.refs if not kept.keeps_record(ref.id)]
+            gone = [ref.id for ref in page.refs if not exempt.keeps_record(ref.id)]
             if gone:
                 self._index.remove(scope, gone)
             count, after = count + len(gone), page.more
@@ -263,12 +252,12 @@ class EraseDocuments:
             if deadline() < _RESERVE_SECONDS:
                 return None
 
-    def left(self, scope: Scope, kept: Kept) -> int:
-        """How many documents are there."""
+    def left(self, scope: Scope, exempt: Exempt) -> int:
+        """The number of documents that are not exempt."""
         count, after = 0, None
         while True:
             page = self._index.listed(scope, _PAGE, after)
-            count += sum(not kept.keeps_record(ref.id) for ref in page.refs)
+            count += sum(not exempt.keeps_record(ref.id) for ref in page.refs)
             after = page.more
             if after is None:
                 return count
@@ -276,14 +265,14 @@ class EraseDocuments:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """Snapshots of the tenant's indexes: how many objects were erased, how many records are left but those it keeps."""
+    """Index snapshots: `erase` answers the objects deleted, `left` the vectors whose record ids do not pass."""
 
     erase: Callable[[Scope], int]
     left: Callable[[Scope, Callable[[str], bool]], int]
 
 
 class EraseArchive:
-    """Segments, snapshots, those of indexes and retention's archives, with every earlier version of each object."""
+    """Segments, snapshots, index snapshots and retention's archives, with every earlier version of each object."""
 
     def __init__(self, rewrite: RewriteSegments, store: SnapshotStore, indexed: Indexed) -> None:
         self._rewrite = rewrite
@@ -291,9 +280,9 @@ class EraseArchive:
         self._indexed = indexed
 
     def __call__(
-        self, scope: Scope, _kept: Kept, _now: datetime, _deadline: RemainingSeconds
+        self, scope: Scope, _kept: Exempt, _now: datetime, _deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
-        """Takes them away; of what the user has said since, segments are written again."""
+        """Deletes all of the user's objects; the next compaction writes what was recorded since again."""
         report, indexed = self._rewrite.erase(scope), self._indexed.erase(scope)
         archived = self._archived(scope)
         for name in archived:
@@ -306,9 +295,9 @@ class EraseArchive:
             "archives": len(archived),
         }
 
-    def left(self, scope: Scope, kept: Kept) -> int:
-        """How many records are read back that should be gone, and how many of retention's archives are there."""
-        records = self._rewrite.left(scope, kept.keeps_record) + self._indexed.left(scope, kept.keeps_record)
+    def left(self, scope: Scope, exempt: Exempt) -> int:
+        """The number of records that are not exempt, and of retention's archives."""
+        records = self._rewrite.left(scope, exempt.keeps_record) + self._indexed.left(scope, exempt.keeps_record)
         return records + len(self._archived(scope))
 
     def _archived(self, scope: Scope) -> list[str]:
@@ -316,15 +305,15 @@ class EraseArchive:
 
 
 class EraseCopies:
-    """What others imported from the user."""
+    """Records that other users imported from this one."""
 
     def __init__(self, copies: ForgetCopies) -> None:
         self._copies = copies
 
     def __call__(
-        self, scope: Scope, _kept: Kept, now: datetime, deadline: RemainingSeconds
+        self, scope: Scope, _kept: Exempt, now: datetime, deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
-        """Deletes them, page by page."""
+        """Deletes them, page by page; None when out of time."""
         count = 0
         while True:
             found = self._copies.page(scope, _PAGE, now)
@@ -334,22 +323,22 @@ class EraseCopies:
             if deadline() < _RESERVE_SECONDS:
                 return None
 
-    def left(self, scope: Scope, _kept: Kept) -> int:
-        """Whether there are any."""
+    def left(self, scope: Scope, _kept: Exempt) -> int:
+        """0 or 1: whether a copy is left."""
         return self._copies.left(scope)
 
 
 class EraseFromList:
-    """The tenant's list of users: a user who is there again stays on it."""
+    """The tenant's list of users; a user who has recorded something since stays on it."""
 
     def __init__(self, users: KnownUsers, timeline: Timeline) -> None:
         self._users = users
         self._timeline = timeline
 
     def __call__(
-        self, scope: Scope, _kept: Kept, now: datetime, _deadline: RemainingSeconds
+        self, scope: Scope, _kept: Exempt, now: datetime, _deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
-        """Takes the user off; whoever comes meanwhile is noted again by the next projection."""
+        """Removes the user; the next projection of that user enters them again."""
         if self._timeline.records(scope, 1, None).events:
             return {}
         self._users.forget(scope, now)

@@ -1,10 +1,8 @@
-"""Forget: an event, or a slot with its whole history, is gone from every read at once and for good (P-22).
+"""Forget an event, or a slot with its whole history: no read returns it from the call's end on (P-22).
 
-The record of the event goes first, in one step with the tombstone of its identity; what was derived from it follows by
-a marker, through the same use case that derives it. So a failure on the way leaves nothing half deleted, and asking
-again goes on.
-
-Copies: what was imported from a record elsewhere in the tenant goes when the record goes (P-22).
+The event is removed first, atomically with the tombstone of its identity; a marker makes the projection update what was
+derived from it. So a failure leaves nothing half deleted, and a retry continues. Copies that other users imported
+from a deleted record are deleted too.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,24 +24,25 @@ from recollect.timeline.slots import FillSlots, slot_of
 from recollect.timeline.timeline import Removal
 
 _TRIES = 8
+_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The ids of the events that are gone, newest first."""
+    """The ids of the deleted events, newest first."""
 
     event_ids: tuple[str, ...]
 
 
 def any_version(_version: int) -> bool:
-    """The event as it is, whatever its version."""
+    """Accepts every version."""
     return True
 
 
 class ForgetEvents:
     """The use case behind `DELETE …/events/{event_id}`, `…/memories/{memory_id}` and `…/keys/{key}`.
 
-    `announce` tells who projects.
+    `announce` notifies the projector.
     """
 
     def __init__(
@@ -68,11 +67,11 @@ class ForgetEvents:
         accepts: Callable[[int], bool] = any_version,
         actor: Actor | None = None,
     ) -> Forgotten:
-        """Deletes the event that is named, an expired one too, or all events of a slot: each with a tombstone.
+        """Deletes the event of that id, an expired one too, or all events of a slot: each with a tombstone.
 
-        The slot is that of the scope's persona and household; absent, the default ones. Newest first, so that the
-        slot is empty from the first step on. Raises NotFound where there is nothing to delete, VersionMismatch where
-        `accepts` refuses the event's version. Without an `actor` it was the user.
+        The slot is that of the scope's persona and household; absent, the default ones. Newest first, so that the slot
+        is empty from the first deletion on. Without an `actor` it is the user. Raises NotFound where nothing matches,
+        VersionMismatch where `accepts` refuses the event's version.
         """
         order = Order(now=now, actor=actor or _user(scope), via="delete")
         found = self._named(scope, event_id) if event_id is not None else self._of_slot(scope, key)
@@ -84,7 +83,7 @@ class ForgetEvents:
             for e in found[1:]
             if self._forget(scope, e, accepts, lambda one: self._remove_older(scope, one, order))
         ]
-        return self._told(scope, [*first, *rest])
+        return self._announced(scope, [*first, *rest])
 
     def memory(
         self,
@@ -97,8 +96,8 @@ class ForgetEvents:
     ) -> Forgotten:
         """Deletes a memory with the events that it was made from: their words would be found again.
 
-        The event that carries it goes last, so that a deletion that was cut short finds the memory again. Raises
-        VersionMismatch where `accepts` refuses the memory's version as it is when the first of them goes.
+        The event that carries the memory goes last, so that a retry finds the memory again. Raises VersionMismatch
+        where `accepts` refuses the memory's version when the first event is deleted.
         """
         order = Order(now=now, actor=actor or _user(scope), via="delete")
         ids = [*(one for one in memory.source_event_ids if one != memory.id), memory.id]
@@ -108,23 +107,23 @@ class ForgetEvents:
             return one.id != memory.id or accepts(one.version)
 
         first = [e.ref for e in found[:1] if self.one(scope, e, replace(order, accepts=meant))]
-        return self._told(scope, [*first, *(e.ref for e in found[1:] if self.one(scope, e, order))])
+        return self._announced(scope, [*first, *(e.ref for e in found[1:] if self.one(scope, e, order))])
 
     def record(self, scope: Scope, event_id: str, *, now: datetime) -> Forgotten:
-        """Deletes what has this id, a carrier too: a copy, or what a restored table has. Raises NotFound."""
+        """Deletes the record of this id, a carrier too: a copy, or one of a restored table. Raises NotFound."""
         order = Order(now=now, actor=_user(scope), via="delete")
         event = self._timeline.find(scope, event_id)
-        return self._told(scope, [event.ref] if event is not None and self.one(scope, event, order) else [])
+        return self._announced(scope, [event.ref] if event is not None and self.one(scope, event, order) else [])
 
     def one(self, scope: Scope, event: Event, order: Order) -> bool:
-        """Removes one event by anybody's order; False where it is gone. Tells nobody: see `announce`."""
+        """Deletes one event without announcing it; False where it is deleted already."""
         return self._forget(scope, event, any_version, lambda one: self._remove(scope, one, order))
 
-    def _told(self, scope: Scope, gone: Sequence[EventRef]) -> Forgotten:
-        if not gone:
+    def _announced(self, scope: Scope, deleted: Sequence[EventRef]) -> Forgotten:
+        if not deleted:
             raise NotFound("no such event")
-        self._announce(scope, gone)
-        return Forgotten(tuple(ref.id for ref in gone))
+        self._announce(scope, deleted)
+        return Forgotten(tuple(ref.id for ref in deleted))
 
     def _named(self, scope: Scope, event_id: str) -> list[Event]:
         event = self._timeline.find(scope, event_id)
@@ -133,14 +132,14 @@ class ForgetEvents:
         return [event]
 
     def _of_slot(self, scope: Scope, key: str | None) -> list[Event]:
-        """The newest value that fills it first; those that hold over it for a while last."""
+        """Current value first, values that only override it for a while last."""
         slot = (scope.persona_id or "", scope.household_id or "", key or "")
         return sorted(self._timeline.of_slot(scope, slot), key=lambda event: slot_of(event) is None)
 
     def _forget(
         self, scope: Scope, event: Event, accepts: Callable[[int], bool], remove: Callable[[Event], bool]
     ) -> bool:
-        """False where somebody else was faster; a projection that changes the event meanwhile is waited out."""
+        """False where another writer deleted it first; retries where a projection changes the event meanwhile."""
         found: Event | None = event
         for _ in range(_TRIES):
             if found is None:
@@ -154,7 +153,7 @@ class ForgetEvents:
         raise VersionMismatch("the event changes all the time")
 
     def _remove(self, scope: Scope, event: Event, order: Order) -> bool:
-        """With a key, the slot is settled first: else a value that the event had not yet superseded would come back."""
+        """Fills the slot first: else a value that the event has not superseded yet would come back."""
         slot = slot_of(event)
         if slot is None:
             return self._remove_older(scope, event, order)
@@ -167,13 +166,13 @@ class ForgetEvents:
         return self._timeline.remove(scope, own, Removal(newest.id == own.id, also, items, order.now))
 
     def _remove_older(self, scope: Scope, event: Event, order: Order) -> bool:
-        """Without a key; or of a slot whose newest value is removed already: what is behind it is behind that too."""
+        """Without a key, or behind a newest value that is removed already."""
         items = (*self._memories.writes(scope, event, order), *_pruned(scope, event, order))
         return self._timeline.remove(scope, event, Removal(items=items, at=order.now))
 
 
 def _pruned(scope: Scope, event: Event, order: Order) -> tuple[ItemWrite, ...]:
-    """That it was pruned by hand (A-62), to be published by `project`; a retention tells of its own, many at once."""
+    """The bus event of a deletion (A-62); retention publishes its own, for many events at once."""
     if order.outcome is not None or event.is_private or event.is_carrier:
         return ()
     return tuple(map(outbox_write, episodic_pruned(scope, [event], order.reason or "deleted", order.now)))
@@ -183,21 +182,18 @@ def _user(scope: Scope) -> Actor:
     return Actor(ActorKind.USER, scope.user_id)
 
 
-_PAGE = 100
-
-
 @dataclass(frozen=True, slots=True)
 class ForgottenCopies:
-    """How many copies went; `last` where there are no more."""
+    """How many copies were deleted; `last` where no more are left."""
 
     forgotten: int
     last: bool
 
 
 class ForgetCopies:
-    """`forget` deletes a record of a user as a user's own deletion does; one that is gone already is no error.
+    """Deletes copies with `forget`, as the copying user's own deletion does; a deleted copy is no error.
 
-    An entry goes after its copy: what was cut short is found again.
+    An entry is deleted after its copy, so that a retry finds it again.
     """
 
     def __init__(self, items: Items, forget: Callable[[Scope, EventRef, datetime], None]) -> None:
@@ -205,27 +201,27 @@ class ForgetCopies:
         self._forget = forget
 
     def __call__(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> int:
-        """Deletes the copies of these records; answers how many there were. One read each where there is none."""
+        """Deletes the copies of these records and answers their number; one read each where there is none."""
         return sum(self._all(scope, copies_path(RecordOrigin(scope.user_id, ref.id)), now) for ref in refs)
 
     def page(self, scope: Scope, limit: int, now: datetime) -> ForgottenCopies:
-        """Deletes some of all copies of a user's records."""
+        """Deletes at most `limit` of all copies of a user's records."""
         page = self._items.page(of_tenant(scope.tenant), ItemPath(COPIES, (scope.user_id,)), limit, None)
-        self._gone(scope.tenant, page.items, now)
+        self._delete(scope.tenant, page.items, now)
         return ForgottenCopies(len(page.items), page.more is None)
 
     def left(self, scope: Scope) -> int:
-        """Whether there are any: 0 or 1."""
+        """0 or 1: whether a copy is left."""
         return len(self._items.page(of_tenant(scope.tenant), ItemPath(COPIES, (scope.user_id,)), 1, None).items)
 
     def _all(self, scope: Scope, path: ItemPath, now: datetime) -> int:
         count = 0
         while items := self._items.page(of_tenant(scope.tenant), path, _PAGE, None).items:
-            self._gone(scope.tenant, items, now)
+            self._delete(scope.tenant, items, now)
             count += len(items)
         return count
 
-    def _gone(self, tenant: str, items: Sequence[Item], now: datetime) -> None:
+    def _delete(self, tenant: str, items: Sequence[Item], now: datetime) -> None:
         for item in items:
             self._forget(Scope(tenant, item.key.key), copied_ref(item.value), now)
         writes = [ItemWrite(item.key, None) for item in items]

@@ -1,7 +1,7 @@
-"""What a removal takes with it of memories: the writes that stand or fall with the removal of one event (P-22).
+"""What the deletion of one event changes in the memories that name it, as writes of the same transaction (P-22).
 
-A memory that other events say too is made again from those; one that has lost its last event goes. What was merged of
-several keeps what is left of it: an older value does not come back by itself.
+A memory that other events support is rebuilt from those; one that loses its last event is deleted. A memory merged of
+several keeps the remaining parts; an older value does not come back by itself.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from recollect.core.ids import IdSource
 from recollect.core.items import MOST_WRITES, Due, Item, ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.tombstone_log import DeletedRecord, events_tombstone
-from recollect.deletion.tombstones import untold_write
+from recollect.deletion.tombstones import tombstone_outbox_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write, content_hash
 from recollect.memories.memory import Memory, Origin, content_identity, embedding_id
 from recollect.memories.reading import ReadMemories
@@ -26,14 +26,14 @@ from recollect.timeline.record import possible_identities
 Accepts = Callable[[Memory], bool]
 
 _MOVED_AT_ONCE = 16
-"""Other events of a memory that moves in one step; with what else is written that is within 25."""
+"""Other events of a memory that moves in one transaction: with the other writes that is within 25."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """Who removes, by which way, when, and in a word why; `outcome` where it is the ledger's too.
+    """Who deletes, via which route, when and why; `outcome` where the contradiction ledger records one too.
 
-    `accepts` says of each memory that loses something whether its version is the one that they mean.
+    `accepts` decides for each memory that loses something whether its version is the expected one.
     """
 
     now: datetime
@@ -47,7 +47,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Another event of a memory, and the item that leads from it to the memory."""
+    """Another event of a memory, and the item that points from it to the memory."""
 
     event: Event
     stub: Item
@@ -58,7 +58,7 @@ class _Source:
 
 
 class ForgetMemories:
-    """Reads what hangs on an event, and says what must be written in one step with its removal."""
+    """Reads what depends on an event, and answers the writes that belong to its removal."""
 
     def __init__(self, timeline: Timeline, items: Items, ids: IdSource) -> None:
         self._timeline = timeline
@@ -68,18 +68,20 @@ class ForgetMemories:
         self._unmerge = UnmergeMemories(timeline, items)
 
     def writes(self, scope: Scope, event: Event, order: Order) -> tuple[ItemWrite, ...]:
-        """The memory without the event, or no memory; the entry of the audit; what is to be told outside. At most 25.
+        """The changed or deleted memory, the audit entry, and the tombstone's outbox item: at most 25 writes.
 
-        Raises VersionMismatch where the order is for another version of the memory.
+        Raises VersionMismatch where `accepts` refuses the memory's version.
         """
         return (
             *self.hanging(scope, event.id, order.now, order.accepts),
             audit_write(self._entry(scope, event, order)),
-            untold_write(event.id, events_tombstone([DeletedRecord(event.ref, self._identity(scope, event))])),
+            tombstone_outbox_write(
+                event.id, events_tombstone([DeletedRecord(event.ref, self._identity(scope, event))])
+            ),
         )
 
     def _identity(self, scope: Scope, event: Event) -> str | None:
-        """The dedupe key by which the same event could come again; of one without a given time there is none."""
+        """The dedupe key under which the event could be sent again; None without a given time."""
         if event.is_carrier:
             return None
         possible = possible_identities(scope, event)
@@ -89,7 +91,7 @@ class ForgetMemories:
     def hanging(
         self, scope: Scope, event_id: str, now: datetime, accepts: Accepts | None = None
     ) -> tuple[ItemWrite, ...]:
-        """What must be written where an event is gone; nothing where no memory names it."""
+        """The memory writes that a deleted event causes; none where no memory names it."""
         found = self._read.items(scope, [event_id]).get(event_id)
         if found is None:
             return ()
@@ -111,7 +113,7 @@ class ForgetMemories:
     def _left(
         self, scope: Scope, event_id: str, stub: Item, now: datetime, accepts: Accepts | None
     ) -> tuple[ItemWrite, ...]:
-        """The event said the same as a memory: that memory no longer names it."""
+        """The event was a duplicate statement of a memory: that memory no longer names it."""
         drop = ItemWrite(stub.key, None, stub.version)
         target = str(stub.value[SAME_AS])
         kept = self._read.kept(scope, [target]).get(target)
@@ -125,7 +127,7 @@ class ForgetMemories:
         return (*changed_writes(kept.item, kept.memory, after), drop, *unmerged)
 
     def _others(self, scope: Scope, memory: Memory) -> list[_Source]:
-        """The other events of a memory that are there, the oldest first; none that it was merged of."""
+        """The other events of a memory that still exist, oldest first, without those it was merged of."""
         named = [one for one in memory.source_event_ids if one != memory.id]
         stubs = {i: item for i, item in self._read.items(scope, named).items() if SAME_AS in item.value}
         found = [(event, stubs[i]) for i in named if i in stubs and (event := self._timeline.find(scope, i))]
@@ -134,7 +136,7 @@ class ForgetMemories:
     def _moved(
         self, scope: Scope, memory: Memory, item: Item, others: Sequence[_Source], now: datetime
     ) -> tuple[ItemWrite, ...]:
-        """The memory as the next of its events carries it, in its own words."""
+        """The next event carries the memory, in its own words."""
         first, *rest = others
         after = _carried_by(first.event, self._unmerge.own(scope, memory), [one.event.id for one in others])
         return (
@@ -145,8 +147,8 @@ class ForgetMemories:
         )
 
     def _hand_over(self, scope: Scope, memory: Memory, item: Item, others: Sequence[_Source], now: datetime) -> None:
-        """Moves a memory of many events before its own goes, in several steps: until the last one, what led to it
-        leads on from there.
+        """Moves a memory of too many events for one transaction before its own event is deleted. Until the last
+        batch is written, the items that point to the old carrier point on to the new one.
         """
         first, *rest = others
         own = self._unmerge.own(scope, memory)
@@ -162,13 +164,13 @@ class ForgetMemories:
             self._items.write(scope.user, [_leads_to(first, one.stub) for one in part], now)
 
     def _handed(self, scope: Scope, memory: Memory, after: Memory) -> Sequence[ItemWrite]:
-        """The record of the content, of other words where what was merged into them is not theirs."""
+        """The content record; of other words where the merged-in content is not the new carrier's."""
         if after.content == memory.content:
             return self._record(scope, memory, after.id)
         return moved_record(self._items, scope, memory, after)
 
     def _record(self, scope: Scope, memory: Memory, successor: str | None) -> tuple[ItemWrite, ...]:
-        """The record of the content names the successor, or goes; one that names another memory stays."""
+        """The content record names the successor, or is deleted; one that names another memory stays."""
         owner = Scope(scope.tenant, memory.user_id, memory.persona_id, memory.household_id)
         key = content_key(content_identity(owner, memory.key, memory.content))
         record = self._items.get(scope.user, [key]).get(key)

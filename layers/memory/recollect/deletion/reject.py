@@ -1,19 +1,21 @@
-"""Reject: a value is refused in its scope from now on, however it is written, and recalled nowhere (P-22)."""
+"""Reject a value: in its scope no write stores it and no recall returns it, however it is spelled (P-22)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.core.errors import Conflict, NotFound, VersionMismatch
+from recollect.core.errors import NotFound, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.forget_events import Forgotten, any_version
 from recollect.deletion.rejected_values import (
     REJECTIONS,
     RejectedValue,
+    ValueKey,
     count_pieces,
     hash_key,
     rejection_document,
@@ -22,20 +24,19 @@ from recollect.deletion.rejected_values import (
     unkeyed_fingerprint,
     value_hash,
 )
-from recollect.deletion.suppression import Rejections, ValueGate
-from recollect.deletion.tombstone_log import OutsideTombstones, lifted_tombstone, rejection_tombstone
-from recollect.deletion.tombstones import untold_write
+from recollect.deletion.suppression import Rejections, SuppressionList
+from recollect.deletion.tombstone_log import TombstoneLog, lifted_tombstone, rejection_tombstone
+from recollect.deletion.tombstones import tombstone_outbox_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.ports import Items, Timeline
 
-_TRIES = 5
 Redact = Callable[[Scope, Rejections, datetime], object]
 Forget = Callable[[], Forgotten]
 
 
 @dataclass(frozen=True, slots=True)
 class RejectionPage:
-    """Rejections, the oldest first; `more` where the next page goes on."""
+    """Rejections, oldest first; `more` is the cursor of the next page."""
 
     values: tuple[RejectedValue, ...]
     more: str | None
@@ -43,7 +44,7 @@ class RejectionPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejecting:
-    """Who rejects, when, by which way, and because of which objects."""
+    """Who rejects, when, via which route, and which objects the rejection is about."""
 
     now: datetime
     actor: Actor
@@ -52,7 +53,7 @@ class Rejecting:
 
 
 class RejectValue:
-    """The use case behind `?reject=true` and `…/rejections`. `redact` takes the value out of summaries and goals."""
+    """The use case behind `?reject=true` and `…/rejections`. `redact` removes the value from summaries and goals."""
 
     def __init__(
         self,
@@ -60,45 +61,44 @@ class RejectValue:
         items: Items,
         ids: IdSource,
         redact: Redact,
-        gate: ValueGate,
-        outside: OutsideTombstones,
+        suppressed: SuppressionList,
+        log: TombstoneLog,
     ) -> None:
         self._timeline = timeline
         self._items = items
         self._ids = ids
         self._redact = redact
-        self._gate = gate
-        self._outside = outside
+        self._suppressed = suppressed
+        self._log = log
 
     def __call__(self, owner: Scope, text: str, order: Rejecting) -> str:
         """Rejects a value for a user, persona and household (absent: the default ones); answers the rejection's id.
 
-        Durable on return. A value that is rejected already stays so, under the same id.
+        Durable on return; a value that is rejected already keeps its rejection's id. Raises Conflict.
         """
-        keys = self._gate.made_keys(owner.tenant, order.now)
-        for _ in range(_TRIES):
-            known = self._gate.load(owner).known(owner, text)
-            if known is not None:
-                self._redacted(owner, order.now)
-                return known.id
-            value = RejectedValue(
-                id=self._new_id(),
-                at=order.now,
-                persona_id=owner.persona_id,
-                household_id=owner.household_id,
-                key_id=keys[0].id,
-                hash=value_hash(keys[0], owner, text),
-                pieces=count_pieces(text),
-            )
-            self._timeline.reject(owner, unkeyed_fingerprint(owner, text), [], order.now)  # what began before the key
-            try:
-                self._timeline.reject(owner, value.hash, self._writes(value, order), order.now)
-            except VersionMismatch:
-                continue
-            self._outside.rejection(owner, value.id, rejection_document(value), order.now)
-            self._redacted(owner, order.now)
-            return value.id
-        raise Conflict("the same value is rejected and lifted all the time")
+        keys = self._suppressed.made_keys(owner.tenant, order.now)
+        rejection_id = retry_on_conflict(lambda: self._rejected_once(owner, text, keys[0], order), "the rejection")
+        self._redact(owner, self._suppressed.load(owner), order.now)
+        return rejection_id
+
+    def _rejected_once(self, owner: Scope, text: str, key: ValueKey, order: Rejecting) -> str:
+        known = self._suppressed.load(owner).known(owner, text)
+        if known is not None:
+            return known.id
+        value = RejectedValue(
+            id=self._ids.fresh(),
+            at=order.now,
+            persona_id=owner.persona_id,
+            household_id=owner.household_id,
+            key_id=key.id,
+            hash=value_hash(key, owner, text),
+            pieces=count_pieces(text),
+        )
+        # An append that began before the tenant had a key compares this fingerprint.
+        self._timeline.reject(owner, unkeyed_fingerprint(owner, text), [], order.now)
+        self._timeline.reject(owner, value.hash, self._writes(value, order), order.now)
+        self._log.rejection(owner, value.id, rejection_document(value), order.now)
+        return value.id
 
     def event(
         self,
@@ -119,8 +119,8 @@ class RejectValue:
 
     @contextmanager
     def rejected(self, owner: Scope, text: str, order: Rejecting) -> Iterator[None]:
-        """Rejects the value, then lets its object be deleted; where there is none to delete, nothing was rejected."""
-        before = {value.id for value in self._gate.load(owner).values}
+        """Rejects the value, then lets the body delete its object; lifts the rejection where that fails."""
+        before = {value.id for value in self._suppressed.load(owner).values}
         rejection_id = self(owner, text, order)
         try:
             yield
@@ -130,37 +130,38 @@ class RejectValue:
             raise
 
     def page(self, scope: Scope, limit: int, after: str | None) -> RejectionPage:
-        """A page of at most `limit` ≥ 1. Raises InvalidInput for `after`."""
+        """At most `limit` ≥ 1 rejections. Raises InvalidInput for `after`."""
         page = self._items.page(scope.user, REJECTIONS, limit, after)
         values = (rejection_in(item.key.key, item.value) for item in page.items)
         return RejectionPage(tuple(v for v in values if scope.admits(v.persona_id, v.household_id)), page.more)
 
     def lift(self, scope: Scope, rejection_id: str, order: Rejecting) -> None:
-        """Lets the value in again; what was deleted stays deleted. Raises NotFound."""
+        """Accepts the value again; what was deleted stays deleted. Raises NotFound."""
         key = rejection_key(rejection_id)
         item = self._items.get(scope.user, [key]).get(key)
         value = rejection_in(rejection_id, item.value) if item else None
         if item is None or value is None or not scope.admits(value.persona_id, value.household_id):
             raise NotFound("no such rejection")
         entry = self._entry(Action.REVERT, rejection_id, order)
-        untold = untold_write(rejection_id, lifted_tombstone(rejection_id, value.hash))
-        writes = [ItemWrite(key, None, item.version), ItemWrite(hash_key(value.hash), None), audit_write(entry), untold]
+        pending = tombstone_outbox_write(rejection_id, lifted_tombstone(rejection_id, value.hash))
+        removed = [ItemWrite(key, None, item.version), ItemWrite(hash_key(value.hash), None)]
+        writes = [*removed, audit_write(entry), pending]
         try:
             self._timeline.lift(scope.user, value.hash, writes, order.now)
         except VersionMismatch:
             raise NotFound("no such rejection") from None
-        self._outside.lifted(scope, rejection_id, value.hash, order.now)
+        self._log.lifted(scope, rejection_id, value.hash, order.now)
 
     def _writes(self, value: RejectedValue, order: Rejecting) -> Sequence[ItemWrite]:
         entry = self._entry(Action.REJECT, value.id, order)
         named = ItemWrite(hash_key(value.hash), {"id": value.id}, ABSENT)
         document = rejection_document(value)
-        untold = untold_write(value.id, rejection_tombstone(value.id, document))
-        return [ItemWrite(rejection_key(value.id), document, ABSENT), named, audit_write(entry), untold]
+        pending = tombstone_outbox_write(value.id, rejection_tombstone(value.id, document))
+        return [ItemWrite(rejection_key(value.id), document, ABSENT), named, audit_write(entry), pending]
 
     def _entry(self, action: Action, rejection_id: str, order: Rejecting) -> AuditEntry:
         return AuditEntry(
-            id=self._new_id(),
+            id=self._ids.fresh(),
             at=order.now,
             actor=order.actor,
             action=action,
@@ -168,13 +169,7 @@ class RejectValue:
             via=order.via,
         )
 
-    def _redacted(self, owner: Scope, now: datetime) -> None:
-        self._redact(owner, self._gate.load(owner), now)
-
-    def _new_id(self) -> str:
-        return self._ids.fresh()
-
 
 def owner_of(scope: Scope, event: Event) -> Scope:
-    """User, persona and household of an event."""
+    """The scope of an event's user, persona and household."""
     return Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)

@@ -1,8 +1,8 @@
-"""Rejected values: what is kept of them is a keyed hash of the value as folded, never the value (P-22).
+"""Rejected values: each is stored as a keyed hash of the folded value, never as text (P-22).
 
-A value is rejected for one user, persona and household. The key is the tenant's and can be rotated: a new hash takes
-the newest key, an old one stays comparable with the key it was made with, since no hash can be made anew without its
-text. A rejected value is also looked for among the sentences of longer texts.
+A value is rejected for one user, persona and household. The key is the tenant's and can be rotated: a new hash uses
+the newest key, an old one stays comparable with its own, since hashing again would need the text. A rejected value is
+also searched among the sentences of longer texts.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ VALUE_KEYS = ItemKey(ItemPath("value_keys"), "ring")
 LONGEST_RUN = 40
 """Sentences of the longest value that is looked for inside of other texts."""
 
-# Finer than `split_sentences`, after abbreviations too: a value of several pieces is looked for as a run of them.
+# Finer than `split_sentences`, after abbreviations too: a value of several pieces is compared as a run of them.
 _PIECE_END = re.compile(
     rf"[.!?\u2026。！？．｡]+[\"'”’»)\]]*(?=\s|$|[{CJK_CLASS}])|[。！？｡]+|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+"
 )
@@ -45,7 +45,7 @@ class ValueKey:
 
 @dataclass(frozen=True, slots=True)
 class RejectedValue:
-    """What is kept of a rejection: whose value, since when, its hash and the key's name; `pieces` ≥ 1 sentences."""
+    """A stored rejection: its owner, time, hash and key; `pieces` ≥ 1 is the value's number of sentences."""
 
     id: str
     at: datetime
@@ -62,29 +62,29 @@ class RejectedValue:
 
 
 def fold_value(text: str) -> str:
-    """The value as compared: `look_alikes.folded`, without a bullet before it and without full stops after it."""
+    """The value as compared: folded, without a leading bullet and trailing full stops."""
     plain = folded(text)
     return _BULLET.sub("", plain).rstrip(_CLOSING) or plain
 
 
 def value_hash(key: ValueKey, owner: Scope, text: str) -> str:
-    """64 hex digits, under a tenant's key, of a value of that user, persona and household."""
+    """64 hex digits: the HMAC, under a tenant's key, of a value of that user, persona and household."""
     return hmac.digest(key.secret, _named(owner, text), hashlib.sha256).hex()
 
 
 def fingerprint_of(keys: Sequence[ValueKey], owner: Scope, text: str) -> str:
-    """What an append compares with the rejected values: the hash under the newest key, which new rejections take.
+    """The fingerprint that an append compares with the rejected values: the hash under the newest key.
 
-    Without a key no value of the tenant was rejected so far: see `unkeyed_fingerprint`.
+    Without a key the tenant has rejected nothing so far: see `unkeyed_fingerprint`.
     """
     return value_hash(keys[0], owner, text) if keys else unkeyed_fingerprint(owner, text)
 
 
 def unkeyed_fingerprint(owner: Scope, text: str) -> str:
-    """What an append compares that began before the tenant had a key: one of 256, so that it tells nothing of a value.
+    """The fingerprint of an append that began before the tenant had a key: one of 256, so it reveals no value.
 
-    A rejection refuses it too, for the append that read of no key and comes after the rejection. Whoever is refused
-    without a key may have said something else, and asks again with the key that is there by then.
+    A rejection refuses it too, for an append that read no key and commits after the rejection. An append refused this
+    way may hold another value; it retries with the key that exists by then.
     """
     return f"unkeyed-{hashlib.sha256(_named(owner, text)).hexdigest()[:2]}"
 
@@ -94,9 +94,9 @@ def _named(owner: Scope, text: str) -> bytes:
 
 
 def pieces_of(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of a text begin and end, in order: together they are the whole text.
+    """The start and end of each sentence, in order; together they cover the text.
 
-    An invisible character hides no end of a sentence.
+    Invisible characters hide no end of a sentence.
     """
     ends = _ends_as_shown(text) if may_hide(text) else [match.end() for match in _PIECE_END.finditer(text)]
     cuts = sorted({0, len(text), *ends})
@@ -110,12 +110,12 @@ def _ends_as_shown(text: str) -> list[int]:
 
 
 def count_pieces(text: str) -> int:
-    """The sentences of a value that say something, at least 1."""
+    """The number of sentences of a value that have a letter or digit, at least 1."""
     return max(1, sum(1 for start, end in pieces_of(text) if _says_something(text[start:end])))
 
 
 def without_rejected(text: str, is_rejected: Callable[[str], bool], runs: Collection[int] = (1,)) -> str | None:
-    """The text without the sentences that are rejected; itself where none is, None where nothing is left.
+    """The text without its rejected sentences; unchanged where none is rejected, None where nothing is left.
 
     `runs` are the numbers of sentences that a rejected value can have. A text that is rejected as a whole is None.
     """
@@ -130,7 +130,7 @@ def without_rejected(text: str, is_rejected: Callable[[str], bool], runs: Collec
 
 
 def rejected_places(pieces: Sequence[str], is_rejected: Callable[[str], bool], runs: Collection[int]) -> set[int]:
-    """The places of the pieces that are rejected, alone or as a run of neighbours; empty ones count for nothing."""
+    """The places of the pieces that are rejected, alone or as a run of neighbours; blank pieces are skipped."""
     said = [place for place, piece in enumerate(pieces) if _says_something(piece)]
     lost: set[int] = set()
     for length in runs:
@@ -142,17 +142,17 @@ def rejected_places(pieces: Sequence[str], is_rejected: Callable[[str], bool], r
 
 
 def rejection_key(rejection_id: str) -> ItemKey:
-    """Where a rejection is, among the user's items."""
+    """The user's item of a rejection."""
     return ItemKey(REJECTIONS, rejection_id)
 
 
 def hash_key(value: str) -> ItemKey:
-    """What is there once for each rejected hash of a user, so that of two who reject it at once one does."""
+    """The item that exists once per rejected hash of a user: of two concurrent rejections one wins."""
     return ItemKey(ItemPath("rejected_hashes"), value)
 
 
 def rejection_document(value: RejectedValue) -> dict[str, Any]:
-    """As it is stored; what is None is left out."""
+    """The stored form, without None values."""
     document = {
         "at": iso(value.at),
         "persona_id": value.persona_id,
@@ -181,7 +181,7 @@ def rejection_in(rejection_id: str, document: Mapping[str, Any]) -> RejectedValu
 
 
 def keys_document(keys: Sequence[ValueKey]) -> dict[str, Any]:
-    """A tenant's keys as they are stored, the newest first."""
+    """The stored form of a tenant's keys, newest first."""
     return {"keys": [{"id": key.id, "secret": key.secret.hex()} for key in keys]}
 
 
@@ -194,5 +194,4 @@ def keys_in(document: Mapping[str, Any]) -> tuple[ValueKey, ...]:
 
 
 def _says_something(piece: str) -> bool:
-    """Whether it has a letter or a digit: marks alone are no sentence."""
     return any(character.isalnum() for character in piece)

@@ -1,6 +1,6 @@
-"""The gate that every text passes on its way in and out: whether its value was rejected where it belongs (P-22).
+"""The suppression list: rejected values, checked on every write and every recall (P-22).
 
-What must not come back, from wherever it is imported: what was deleted or erased before (P-22).
+Imports also refuse records that were deleted, and records of erased users (`Refusal`).
 """
 
 import secrets
@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 from recollect.archive.record_line import RecordLine
-from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import ABSENT, ItemWrite, of_tenant
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.rejected_values import (
     LONGEST_RUN,
@@ -30,7 +30,7 @@ from recollect.deletion.rejected_values import (
     without_rejected,
 )
 from recollect.deletion.tombstone_log import KEYS, keys_tombstone
-from recollect.deletion.tombstones import deleted_key, erased_user_key, untold_write
+from recollect.deletion.tombstones import deleted_key, erased_user_key, tombstone_outbox_write
 from recollect.memories.memory import Memory
 from recollect.ports import Items
 from recollect.summaries.goals import Goal
@@ -38,21 +38,20 @@ from recollect.summaries.summary import Summary
 
 _PAGE = 1000
 _KEY_BYTES = 32
-_TRIES = 5
 Judge: TypeAlias = Callable[[str], bool]
 NoteKeys: TypeAlias = Callable[[str, Mapping[str, Any], datetime], None]
 
 
 def no_note(_tenant: str, _keys: Mapping[str, Any], _now: datetime) -> None:
-    """Nobody keeps them elsewhere."""
+    """No log: the keys are stored in the table alone."""
 
 
 @dataclass(frozen=True)
 class Rejections:
-    """The rejected values of a user, as they were read. False where there is none: then every text passes.
+    """The rejected values of a user, as read. False where there is none: then every text passes.
 
-    A record is judged by the values of its own persona and household; what is made of several households of a persona
-    (a summary, a goal) by the values of all of them.
+    A record is checked against the values of its own persona and household; what is made of all households of a persona
+    (a summary, a goal) against the values of all of them.
     """
 
     user: Scope
@@ -63,19 +62,19 @@ class Rejections:
         return bool(self.values)
 
     def rejects(self, text: str, persona_id: str | None = None, household_id: str | None = None) -> bool:
-        """Whether nothing of a text may be shown: it is rejected as a whole, or in each of its sentences."""
+        """Whether nothing of a text may be shown: it is rejected as a whole, or every sentence of it."""
         return self.redact(text, persona_id, household_id) is None
 
     def redact(self, text: str, persona_id: str | None = None, household_id: str | None = None) -> str | None:
-        """The text without its rejected sentences; itself where there is none, None where nothing is left."""
+        """The text without its rejected sentences; unchanged where there is none, None where nothing is left."""
         return self._redacted(text, [(persona_id, household_id)])
 
     def redact_for(self, text: str, persona_id: str | None) -> str | None:
-        """The same for what is made of all households of a persona."""
+        """The same for a text made of all households of a persona."""
         return self._redacted(text, [owner for owner in self._by_owner if owner[0] == persona_id])
 
     def shown(self, event: Event) -> Event | None:
-        """The event as recall may show it; None where its content may not be shown at all."""
+        """The event as recall may show it; None where nothing of its content may be shown."""
         if (event.persona_id, event.household_id) not in self._by_owner:
             return event
         content = self.redact(event.content, event.persona_id, event.household_id)
@@ -90,24 +89,24 @@ class Rejections:
         )
 
     def shown_memory(self, memory: Memory) -> Memory | None:
-        """The memory as recall may show it; None where its content may not be shown at all."""
+        """The memory as recall may show it; None where nothing of its content may be shown."""
         content = self.redact(memory.content, memory.persona_id, memory.household_id)
         return None if content is None else replace(memory, content=content)
 
     def summary(self, summary: Summary) -> Summary:
-        """The summary without rejected sentences and goals; of all households of its persona."""
+        """The summary without rejected sentences and goals, over all households of its persona."""
         return summary.said_without(lambda text: self.redact_for(text, summary.persona_id)) if self else summary
 
     def admits_goal(self, goal: Goal) -> bool:
-        """Whether the goal is no rejected value, and has no rejected sentence."""
+        """Whether neither the goal nor a sentence of it is rejected."""
         return not self or self.redact_for(goal.goal, goal.persona_id) == goal.goal
 
     def shown_of(self, events: Iterable[Event]) -> list[Event]:
-        """Those of the events that may be shown, as they may be shown, in order."""
+        """The events that may be shown, redacted, in order."""
         return [one for event in events if (one := self.shown(event)) is not None]
 
     def known(self, owner: Scope, text: str) -> RejectedValue | None:
-        """The rejection of this very value in this scope."""
+        """The rejection of exactly this value in this scope."""
         values = self._by_owner.get((owner.persona_id, owner.household_id), ())
         hashes = {key.id: value_hash(key, owner, text) for key in self.keys}
         return next((value for value in values if hashes.get(value.key_id) == value.hash), None)
@@ -139,18 +138,18 @@ class Rejections:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueMarks:
-    """What a request that stores events asks: the tenant's keys, and rejections under older keys than the newest.
+class SuppressionCheck:
+    """What a request that stores events compares: the tenant's keys, and rejections under older keys than the newest.
 
-    An append compares one fingerprint by itself, in its transaction: that under the newest key.
+    The append itself compares, in its transaction, the fingerprint under the newest key.
     """
 
     keys: tuple[ValueKey, ...]
     older: Rejections
 
     @classmethod
-    def none(cls, scope: Scope) -> "ValueMarks":
-        """Those of a tenant that has rejected nothing."""
+    def none(cls, scope: Scope) -> "SuppressionCheck":
+        """The check of a tenant that has rejected nothing."""
         return cls((), Rejections(scope.user))
 
     def fingerprint(self, tenant: str, event: Event) -> str:
@@ -158,21 +157,21 @@ class ValueMarks:
         return fingerprint_of(self.keys, _owner(tenant, event), event.content)
 
     def refuses(self, event: Event) -> bool:
-        """Whether the content is a value that was rejected under an older key."""
+        """Whether the content was rejected under an older key."""
         if not self.older:
             return False
         return self.older.known(_owner(self.older.user.tenant, event), event.content) is not None
 
 
-class ValueGate:
-    """Reads what was rejected, and keeps the keys; each read is one call, and a second one where there is something."""
+class SuppressionList:
+    """Reads a user's rejections and makes the tenant's keys; each read is one call, two where there are rejections."""
 
     def __init__(self, items: Items, note_keys: NoteKeys = no_note) -> None:
         self._items = items
         self._note_keys = note_keys
 
     def load(self, scope: Scope) -> Rejections:
-        """The user's rejections, of every persona and household; one read where there is none."""
+        """The user's rejections, of every persona and household."""
         values: list[RejectedValue] = []
         after: str | None = None
         while True:
@@ -184,39 +183,37 @@ class ValueGate:
         return Rejections(scope.user, tuple(values), self.keys(scope.tenant) if values else ())
 
     def keys(self, tenant: str) -> tuple[ValueKey, ...]:
-        """The tenant's keys, the newest first; none before the first value was rejected."""
+        """The tenant's keys, newest first; none before the first rejection."""
         item = self._items.get(of_tenant(tenant), [VALUE_KEYS]).get(VALUE_KEYS)
         return keys_in(item.value) if item else ()
 
-    def marks(self, scope: Scope) -> ValueMarks:
-        """What storing asks: one read, and those of `load` once the key was rotated."""
+    def marks(self, scope: Scope) -> SuppressionCheck:
+        """What storing compares: one read, and those of `load` once a key was rotated."""
         keys = self.keys(scope.tenant)
-        return ValueMarks(keys, self.load(scope) if len(keys) > 1 else Rejections(scope.user))
+        return SuppressionCheck(keys, self.load(scope) if len(keys) > 1 else Rejections(scope.user))
 
     def made_keys(self, tenant: str, now: datetime) -> tuple[ValueKey, ...]:
-        """The tenant's keys, with a first one where there was none."""
-        return self.keys(tenant) or self._with_new_key(tenant, now, only_first=True)
+        """The tenant's keys; makes the first one where there is none."""
+        return self.keys(tenant) or self._add_key(tenant, now, only_first=True)
 
     def rotate(self, tenant: str, now: datetime) -> tuple[ValueKey, ...]:
-        """A new key for what is rejected from now on; the old ones stay for what was rejected under them."""
-        return self._with_new_key(tenant, now, only_first=False)
+        """Adds a key for new rejections; the old ones stay for older rejections."""
+        return self._add_key(tenant, now, only_first=False)
 
-    def _with_new_key(self, tenant: str, now: datetime, *, only_first: bool) -> tuple[ValueKey, ...]:
-        for _ in range(_TRIES):
+    def _add_key(self, tenant: str, now: datetime, *, only_first: bool) -> tuple[ValueKey, ...]:
+        def add() -> tuple[ValueKey, ...]:
             item = self._items.get(of_tenant(tenant), [VALUE_KEYS]).get(VALUE_KEYS)
             known = keys_in(item.value) if item else ()
             if known and only_first:
                 return known
             keys = (ValueKey(secrets.token_hex(8), secrets.token_bytes(_KEY_BYTES)), *known)
             write = ItemWrite(VALUE_KEYS, keys_document(keys), item.version if item else ABSENT)
-            untold = untold_write(KEYS, keys_tombstone(keys_document(keys)))
-            try:
-                self._items.write(of_tenant(tenant), [write, untold], now)
-            except VersionMismatch:
-                continue
+            pending = tombstone_outbox_write(KEYS, keys_tombstone(keys_document(keys)))
+            self._items.write(of_tenant(tenant), [write, pending], now)
             self._note_keys(tenant, keys_document(keys), now)
             return keys
-        raise Conflict("the tenant's keys change all the time")
+
+        return retry_on_conflict(add, "the tenant's key ring")
 
 
 def _owner(tenant: str, event: Event) -> Scope:
@@ -224,17 +221,17 @@ def _owner(tenant: str, event: Event) -> Scope:
 
 
 class Refusal(Protocol):
-    """Which lines must not come back to this user, beside those whose identity is tombstoned: their positions."""
+    """Which lines an import refuses beside those whose identity is tombstoned: their positions."""
 
     def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """Those that were deleted: where one was a slot's value, its slot stays empty (P-22)."""
+        """Those that were deleted: where one was a slot's current value, its slot stays empty (P-22)."""
 
     def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """Those of erased users: nothing at all is kept of them."""
+        """Those of erased users: nothing of them is stored."""
 
 
 class NoRefusal:
-    """Nothing more is refused."""
+    """Refuses nothing."""
 
     def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:  # noqa: ARG002
         return frozenset()
@@ -243,19 +240,19 @@ class NoRefusal:
         return frozenset()
 
 
-class ErasedBefore:
-    """A `Refusal` by what the tables tell; each is one read."""
+class TombstoneRefusal:
+    """A `Refusal` by the tombstones in the table; each check is one read."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
 
     def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """The positions of those that were deleted from a table that is lost."""
+        """The positions of lines that were deleted before the table was lost."""
         ids = {key.key for key in self._items.get(scope.user, [deleted_key(line.event.id) for line in lines])}
         return {position for position, line in enumerate(lines) if line.event.id in ids}
 
     def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """The positions of those that were recorded before an erasure of their user, or of their origin's."""
+        """The positions of lines recorded before an erasure of their user, or of their origin's."""
         users = {scope.user_id, *(line.origin.user_id for line in lines)}
         keys = {erased_user_key(user_id): user_id for user_id in users}
         found = self._items.get(of_tenant(scope.tenant), list(keys))

@@ -1,19 +1,13 @@
-"""Deletions as they are kept outside of the table too, so that a restored or a lost one cannot bring anything back.
+"""The tombstone log: deletions as objects outside of the table, so that a restored or lost table brings nothing back.
 
-| object of the deployment    | what it tells                                                                      |
-|-----------------------------|------------------------------------------------------------------------------------|
-| `tombstones/{n, 12 digits}` | one deletion: records by id, instant and the hash that was their identity, where   |
-|                             | the same event may be sent again; a rejection as hash; an erasure; a tenant's keys |
+| object                      | content                                                                               |
+|-----------------------------|---------------------------------------------------------------------------------------|
+| `tombstones/{n, 12 digits}` | one deletion: records by id, instant and, where they may be sent again, the hash of   |
+|                             | their identity; a rejection as a hash; an erasure; a tenant's keys                    |
 
-What is to be told stands in the table first, in one step with the deletion (`domain.untold`); `tell` makes good what
-a process left untold. They are numbered without a gap. The table keeps the numbers that it knows of; where the first
-one that it does not know exists, the table is older than what was deleted: it is not ready until `apply_tombstones`
-has gone on from there.
-
-Applies again what was deleted after the state that a restored, or new, table is in (P-22).
-
-Each tombstone may be applied twice. What is there goes as it went then; of a record that is not there, its id is
-noted and its identity buried, so that no import and no restore brings it back, and nobody who sends it again.
+A deletion writes its tombstone into the table's outbox, atomically with the deletion; then the log writes the object.
+Objects are numbered without a gap and the table stores the numbers it has applied: where the next number exists, the
+table is older than the log and not ready until `ApplyTombstones` has applied the rest (P-22). Applying is idempotent.
 """
 
 import json
@@ -28,22 +22,28 @@ from typing import Any
 from recollect.core.errors import NotFound, NotReady, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.items import ABSENT, MOST_WRITES, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.deletion.rejected_values import VALUE_KEYS, hash_key, keys_document, keys_in, rejection_in, rejection_key
-from recollect.deletion.tombstones import QUEUE, deleted_write, untold_key
+from recollect.deletion.tombstones import QUEUE, deleted_write, tombstone_outbox_key
 from recollect.jobs.job import RemainingSeconds
 from recollect.ports import Items, SnapshotStore, Timeline
 from recollect.search_index.health import PartState
 
 DEPLOYMENT = ""
-"""The owner of what is no tenant's; no tenant's name is empty."""
+"""The owner of objects that belong to no tenant; no tenant's name is empty."""
 
 MARKER = ItemKey(ItemPath("tombstone_marker"), "last")
 EVENTS, REJECTION, LIFTED, ERASURE, KEYS = "events", "rejection", "lifted", "erasure", "keys"
 _IDS_IN_ONE = 5_000
 _TRIES = 50
 _PAGE = 100
+_RESERVE_SECONDS = 3.0
+_MOMENT_SECONDS = 0.3
+
+Forget = Callable[[Scope, EventRef, datetime], None]
+Erase = Callable[[Scope, str, datetime], None]
 
 
 def tombstone_name(number: int) -> str:
@@ -52,37 +52,37 @@ def tombstone_name(number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownTombstones:
-    """All up to `last`, and those of `beyond`: of several at once the later one may be noted first."""
+class AppliedTombstones:
+    """The applied numbers: all up to `last`, and those of `beyond`, since concurrent ones may be noted out of order."""
 
     last: int = 0
     beyond: frozenset[int] = frozenset()
 
     @property
     def next(self) -> int:
-        """The first that is not among them."""
+        """The first number that is not applied."""
         return self.last + 1
 
-    def with_one(self, number: int) -> "KnownTombstones":
-        """With this one too."""
+    def with_one(self, number: int) -> "AppliedTombstones":
+        """With this number applied too."""
         last, beyond = self.last, self.beyond | {number}
         while last + 1 in beyond:
             last += 1
-        return KnownTombstones(last, frozenset(one for one in beyond if one > last))
+        return AppliedTombstones(last, frozenset(one for one in beyond if one > last))
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedRecord:
-    """A record that is gone; `identity` is the dedupe key that it was stored under, None where none is known."""
+    """A deleted record; `identity` is the dedupe key that it was stored under, None where unknown."""
 
     ref: EventRef
     identity: str | None = None
 
 
-class OutsideTombstones:
-    """Each is durable when its call returns, after the deletion itself and before anybody is told of it.
+class TombstoneLog:
+    """Each method is durable on return; callers log after the deletion itself and before they answer.
 
-    `store` gives the place for objects; where a deployment has none, nothing is kept outside.
+    `store` gives the object store; it raises NotReady where a deployment has none: then nothing is logged.
     """
 
     def __init__(self, items: Items, store: Callable[[], SnapshotStore]) -> None:
@@ -90,76 +90,73 @@ class OutsideTombstones:
         self._store = store
 
     def events(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
-        """These records of a user were deleted, or have expired, or were pruned.
-
-        Their identities stand in the table, where they are untold yet.
-        """
+        """Logs records that were deleted, expired or pruned. Their identities are read from the outbox."""
         for start in range(0, len(refs), _IDS_IN_ONE):
             part = refs[start : start + _IDS_IN_ONE]
-            self._note({**events_tombstone(self._records(scope, part)), **_whose(scope)}, now)
-            self.told(scope.user, [ref.id for ref in part], now)
+            self._append({**events_tombstone(self._records(scope, part)), **_whose(scope)}, now)
+            self.clear_outbox(scope.user, [ref.id for ref in part], now)
 
     def _records(self, scope: Scope, refs: Sequence[EventRef]) -> list[DeletedRecord]:
-        untold = self._items.get(scope.user, [untold_key(ref.id) for ref in refs])
-        told = {one.ref.id: one for item in untold.values() for one in deleted_records(item.value)}
-        return [told.get(ref.id, DeletedRecord(ref)) for ref in refs]
+        pending = self._items.get(scope.user, [tombstone_outbox_key(ref.id) for ref in refs])
+        known = {one.ref.id: one for item in pending.values() for one in deleted_records(item.value)}
+        return [known.get(ref.id, DeletedRecord(ref)) for ref in refs]
 
     def rejection(self, scope: Scope, rejection_id: str, document: Mapping[str, Any], now: datetime) -> None:
-        """A value of the user was rejected."""
-        self._note({**rejection_tombstone(rejection_id, document), **_whose(scope)}, now)
-        self.told(scope.user, [rejection_id], now)
+        """Logs that a value of the user was rejected."""
+        self._append({**rejection_tombstone(rejection_id, document), **_whose(scope)}, now)
+        self.clear_outbox(scope.user, [rejection_id], now)
 
     def lifted(self, scope: Scope, rejection_id: str, fingerprint: str, now: datetime) -> None:
-        """A rejection was lifted."""
-        self._note({**lifted_tombstone(rejection_id, fingerprint), **_whose(scope)}, now)
-        self.told(scope.user, [rejection_id], now)
+        """Logs that a rejection was lifted."""
+        self._append({**lifted_tombstone(rejection_id, fingerprint), **_whose(scope)}, now)
+        self.clear_outbox(scope.user, [rejection_id], now)
 
     def erasure(self, scope: Scope, erasure_id: str, now: datetime) -> None:
-        """The user was erased."""
-        self._note({**erasure_tombstone(scope, erasure_id), **_whose(scope)}, now)
-        self.told(of_tenant(scope.tenant), [erasure_id], now)
+        """Logs that the user was erased."""
+        self._append({**erasure_tombstone(scope, erasure_id), **_whose(scope)}, now)
+        self.clear_outbox(of_tenant(scope.tenant), [erasure_id], now)
 
     def keys(self, tenant: str, document: Mapping[str, Any], now: datetime) -> None:
-        """The tenant's keys: without them no hash can be compared."""
-        self._note({**keys_tombstone(document), "tenant": tenant}, now)
-        self.told(of_tenant(tenant), [KEYS], now)
+        """Logs the tenant's keys: without them no hash can be compared."""
+        self._append({**keys_tombstone(document), "tenant": tenant}, now)
+        self.clear_outbox(of_tenant(tenant), [KEYS], now)
 
-    def told(self, owner: Scope, names: Sequence[str], now: datetime) -> None:
-        """These are kept outside."""
-        writes = [ItemWrite(untold_key(name), None) for name in names]
+    def clear_outbox(self, owner: Scope, names: Sequence[str], now: datetime) -> None:
+        """Removes logged tombstones from the outbox."""
+        writes = [ItemWrite(tombstone_outbox_key(name), None) for name in names]
         for start in range(0, len(writes), MOST_WRITES):
             self._items.write(owner, writes[start : start + MOST_WRITES], now)
 
-    def tell(self, now: datetime) -> None:
-        """Keeps outside what a process left untold; again is no harm. Raises as `Items.due` and the store."""
+    def flush_outbox(self, now: datetime) -> None:
+        """Logs what a process left in the outbox; idempotent. Raises as `Items.due` and the store."""
         after: str | None = None
         while True:
             page = self._items.due(QUEUE, now, _PAGE, after)
             for due in page.items:
                 item = self._items.get(due.owner, [due.key]).get(due.key)
                 if item is not None:
-                    self._note({**_whose(due.owner), **item.value}, now)
+                    self._append({**_whose(due.owner), **item.value}, now)
                     self._items.write(due.owner, [ItemWrite(due.key, None, item.version)], now)
             after = page.more
             if after is None:
                 return
 
-    def waiting(self) -> bool:
-        """Whether the table does not know of a deletion that is kept outside."""
+    def behind(self) -> bool:
+        """Whether the log has a tombstone that the table has not applied."""
         try:
-            return self._store().get(DEPLOYMENT, tombstone_name(self.known().next)) is not None
+            return self._store().get(DEPLOYMENT, tombstone_name(self.applied().next)) is not None
         except NotReady:
             return False
 
-    def known(self) -> KnownTombstones:
-        """What the table knows of."""
+    def applied(self) -> AppliedTombstones:
+        """The applied numbers."""
         return self._marker()[0]
 
-    def _marker(self) -> tuple[KnownTombstones, int]:
+    def _marker(self) -> tuple[AppliedTombstones, int]:
         item = self._items.get(of_tenant(DEPLOYMENT), [MARKER]).get(MARKER)
         if item is None:
-            return KnownTombstones(), ABSENT
-        return KnownTombstones(int(item.value["last"]), frozenset(item.value["beyond"])), item.version
+            return AppliedTombstones(), ABSENT
+        return AppliedTombstones(int(item.value["last"]), frozenset(item.value["beyond"])), item.version
 
     def read(self, number: int) -> Mapping[str, Any] | None:
         """A tombstone; None beyond the last one."""
@@ -169,28 +166,25 @@ class OutsideTombstones:
         document: dict[str, Any] = json.loads(found[0])
         return document
 
-    def passed(self, number: int, now: datetime) -> None:
-        """The table knows of this one too."""
-        for _ in range(_TRIES):
+    def mark_applied(self, number: int, now: datetime) -> None:
+        """Marks this number as applied. Raises Conflict."""
+
+        def mark() -> None:
             known, version = self._marker()
             after = known.with_one(number)
-            if after == known:
-                return
-            write = ItemWrite(MARKER, {"last": after.last, "beyond": sorted(after.beyond)}, version)
-            try:
+            if after != known:
+                write = ItemWrite(MARKER, {"last": after.last, "beyond": sorted(after.beyond)}, version)
                 self._items.write(of_tenant(DEPLOYMENT), [write], now)
-            except VersionMismatch:
-                continue
-            return
-        raise VersionMismatch("the marker of tombstones changes all the time")
 
-    def _note(self, tombstone: Mapping[str, Any], now: datetime) -> None:
+        retry_on_conflict(mark, "the marker of tombstones", _TRIES)
+
+    def _append(self, tombstone: Mapping[str, Any], now: datetime) -> None:
         try:
             store = self._store()
         except NotReady:
             return
         data = json.dumps({**tombstone, "at": iso(now)}, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        known = self.known()
+        known = self.applied()
         number = max((known.last, *known.beyond)) + 1
         for _ in range(_TRIES):
             try:
@@ -198,43 +192,43 @@ class OutsideTombstones:
             except VersionMismatch:
                 number += 1
                 continue
-            self.passed(number, now)
+            self.mark_applied(number, now)
             return
         raise VersionMismatch("too many deletions at once")
 
 
 def events_tombstone(records: Sequence[DeletedRecord]) -> dict[str, Any]:
-    """Of records: id, instant and, where it is known, identity."""
-    return {"kind": EVENTS, "events": [_told(one) for one in records]}
+    """Of records: id, instant and, where known, identity."""
+    return {"kind": EVENTS, "events": [_record_entry(one) for one in records]}
 
 
-def _told(one: DeletedRecord) -> list[str]:
+def _record_entry(one: DeletedRecord) -> list[str]:
     return [one.ref.id, iso(one.ref.timestamp), *([one.identity] if one.identity else [])]
 
 
 def deleted_records(tombstone: Mapping[str, Any]) -> list[DeletedRecord]:
-    """What `events_tombstone` told, without identities in what was written before those were told."""
-    told = tombstone.get("events", ())
-    return [DeletedRecord(EventRef(one, from_iso(at)), *identity) for one, at, *identity in told]
+    """The records of an `events_tombstone`; older tombstones have no identities."""
+    entries = tombstone.get("events", ())
+    return [DeletedRecord(EventRef(one, from_iso(at)), *identity) for one, at, *identity in entries]
 
 
 def rejection_tombstone(rejection_id: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a value, as hash."""
+    """Of a rejected value, as a hash."""
     return {"kind": REJECTION, "id": rejection_id, "rejection": dict(document)}
 
 
 def lifted_tombstone(rejection_id: str, fingerprint: str) -> dict[str, Any]:
-    """Of a rejection that holds no longer."""
+    """Of a lifted rejection."""
     return {"kind": LIFTED, "id": rejection_id, "hash": fingerprint}
 
 
 def erasure_tombstone(scope: Scope, erasure_id: str) -> dict[str, Any]:
-    """Of a user."""
+    """Of an erased user."""
     return {"kind": ERASURE, "user_id": scope.user_id, "id": erasure_id}
 
 
 def keys_tombstone(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a tenant's keys, to which nothing is done."""
+    """Of a tenant's keys."""
     return {"kind": KEYS, "keys": dict(document)}
 
 
@@ -242,47 +236,44 @@ def _whose(scope: Scope) -> dict[str, str]:
     return {"tenant": scope.tenant, "user_id": scope.user_id}
 
 
-_RESERVE_SECONDS = 3.0
-_MOMENT_SECONDS = 0.3
-Forget = Callable[[Scope, EventRef, datetime], None]
-Erase = Callable[[Scope, str, datetime], None]
-
-
 class ApplyTombstones:
-    """`forget` deletes a record without noting it outside again; `erase` begins an erasure of that id anew."""
+    """Applies the log to a restored or new table. Each tombstone may be applied twice.
 
-    def __init__(
-        self, outside: OutsideTombstones, timeline: Timeline, items: Items, forget: Forget, erase: Erase
-    ) -> None:
-        self._outside = outside
+    A record that exists is deleted as it was then. Of a record that does not exist the id is noted and the identity
+    buried, so that no import, restore or repeated request stores it again. `forget` deletes a record without logging
+    it; `erase` starts an erasure of that id.
+    """
+
+    def __init__(self, log: TombstoneLog, timeline: Timeline, items: Items, forget: Forget, erase: Erase) -> None:
+        self._log = log
         self._timeline = timeline
         self._items = items
         self._forget = forget
         self._erase = erase
 
     def __call__(self, now: datetime, remaining_seconds: RemainingSeconds) -> Counter[str]:
-        """Goes on from the last one that the table knows of; how many of each kind. Raises what the parts raise."""
+        """Applies from the table's next number on while there is time; the counts by kind."""
         counts: Counter[str] = Counter()
         while remaining_seconds() > _RESERVE_SECONDS:
-            number = self._outside.known().next
-            tombstone = self._outside.read(number)
+            number = self._log.applied().next
+            tombstone = self._log.read(number)
             if tombstone is None:
                 break
             self._apply(tombstone, now)
-            self._outside.passed(number, now)
+            self._log.mark_applied(number, now)
             counts[str(tombstone["kind"])] += 1
         return counts
 
     def check(self) -> PartState:
-        """The part `tombstones` of readiness: not ready while the table is older than what was deleted."""
-        if self._outside.waiting() and self._still_waiting():
+        """The part `tombstones` of readiness: not ready while the table is older than the log."""
+        if self._log.behind() and self._still_behind():
             return PartState(False, "the table is older than deletions that are kept outside of it; they are applied")
-        return PartState(True, f"{self._outside.known().last} deletions are kept outside of the table")
+        return PartState(True, f"{self._log.applied().last} deletions are kept outside of the table")
 
-    def _still_waiting(self) -> bool:
-        """A deletion under way has written its object and not yet its number: that is over in a moment."""
+    def _still_behind(self) -> bool:
+        """A deletion in flight has written its object and not yet its number: that takes a moment."""
         time.sleep(_MOMENT_SECONDS)
-        return self._outside.waiting()
+        return self._log.behind()
 
     def _apply(self, tombstone: Mapping[str, Any], now: datetime) -> None:
         kind = tombstone["kind"]
@@ -299,7 +290,7 @@ class ApplyTombstones:
             self._timeline.lift(scope, tombstone["hash"], writes, now)
         elif kind == ERASURE:
             self._erase(scope, tombstone["id"], now)
-            self._outside.told(of_tenant(scope.tenant), [tombstone["id"]], now)
+            self._log.clear_outbox(of_tenant(scope.tenant), [tombstone["id"]], now)
 
     def _events(self, scope: Scope, records: Sequence[DeletedRecord], now: datetime) -> None:
         there = self._timeline.read(scope, [one.ref for one in records])
@@ -314,7 +305,7 @@ class ApplyTombstones:
             self._bury(scope, identities, now)
 
     def _bury(self, scope: Scope, identities: Sequence[str], now: datetime) -> None:
-        """One that was sent again before this goes too; outside, the tombstone of its identity stands for it."""
+        """Also deletes a record that was sent again meanwhile; the log has the tombstone of its identity."""
         self._timeline.bury(scope, identities)
         again = [event_id for event_id in self._timeline.identified(scope, identities).values() if event_id is not None]
         found = [event for one in again if (event := self._timeline.find(scope, one)) is not None]
@@ -324,7 +315,7 @@ class ApplyTombstones:
     def _forgotten(self, scope: Scope, ref: EventRef, now: datetime) -> None:
         with suppress(NotFound):
             self._forget(scope, ref, now)
-        self._outside.told(scope.user, [ref.id], now)
+        self._log.clear_outbox(scope.user, [ref.id], now)
 
     def _rejection(self, scope: Scope, rejection_id: str, document: Mapping[str, Any], now: datetime) -> None:
         value = rejection_in(rejection_id, document)
@@ -335,13 +326,13 @@ class ApplyTombstones:
         self._timeline.reject(scope, value.hash, writes, now)
 
     def _keys(self, tenant: str, document: Mapping[str, Any], now: datetime) -> None:
-        """The keys that are there, with those that are not; the newest of the tombstone first."""
+        """The union of the stored and the logged keys, the newest of the tombstone first."""
         item = self._items.get(of_tenant(tenant), [VALUE_KEYS]).get(VALUE_KEYS)
         known = keys_in(item.value) if item else ()
-        told = keys_in(document)
-        ids = {key.id for key in told}
-        merged = (*told, *(key for key in known if key.id not in ids))
-        if merged != known and not {key.id for key in told} <= {key.id for key in known}:
+        logged = keys_in(document)
+        ids = {key.id for key in logged}
+        merged = (*logged, *(key for key in known if key.id not in ids))
+        if merged != known and not ids <= {key.id for key in known}:
             write = ItemWrite(VALUE_KEYS, keys_document(merged), item.version if item else ABSENT)
             self._items.write(of_tenant(tenant), [write], now)
 

@@ -1,42 +1,23 @@
-"""Ids of records that were deleted before the table was lost: no import and no restore brings them back (P-22).
+"""The stored items of deletions (P-22).
 
-| collection    | owner | key       | value |
-|---------------|-------|-----------|-------|
-| `deleted_ids` | user  | record id | `{}`  |
+| collection         | owner           | labels                   | key, value                                        |
+|--------------------|-----------------|--------------------------|---------------------------------------------------|
+| `deleted_ids`      | user            |                          | record id, `{}`                                   |
+| `emptied_slots`    | user            |                          | event id, `{slot: [persona, household, key]}`     |
+| `untold_deletions` | user, or tenant |                          | id of record, rejection, erasure; or `keys`       |
+| `copies`           | tenant          | origin's user, its event | copying user, `{event_id, t}`                     |
+| `origins`          | user            |                          | event id of a copy, `{user_id, event_id}`         |
+| `erasures`         | tenant          |                          | erasure id, `Erasure`; its job has the same id    |
+| `erased_users`     | tenant          |                          | user id, `{before}`: the id of the last erasure   |
 
-Slots whose value was deleted, until the archive says so too: written in one step with the removal (P-22).
-
-| collection      | owner | key                     | value                               |
-|-----------------|-------|-------------------------|-------------------------------------|
-| `emptied_slots` | user  | id of the removed event | `{slot: [persona, household, key]}` |
-
-Deletions that are not known to be kept outside of the table yet: each written in one step with what it tells of.
-
-| collection         | owner           | key                                      | value         |
-|--------------------|-----------------|------------------------------------------|---------------|
-| `untold_deletions` | user, or tenant | id of record, rejection, erasure; `keys` | the tombstone |
-
-It goes when that is done. One that is left, because a process ended in between, is told by the next reconciliation.
-
-Copies: records that were made from another record of the tenant, so that deleting the origin reaches them.
-
-| collection | owner  | labels                   | key          | value                                      |
-|------------|--------|--------------------------|--------------|--------------------------------------------|
-| `copies`   | tenant | origin's user, its event | copying user | `{event_id, t}`: the copy and its instant  |
-| `origins`  | user   |                          | event id     | `{user_id, event_id}`: what it is a copy of |
-
-A copy that was imported keeps the id of its origin. One that was made anew has an id of its own, which is a third label
-of its entry: a value that a person brought back by taking a decision back. Both entries are written before the copy is:
-an entry may lead to nothing.
-
-Erasing a user: everything recorded before is gone and is refused for ever; the user may start anew (P-22).
-
-An erasure's id is a UUIDv7 of the real time: what has a smaller id was recorded before it.
-
-| collection     | owner  | key        | item                                                             |
-|----------------|--------|------------|------------------------------------------------------------------|
-| `erasures`     | tenant | erasure id | `Erasure`; its work is the job of the same id, of kind `erase`   |
-| `erased_users` | tenant | user id    | `{before}`: the id of the user's last erasure                    |
+* `deleted_ids`: records deleted before the table was lost; no import and no restore stores them again.
+* `emptied_slots`: written atomically with the removal of a slot's current value, until the archive is rewritten.
+* `untold_deletions`: the outbox of the tombstone log, written atomically with the deletion; an item is the tombstone.
+  It is removed once logged; reconciliation logs what a process left behind.
+* `copies`, `origins`: written before the copy, so an entry may lead to nothing. An imported copy has its origin's id;
+  one made anew (a value that a person brought back) has an id of its own, as a third label of its entry.
+* An erasure's id is a UUIDv7 of the real time: a record with a smaller id was recorded before it and is refused for
+  ever; the user may start anew.
 """
 
 import re
@@ -53,33 +34,39 @@ from recollect.core.time import from_iso, iso
 from recollect.timeline.slots import slot_of
 
 DELETED_IDS = ItemPath("deleted_ids")
+EMPTIED_SLOTS = ItemPath("emptied_slots")
+QUEUE = "untold_deletions"
+TOMBSTONE_OUTBOX = ItemPath(QUEUE)
+ORIGINS = ItemPath("origins")
+COPIES = "copies"
+JOB_KIND = "erase"
+ERASURES = ItemPath("erasures")
+ERASED_USERS = ItemPath("erased_users")
+_OUR_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 
 def deleted_key(record_id: str) -> ItemKey:
-    """Where it is told that a record was deleted."""
+    """The user's item of a deleted record."""
     return ItemKey(DELETED_IDS, record_id)
 
 
 def deleted_write(record_id: str) -> ItemWrite:
-    """What tells it; again is no harm."""
+    """Notes a deleted record; idempotent."""
     return ItemWrite(deleted_key(record_id), {})
 
 
-EMPTIED_SLOTS = ItemPath("emptied_slots")
-
-
 def emptied_key(event_id: str) -> ItemKey:
-    """Where it is told that a removed event was a slot's value."""
+    """The user's item of a removed event that was a slot's current value."""
     return ItemKey(EMPTIED_SLOTS, event_id)
 
 
 def emptied_write(event: Event) -> ItemWrite:
-    """What tells it; again is no harm."""
+    """Notes that a slot was emptied; idempotent."""
     return ItemWrite(emptied_key(event.id), {"slot": list(slot_of(event) or ())})
 
 
 def emptied_slot(value: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The slot in what `emptied_write` wrote. Raises StoredDataError."""
+    """The slot that `emptied_write` stored. Raises StoredDataError."""
     try:
         persona, household, key = value["slot"]
     except (KeyError, TypeError, ValueError) as error:
@@ -87,31 +74,23 @@ def emptied_slot(value: Mapping[str, Any]) -> tuple[str, str, str]:
     return str(persona), str(household), str(key)
 
 
-QUEUE = "untold_deletions"
-UNTOLD = ItemPath("untold_deletions")
+def tombstone_outbox_key(key: str) -> ItemKey:
+    """The outbox item of a tombstone."""
+    return ItemKey(TOMBSTONE_OUTBOX, key)
 
 
-def untold_key(key: str) -> ItemKey:
-    """Where it stands."""
-    return ItemKey(UNTOLD, key)
-
-
-def untold_write(key: str, tombstone: Mapping[str, Any]) -> ItemWrite:
-    """What is written together with a deletion. To tell twice is no harm, so it is due from the start."""
-    return ItemWrite(untold_key(key), tombstone, due=Due(QUEUE, datetime.fromtimestamp(0, UTC)))
-
-
-ORIGINS = ItemPath("origins")
-COPIES = "copies"
+def tombstone_outbox_write(key: str, tombstone: Mapping[str, Any]) -> ItemWrite:
+    """The write that accompanies a deletion; due from the start, since logging is idempotent."""
+    return ItemWrite(tombstone_outbox_key(key), tombstone, due=Due(QUEUE, datetime.fromtimestamp(0, UTC)))
 
 
 def copies_path(origin: RecordOrigin) -> ItemPath:
-    """Where the copies of a record are listed, by user, in the tenant's items."""
+    """The path of a record's copies in the tenant's items; the keys are users."""
     return ItemPath(COPIES, (origin.user_id, origin.event_id))
 
 
 def copy_entry(origin: RecordOrigin, user_id: str, copy: EventRef) -> ItemWrite:
-    """The tenant's entry of a copy, which is that user's."""
+    """The tenant's entry of a copy of that user."""
     path = copies_path(origin)
     if copy.id != origin.event_id:
         path = ItemPath(COPIES, (*path.labels, copy.id))
@@ -119,27 +98,27 @@ def copy_entry(origin: RecordOrigin, user_id: str, copy: EventRef) -> ItemWrite:
 
 
 def origin_entry(origin: RecordOrigin, event_id: str) -> ItemWrite:
-    """The user's own entry of it."""
+    """The user's entry of the copy."""
     return ItemWrite(origin_key(event_id), {"user_id": origin.user_id, "event_id": origin.event_id})
 
 
 def origin_key(event_id: str) -> ItemKey:
-    """Where a user's record tells what it is a copy of."""
+    """The user's item that names a copy's origin."""
     return ItemKey(ORIGINS, event_id)
 
 
 def copy_write(line: RecordLine) -> ItemWrite:
-    """The tenant's entry of a copy."""
+    """The tenant's entry of an imported copy."""
     return copy_entry(line.origin, line.event.user_id, line.event.ref)
 
 
 def origin_write(line: RecordLine) -> ItemWrite:
-    """The user's own entry of it."""
+    """The user's entry of an imported copy."""
     return origin_entry(line.origin, line.event.id)
 
 
 def copied_ref(value: Mapping[str, Any]) -> EventRef:
-    """The copy that the tenant's entry names; the entry's key is its user."""
+    """The copy that the tenant's entry names; its user is the entry's key."""
     return EventRef(value["event_id"], from_iso(value["t"]))
 
 
@@ -148,12 +127,6 @@ def origin_in(value: Mapping[str, Any]) -> RecordOrigin:
     return RecordOrigin(value["user_id"], value["event_id"])
 
 
-JOB_KIND = "erase"
-ERASURES = ItemPath("erasures")
-ERASED_USERS = ItemPath("erased_users")
-_OUR_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-
-# Copies that nobody can edit, by engines, and how long each lives.
 LAPSES: Mapping[str, Mapping[str, timedelta]] = {
     "local": {"idempotency_records": timedelta(hours=24)},
     "aws": {
@@ -163,36 +136,38 @@ LAPSES: Mapping[str, Mapping[str, timedelta]] = {
         "point_in_time_backups": timedelta(days=35),
     },
 }
+"""Copies that cannot be edited, by engines, and how long each lives."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErasedPage:
-    """What a step took away, by part; `more` is where the next one goes on, None at the end."""
+    """The counts that one call deleted, by part; `more` is the next call's cursor, None at the end."""
 
     counts: Mapping[str, int]
     more: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What an erasure leaves: the items named, and, where `before` is given, all that is not older than that id.
+class Exempt:
+    """What an erasure does not delete: the named items and, where `before` is given, all that has that id or a newer
+    one.
 
-    Without `before` everything goes that is there; of an identity its hash stays, as a tombstone.
+    Without `before` everything else is deleted; of an identity the hash stays, as a tombstone.
     """
 
     items: frozenset[ItemKey] = frozenset()
     before: str | None = None
 
     def keeps_record(self, record_id: str) -> bool:
-        """Whether a record, or what hangs on it, stays."""
+        """Whether a record, or what depends on it, stays."""
         return self.before is not None and record_id >= self.before
 
     def keeps_unnamed(self) -> bool:
-        """Whether things without an id of ours stay: nobody knows when they were written."""
+        """Whether objects without an id of ours stay: their time of writing is unknown."""
         return self.before is not None
 
     def keeps_item(self, key: ItemKey, value: Mapping[str, Any]) -> bool:
-        """Whether an item stays: by the newest of our ids in its name, else by the id that it holds."""
+        """Whether an item stays: by the newest of our ids in its name, else by the id in its value."""
         if key in self.items:
             return True
         if self.before is None:
@@ -203,7 +178,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """An erasure as its report tells of it. `counts` is what the request itself took away, by part."""
+    """An erasure as reported. `counts` is what the request itself deleted, by part."""
 
     id: str
     user_id: str
@@ -213,17 +188,17 @@ class Erasure:
 
 
 def erasure_key(erasure_id: str) -> ItemKey:
-    """Where an erasure is."""
+    """The tenant's item of an erasure."""
     return ItemKey(ERASURES, erasure_id)
 
 
 def erased_user_key(user_id: str) -> ItemKey:
-    """Where it is told that a user was erased."""
+    """The tenant's item of an erased user."""
     return ItemKey(ERASED_USERS, user_id)
 
 
 def lapses_of(engines: str, now: datetime) -> tuple[tuple[str, datetime], ...]:
-    """The copies that nobody can edit, and when each is gone by itself."""
+    """The copies that cannot be edited, and when each expires."""
     return tuple((part, now + age) for part, age in LAPSES[engines].items())
 
 

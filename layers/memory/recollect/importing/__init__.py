@@ -1,1 +1,1 @@
-"""Chat exports that people have, read as turns. Pure: no store, no clock, no network."""
+"""Importing: chat exports read as turns. Pure: no store, no clock, no network."""

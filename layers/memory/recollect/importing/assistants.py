@@ -1,7 +1,7 @@
 """ChatGPT's and Claude's exports: both a `conversations.json`, each in its own form.
 
-A conversation of ChatGPT's is a tree of which one path is what the person sees; one of Claude's has its
-`chat_messages` in the order said.
+A ChatGPT conversation is a tree; the person sees the path to `current_node`. A Claude conversation has its
+`chat_messages` in order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,12 +18,12 @@ _Node = Mapping[str, Any]
 
 
 def is_chatgpt(record: Record) -> bool:
-    """Whether this is one conversation of such an export."""
+    """Whether the record is one conversation of such an export."""
     return isinstance(record.get("mapping"), dict)
 
 
 def turns_of_chatgpt(record: Record, place: Place, position: int) -> Entries:
-    """The turns from the first to `current_node`; abandoned branches are left out."""
+    """The turns from the root to `current_node`, without abandoned branches."""
     conversation_id = _chatgpt_identity(record, position)
     said_at = record.get("create_time")
     for number, node in enumerate(_path(record), start=1):
@@ -41,7 +41,7 @@ def _chatgpt_identity(record: Record, position: int) -> str:
 
 
 def _path(record: Record) -> list[_Node]:
-    """The nodes that hold a message, from the root to the current one; each once, whatever the parents say."""
+    """The nodes with a message, from the root to the current one; each once, even in a circle of parents."""
     mapping: Any = record["mapping"]
     path: dict[str, _Node] = {}
     current = record.get("current_node") or _last_leaf(mapping)
@@ -83,7 +83,7 @@ def _chatgpt_words(message: _Node) -> str | None:
 
 
 def is_claude(record: Record) -> bool:
-    """Whether this is one conversation of such an export."""
+    """Whether the record is one conversation of such an export."""
     return isinstance(record.get("chat_messages"), list)
 
 
@@ -121,7 +121,7 @@ def _claude_turn(message: Record, record: Record, place: Place, number: int, con
 
 
 def _claude_words(message: Record) -> str:
-    """The text parts; `text` where there are none, since it repeats them with notes on tools in between."""
+    """The text parts; `text` only without them, since it repeats them with notes on tools."""
     content = message.get("content")
     parts = [p for p in content if isinstance(p, dict) and p.get("type") == "text"] if isinstance(content, list) else []
     return text_of(parts) or text_of(message.get("text")) or ""

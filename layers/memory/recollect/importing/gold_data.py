@@ -1,4 +1,4 @@
-"""Data that `recollect eval` reads: questions with their gold turns (JSON Lines), and talks with questions (JSON)."""
+"""The data of `recollect eval`: questions with gold turns (JSON Lines), and conversations with questions (JSON)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,9 +9,8 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from recollect.core.errors import InvalidInput
-from recollect.importing.drafts import PlacedDraft, drafts_of
 from recollect.importing.reading import json_objects
-from recollect.importing.turns import BadEntry, Place, Turn, role_of_speaker
+from recollect.importing.turns import BadEntry, Place, PlacedDraft, Turn, drafts_of, role_of_speaker
 from recollect.retrieval.evaluation import ALL, GoldQuestion, Needs, TalkQuestion
 
 
@@ -25,7 +24,7 @@ class _GoldLine(BaseModel):
 
 
 def read_questions(path: Path) -> list[GoldQuestion]:
-    """The questions, in the file's order. Raises InvalidInput naming the first line that is none."""
+    """The questions, in the file's order. Raises InvalidInput naming the first invalid line."""
     with path.open("rb") as stream:
         return [_gold_question(place.label, value) for _, place, value in json_objects(stream)]
 
@@ -85,7 +84,7 @@ class _File(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """One user's conversations: `drafts` and `questions` each in the order of time; a session is a conversation."""
+    """One user's conversations: `drafts` and `questions` each by time; a session is a conversation."""
 
     id: str
     drafts: tuple[PlacedDraft, ...]
@@ -93,7 +92,7 @@ class Talk:
 
 
 def read_talks(folder: Path) -> list[Talk]:
-    """The talks of every `*.json` file in the folder, by file name. Raises InvalidInput naming the file at fault."""
+    """The talks of every `*.json` file in the folder, by file name. Raises InvalidInput naming the invalid file."""
     return [_talk(file) for file in sorted(folder.glob("*.json"))]
 
 

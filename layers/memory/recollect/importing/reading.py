@@ -1,7 +1,7 @@
-"""An export as a stream of entries: which format a file has, by how it begins, and its lines or its document."""
+"""An export file as a stream of entries; its format is detected from its beginning."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -13,7 +13,7 @@ from recollect.importing import assistants, whatsapp
 from recollect.importing.records import Record, turn_of_record
 from recollect.importing.turns import BadEntry, Entries, Place
 
-_LINES_LOOKED_AT = 20
+_LINES_CHECKED = 20
 _HEAD_BYTES = 64 * 1024
 _FORMATS = "turns, messages, chatgpt, claude, whatsapp"
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
@@ -21,7 +21,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class ExportFormat(StrEnum):
-    """What `--format` takes. `turns`: JSON Lines; the others as their makers write them."""
+    """The values of `--format`. `turns`: JSON Lines; the others as their makers write them."""
 
     AUTO = "auto"
     TURNS = "turns"
@@ -32,7 +32,7 @@ class ExportFormat(StrEnum):
 
 
 class Container(StrEnum):
-    """How the entries lie in the file."""
+    """The file's syntax."""
 
     JSON_LINES = "json lines"
     JSON_DOCUMENT = "json document"
@@ -41,7 +41,7 @@ class Container(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFile:
-    """A file to import. `conversation_id` names the conversation of what names none; None: the file's name does."""
+    """A file to import. `conversation_id` is for entries that name none; None: the file's name."""
 
     path: Path
     format: ExportFormat = ExportFormat.AUTO
@@ -56,8 +56,8 @@ class ExportFile:
 def read_entries(file: ExportFile) -> Entries:
     """All entries in the order of the file.
 
-    JSON Lines and text are streamed; one JSON document is read whole. Raises InvalidInput where the file is not
-    there, or is none of the formats.
+    JSON Lines and text are streamed; one JSON document is read whole. Raises InvalidInput where the file does not exist
+    or has none of the formats.
     """
     try:
         with file.path.open("rb") as stream:
@@ -101,7 +101,7 @@ def _lines(file: ExportFile, stream: IO[bytes]) -> Entries:
 
 
 def _document(file: ExportFile, document: object, size_bytes: int) -> Entries:
-    records = _records(document)
+    records = document if isinstance(document, list) else [document]
     for number, record in enumerate(records, start=1):
         place = Place(f"entry {number}", size_bytes * number // len(records))
         if isinstance(record, dict):
@@ -119,12 +119,8 @@ def _loaded(stream: IO[bytes]) -> object:
         raise InvalidInput("the file begins like JSON and is none") from None
 
 
-def _records(document: object) -> Sequence[object]:
-    return document if isinstance(document, list) else [document]
-
-
 def _of_record(file: ExportFile, record: Record, place: Place, number: int, own_conversation: str) -> Entries:
-    """A conversation of any of the exports, or a turn by itself; `own_conversation` is for a list of messages."""
+    """A conversation of any export, or a single turn; `own_conversation` is for a list of messages."""
     if assistants.is_chatgpt(record) and file.format in (ExportFormat.AUTO, ExportFormat.CHATGPT):
         yield from assistants.turns_of_chatgpt(record, place, number)
     elif assistants.is_claude(record) and file.format in (ExportFormat.AUTO, ExportFormat.CLAUDE):
@@ -162,18 +158,18 @@ def _messages(record: Record, place: Place, own_conversation: str) -> Entries:
 
 
 def container_of(stream: IO[bytes], wanted: ExportFormat) -> Container:
-    """What the first lines look like. Raises InvalidInput where they look like nothing that can be read."""
+    """The syntax of the first lines. Raises InvalidInput where none is recognised."""
     if wanted in (ExportFormat.TURNS, ExportFormat.WHATSAPP):
         return Container.JSON_LINES if wanted is ExportFormat.TURNS else Container.TEXT
     head = stream.read(_HEAD_BYTES).removeprefix(BYTE_ORDER_MARK).lstrip()
     if not head:
         raise InvalidInput("the file is empty")
-    if any(whatsapp.is_message_line(line) for line in head.decode("utf-8", "replace").splitlines()[:_LINES_LOOKED_AT]):
+    if any(whatsapp.is_message_line(line) for line in head.decode("utf-8", "replace").splitlines()[:_LINES_CHECKED]):
         return Container.TEXT
     if head.startswith(b"["):
         return Container.JSON_DOCUMENT
     stream.seek(0)
-    if any(_is_object(line) for _, _, line in islice(numbered_lines(stream), _LINES_LOOKED_AT)):
+    if any(_is_object(line) for _, _, line in islice(numbered_lines(stream), _LINES_CHECKED)):
         return Container.JSON_LINES
     if head.startswith(b"{"):
         return Container.JSON_DOCUMENT
@@ -210,7 +206,7 @@ def _without_mark(line: bytes, number: int) -> bytes:
 
 
 def json_objects(stream: IO[bytes]) -> Iterator[tuple[int, Place, dict[str, Any] | BadEntry]]:
-    """Each line's object, or why it is none; blank lines are passed over."""
+    """Each line's object, or the reason why it is none; blank lines are skipped."""
     for number, place, line in numbered_lines(stream):
         if line is None:
             yield number, place, BadEntry(place, f"is longer than {LONGEST_LINE_BYTES // 1024 // 1024} MB")

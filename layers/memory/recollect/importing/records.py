@@ -1,4 +1,4 @@
-"""One JSON object as one turn, whatever names its fields go by: `turns.jsonl`, OpenAI-style messages, and kin."""
+"""One JSON object as one turn, under the field names of `turns.jsonl`, OpenAI-style messages, and similar files."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -22,7 +22,7 @@ class _Unreadable(Exception):
 
 
 def turn_of_record(record: Record, place: Place, position: int, conversation_id: str) -> Entry:
-    """The turn that the record is; `conversation_id` where it names none, `position` where it has no id."""
+    """The record's turn; `conversation_id` is for one that names none, `position` for one without an id."""
     try:
         if not any(name in record for name in _TEXT):
             return BadEntry(place, "there is no text")
@@ -51,7 +51,7 @@ def _turn(record: Record, place: Place, position: int, fallback: str, role: Role
 
 
 def text_of(content: object) -> str | None:
-    """The words of a content: text, or a list of parts of which the text parts count; None where it has none.
+    """The text of a content: a string, or the text parts of a list; None without any.
 
     Raises InvalidInput for anything else.
     """
@@ -73,7 +73,7 @@ def _part_texts(parts: Iterable[object]) -> Iterable[str]:
 
 
 def time_of(value: object) -> datetime | None:
-    """The instant given, None for none. Raises InvalidInput where it is no time."""
+    """The instant, None for none. Raises InvalidInput where it is no time."""
     return None if value is None or value == "" else parse_instant(value)
 
 

@@ -1,13 +1,22 @@
-"""What an export is read as: turns, entries that are no turns, lines that cannot be read; whose each turn is."""
+"""The entries of an export, the role of each turn, and the events made of them."""
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from recollect.core.event import Role
+from recollect.timeline.record import EventDraft
+
+WITHOUT_DATE = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of a turn whose export gives none: before everything dated, and the same in every import."""
+
+LONGEST_CONTENT_BYTES = 64 * 1024
+LONGEST_ID = 128
+LONGEST_SOURCE_ID = 1024
 
 _ASSISTANTS = frozenset({
     "ai", "ai assistant", "assistant", "bot", "chatbot", "chatgpt", "claude", "copilot", "gemini", "gpt", "gpt-4",
@@ -20,7 +29,7 @@ _LENGTH = 32
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an entry stands: words for a person (`line 17`), and how many bytes of the file end with it."""
+    """The position of an entry: words for a person (`line 17`), and the bytes of the file up to its end."""
 
     label: str
     offset_bytes: int
@@ -28,9 +37,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One thing said. `timestamp` None: the export does not say when.
+    """One message. `timestamp` None: the export has no time.
 
-    `source_id` is unique in the conversation and the same whenever the export is read.
+    `source_id` is unique in the conversation, and the same in every import of the export.
     """
 
     place: Place
@@ -44,14 +53,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An entry that is no turn: a system line, a tool's output, an image without words."""
+    """An entry without a turn: a system line, a tool's output, an image without words."""
 
     place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class BadEntry:
-    """An entry that cannot be read, and why; `reason` holds nothing of the content."""
+    """An entry that cannot be read; `reason` has no content of it."""
 
     place: Place
     reason: str
@@ -62,12 +71,12 @@ Entries: TypeAlias = Iterator[Entry]
 
 
 def role_of_speaker(speaker: str | None) -> Role:
-    """The role by the speaker's name, where the export gives none: a person's unless it is an assistant's."""
+    """The role of a speaker's name, where the export gives none: user, unless it is an assistant's name."""
     return Role.BOT if speaker is not None and speaker.strip().casefold() in _ASSISTANTS else Role.USER
 
 
 def role_of_name(role: str) -> Role | None:
-    """The role of a role's name; None where nobody speaks in it (system, tool). Raises KeyError for an unknown one."""
+    """The role of a role's name; None for system and tools. Raises KeyError for an unknown one."""
     name = role.strip().casefold()
     if name in _NOBODY:
         return None
@@ -77,9 +86,90 @@ def role_of_name(role: str) -> Role | None:
 
 
 def stable_id(*parts: str | int | None) -> str:
-    """32 hex digits of what identifies the turn: its conversation, its position, who said what.
+    """32 hex digits that identify a turn: its conversation, its position, its speaker and text.
 
-    The content is in it, so that another turn at the same position of a conversation of the same name is not
-    taken for this one.
+    The content is part of it, so that another turn at the same position of a conversation of the same name differs.
     """
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_LENGTH]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedDraft:
+    """An event to store, its conversation, and its place in the export."""
+
+    place: Place
+    conversation_id: str
+    draft: EventDraft
+
+
+Draftable: TypeAlias = PlacedDraft | LeftOut | BadEntry
+
+
+@dataclass(slots=True)
+class Dating:
+    """Gives undated turns the time of the turn before them in their conversation, else `at`; counts the latter."""
+
+    at: datetime = WITHOUT_DATE
+    undated: int = 0
+
+    def __call__(self, entries: Entries) -> Entries:
+        """The same entries, each turn with a time. Equal times keep their order by the ids of the events."""
+        last: dict[str, datetime] = {}
+        for entry in entries:
+            yield self._dated(entry, last) if isinstance(entry, Turn) else entry
+
+    def _dated(self, turn: Turn, last: dict[str, datetime]) -> Turn:
+        if turn.timestamp is not None:
+            last[turn.conversation_id] = turn.timestamp
+            return turn
+        self.undated += turn.conversation_id not in last
+        return replace(turn, timestamp=last.get(turn.conversation_id, self.at))
+
+
+def drafts_of(entries: Iterable[Entry]) -> Iterator[Draftable]:
+    """A draft for each turn; a turn that exceeds a limit becomes a bad entry."""
+    return (_draft(entry) if isinstance(entry, Turn) else entry for entry in entries)
+
+
+def _draft(turn: Turn) -> PlacedDraft | BadEntry:
+    fault = _fault(turn)
+    if fault:
+        return BadEntry(turn.place, fault)
+    draft = EventDraft(
+        content=turn.content,
+        role=turn.role,
+        speaker=turn.speaker,
+        timestamp=turn.timestamp,
+        metadata={"source_id": turn.source_id},
+    )
+    return PlacedDraft(turn.place, turn.conversation_id, draft)
+
+
+def _fault(turn: Turn) -> str | None:
+    if not all(map(_is_unicode, (turn.content, turn.conversation_id, turn.speaker or "", turn.source_id))):
+        return "holds half of a surrogate pair"
+    if not turn.content.strip():
+        return "the text is empty"
+    if len(turn.content.encode()) > LONGEST_CONTENT_BYTES:
+        return f"the text is longer than {LONGEST_CONTENT_BYTES // 1024} KiB"
+    if not is_id(turn.conversation_id):
+        return "the conversation is no id: 1 to 128 characters, no control characters"
+    if turn.speaker is not None and not is_id(turn.speaker):
+        return "the speaker's name has more than 128 characters, or control characters"
+    if len(turn.source_id) > LONGEST_SOURCE_ID:
+        return f"the turn's id is longer than {LONGEST_SOURCE_ID} characters"
+    return None
+
+
+def is_id(text: str) -> bool:
+    """Whether a client may choose this id (api.md, *Ids*)."""
+    fits = 1 <= len(text) <= LONGEST_ID and text not in (".", "..")
+    return fits and _is_unicode(text) and not any(unicodedata.category(character) == "Cc" for character in text)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

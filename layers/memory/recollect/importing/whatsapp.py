@@ -1,6 +1,6 @@
-"""WhatsApp's text export: a line begins a message, or goes on with the one before; system lines are nobody's.
+"""WhatsApp's text export: a line begins a message or continues the one before; system lines are skipped.
 
-Its dates follow the phone's language: the whole file decides which number is the day.
+Dates follow the phone's language: all dates of the file together decide which number is the day.
 """
 
 import re
@@ -41,7 +41,7 @@ Line = tuple[Place, str]
 
 
 class DateOrder(StrEnum):
-    """Which of the three numbers is the year, month and day."""
+    """The order of year, month and day."""
 
     DAY_FIRST = "dmy"
     MONTH_FIRST = "mdy"
@@ -50,7 +50,7 @@ class DateOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A date and time as written: three numbers whose order is yet to be known, and the time of day."""
+    """A date and time as written: three numbers of unknown order, and the time of day."""
 
     numbers: tuple[int, int, int]
     long_first: bool
@@ -60,7 +60,7 @@ class Stamp:
 
     @classmethod
     def of(cls, match: re.Match[str]) -> "Stamp":
-        """What a header says."""
+        """The stamp of a header."""
         hour, half = int(match["hour"]), match["half"]
         if half:
             hour = hour % 12 + (12 if half.lower() == "p" else 0)
@@ -80,10 +80,10 @@ class Stamp:
 
 
 def date_order(stamps: Iterable[Stamp]) -> DateOrder:
-    """The order under which every date exists; of several, the one under which time goes back least often.
+    """The order in which every date exists; of several, the one in which time goes back least often.
 
-    Where even that leaves a choice (all days up to the 12th, in either order), a 12-hour clock with slashes is
-    American, and everything else has the day first.
+    Where that leaves a choice (all days up to the 12th), a 12-hour clock with slashes is American; everything else has
+    the day first.
     """
     known = list(stamps)
     if any(stamp.long_first for stamp in known):
@@ -96,7 +96,7 @@ def date_order(stamps: Iterable[Stamp]) -> DateOrder:
 
 
 def _oddities(stamps: Sequence[Stamp], order: DateOrder) -> tuple[int, int]:
-    """How many dates do not exist in that order, and how often the next message is earlier than the one before."""
+    """The number of dates that do not exist in that order, and of messages earlier than the one before."""
     instants = [_instant_or_none(stamp, order) for stamp in stamps]
     real = [instant for instant in instants if instant is not None]
     backwards = sum(1 for before, after in pairwise(real) if after < before)
@@ -112,8 +112,6 @@ def _instant_or_none(stamp: Stamp, order: DateOrder) -> datetime | None:
 
 @dataclass(slots=True)
 class _Message:
-    """A message while its lines are read."""
-
     place: Place
     header: re.Match[str]
     lines: list[str]
@@ -121,7 +119,7 @@ class _Message:
 
 @dataclass(slots=True)
 class _Repetitions:
-    """How often the same person said the same in the same minute: WhatsApp's times are no finer."""
+    """Counts equal messages of one speaker in the same minute: WhatsApp's times are no finer."""
 
     at: datetime | None = None
     said: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -139,13 +137,13 @@ def is_message_line(line: str) -> bool:
 
 
 def order_of(lines: Iterable[str]) -> DateOrder:
-    """Which number of a date is the day, by all dates of the file."""
+    """The date order, by all dates of the file."""
     headers = (HEADER.match(line) for line in lines)
     return date_order(dict.fromkeys(Stamp.of(header) for header in headers if header))
 
 
 def conversation_of(first_line: str) -> str:
-    """An id for the chat, by the line it begins with: the export has none, and its file is often `_chat.txt`."""
+    """A chat's id from its first line: the export has none, and its file is often `_chat.txt`."""
     return f"whatsapp-{stable_id(first_line.strip().strip(_MARKS))[:12]}"
 
 
@@ -193,7 +191,7 @@ def _entry(message: _Message, order: DateOrder, conversation_id: str, repetition
 
 
 def _speaker_and_text(body: str) -> tuple[str | None, str]:
-    """Who says what; nobody where there is no name, or what stands there is a sentence of WhatsApp's own."""
+    """Nobody where the line has no name, or is one of WhatsApp's own sentences."""
     name, colon, text = body.partition(": ")
     name = name.strip(f"{_MARKS} ~\u202f\xa0")
     is_name = colon and name and "\n" not in name and len(name) <= _LONGEST_NAME and not _SYSTEM_NAME.search(name)

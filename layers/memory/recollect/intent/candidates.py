@@ -15,7 +15,7 @@ from recollect.core.errors import StoredDataError
 from recollect.core.event import Event, EventRef
 from recollect.core.items import Item
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import Rejections, ValueGate
+from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.intent.scoring import RetrievalRecord, record_of
 from recollect.memories.memory import Memory, Origin
 from recollect.memories.reading import NewestMemories
@@ -101,7 +101,7 @@ class IntentCandidates:
         self._timeline = timeline
         self._concurrency = concurrency
         self._reading = RecordReading(timeline, items, concurrency)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
         self._spaces = KnownSpaces(items)
         self._tail_slots = TailSlots(timeline, concurrency)
 

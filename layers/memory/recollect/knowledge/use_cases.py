@@ -22,7 +22,7 @@ from recollect.core.event import Source
 from recollect.core.ids import IdSource
 from recollect.core.items import Item, ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import ValueGate
+from recollect.deletion.suppression import SuppressionList
 from recollect.knowledge.entries import (
     KnowledgeEntry,
     KnowledgeSection,
@@ -199,7 +199,7 @@ class KeepKnowledge:
         self._items = items
         self._ids = ids
         self._listing = ListKnowledge(items)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
         self._refused = NoteRefusedWrite(items, ids)
 
     def put(

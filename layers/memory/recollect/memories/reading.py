@@ -17,7 +17,7 @@ from functools import partial
 from recollect.core.event import Event
 from recollect.core.items import Item
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import Rejections, ValueGate
+from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import AuditEntry
 from recollect.memories.audit_log import AuditFilter, ListAudit
 from recollect.memories.memory import Memory, MemoryStatus
@@ -185,7 +185,7 @@ class ListMemories:
         self._items = items
         self._read = ReadMemories(items)
         self._standing = CurrentMemories(timeline)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
 
     def __call__(self, scope: Scope, query: MemoryQuery, limit: int, after: str | None, now: datetime) -> MemoryPage:
         """At most `limit`; a page may hold fewer, even none, where there is more."""

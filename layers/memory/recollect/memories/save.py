@@ -10,7 +10,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemWrite
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import Rejections, ValueGate
+from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.memories.memory import (
     Memory,
@@ -83,7 +83,7 @@ class KeepMemories:
         self._generation = generation
         self._standing = CurrentMemories(timeline)
         self._read = ReadMemories(items)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
 
     def save(
         self,

@@ -23,7 +23,7 @@ from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind, TokenVectors
-from recollect.deletion.suppression import Rejections, ValueGate
+from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.memory import Memory
 from recollect.memories.reading import NewestMemories
 from recollect.ports import Concurrency, Embedder, Items, Pending, SearchIndex, Timeline
@@ -237,7 +237,7 @@ class Recall:
     ) -> None:
         self._records = RecordReading(timeline, items, concurrency)
         self._read_back = ReadingBack(self._records)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
         self._timeline = timeline
         self._index = index
         self._embedder = embedder

@@ -1,10 +1,5 @@
-"""Readiness: whether each part answers, and what it says of itself (A-35, A-56).
-
-Whether searches find all that they should: the index's part of readiness (A-34, A-35).
-
-Whether an index that was just built shows what was put there: by count, and by a sample that is searched for.
-
-Watches the index: a warning is published where it is too full or takes writes slowly (A-38).
+"""The health of the deployment and of its index: readiness, checks of a rebuilt index, and warnings (A-34, A-35, A-38,
+A-56).
 """
 
 import logging
@@ -25,15 +20,24 @@ from recollect.ports import Publisher, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import NominationRequest
 from recollect.rules.groups import Rules
-from recollect.search_index.generations import IndexStates
-from recollect.search_index.state import INCOMPLETE, LOST, NOT_WARM, OTHER_GENERATION, UNFINISHED
+from recollect.search_index.state import INCOMPLETE, LOST, NOT_WARM, OTHER_GENERATION, UNFINISHED, IndexStates
 from recollect.timeline.bus import semantic_warning
 from recollect.timeline.listing import KnownUsers
+
+MOST_TENANTS = 50
+OVER_CAPACITY = "index_capacity_exceeded"
+SLOW_WRITES = "slow_index_writes"
+WARNING, CRITICAL = "warning", "critical"
+_TENANTS_COUNTED = 5
+_USERS = 5
+_ALIKE = 0.99
+_NEAREST = 5
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PartState:
-    """One part: ready or not, and a line about it."""
+    """Whether a part is ready, and a line about it."""
 
     ready: bool
     detail: str
@@ -53,13 +57,13 @@ class Readiness:
 
 
 class CheckReadiness:
-    """Asks each part; one that raises is not ready, and its error's sentence says why."""
+    """Checks each part; one that raises is not ready, with the error's sentence as its detail."""
 
     def __init__(self, checks: Mapping[str, Callable[[], PartState]]) -> None:
         self._checks = checks
 
     def __call__(self) -> Readiness:
-        """The state of all parts now."""
+        """The current state of all parts."""
         return Readiness({name: self._state(check) for name, check in self._checks.items()})
 
     @staticmethod
@@ -70,10 +74,7 @@ class CheckReadiness:
             return PartState(False, str(error))
 
 
-MOST_TENANTS = 50
-_LOOKED_INTO = 5
-_USERS = 5
-_TOLD = {
+_REASONS = {
     OTHER_GENERATION: "with another embedder's, so by words alone",
     LOST: "lost",
     UNFINISHED: "unfinished",
@@ -82,7 +83,7 @@ _TOLD = {
 
 
 class CheckIndex:
-    """Looks at the pointers of the first 50 tenants, and into the indexes of the first 5 of them."""
+    """Checks the pointers of the first 50 tenants, and the indexes of the first 5 of them (A-34, A-35)."""
 
     def __init__(
         self,
@@ -99,46 +100,42 @@ class CheckIndex:
         self._timeline = timeline
 
     def __call__(self) -> PartState:
-        """Not ready while a tenant's index is another embedder's, was lost, or is empty where records are.
+        """Not ready while a tenant's index is another embedder's, was lost, or is empty where records exist.
 
-        `pending`: tenants whose index must be made anew. Raises NotReady and Unavailable.
+        `pending`: tenants whose index must be rebuilt. Raises NotReady and Unavailable.
         """
         part = self._check()
         lagging = self.lagging()
         if not lagging:
             return part
         reasons = Counter(lagging.values())
-        told = ", ".join(f"{count} {_TOLD[reason]}" for reason, count in sorted(reasons.items()))
-        detail = f"{part.detail}; tenants whose index is to be made anew by the job reindex: {told}"
+        listed = ", ".join(f"{count} {_REASONS[reason]}" for reason, count in sorted(reasons.items()))
+        detail = f"{part.detail}; tenants whose index is to be made anew by the job reindex: {listed}"
         return PartState(part.ready and not reasons.keys() & NOT_WARM, detail, len(lagging))
 
     def lagging(self, most_tenants: int = MOST_TENANTS) -> dict[str, str]:
-        """Tenants whose index must be made anew, of so many, and why: words of `index_state`."""
+        """The tenants whose index must be rebuilt, of the first `most_tenants`, and the reason of `state`."""
         identity, generation = self._index.identity(), self._index.generation
         found = {}
         for place, (tenant, state) in enumerate(islice(self._states.all(), most_tenants)):
             reason = state.lags(generation, identity)
-            if reason is None and place < _LOOKED_INTO and self._is_empty(tenant):
+            if reason is None and place < _TENANTS_COUNTED and self._is_empty(tenant):
                 reason = LOST
             if reason is not None:
                 found[tenant] = reason
         return found
 
     def _is_empty(self, tenant: str) -> bool:
-        """Whether the index has nothing of the tenant, though there are records."""
+        """Whether the index is empty though the tenant has records."""
         if self._index.count(of_tenant(tenant)).documents:
             return False
         users = self._users.page(tenant, _USERS, None).user_ids
         return any(self._timeline.records(Scope(tenant, user_id), 1, None).events for user_id in users)
 
 
-_ALIKE = 0.99
-_NEAREST = 5
-
-
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A record whose document was put, with its vector."""
+    """A record that was indexed, with its vector."""
 
     ref: EventRef
     vector: FloatArray
@@ -146,26 +143,26 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`whole`: nothing is missing. `too_many`: there are documents of what is not, or of what came meanwhile."""
+    """`whole`: nothing is missing. `too_many`: documents without a record, or of records written meanwhile."""
 
     whole: bool
     too_many: bool
 
 
 class CheckRebuilt:
-    """Of one user, after the last page was shown."""
+    """Checks the rebuilt index of one user, by count and by a search for a sample, after the last page is visible."""
 
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
 
     def __call__(self, scope: Scope, documents: int, sample: Sample | None, now: datetime) -> Checked:
-        """`documents` is how many were put; the sample must be among what is nearest to its own vector."""
+        """`documents` is how many were put; the sample must be among the nearest to its own vector."""
         shown = self._index.count(scope).documents
         found = sample is None or self._is_found(scope, sample, now)
         return Checked(whole=shown >= documents and found, too_many=shown > documents)
 
     def _is_found(self, scope: Scope, sample: Sample, now: datetime) -> bool:
-        """As near counts, too: several records may have one text."""
+        """An equally near hit counts too: several records may have one text."""
         filters = SearchFilters(now=now, include_superseded=True)
         nominations = self._index.nominate(
             scope, NominationRequest(filters=filters, limit=_NEAREST, vector=sample.vector)
@@ -176,17 +173,11 @@ class CheckRebuilt:
         )
 
 
-OVER_CAPACITY = "index_capacity_exceeded"
-SLOW_WRITES = "slow_index_writes"
-WARNING, CRITICAL = "warning", "critical"
-_LOG = logging.getLogger(__name__)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchPolicy:
-    """A call that takes `slow_seconds` and more is slow; twice the capacity is critical.
+    """A write of `slow_seconds` or more is slow; above `critical_share` times the capacity is critical.
 
-    The same warning of a tenant is published once in `quiet_seconds` by a process.
+    A process publishes the same warning of a tenant once in `quiet_seconds`.
     """
 
     slow_seconds: float = 5.0
@@ -195,7 +186,7 @@ class WatchPolicy:
 
 
 class WatchIndex:
-    """Called after each write to the index. A warning that cannot be published never fails the write."""
+    """Called after each write to the index; publishes warnings (A-38). A failed warning never fails the write."""
 
     def __init__(
         self,
@@ -215,7 +206,7 @@ class WatchIndex:
         self._warned: dict[tuple[str, str], float] = {}
 
     def __call__(self, written: Mapping[str, int], seconds: float) -> None:
-        """`written`: documents by tenant, of a call that took so long."""
+        """`written`: the number of documents by tenant, of a write that took `seconds`."""
         for tenant in written:
             try:
                 if seconds >= self._policy.slow_seconds:

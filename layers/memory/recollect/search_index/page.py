@@ -1,15 +1,13 @@
-"""A snapshot of an index: the vectors of a user's records, by generation (A-36, A-37).
+"""What an index has of a record: its document, and its vector in a snapshot of the index (A-36, A-37).
 
 | object of the tenant                                                      | content                            |
 |---------------------------------------------------------------------------|------------------------------------|
 | `semantic-index/{generation}/{user hash}/{rotation}/{first}-{n}.vectors`  | up to 500 records' vectors         |
 | `semantic-index/{generation}/{user hash}/{rotation}/whole`                | nothing: written last              |
 
-`first` is the instant of the first record in microseconds: so the object that may hold a record is found by the
-record's own place. What else an index holds is made of the records themselves. A vector names the words it was made
-of by a hash: after an edit it is made anew.
-
-What the index is told of an event.
+`first` is the instant of the first record in microseconds: the object that may hold a record is found by the record's
+own place. The rest of an index is made of the records themselves. A vector has a hash of the words that it was made of:
+after an edit it is made again.
 """
 
 import base64
@@ -48,23 +46,23 @@ class KeptVector:
 
 
 def words_hash(passage: str) -> str:
-    """16 hex digits that tell one text from another."""
+    """16 hex digits: a hash of the text."""
     return hashlib.sha256(passage.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def index_folder(generation: str, user_id: str | None = None) -> str:
-    """How the names of a generation's objects begin, or of one user's in it."""
+    """The prefix of a generation's objects, or of one user's in it."""
     safe = generation if _PLAIN.fullmatch(generation) else "~" + hashlib.sha256(generation.encode()).hexdigest()[:16]
     return f"{FOLDER}{safe}/" + (f"{user_hash(user_id)}/" if user_id is not None else "")
 
 
 def page_name(first: EventRef, number: int) -> str:
-    """The last part of the name of a page's object."""
+    """The last part of a page's object name."""
     return f"{microseconds(first.timestamp):0{_DIGITS}d}-{number:06d}{SUFFIX}"
 
 
 def covering(names: Iterable[str], ref: EventRef) -> list[str]:
-    """Of a rotation's pages, those that may hold the record: the last that begins before it, and all at its instant."""
+    """The pages that may hold the record: the last that begins before it, and all at its instant."""
     at = f"{microseconds(ref.timestamp):0{_DIGITS}d}"
     pages = sorted(name for name in names if name.endswith(SUFFIX))
     before = [name for name in pages if _first(name) < at]
@@ -76,7 +74,7 @@ def _first(name: str) -> str:
 
 
 def page_bytes(vectors: Iterable[KeptVector]) -> bytes:
-    """JSON Lines: id, hash of the words, and the stored bytes in base64; they do not compress."""
+    """JSON Lines: id, hash of the words, and the stored bytes in base64."""
     return b"".join(_line(one) for one in vectors)
 
 
@@ -87,7 +85,7 @@ def _line(one: KeptVector) -> bytes:
 
 
 def page_in(data: bytes) -> dict[str, KeptVector]:
-    """What can be read of a page, by event id; the rest can be made again."""
+    """The readable vectors of a page, by event id; the others can be made again."""
     found: dict[str, KeptVector] = {}
     for line in data.splitlines():
         try:
@@ -100,18 +98,18 @@ def page_in(data: bytes) -> dict[str, KeptVector]:
 
 
 def without(vectors: Mapping[str, KeptVector], event_ids: AbstractSet[str]) -> bytes:
-    """The page less these."""
+    """The page without these records."""
     return page_bytes(one for event_id, one in vectors.items() if event_id not in event_ids)
 
 
 def voice_of(event: Event) -> str:
-    """The event's role as ranking sees it: a user who only asks states nothing. A saved memory was not asked."""
+    """The event's role as ranking sees it: a user who only asks states nothing. A saved memory never asks."""
     asks = event.role is Role.USER and not event.is_carrier and only_asks(event.content)
     return ASKING if asks else event.role.value
 
 
 def index_document(scope: Scope, event: Event, vector: FloatArray | None) -> IndexDocument:
-    """The document of an event; one that is not searchable has no words and no vector: it is counted, never found."""
+    """The document of an event; one that is not searchable has no words and no vector: counted, never found."""
     return IndexDocument(
         tenant=scope.tenant,
         user_id=event.user_id,

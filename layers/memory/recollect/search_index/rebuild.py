@@ -1,9 +1,7 @@
-"""Puts documents of a user's records into an index, a page at a time: vectors that are kept are used again.
+"""Rebuilding a user's documents in an index, page by page, and the snapshots of an index as objects (A-36, A-37).
 
-Nothing else is derived. A document has the version of its record, so that what is projected meanwhile stands; what is
-deleted meanwhile is taken out again, for the records are read once more after the write (P-25).
-
-Snapshots of an index as objects: read by who builds one, rewritten where a record is deleted (A-36, A-37).
+A rebuild reuses stored vectors and derives nothing else. A document has its record's version, so a concurrent
+projection wins. Records deleted meanwhile are removed again: they are read once more after the write (P-25).
 """
 
 from collections import Counter, defaultdict
@@ -49,17 +47,17 @@ from recollect.timeline.timeline import Projection
 
 
 class KeptVectors(Protocol):
-    """Where else vectors of this generation may be found: a snapshot of the index."""
+    """Another source of vectors of this generation: a snapshot of the index."""
 
     def __call__(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
-        """Those that are there, by event id, of the texts that these have now."""
+        """The vectors found, by event id, of the texts that these events have now."""
 
 
 @dataclass(frozen=True, slots=True)
 class RebuiltPage:
-    """How many documents were handed over, and for how many a vector was encoded; where the next page goes on.
+    """How many documents were put, and how many vectors encoded; `more` is where the next page begins.
 
-    `settled` is what became of the page before, of the last page of itself too.
+    `settled` is the outcome of the previous page's write, and of the last page's own.
     """
 
     made: int
@@ -70,19 +68,19 @@ class RebuiltPage:
 
     @property
     def documents(self) -> int:
-        """Handed over, less those of the pages before that the index will never take as they are."""
+        """Documents put, without those of earlier pages that the index refused for good."""
         return self.made - self.settled["refused"]
 
     @property
     def counts(self) -> dict[str, int]:
-        """For the job."""
+        """The job's counts."""
         return {"rebuilt": self.documents, "encoded": self.encoded, **self.settled}
 
 
 class RebuildIndex:
-    """One walk; `index` is that of the embedder's generation, and of no other.
+    """One walk; `index` is that of the embedder's generation only.
 
-    A page is written while the next one is read; `settled` waits for what is under way.
+    A page is written while the next one is read; `settled` waits for the pending write.
     """
 
     def __init__(
@@ -105,9 +103,9 @@ class RebuildIndex:
         self._under_way: Pending[Counter[str]] | None = None
 
     def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RebuiltPage:
-        """The user's next records. Raises what reading, encoding and writing raise, Unavailable for a busy index.
+        """Indexes the user's next records; searches show all pages when this returns the last one.
 
-        Searches show all pages when this returns the last one.
+        Raises what reading, encoding and writing raise, Unavailable for a busy index.
         """
         page = self._timeline.records(scope, limit, after)
         shown = self._as_said(scope, page.events)
@@ -121,7 +119,7 @@ class RebuildIndex:
         return RebuiltPage(len(documents), encoded, settled, page.more, _sample(live, vectors))
 
     def settled(self) -> Counter[str]:
-        """What became of the page under way, `removed` and `refused`; raises what writing it raised."""
+        """The outcome of the pending write, `removed` and `refused`; raises what it raised."""
         under_way, self._under_way = self._under_way, None
         return under_way.result() if under_way is not None else Counter()
 
@@ -137,7 +135,7 @@ class RebuildIndex:
         return Counter(refused=refused, removed=self._remove_gone(scope, live, expired))
 
     def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]:
-        """Removes documents of the next records in the index that have no record; how many, and where to go on."""
+        """Removes documents without a record, of the next `limit`; answers how many, and the next cursor."""
         page = self._index.listed(scope, limit, after)
         there = self._timeline.read(scope, page.refs) if page.refs else {}
         gone = [ref.id for ref in page.refs if ref.id not in there]
@@ -146,13 +144,13 @@ class RebuildIndex:
         return len(gone), page.more
 
     def _as_said(self, scope: Scope, events: Sequence[Event]) -> list[Event]:
-        """In the words of the memories that have their ids."""
+        """The events in the words of the memories that have their ids."""
         kept = self._memories(scope, [event.id for event in events])
         own = {event_id: memory for event_id, memory in kept.items() if memory.id == event_id}
         return [indexed(event, own.get(event.id)) for event in events]
 
     def _vectors(self, scope: Scope, events: Sequence[Event]) -> tuple[dict[str, FloatArray], int]:
-        """The events' vectors; what is not kept in this generation is taken from a snapshot, or made, and kept."""
+        """The events' vectors: stored, else from a snapshot, else encoded; new ones are stored."""
         if self._embedder is None or not events:
             return {}, 0
         generation = self._embedder.generation
@@ -188,14 +186,14 @@ def _sample(events: Sequence[Event], vectors: Mapping[str, FloatArray]) -> Sampl
 
 
 def _refused(failures: Sequence[IndexFailure]) -> int:
-    """How many were refused for good; raises where trying again may help."""
+    """The number refused for good; raises Unavailable where a retry may help."""
     if any(failure.retryable for failure in failures):
         raise Unavailable(f"the index did not take {len(failures)} documents")
     return len(failures)
 
 
 class IndexSnapshots:
-    """Those of one generation in a deployment's store."""
+    """The snapshots of one generation in a deployment's store."""
 
     def __init__(self, store: SnapshotStore, generation: str) -> None:
         self._store = store
@@ -203,11 +201,11 @@ class IndexSnapshots:
         self._read: dict[tuple[Scope, str], dict[str, KeptVector]] = {}
 
     def of(self, generation: str) -> "IndexSnapshots":
-        """Those of another one."""
+        """Those of another generation."""
         return self if generation == self._generation else IndexSnapshots(self._store, generation)
 
     def __call__(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
-        """Vectors of these events from the newest whole snapshot, as far as their words are still the same."""
+        """Vectors from the newest complete snapshot, where the words are still the same."""
         names = self._newest_whole(scope)
         found: dict[str, FloatArray] = {}
         for event in events if names else ():
@@ -218,7 +216,7 @@ class IndexSnapshots:
         return found
 
     def put(self, scope: Scope, rotation: str, number: int, first: EventRef, vectors: Sequence[KeptVector]) -> None:
-        """Writes a page, whatever a try before left."""
+        """Writes a page, over what an earlier try left."""
         name = f"{self._rotation(scope, rotation)}{page_name(first, number)}"
         data = page_bytes(vectors)
         try:
@@ -229,7 +227,7 @@ class IndexSnapshots:
                 self._store.put_if_match(scope.tenant, name, data, found[1])
 
     def finish(self, scope: Scope, rotation: str) -> None:
-        """The snapshot is whole: those before it go."""
+        """Marks the snapshot complete and deletes those before it."""
         whole = f"{self._rotation(scope, rotation)}{WHOLE}"
         if self._store.get(scope.tenant, whole) is None:
             self._store.put_if_absent(scope.tenant, whole, b"")
@@ -238,7 +236,7 @@ class IndexSnapshots:
                 self._erase(scope, name)
 
     def forget(self, scope: Scope, refs: Sequence[EventRef]) -> int:
-        """Takes these records out, whole snapshot or not; how many objects were rewritten."""
+        """Removes these records from every snapshot; answers how many objects were rewritten."""
         by_rotation: dict[str, list[str]] = defaultdict(list)
         for name in self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)):
             by_rotation[name.rpartition("/")[0]].append(name)
@@ -247,20 +245,20 @@ class IndexSnapshots:
         return sum(self._rewritten(scope, name, gone) for name in sorted(pages))
 
     def erase(self, scope: Scope) -> int:
-        """All of the user's; how many objects there were."""
+        """Deletes all of the user's objects; answers their number."""
         names = list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)))
         for name in names:
             self._erase(scope, name)
         return len(names)
 
     def left(self, scope: Scope, keeps: Callable[[str], bool]) -> int:
-        """How many vectors of the user's are there that an erasure does not keep."""
+        """The number of the user's vectors whose record ids do not pass `keeps`."""
         names = self._store.names(scope.tenant, index_folder(self._generation, scope.user_id))
         objects = [self._store.get(scope.tenant, name) for name in names if not name.endswith(f"/{WHOLE}")]
         return sum(not keeps(record_id) for found in objects if found for record_id in page_in(found[0]))
 
     def drop(self, tenant: str) -> None:
-        """All of the generation's, of every user of the tenant."""
+        """Deletes all objects of the generation, of every user of the tenant."""
         for name in list(self._store.names(tenant, index_folder(self._generation))):
             self._store.delete(tenant, name)
             self._store.purge(tenant, name)
@@ -289,7 +287,7 @@ class IndexSnapshots:
         return [name for name in names if name.startswith(whole[-1])] if whole else []
 
     def _page(self, scope: Scope, name: str) -> dict[str, KeptVector]:
-        """One page is kept: records are asked for in their order."""
+        """Caches one page: records are asked for in order."""
         place = (scope.user, name)
         if place not in self._read:
             found = self._store.get(scope.tenant, name)

@@ -1,9 +1,9 @@
-"""All that is derived of a user's records, made anew from the evidence: the job `reindex` with `events`.
+"""The job `reindex` with `events`: all that is derived of a user's records is derived again.
 
-Through the same use case that derived it first, with the vectors made anew and each document removed before it is put.
-What is evidence stays: events, directly saved memories, edits, decisions, tombstones. So a memory that was changed is
-left as it is; one that is as it was promoted is made again of its event, under its id and as of its time. Slots and
-the listing of conversations are entered again where they stand, so that no reader sees an older value meanwhile.
+The projection derives it, with vectors encoded again and each document removed before it is put. Evidence stays:
+events, directly saved memories, edits, decisions, tombstones. A changed memory stays as it is; an unchanged promoted
+one is made of its event again, with its id and time. Slots and conversations are entered again in place, so that no
+reader sees an older value meanwhile.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ Projector = Callable[[Projections, SearchIndex, Publisher], ProjectEvents]
 
 @dataclass(frozen=True, slots=True)
 class RederivedPage:
-    """The documents put and what was there before; the memories that were made again; where the next page goes on."""
+    """Documents put, documents there before, memories made again; `more` is where the next page begins."""
 
     documents: int
     dropped: int
@@ -42,7 +42,7 @@ class RederivedPage:
 
     @property
     def counts(self) -> dict[str, int]:
-        """For the job."""
+        """The job's counts."""
         return {
             "rebuilt": self.documents,
             "dropped": self.dropped,
@@ -52,7 +52,7 @@ class RederivedPage:
 
 
 class Rederive:
-    """`index` is that of the embedder's generation, and of no other; `projector` makes a `ProjectEvents`."""
+    """`index` is that of the embedder's generation only; `projector` makes a `ProjectEvents`."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Rederive:
         self._memories = ReadMemories(items)
 
     def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RederivedPage:
-        """The user's next records. What fails alone is marked, to be projected again; raises where all of it does."""
+        """Derives the user's next records. A failed record is marked for projection; raises where all of them fail."""
         dropped = self._index.count(scope).documents if after is None else 0
         page = self._timeline.records(scope, limit, after)
         memories = self._remade(scope, page.events, now)
@@ -88,7 +88,7 @@ class Rederive:
         return RederivedPage(put, dropped, memories, len(report.failed), page.more)
 
     def settled(self) -> dict[str, int]:
-        """Nothing is ever under way here."""
+        """Empty: nothing is ever pending."""
         return {}
 
     def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]:
@@ -96,7 +96,7 @@ class Rederive:
         return self._rebuild.orphans(scope, after, limit)
 
     def _remade(self, scope: Scope, events: Sequence[Event], now: datetime) -> int:
-        """Memories in their first version say what their events say; how many there are."""
+        """Makes memories in their first version of their events again; answers how many there are."""
         by_id = {event.id: event for event in events}
         kept = {i: one for i, one in self._memories.kept(scope, by_id).items() if _is_derived(i, one)}
         for event_id, one in kept.items():
@@ -129,8 +129,8 @@ def _of_event(memory: Memory, event: Event) -> Memory:
 
 
 class _Fresh:
-    """Projections that know no vector of these events but what they save themselves, and settle nothing: markers
-    belong to who publishes.
+    """Projections that hide stored vectors of these events, and settle no marker: markers belong to the projector
+    that publishes.
     """
 
     def __init__(self, projections: Projections, event_ids: set[str]) -> None:
@@ -170,14 +170,14 @@ class _Fresh:
         self._projections.mark(scope, refs)
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Nothing: an event that was waiting still waits."""
+        """Does nothing: a pending event stays pending."""
 
     def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Nothing: the marker of a removal is worked off by who finds it."""
+        """Does nothing: the projector works off the marker of a removal."""
 
 
 class _Replaced:
-    """An index where each document is removed before it is put."""
+    """An index that removes each document before it puts it."""
 
     def __init__(self, index: SearchIndex, *, shown: bool) -> None:
         self._index = index
@@ -229,7 +229,7 @@ class _Replaced:
 
 
 class _Silent:
-    """A bus that hears nothing: what is derived again was published when it was new."""
+    """Publishes nothing: what is derived again was published when it was new."""
 
     def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:  # noqa: ARG002
         return []

@@ -1,17 +1,13 @@
-"""The job `reindex`: an index made anew beside the one in use, checked, switched to, and the old one dropped.
+"""The jobs of the index: `reindex` rebuilds it, `RotateIndex` snapshots it, `BeginReindex` starts a rebuild on a
+laptop.
 
-`vectors` makes documents of the records, with the vectors that are kept, and encodes what is missing. `events` makes
-all that is derived anew from the evidence (`rederive.py`). Reads and writes go on: writes go to both indexes, reads to
-the one in use. A step that is done twice does no harm (A-33 to A-37).
+`reindex` builds an index beside the one in use, checks it, switches to it and drops the old one. From `vectors` it
+makes documents of the records with stored vectors, and encodes missing ones; from `events` it derives everything again
+(`rederive.py`). Reads and writes go on: writes to both indexes, reads to the one in use. Steps are idempotent (A-33 to
+A-37).
 
-Rotation: a snapshot of a tenant's index to `semantic-index/`, user by user, page by page (A-36).
-
-The vectors alone: documents are made of the records. It is the last part of the job `snapshot`, and resumes as that
-does. What is deleted while its page is written is found by reading again afterwards.
-
-Begins the job `reindex` by itself where an index is another embedder's, lost or incomplete (A-34): on a laptop.
-
-In the cloud an operator decides when, for it may take hours and cost money; readiness tells that it is needed.
+A rotation writes the vectors of a tenant to `semantic-index/`, user by user, page by page (A-36), as the last part of
+the job `snapshot`. Records deleted while their page is written are found by reading again afterwards.
 """
 
 import time
@@ -32,23 +28,27 @@ from recollect.jobs.run import JobOrder, Jobs
 from recollect.memories.reading import ReadMemories
 from recollect.memories.representation import indexed
 from recollect.ports import Items, Projections, SearchIndex, Timeline
-from recollect.search_index.generations import IndexStates
 from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
 from recollect.search_index.page import KeptVector, words_hash
 from recollect.search_index.rebuild import IndexSnapshots
-from recollect.search_index.state import NO_GENERATION, IndexState
+from recollect.search_index.state import NO_GENERATION, IndexState, IndexStates
 from recollect.timeline.listing import KnownUsers
 
+KIND = "reindex"
 FROM = "from"
 VECTORS, EVENTS = "vectors", "events"
 RESERVE_SECONDS = 10.0
 MOST_PASSES = 3
-_RECORDS = 500
+PAGE = 500
+_ROTATION_RESERVE_SECONDS = 6.0
+_ROTATION = "semantic_index"
 _DROPPED_AT_ONCE = 1_000
+_JOBS_CHECKED = 50
+_MOST_TENANTS = 10_000
 
 
 class Made(Protocol):
-    """What a page was: the documents put, figures for the job, one to be searched for, where the next page goes on."""
+    """A page: the documents put, counts for the job, a sample to search for, where the next page begins."""
 
     @property
     def documents(self) -> int: ...
@@ -61,7 +61,7 @@ class Made(Protocol):
 
 
 class Maker(Protocol):
-    """One walk: see `rebuild_index.RebuildIndex`, `rederive.Rederive`."""
+    """One walk: see `rebuild.RebuildIndex`, `rederive.Rederive`."""
 
     def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> Made: ...
     def settled(self) -> Mapping[str, int]: ...
@@ -70,7 +70,7 @@ class Maker(Protocol):
 
 @dataclass(slots=True)
 class _Step:
-    """One step as far as it has come; `state` is what the next one begins with."""
+    """One step; `state` is what the next one begins with."""
 
     tenant: str
     state: dict[str, Any]
@@ -88,14 +88,14 @@ class _Step:
 
 
 def _nothing_more(_tenant: str, _generation: str) -> None:
-    """Nothing else is kept of a generation."""
+    """A generation has no other data."""
 
 
 class Reindex:
-    """A `JobKind`. `makers` by the word of `from`; `index` is that of this process's embedder and of no other.
+    """A `JobKind`. `makers` by the value of `from`; `index` is that of this process's embedder only.
 
-    `ready` raises NotReady where the embedder that is set is missing: an index of words must not take its place.
-    `dropped` is told of a tenant's generation that is gone.
+    `ready` raises NotReady where the configured embedder is missing: an index of words must not replace its vectors.
+    `dropped` is called after a tenant's generation was deleted.
     """
 
     def __init__(
@@ -116,13 +116,13 @@ class Reindex:
         self._check = CheckRebuilt(index)
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """See `JobKind`: as many pages as the time allows, one at least."""
+        """See `JobKind`: as many pages as the time allows, at least one."""
         step = _Step(tenant, dict(state), now, deadline)
         phases = {None: self._begin, "walk": self._walk, "switch": self._switch, "drop": self._drop}
         return phases[state.get("phase")](step)
 
     def _begin(self, step: _Step) -> JobProgress:
-        """Writes go to both from now on; what other processes still know otherwise is waited for."""
+        """Writes go to both indexes from now on; pauses until other processes have read the new state."""
         if step.state.setdefault(FROM, VECTORS) not in self._makers:
             raise InvalidInput(f"one of {', '.join(self._makers)} is needed", ("body", FROM))
         self._ready()
@@ -142,7 +142,7 @@ class Reindex:
         return timedelta(seconds=self._states.kept_seconds) if self._states.kept_seconds else None
 
     def _walk(self, step: _Step) -> JobProgress:
-        """User by user, page by page; where a user's documents are not all shown after three passes, it is given up."""
+        """Gives up where a user's documents are not all visible after three passes."""
         maker = self._makers[step.state[FROM]]()
         while True:
             if "user" not in step.state and not self._next_user(step):
@@ -159,7 +159,7 @@ class Reindex:
                 return step.progress()
 
     def _next_user(self, step: _Step) -> bool:
-        """Whether there is one; whoever comes new is in both indexes anyway."""
+        """Users added meanwhile are in both indexes anyway."""
         if step.state.get("last"):
             return False
         page = self._users.page(step.tenant, 1, step.state.get("users"))
@@ -172,15 +172,15 @@ class Reindex:
         if "orphans" in step.state:
             self._orphans(step, scope, maker)
             return
-        page = maker.page(scope, _place(step.state.get("after")), _RECORDS, step.now)
+        page = maker.page(scope, _place(step.state.get("after")), PAGE, step.now)
         step.counts.update(page.counts)
         step.state["walked"] = step.state.get("walked", 0) + page.documents
-        step.state["after"] = _told(page.more)
+        step.state["after"] = _stored(page.more)
         if page.more is None:
             self._finish_user(step, scope, page.sample)
 
     def _finish_user(self, step: _Step, scope: Scope, sample: Sample | None) -> None:
-        """On to the next where the index shows at least what was written, else once more."""
+        """Leaves the user where the index shows at least what was written, else walks once more."""
         found = self._check(scope, step.state.pop("walked"), sample, step.now)
         passes = step.state.get("passes", 1)
         if found.too_many:
@@ -191,7 +191,7 @@ class Reindex:
             step.state["passes"] = passes + 1
 
     def _orphans(self, step: _Step, scope: Scope, maker: Maker) -> None:
-        removed, more = maker.orphans(scope, step.state["orphans"], _RECORDS)
+        removed, more = maker.orphans(scope, step.state["orphans"], PAGE)
         step.counts["removed"] += removed
         step.state["orphans"] = more
         if more is None:
@@ -203,7 +203,7 @@ class Reindex:
             step.state.pop(name, None)
 
     def _switch(self, step: _Step) -> JobProgress:
-        """One conditional write moves the pointer. An index that was lost meanwhile is begun with again."""
+        """One conditional write moves the pointer. Raises NotReady where the index was lost meanwhile."""
         if self._index.identity() != step.state["identity"]:
             raise NotReady("the index was lost while it was built")
         old = self._states.read(step.tenant).state.generation
@@ -215,7 +215,7 @@ class Reindex:
         return step.progress(pause=self._pause(), share=0.9)
 
     def _drop(self, step: _Step) -> JobProgress:
-        """The old one, once nobody reads it any more."""
+        """The old generation, once no process reads it any more."""
         others = {g for tenant, state in self._states.all() if tenant != step.tenant for g in state.generations}
         beside, whole = self._index.of(step.state["old"]), step.state["old"] not in others
         while True:
@@ -228,21 +228,16 @@ class Reindex:
                 return step.progress(share=0.95)
 
 
-def _place(told: list[str] | None) -> EventRef | None:
-    return EventRef(told[0], from_iso(told[1])) if told else None
+def _place(stored: list[str] | None) -> EventRef | None:
+    return EventRef(stored[0], from_iso(stored[1])) if stored else None
 
 
-def _told(ref: EventRef | None) -> list[str] | None:
+def _stored(ref: EventRef | None) -> list[str] | None:
     return [ref.id, iso(ref.timestamp)] if ref else None
 
 
-PAGE = 500
-_RESERVE_SECONDS = 6.0
-_OWN = "semantic_index"
-
-
 class RotateIndex:
-    """A `JobKind`: first another one's steps, such as those of a snapshot, then its own."""
+    """A `JobKind`: runs the steps of `first`, such as those of a snapshot, then its own."""
 
     def __init__(
         self,
@@ -264,25 +259,25 @@ class RotateIndex:
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`. Counts `indexed`: vectors in the snapshot of the index."""
-        if self._first is not None and _OWN not in state:
+        if self._first is not None and _ROTATION not in state:
             progress = self._first.step(tenant, state, now, deadline)
             if not progress.done:
                 return progress
-            going = {**progress.state, _OWN: {}}
+            going = {**progress.state, _ROTATION: {}}
             return JobProgress(state=going, counts=progress.counts, errors=progress.errors)
-        return self._own(tenant, {**state, _OWN: dict(state.get(_OWN, {}))}, deadline)
+        return self._own(tenant, {**state, _ROTATION: dict(state.get(_ROTATION, {}))}, deadline)
 
     def _own(self, tenant: str, state: dict[str, Any], deadline: RemainingSeconds) -> JobProgress:
-        walk, indexed = state[_OWN], 0
+        walk, indexed = state[_ROTATION], 0
         while True:
             if self._generation == NO_GENERATION or ("user" not in walk and not self._next_user(tenant, state)):
                 return JobProgress(state=state, counts={"indexed": indexed}, done=True)
             indexed += self._page(Scope(tenant, walk["user"]), str(state[JOB_ID]), walk)
-            if deadline() < _RESERVE_SECONDS:
+            if deadline() < _ROTATION_RESERVE_SECONDS:
                 return JobProgress(state=state, counts={"indexed": indexed})
 
     def _next_user(self, tenant: str, state: dict[str, Any]) -> bool:
-        walk = state[_OWN]
+        walk = state[_ROTATION]
         if walk.get("last"):
             return False
         page = self._users.page(tenant, 1, walk.get("users"))
@@ -300,14 +295,14 @@ class RotateIndex:
             gone = [event.ref for event in page.events if event.id not in there]
             if gone:
                 snapshots.forget(scope, gone)
-        walk |= {"number": walk["number"] + 1, "after": _told(page.more)}
+        walk |= {"number": walk["number"] + 1, "after": _stored(page.more)}
         if page.more is None:
             snapshots.finish(scope, rotation)
             walk.pop("user")
         return len(vectors)
 
     def _vectors(self, scope: Scope, events: Sequence[Event]) -> list[KeptVector]:
-        """What is kept of these events; not of a memory whose change is yet to be projected: its words are newer."""
+        """The stored vectors, except of memories whose change is not projected yet: their words are newer."""
         kept = self._projections.vectors(scope, [event.id for event in events])
         fit = {i: one.vector for i, one in kept.items() if one.generation == self._generation}
         memories = self._memories.kept(scope, fit)
@@ -317,13 +312,12 @@ class RotateIndex:
         return [KeptVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
 
 
-KIND = "reindex"
-_LOOKED_AT = 50
-_MOST_TENANTS = 10_000
-
-
 class BeginReindex:
-    """Looks every `pause_seconds`, and begins at most one job of a tenant in `again_seconds`."""
+    """Starts `reindex` where an index is another embedder's, lost or incomplete (A-34), on a laptop only.
+
+    In the cloud an operator decides, since a rebuild may take hours and cost money; readiness shows that it is needed.
+    Checks every `pause_seconds`, and starts at most one job of a tenant in `again_seconds`.
+    """
 
     def __init__(
         self,
@@ -340,17 +334,14 @@ class BeginReindex:
         self._ready = ready
         self._pause_seconds = pause_seconds
         self._again_seconds = again_seconds
-        self._looked_at: float | None = None
+        self._checked_at: float | None = None
         self._begun: dict[str, float] = {}
 
     def __call__(self, now: datetime) -> list[str]:
-        """The tenants whose index is being made anew from now on. Raises what the parts raise.
-
-        Nothing is begun while the embedder that is set is missing: words alone must not take its vectors' place.
-        """
-        if self._looked_at is not None and time.monotonic() - self._looked_at < self._pause_seconds:
+        """The tenants whose rebuild was started; none while the embedder is missing. Raises what the parts raise."""
+        if self._checked_at is not None and time.monotonic() - self._checked_at < self._pause_seconds:
             return []
-        self._looked_at = time.monotonic()
+        self._checked_at = time.monotonic()
         lagging = [tenant for tenant in self._check.lagging(_MOST_TENANTS) if self._is_due(tenant)]
         if not lagging or not self._is_ready():
             return []
@@ -369,7 +360,7 @@ class BeginReindex:
         begun = self._begun.get(tenant)
         if begun is not None and time.monotonic() - begun < self._again_seconds:
             return False
-        jobs = [job for job in self._jobs.newest(tenant, _LOOKED_AT) if job.kind == KIND]
+        jobs = [job for job in self._jobs.newest(tenant, _JOBS_CHECKED) if job.kind == KIND]
         return all(job.finished for job in jobs)
 
     def _begin(self, tenant: str, now: datetime) -> None:

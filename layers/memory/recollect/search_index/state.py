@@ -1,20 +1,26 @@
-"""Which index a tenant's records are found in: a pointer, kept as one item of the tenant.
+"""Which index a tenant's records are in: a pointer, stored as one item of the tenant (A-33 to A-37).
 
 | collection     | owner  | key     | item                                                                       |
 |----------------|--------|---------|----------------------------------------------------------------------------|
 | `search_index` | tenant | `state` | `IndexState`; always due in the queue `search_index`: so all can be listed |
 
-An index is built beside the one in use, and the pointer is moved when it is whole: one conditional write. Meanwhile
-writes go to both, and reads to the one in use.
+A new index is built beside the one in use, and one conditional write moves the pointer once it is complete. Meanwhile
+writes go to both, reads to the one in use. An index with another embedder's vectors is searched by words alone.
 """
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.core.errors import StoredDataError
-from recollect.core.items import Due, Item, ItemKey, ItemPath, ItemWrite
+from recollect.core.errors import RecollectError, StoredDataError, VersionMismatch
+from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.retry import retry_on_conflict
+from recollect.core.scope import Scope
+from recollect.ports import IndexFailure, Items, SearchIndex
+from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
 
 NO_GENERATION = "none"
 QUEUE = "search_index"
@@ -25,14 +31,16 @@ NOT_WARM = frozenset({OTHER_GENERATION, LOST})
 """Why searches do not find all that they should: the index is not ready (A-35)."""
 
 _ALWAYS_DUE = datetime(2000, 1, 1, tzinfo=UTC)
+_PAGE = 100
+_MOST_CACHED = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexState:
-    """`generation` is in use; `building` is the one that is being built, the same where it is made anew in place.
+    """`generation` is in use; `building` is being built, the same where it is rebuilt in place.
 
-    `identity` is that of the index in use as it was last known to be whole (`SearchIndex.identity`; A-34). `incomplete`
-    names generations to which documents were written without vectors, where their model was missing.
+    `identity` is that of the index in use when it was last complete (`SearchIndex.identity`; A-34). `incomplete` names
+    generations to which documents were written without vectors, because their model was missing.
     """
 
     generation: str
@@ -47,7 +55,7 @@ class IndexState:
         return tuple(dict.fromkeys(one for one in both if one is not None))
 
     def lags(self, generation: str, identity: str) -> str | None:
-        """Why it must be built for this generation: a word of ours; None where it is whole."""
+        """The reason to rebuild for this generation, one of the constants above; None where it is complete."""
         if self.generation != generation:
             return OTHER_GENERATION
         if self.identity != identity:
@@ -61,11 +69,11 @@ class IndexState:
         return replace(self, incomplete=tuple(sorted({*self.incomplete, *generations})))
 
     def begun(self, generation: str) -> "IndexState":
-        """While this generation is being built: what it lacks from now on is noted anew."""
+        """With this generation being built; documents that lack vectors are noted from the start again."""
         return replace(self, building=generation, incomplete=tuple(g for g in self.incomplete if g != generation))
 
     def switched(self, generation: str, identity: str) -> "IndexState":
-        """With this generation in use; what it came to lack while it was built is still noted."""
+        """With this generation in use; documents written without vectors during the build stay noted."""
         lacking = (generation,) if generation in self.incomplete else ()
         return IndexState(generation=generation, identity=identity, incomplete=lacking)
 
@@ -87,7 +95,7 @@ def state_in(item: Item) -> IndexState:
 
 
 def state_write(state: IndexState, expected: int) -> ItemWrite:
-    """The write that makes it so, on the condition that the item has this version."""
+    """The conditional write of the state, on the item's version `expected`."""
     value: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "generation": state.generation,
@@ -96,3 +104,192 @@ def state_write(state: IndexState, expected: int) -> ItemWrite:
         "incomplete": list(state.incomplete),
     }
     return ItemWrite(STATE, value, expected, Due(QUEUE, _ALWAYS_DUE))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptState:
+    """A state with its item's version, ABSENT where no item exists."""
+
+    state: IndexState
+    version: int
+
+
+class IndexStates:
+    """Reads and changes the pointers; another process's change is read `kept_seconds` late: a rebuild waits as long."""
+
+    def __init__(
+        self, items: Items, index: SearchIndex, clock: Callable[[], datetime], kept_seconds: float = 0.0
+    ) -> None:
+        self._items = items
+        self._index = index
+        self._clock = clock
+        self._kept: dict[str, tuple[float, KeptState]] = {}
+        self.kept_seconds = kept_seconds
+
+    def kept(self, tenant: str) -> IndexState:
+        """The state, at most `kept_seconds` old; without one the index of this process's embedder is in use."""
+        read_at, found = self._kept.get(tenant, (0.0, None))
+        if found is None or time.monotonic() - read_at >= self.kept_seconds:
+            found = self.read(tenant)
+            if found.version != ABSENT:
+                self._keep(tenant, found)
+        return found.state
+
+    def _keep(self, tenant: str, found: KeptState) -> None:
+        if len(self._kept) >= _MOST_CACHED:
+            self._kept.clear()
+        self._kept[tenant] = time.monotonic(), found
+
+    def entered(self, tenant: str) -> IndexState:
+        """The same for a writer: the first write of a tenant stores which index it uses."""
+        if tenant not in self._kept:
+            found = self.read(tenant)
+            if found.version == ABSENT:
+                self._note(tenant)
+        return self.kept(tenant)
+
+    def read(self, tenant: str) -> KeptState:
+        """The current state."""
+        item = self._items.get(of_tenant(tenant), [STATE]).get(STATE)
+        if item is None:
+            return KeptState(IndexState(generation=self._index.generation, identity=""), ABSENT)
+        return KeptState(state_in(item), item.version)
+
+    def change(self, tenant: str, change: Callable[[IndexState], IndexState]) -> IndexState:
+        """Writes the changed state unless it is equal. Raises Conflict."""
+
+        def write() -> IndexState:
+            found = self.read(tenant)
+            changed = change(found.state)
+            if changed != found.state or found.version == ABSENT:
+                self._items.write(of_tenant(tenant), [state_write(changed, found.version)], self._clock())
+                self._kept.pop(tenant, None)
+            return changed
+
+        return retry_on_conflict(write, "the state of the index")
+
+    def lacking(self, tenant: str, generations: Collection[str]) -> None:
+        """Notes that documents without vectors were written to these generations."""
+        if not set(generations) <= set(self.kept(tenant).incomplete):
+            self.change(tenant, lambda state: state.lacking(generations))
+
+    def all(self) -> Iterator[tuple[str, IndexState]]:
+        """Every tenant's state; one written in the last seconds may be missing."""
+        after: str | None = None
+        while True:
+            page = self._items.due(QUEUE, self._clock(), _PAGE, after)
+            for due in page.items:
+                found = self.read(due.owner.tenant)
+                if found.version != ABSENT:
+                    yield due.owner.tenant, found.state
+            after = page.more
+            if after is None:
+                return
+
+    def _note(self, tenant: str) -> None:
+        first = IndexState(generation=self._index.generation, identity=self._index.identity())
+        with suppress(VersionMismatch):  # another process has noted it
+            self._items.write(of_tenant(tenant), [state_write(first, ABSENT)], self._clock())
+
+
+Watch = Callable[[Mapping[str, int], float], None]
+"""Called after each write with the number of documents by tenant and the seconds it took."""
+
+
+class IndexInUse:
+    """A `SearchIndex` of every tenant's index in use; `index` is that of this process's embedder."""
+
+    def __init__(self, index: SearchIndex, states: IndexStates, watch: Watch | None = None) -> None:
+        self._index = index
+        self._states = states
+        self._watch = watch
+        self._others: dict[str, SearchIndex] = {}
+
+    @property
+    def generation(self) -> str:
+        """The generation of this process's embedder."""
+        return self._index.generation
+
+    def holds_vectors(self, tenant: str) -> bool:
+        """Whether the index in use has the vectors of this process's embedder."""
+        return self._index.holds_vectors(tenant) and self._readable(tenant).generation == self.generation
+
+    def of(self, generation: str) -> SearchIndex:
+        """See `SearchIndex`."""
+        if generation not in self._others:
+            self._others[generation] = self._index.of(generation)
+        return self._others[generation]
+
+    def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
+        """Writes to every index that the documents' tenants use or build; at most one failure per document."""
+        began = time.monotonic()
+        by_tenant: dict[str, list[IndexDocument]] = {}
+        for document in documents:
+            by_tenant.setdefault(document.tenant, []).append(document)
+        by_generation: dict[str, list[IndexDocument]] = {}
+        for tenant, group in by_tenant.items():
+            for generation in self._written(tenant, group):
+                by_generation.setdefault(generation, []).extend(group)
+        failures = {
+            failure.event_id: failure
+            for generation, group in by_generation.items()
+            for failure in self._at(generation).put(group, shown=shown)
+        }
+        if self._watch is not None:
+            self._watch({tenant: len(group) for tenant, group in by_tenant.items()}, time.monotonic() - began)
+        return list(failures.values())
+
+    def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
+        """Removes from every index that the tenant uses or builds."""
+        generations = self._states.kept(scope.tenant).generations
+        failures = [f for g in generations for f in self._at(g).remove(scope, event_ids, shown=shown)]
+        return list({failure.event_id: failure for failure in failures}.values())
+
+    def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
+        """Searches the index in use; by words alone where its vectors are another embedder's."""
+        generation = self._readable(scope.tenant).generation
+        if generation == self.generation:
+            return self._index.nominate(scope, request)
+        found = self._at(generation).nominate(scope, replace(request, vector=None, min_similarity=None))
+        return replace(found, hits=tuple(replace(hit, vector=None) for hit in found.hits))
+
+    def count(self, owner: Scope) -> IndexCount:
+        """Counts in the index in use."""
+        return self._at(self._readable(owner.tenant).generation).count(owner)
+
+    def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
+        """Lists the index in use."""
+        return self._at(self._readable(scope.tenant).generation).listed(scope, limit, after)
+
+    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
+        """See `SearchIndex`."""
+        return self._index.drop(tenant, limit, whole=whole)
+
+    def identity(self) -> str:
+        """See `SearchIndex`."""
+        return self._index.identity()
+
+    def check(self) -> str:
+        """See `SearchIndex`."""
+        return self._index.check()
+
+    def create(self) -> bool:
+        """See `SearchIndex`."""
+        return self._index.create()
+
+    def _at(self, generation: str) -> SearchIndex:
+        return self._index if generation == self.generation else self.of(generation)
+
+    def _readable(self, tenant: str) -> IndexState:
+        """Where the pointer cannot be read, a search uses this process's own index."""
+        with suppress(RecollectError):
+            return self._states.kept(tenant)
+        return IndexState(generation=self.generation, identity="")
+
+    def _written(self, tenant: str, documents: Sequence[IndexDocument]) -> tuple[str, ...]:
+        """The generations to write to; notes those that get documents without vectors before the write."""
+        state = self._states.entered(tenant)
+        by_words = [g for g in state.generations if g not in (self.generation, NO_GENERATION)]
+        if by_words and not all(document.is_private for document in documents):
+            self._states.lacking(tenant, by_words)
+        return state.generations

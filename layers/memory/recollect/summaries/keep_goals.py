@@ -9,7 +9,7 @@ from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.event import Source
 from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import ValueGate
+from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash
 from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
 from recollect.ports import Items
@@ -41,7 +41,7 @@ class KeepGoals:
     def __init__(self, items: Items, ids: IdSource) -> None:
         self._items = items
         self._ids = ids
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
         self._refused = NoteRefusedWrite(items, ids)
 
     def listed(self, scope: Scope, *, every_persona: bool = False) -> list[Goal]:

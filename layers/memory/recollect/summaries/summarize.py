@@ -29,7 +29,7 @@ from recollect.core.ids import IdSeed
 from recollect.core.items import ABSENT, Item, ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.time import iso
-from recollect.deletion.suppression import ValueGate
+from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.ports import Items, Model, Timeline
 from recollect.rules.groups import SummaryRules
@@ -271,7 +271,7 @@ class Summarize:
     def __init__(self, timeline: Timeline, items: Items, model: Model) -> None:
         self._items = items
         self._read = ReadBacklog(timeline)
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
         self._make = MakeSummary(model)
 
     def __call__(self, scope: Scope, order: SummaryOrder) -> SummaryMade | NotDue:

@@ -17,7 +17,7 @@ from recollect.core.errors import Throttled
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import ValueGate, ValueMarks
+from recollect.deletion.suppression import SuppressionCheck, SuppressionList
 from recollect.memories.audit_log import NoteRefusals
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
@@ -75,7 +75,7 @@ class IngestEvents:
 
     def __init__(self, timeline: Timeline, items: Items, announce: Callable[[Scope, Sequence[EventRef]], None]) -> None:
         self._timeline = timeline
-        self._gate = ValueGate(items)
+        self._gate = SuppressionList(items)
         self._note_refusals = NoteRefusals(items)
         self._announce = announce
 
@@ -87,7 +87,7 @@ class IngestEvents:
         seed: IdSeed,
         now: datetime,
         rules: Rules,
-        given_marks: ValueMarks | None = None,
+        given_marks: SuppressionCheck | None = None,
     ) -> IngestAnswer:
         """Stores what is valid. `seed` gives ids for the events in order, and then the conversation's (K-61).
 
@@ -142,12 +142,12 @@ class IngestEvents:
         named = {p: replace(w, fingerprint=marks.fingerprint(scope.tenant, w.event)) for p, w in refused.items()}
         return self._append(scope, named, marks)
 
-    def _append(self, scope: Scope, writes: dict[int, EventWrite], marks: ValueMarks) -> dict[int, AppendOutcome]:
+    def _append(self, scope: Scope, writes: dict[int, EventWrite], marks: SuppressionCheck) -> dict[int, AppendOutcome]:
         """Appends each identity once; its repetitions in the same request share the outcome."""
         rejected = [position for position, write in writes.items() if marks.refuses(write.event)]
         if rejected:
             rest = {position: write for position, write in writes.items() if position not in rejected}
-            return self._append(scope, rest, ValueMarks.none(scope)) | dict.fromkeys(rejected, _REJECTED)
+            return self._append(scope, rest, SuppressionCheck.none(scope)) | dict.fromkeys(rejected, _REJECTED)
         first = {write.identity: position for position, write in reversed(writes.items())}
         distinct = [position for position, write in writes.items() if first[write.identity] == position]
         appended = self._timeline.append(scope, [writes[position] for position in distinct]) if distinct else []
@@ -157,7 +157,7 @@ class IngestEvents:
 
 
 def _write(
-    scope: Scope, given_conversation: str | None, event: Event, given_timestamp: bool, marks: ValueMarks
+    scope: Scope, given_conversation: str | None, event: Event, given_timestamp: bool, marks: SuppressionCheck
 ) -> EventWrite:
     identity = event_identity(scope, event, given_conversation, given_timestamp)
     return EventWrite(event, identity, marks.fingerprint(scope.tenant, event))

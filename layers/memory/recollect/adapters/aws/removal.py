@@ -33,7 +33,7 @@ from recollect.core.errors import RecollectError, Throttled, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import ItemWrite, checked
 from recollect.core.scope import Scope
-from recollect.deletion.tombstones import ErasedPage, Kept
+from recollect.deletion.tombstones import ErasedPage, Exempt
 from recollect.timeline.slots import slot_of
 from recollect.timeline.timeline import Removal
 
@@ -193,7 +193,7 @@ class DynamoDBEraser:
 
     access: ItemAccess
 
-    def erase(self, scope: Scope, kept: Kept, limit: int, after: str | None) -> ErasedPage:
+    def erase(self, scope: Scope, kept: Exempt, limit: int, after: str | None) -> ErasedPage:
         """Looks at `limit` items at most."""
         items, more = self._page(scope, limit, after or _PARTITION)
         gone = [one for item in items if (one := _gone(item, kept)) is not None]
@@ -201,7 +201,7 @@ class DynamoDBEraser:
         self.access.delete_many(one.place for one in gone if not one.tombstone)
         return ErasedPage(Counter(one.part for one in gone), more)
 
-    def left(self, scope: Scope, kept: Kept) -> int:
+    def left(self, scope: Scope, kept: Exempt) -> int:
         """How much of it is there: 0 once it is erased."""
         walks = (self._walk(scope, _PARTITION), self._walk(scope, _MARKERS))
         return sum(_gone(item, kept) is not None for walk in walks for item in self.access.walk(walk))
@@ -222,7 +222,7 @@ class DynamoDBEraser:
         return Walk(keys.user_partition(scope), SortRange("A", _LAST))
 
 
-def _gone(item: Attributes, kept: Kept) -> _Gone | None:
+def _gone(item: Attributes, kept: Exempt) -> _Gone | None:
     place = key_in(item)
     if place.pk.startswith("P#"):
         return _by_id("markers", place, keys.pending_id(place.sk), kept)
@@ -239,7 +239,7 @@ def _gone(item: Attributes, kept: Kept) -> _Gone | None:
     return None if kept.keeps_unnamed() else _Gone(_UNNAMED[kind], place)
 
 
-def _by_id(part: str, place: Key, record_id: str, kept: Kept) -> _Gone | None:
+def _by_id(part: str, place: Key, record_id: str, kept: Exempt) -> _Gone | None:
     return None if kept.keeps_record(record_id) else _Gone(part, place)
 
 

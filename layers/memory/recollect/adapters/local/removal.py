@@ -16,7 +16,7 @@ from recollect.core.event import Event
 from recollect.core.items import checked
 from recollect.core.scope import Scope
 from recollect.core.time import microseconds
-from recollect.deletion.tombstones import ErasedPage, Kept
+from recollect.deletion.tombstones import ErasedPage, Exempt
 from recollect.timeline.bus import saved_ids
 from recollect.timeline.record import possible_identities
 from recollect.timeline.slots import slot_of
@@ -111,7 +111,7 @@ class SqliteEraser:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def erase(self, scope: Scope, kept: Kept, limit: int, after: str | None) -> ErasedPage:  # noqa: ARG002
+    def erase(self, scope: Scope, kept: Exempt, limit: int, after: str | None) -> ErasedPage:  # noqa: ARG002
         """Takes away at most `limit` of one kind; what is gone needs no place to go on from."""
         with self._database.writing(durable=True) as connection:
             user = find_user(connection, scope)
@@ -124,25 +124,25 @@ class SqliteEraser:
         self._database.overwrite()
         return ErasedPage({}, None)
 
-    def left(self, scope: Scope, kept: Kept) -> int:
+    def left(self, scope: Scope, kept: Exempt) -> int:
         """How much of it is there: 0 once it is erased."""
         with self._database.reading() as connection:
             user = find_user(connection, scope)
             return 0 if user is None else sum(count(connection, user, kept) for count in _COUNTS)
 
 
-Step = Callable[[sqlite3.Connection, Scope, User, Kept, int], int]
-Count = Callable[[sqlite3.Connection, User, Kept], int]
+Step = Callable[[sqlite3.Connection, Scope, User, Exempt, int], int]
+Count = Callable[[sqlite3.Connection, User, Exempt], int]
 
 
-def _bury(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept, limit: int) -> int:  # noqa: ARG001
+def _bury(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
     """All at once: a hash stays of each, and nothing that leads from it to an event."""
     statement = f"""UPDATE identities SET event_id = NULL, conversation = NULL
         WHERE scope = :user AND event_id IS NOT NULL {_BY_ID.format("event_id")}"""  # noqa: S608
     return connection.execute(statement, _asked(user, kept)).rowcount
 
 
-def _documents(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept, limit: int) -> int:  # noqa: ARG001
+def _documents(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
     statement = f"SELECT id FROM documents WHERE scope = :user {_BY_ID.format('id')} LIMIT :limit"  # noqa: S608
     ids = [row[0] for row in connection.execute(statement, _asked(user, kept, limit)).fetchall()]
     writer = DocumentWriter(connection, user, None)
@@ -155,7 +155,7 @@ def _documents(connection: sqlite3.Connection, scope: Scope, user: User, kept: K
 def _rows(table: str, condition: str) -> Step:
     """Deletes from a table whose rows name the user."""
 
-    def step(connection: sqlite3.Connection, _scope: Scope, user: User, kept: Kept, limit: int) -> int:
+    def step(connection: sqlite3.Connection, _scope: Scope, user: User, kept: Exempt, limit: int) -> int:
         where = f"scope = :user {condition}"
         if table in _LARGE:
             where = f"rowid IN (SELECT rowid FROM {table} WHERE {where} LIMIT :limit)"  # noqa: S608
@@ -164,7 +164,7 @@ def _rows(table: str, condition: str) -> Step:
     return step
 
 
-def _items(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept, limit: int) -> int:  # noqa: ARG001
+def _items(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
     rows = connection.execute(
         "SELECT row, collection, labels, key, value FROM items WHERE scope = ? ORDER BY row", (user.number,)
     )
@@ -178,26 +178,26 @@ def _items(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept,
     return len(gone)
 
 
-def _bus(connection: sqlite3.Connection, scope: Scope, user: User, kept: Kept, limit: int) -> int:  # noqa: ARG001
+def _bus(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
     statement = f"""DELETE FROM bus WHERE tenant = :tenant AND json_extract(detail, '$.userId') = :user_id
         {_BY_ID.format("id")}"""  # noqa: S608
     asked = {"tenant": scope.tenant, "user_id": scope.user_id, "before": kept.before}
     return connection.execute(statement, asked).rowcount
 
 
-def _asked(user: User, kept: Kept, limit: int | None = None) -> dict[str, int | str | None]:
+def _asked(user: User, kept: Exempt, limit: int | None = None) -> dict[str, int | str | None]:
     return {"user": user.number, "before": kept.before, **({} if limit is None else {"limit": limit})}
 
 
 def _count_rows(table: str, condition: str) -> Count:
-    def count(connection: sqlite3.Connection, user: User, kept: Kept) -> int:
+    def count(connection: sqlite3.Connection, user: User, kept: Exempt) -> int:
         statement = f"SELECT count(*) FROM {table} WHERE scope = :user {condition}"  # noqa: S608
         return int(connection.execute(statement, _asked(user, kept)).fetchone()[0])
 
     return count
 
 
-def _count_items(connection: sqlite3.Connection, user: User, kept: Kept) -> int:
+def _count_items(connection: sqlite3.Connection, user: User, kept: Exempt) -> int:
     query = "SELECT collection, labels, key, value FROM items WHERE scope = ?"
     rows = connection.execute(query, (user.number,))
     return sum(not kept.keeps_item(key_of_row(*row[:3]), json.loads(row[3])) for row in rows)

@@ -8,7 +8,7 @@ import typer
 
 from recollect.app import App
 from recollect.archive.snapshot import snapshot_json
-from recollect.bootstrap.whole_store import back_up_store, restore_store
+from recollect.bootstrap.local_parts import back_up_store, restore_store
 from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import say, write_json, write_line, write_raw
 from recollect.entrypoints.cli.opening import (

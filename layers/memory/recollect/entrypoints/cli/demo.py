@@ -27,8 +27,7 @@ from recollect.entrypoints.cli.opening import (
     opened,
 )
 from recollect.entrypoints.worker import count_pending, drain
-from recollect.importing.drafts import PlacedDraft
-from recollect.importing.turns import Place
+from recollect.importing.turns import Place, PlacedDraft
 from recollect.retrieval.filters import SearchFilters
 from recollect.timeline.record import EventDraft
 

@@ -32,9 +32,9 @@ from recollect.entrypoints.cli.opening import (
     opened,
 )
 from recollect.entrypoints.worker import count_pending, drain
-from recollect.importing.drafts import Dating, PlacedDraft, drafts_of
 from recollect.importing.gold_data import Talk, read_questions, read_talks
 from recollect.importing.reading import ExportFile, read_entries
+from recollect.importing.turns import Dating, PlacedDraft, drafts_of
 from recollect.memories.memory import MemoryStatus
 from recollect.retrieval.evaluation import (
     ContextQuality,

@@ -36,9 +36,8 @@ from recollect.entrypoints.http.models import embedding_dimension
 from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
 from recollect.entrypoints.runtime import utc_now
 from recollect.entrypoints.worker import count_pending, drain
-from recollect.importing.drafts import WITHOUT_DATE, Dating, drafts_of
 from recollect.importing.reading import ExportFile, ExportFormat, read_entries
-from recollect.importing.turns import Place
+from recollect.importing.turns import WITHOUT_DATE, Dating, Place, drafts_of
 from recollect.memories.audit import Actor, ActorKind
 from recollect.timeline.ingest import IngestStatus
 from recollect.timeline.timeline import TAIL_EVENTS

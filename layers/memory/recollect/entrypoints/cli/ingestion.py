@@ -21,8 +21,7 @@ from recollect.core.errors import Throttled, Unavailable
 from recollect.core.ids import IdSeed, id_milliseconds
 from recollect.core.scope import Scope
 from recollect.entrypoints.runtime import utc_now
-from recollect.importing.drafts import Draftable, PlacedDraft
-from recollect.importing.turns import BadEntry, LeftOut, Place
+from recollect.importing.turns import BadEntry, Draftable, LeftOut, Place, PlacedDraft
 from recollect.timeline.ingest import IngestAnswer, IngestStatus
 
 _KEPT_FOR = timedelta(hours=24)

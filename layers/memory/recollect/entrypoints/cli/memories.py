@@ -29,7 +29,7 @@ from recollect.entrypoints.cli.opening import (
 )
 from recollect.entrypoints.http.representations import memory_json, version_json
 from recollect.entrypoints.runtime import utc_now
-from recollect.importing.drafts import is_id
+from recollect.importing.turns import is_id
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus

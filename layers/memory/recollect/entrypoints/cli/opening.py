@@ -10,12 +10,12 @@ import typer
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.bootstrap.embedding import model_folder
+from recollect.bootstrap.providers import model_folder
 from recollect.core.errors import InvalidInput, RecollectError
 from recollect.core.scope import Scope
 from recollect.entrypoints.cli.console import message_console, say
 from recollect.extras import require_package
-from recollect.importing.drafts import is_id
+from recollect.importing.turns import is_id
 from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
 

@@ -1,0 +1,191 @@
+"""The embedder, the language model and the web search that a deployment has configured."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
+from recollect.core.errors import NotReady
+from recollect.ports import Embedder, Model, WebSearch
+from recollect.search_index.health import PartState
+from recollect.settings import Settings
+
+LAYER_MODELS = Path("/opt/recollect-models")
+_LEAST_SECONDS_IN_PROCESS = 0.2
+_LEAST_SECONDS_REMOTE = 5.0
+_CONNECT_SECONDS = 2.0
+
+
+def model_folder(settings: Settings) -> Path:
+    """The folder of the in-process model: the configured one, a layer's, or the user's cache; it may not exist."""
+    if settings.model_folder:
+        return Path(settings.model_folder)
+    layer = LAYER_MODELS / GENERATION
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return layer if layer.exists() else cache / "recollect" / "models" / GENERATION
+
+
+class Embedding:
+    """The configured embedder. Where its model is missing, search is by words alone, and readiness reports it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def outcome(self) -> Embedder | NotReady | None:
+        """The embedder; NotReady where its model is missing; None where `none` is configured."""
+        try:
+            return _embedder(self._settings)
+        except NotReady as error:
+            return error
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder, if there is one."""
+        return None if isinstance(self.outcome, NotReady) else self.outcome
+
+    @property
+    def generation(self) -> str | None:
+        """The generation of this deployment's vectors, also in a process without the model; None where it has none."""
+        if self._settings.embedder == "e5" and not self._settings.model_folder:
+            return pooled_generation(GENERATION)
+        return self.embedder.generation if self.embedder else None
+
+    def check(self) -> PartState:
+        """Ready with the generation's name, or with a note that search is by words alone. Raises NotReady."""
+        if isinstance(self.outcome, NotReady):
+            raise self.outcome
+        if self.outcome is None:
+            return PartState(True, "none: search is by words alone")
+        return PartState(True, f"{self.outcome.generation}, {self.outcome.dimension} dimensions")
+
+
+def _embedder(settings: Settings) -> Embedder | None:
+    match settings.embedder:
+        case "none":
+            return None
+        case "hashing":
+            from recollect.adapters.embedders.hashing import HashingEmbedder
+
+            return HashingEmbedder()
+        case "openai":
+            return _openai_embedder(settings)
+        case "bedrock":
+            return _bedrock_embedder(settings)
+        case _:
+            from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
+            from recollect.adapters.embedders.pooled import pooled
+
+            return pooled(OnnxEmbedder(model_folder(settings)))
+
+
+def _openai_embedder(settings: Settings) -> Embedder:
+    from recollect.adapters.embedders.remote import OpenAiEmbedder, OpenAiEndpoint
+
+    return OpenAiEmbedder(
+        OpenAiEndpoint(
+            base_url=settings.openai_base_url,
+            api_key=settings.openai_api_key or None,
+            model=settings.openai_embedding_model,
+            dimension=settings.embedding_dimension,
+        )
+    )
+
+
+def _bedrock_embedder(settings: Settings) -> Embedder:
+    import boto3
+    from botocore.config import Config
+
+    from recollect.adapters.embedders.remote import BedrockEmbedder
+
+    timeout = settings.call_timeout_seconds
+    retries = {"mode": "standard", "total_max_attempts": 2}
+    config = Config(connect_timeout=timeout, read_timeout=timeout, retries=retries)
+    return BedrockEmbedder(boto3.client("bedrock-runtime", config=config), settings.embedding_dimension)
+
+
+if TYPE_CHECKING:
+    from recollect.adapters.models.resilient import ResilientModel
+
+
+class Modelling:
+    """The configured model providers, in their order, each made on first use."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def model(self) -> Model:
+        """The extractive provider alone as it is; others with retries, breaker and fallbacks (K-78)."""
+        return self._extractive if self._settings.model == ("extractive",) else self._resilient
+
+    @cached_property
+    def web_search(self) -> WebSearch | None:
+        """The configured web search (K-81); None where it is off."""
+        if self._settings.web_search == "off":
+            return None
+        from recollect.adapters.web_search.duckduckgo import DuckDuckGo
+
+        return DuckDuckGo(self._settings.web_search_url)
+
+    def check(self) -> PartState:
+        """Always ready, without a call: memory works without a model. Reports providers whose breaker is open."""
+        made = self.__dict__.get("_resilient")
+        return PartState(True, made.state if made else ", ".join(map(self._name_of, self._settings.model)))
+
+    @cached_property
+    def _resilient(self) -> "ResilientModel":
+        from recollect.adapters.models.resilient import RetryPolicy, resilient
+
+        models = [(self._model_of(provider), _least_seconds(provider)) for provider in self._settings.model]
+        return resilient(models, RetryPolicy(attempt_seconds=self._settings.model_timeout_seconds))
+
+    def _model_of(self, provider: str) -> Model:
+        match provider:
+            case "openai":
+                return self._openai
+            case "bedrock":
+                return self._bedrock
+            case _:
+                return self._extractive
+
+    @cached_property
+    def _extractive(self) -> Model:
+        from recollect.adapters.models.extractive import ExtractiveModel
+
+        return ExtractiveModel()
+
+    @cached_property
+    def _openai(self) -> Model:
+        from recollect.adapters.models.openai_chat import ChatEndpoint, OpenAiChat
+
+        settings = self._settings
+        return OpenAiChat(
+            ChatEndpoint(
+                base_url=settings.openai_base_url, model=settings.openai_model, api_key=settings.openai_api_key or None
+            )
+        )
+
+    @cached_property
+    def _bedrock(self) -> Model:
+        import boto3
+        from botocore.config import Config
+
+        from recollect.adapters.models.bedrock_converse import BedrockConverse
+
+        config = Config(
+            connect_timeout=_CONNECT_SECONDS,
+            read_timeout=self._settings.model_timeout_seconds,
+            retries={"mode": "standard", "total_max_attempts": 1},
+        )
+        return BedrockConverse(boto3.client("bedrock-runtime", config=config), self._settings.bedrock_model)
+
+    def _name_of(self, provider: str) -> str:
+        """The provider's own name, without making it."""
+        named = {"openai": self._settings.openai_model, "bedrock": self._settings.bedrock_model}
+        return f"{provider}:{named[provider]}" if provider in named else provider
+
+
+def _least_seconds(provider: str) -> float:
+    return _LEAST_SECONDS_IN_PROCESS if provider == "extractive" else _LEAST_SECONDS_REMOTE
