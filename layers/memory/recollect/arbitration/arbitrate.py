@@ -22,7 +22,7 @@ from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.memories.audit import Actor
 from recollect.memories.memory import Memory, MemoryStatus
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.rules.groups import Rules
 from recollect.rules.values import TOLERANCE, Place, read_options
 
@@ -142,7 +142,7 @@ class ApplyArbitration:
 
     def __call__(
         self, scope: Scope, candidate: Statement, arbitration: Arbitration, now: datetime, actor: Actor = PROJECT
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         """The memories that changed. Raises NotFound where one is not stored, Conflict where they never rest."""
         if arbitration.arbitrated is None:
             return []
@@ -161,7 +161,7 @@ class ApplyArbitration:
         arbitration: Arbitration,
         now: datetime,
         actor: Actor,
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         verdict = arbitration.verdict
         loser, winner = self._sides(scope, candidate, existing, verdict)
         if any(one.memory.status is not MemoryStatus.ACTIVE for one in (loser, winner)):
@@ -180,7 +180,7 @@ class ApplyArbitration:
 
     def _sides(
         self, scope: Scope, candidate: Statement, existing: Statement, verdict: Verdict
-    ) -> tuple[KeptMemory, KeptMemory]:
+    ) -> tuple[StoredMemory, StoredMemory]:
         """Loser and winner; what is merged is merged into the candidate."""
         loser_id = verdict.loser.id if verdict.loser is not None else existing.id
         winner_id = candidate.id if loser_id == existing.id else existing.id

@@ -28,7 +28,7 @@ from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind, pack_vector, unpack_vector
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.save import KeepMemories
 from recollect.ports import Embedder, Items, Timeline
 from recollect.retrieval.nomination import Candidate
@@ -64,7 +64,7 @@ class ProposeConflicts:
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         """The memories that changed by it: none, unless all verdicts are applied."""
         if rules.conflict.auto_apply == "off":
             return []
@@ -78,7 +78,7 @@ class ProposeConflicts:
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         candidate = statement_of(memory, vectors.get(event.id))
         near = self._near(scope, event, memory, vectors.get(event.id), rules, now)
         if not near:
@@ -163,7 +163,7 @@ def _comparable(event: Event, memory: Memory, other_event: Event, other: Memory)
     return active and not keyed and same_place and event.speaker == other_event.speaker
 
 
-Changed = Callable[[Scope, Sequence[KeptMemory], datetime], None]
+Changed = Callable[[Scope, Sequence[StoredMemory], datetime], None]
 """Lets the index, and what quotes them, follow the memories that changed."""
 
 

@@ -12,7 +12,7 @@ from recollect.core.scope import Scope
 from recollect.memories.audit_log import ListAudit
 from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
 from recollect.memories.promote import BridgeGate, FollowMemories, PromoteMemories
-from recollect.memories.reading import KeptMemory, ListMemories, MemoryHistory, ReadMemories
+from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
 from recollect.memories.save import KeepMemories
 from recollect.timeline.bus import BusOutbox
 from recollect.timeline.reproject import TellChanged
@@ -86,14 +86,14 @@ class MemoryUseCases:
         """Marks memories for projection after a person's change."""
         return TellChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
 
-    def promoted(self, scope: Scope, event: Event, now: datetime) -> KeptMemory | None:
+    def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory that a record is in, made now where there is none."""
         kept = ReadMemories(self._parts.items).kept(scope, [event.id]).get(event.id)
         if kept is None and not event.is_carrier and not event.is_private:
             kept = self.promote.promote(scope, [event], now, "cue").memories.get(event.id)
         return kept
 
-    def reproject_kept(self, scope: Scope, changed: Sequence[KeptMemory], now: datetime) -> None:
+    def reproject_kept(self, scope: Scope, changed: Sequence[StoredMemory], now: datetime) -> None:
         """The same for memories as they are read; those that were superseded are lost to summaries."""
         memories = [kept.memory for kept in changed]
         self.reproject(scope, memories, [one for one in memories if one.superseded_by is not None], now)

@@ -27,7 +27,7 @@ from recollect.domain.claims import Claim, ClaimKind, Relation, RelationKind, Sa
 from recollect.domain.key_retractions import takes_back
 from recollect.domain.recognition import claims_of, held_over, key_claim, restated, said_by
 from recollect.memories.memory import Memory, MemoryStatus, Origin
-from recollect.memories.reading import KeptMemory, ReadMemories, StandingMemories
+from recollect.memories.reading import ReadMemories, StandingMemories, StoredMemory
 from recollect.ports import Items, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import Candidate, NominationRequest
@@ -190,7 +190,7 @@ class LookedAt:
     """
 
     events: dict[str, Event]
-    memories: dict[str, KeptMemory]
+    memories: dict[str, StoredMemory]
     rules: Rules
     led: Mapping[str, Collection[str]] = field(default_factory=dict)
     said: dict[str, Said] = field(default_factory=dict)
@@ -339,7 +339,7 @@ class StandingRecord:
     """A record that counts, with its memory; where it is in another's memory, the event that carries that one."""
 
     event: Event
-    kept: KeptMemory | None
+    kept: StoredMemory | None
 
     @property
     def id(self) -> str:
@@ -378,14 +378,14 @@ class StandingRecords:
                 found[one] = record
         return found
 
-    def _events(self, scope: Scope, asked: list[str], kept: dict[str, KeptMemory]) -> dict[str, Event]:
+    def _events(self, scope: Scope, asked: list[str], kept: dict[str, StoredMemory]) -> dict[str, Event]:
         """The records that carry the memories, in one batch; one by one those that are none."""
         refs: list[EventRef] = [one.memory.ref for one in kept.values()]
         found = self._timeline.read(scope, refs) if refs else {}
         alone = [event for one in asked if one not in kept and (event := self._timeline.find(scope, one))]
         return {**found, **{event.id: event for event in alone}}
 
-    def _record(self, scope: Scope, event: Event, kept: KeptMemory | None, now: datetime) -> StandingRecord | None:
+    def _record(self, scope: Scope, event: Event, kept: StoredMemory | None, now: datetime) -> StandingRecord | None:
         if event.expired(now) or event.is_private or not scope.admits(event.persona_id, event.household_id):
             return None
         if kept is None:

@@ -45,7 +45,7 @@ from recollect.deletion.tombstones import copy_entry, origin_entry
 from recollect.memories.audit import Actor
 from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.save import KeepMemories, SavedMemory
 from recollect.memories.storage import TO_PROJECT, changed_writes
 from recollect.ports import Items, Timeline
@@ -71,7 +71,7 @@ class _Sides:
     """The record that counts, and the memory that does not."""
 
     winner: StandingRecord
-    loser: KeptMemory
+    loser: StoredMemory
 
 
 class ResolveConflict:
@@ -298,7 +298,7 @@ class _Undoing:
 
     item: Item
     decision: Decision
-    loser: KeptMemory
+    loser: StoredMemory
     event: Event
 
 

@@ -42,13 +42,13 @@ from recollect.domain.claims import Claim, RelationKind, Said
 from recollect.domain.plain_statements import may_say_otherwise
 from recollect.domain.recognition import said_by, speaks
 from recollect.memories.memory import Memory, MemoryStatus, Origin
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.ports import Items
 from recollect.rules.groups import Rules
 from recollect.timeline.failed_projections import Fault, fault_of
 from recollect.timeline.slots import bound_of
 
-Promoted = Callable[[Scope, Event, datetime], KeptMemory | None]
+Promoted = Callable[[Scope, Event, datetime], StoredMemory | None]
 """The memory of a record, made now where there is none; None where there cannot be one."""
 
 _TRIES = 8
@@ -83,7 +83,7 @@ class ApplyVerdicts:
 
     def __call__(
         self, scope: Scope, loser: Event, against: Sequence[Verdict], found: LookedAt, now: datetime
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         """The memories that changed by it: the loser's, one that holds both parts, those that are current again."""
         for _ in range(_TRIES):
             kept = self._promoted(scope, loser, now)
@@ -98,13 +98,13 @@ class ApplyVerdicts:
                 continue
         raise Conflict("a memory changes all the time")
 
-    def remembered(self, scope: Scope, event: Event, now: datetime) -> KeptMemory | None:
+    def remembered(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory that a record is in, made now where there is none; None where there cannot be one."""
         return self._promoted(scope, event, now)
 
     def bounds(
-        self, scope: Scope, event: Event, kept: KeptMemory | None, said: Said | None, now: datetime
-    ) -> KeptMemory | None:
+        self, scope: Scope, event: Event, kept: StoredMemory | None, said: Said | None, now: datetime
+    ) -> StoredMemory | None:
         """The memory with the bounds that its own words set; None where nothing changes."""
         if kept is None or said is None or kept.memory.id != event.id or kept.memory.status is not MemoryStatus.ACTIVE:
             return None
@@ -113,7 +113,7 @@ class ApplyVerdicts:
         after = bounded(kept.memory, said.claims)
         return None if after == kept.memory else self._decided.bounded(scope, kept, after, now)
 
-    def mend(self, scope: Scope, kept: KeptMemory | None, now: datetime) -> Iterator[KeptMemory]:
+    def mend(self, scope: Scope, kept: StoredMemory | None, now: datetime) -> Iterator[StoredMemory]:
         """What was cut short: what a retracted memory ended is current again, and it itself where its winner was."""
         if kept is None:
             return
@@ -153,7 +153,9 @@ class ApplyVerdicts:
                 decisions.append(_decision(memory, verdict, now))
         return _Made(after, tuple(decisions), tuple(counted)) if decisions else None
 
-    def _written(self, scope: Scope, kept: KeptMemory, made: _Made, found: LookedAt, now: datetime) -> list[KeptMemory]:
+    def _written(
+        self, scope: Scope, kept: StoredMemory, made: _Made, found: LookedAt, now: datetime
+    ) -> list[StoredMemory]:
         parts = [one for one in made.verdicts if one.relation.kind is RelationKind.CHANGES_PART]
         if parts and made.after.status is MemoryStatus.MERGED:
             (part,) = [one for one in parts if one.by == made.after.superseded_by]
@@ -199,10 +201,10 @@ Verdicts = dict[str, list[Verdict]]
 class Settled:
     """The memories that changed, by id, and the records that they are of: those are to be shown anew."""
 
-    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    memories: dict[str, StoredMemory] = field(default_factory=dict)
     refs: dict[str, EventRef] = field(default_factory=dict)
 
-    def note(self, changed: KeptMemory | None) -> None:
+    def note(self, changed: StoredMemory | None) -> None:
         """One more that changed, or the same again."""
         if changed is not None:
             self.memories[changed.memory.id] = changed
@@ -226,7 +228,7 @@ class SettleContradictions:
         self,
         scope: Scope,
         events: Sequence[Event],
-        memories: Mapping[str, KeptMemory],
+        memories: Mapping[str, StoredMemory],
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
@@ -247,7 +249,7 @@ class SettleContradictions:
         self,
         scope: Scope,
         events: Sequence[Event],
-        memories: Mapping[str, KeptMemory],
+        memories: Mapping[str, StoredMemory],
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
@@ -303,7 +305,7 @@ class SettleContradictions:
                     never_so.add(older_id)
 
 
-def _claims(event: Event, memories: Mapping[str, KeptMemory], rules: Rules) -> tuple[Claim, ...]:
+def _claims(event: Event, memories: Mapping[str, StoredMemory], rules: Rules) -> tuple[Claim, ...]:
     kept = memories.get(event.id)
     return claims_entered(event, kept.memory if kept is not None and kept.memory.id == event.id else None, rules)
 
@@ -315,7 +317,7 @@ def _plain(events: Iterable[Event], claims: Mapping[str, tuple[Claim, ...]], rul
     return frozenset(one.id for one in said if may_say_otherwise(one, rules.conflict.cue_rules))
 
 
-def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, KeptMemory]:
+def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, StoredMemory]:
     return {event.id: settled.memories[event.id] for event in events if event.id in settled.memories}
 
 
@@ -373,7 +375,7 @@ Sparing = Callable[[Scope], Steps | None]
 class Contradicted:
     """The memories of the projected events as they are then, and the events that hold no longer as they were said."""
 
-    memories: dict[str, KeptMemory]
+    memories: dict[str, StoredMemory]
     ended: list[EventRef] = field(default_factory=list)
 
 
@@ -393,7 +395,7 @@ class FollowContradictions:
         self,
         scope: Scope,
         events: Sequence[Event],
-        memories: Mapping[str, KeptMemory],
+        memories: Mapping[str, StoredMemory],
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
@@ -417,11 +419,11 @@ def _changed(
     steps: Steps,
     scope: Scope,
     events: Sequence[Event],
-    memories: Mapping[str, KeptMemory],
+    memories: Mapping[str, StoredMemory],
     vectors: Mapping[str, FloatArray],
     rules: Rules,
     now: datetime,
-) -> dict[str, KeptMemory]:
+) -> dict[str, StoredMemory]:
     """The memories that changed, by id."""
     settled = steps.settle(scope, events, memories, vectors, rules, now)
     made = _made_now(events, memories, settled.memories)
@@ -430,7 +432,7 @@ def _changed(
 
 
 def _made_now(
-    events: Sequence[Event], memories: Mapping[str, KeptMemory], settled: Mapping[str, KeptMemory]
+    events: Sequence[Event], memories: Mapping[str, StoredMemory], settled: Mapping[str, StoredMemory]
 ) -> list[tuple[Event, Memory]]:
     """Memories in their first version that no cue rule had anything to do with."""
     found = [(event, memories[event.id].memory) for event in events if event.id in memories]
@@ -441,7 +443,7 @@ def _made_now(
     ]
 
 
-def _ended(changed: Iterable[KeptMemory]) -> list[EventRef]:
+def _ended(changed: Iterable[StoredMemory]) -> list[EventRef]:
     """The events of memories that ended, whole or in part: what quotes them loses them."""
     over = [kept.memory for kept in changed if kept.memory.status is not MemoryStatus.ACTIVE or kept.memory.lapses]
     return [EventRef(source, memory.timestamp) for memory in over for source in memory.source_event_ids]

@@ -32,7 +32,7 @@ from recollect.memories.promotion import (
     state_document,
     state_in,
 )
-from recollect.memories.reading import KeptMemory
+from recollect.memories.reading import StoredMemory
 from recollect.ports import Items, Publisher, Timeline
 from recollect.timeline.bus import BusEvent, BusOutbox, OutboxRun, episodic_warning, outbox_write, semantic_saved
 
@@ -47,7 +47,7 @@ class Promoted(Protocol):
     """What a promotion tells: the memory that each event is in now, by the event's id."""
 
     @property
-    def memories(self) -> Mapping[str, KeptMemory]: ...
+    def memories(self) -> Mapping[str, StoredMemory]: ...
 
 
 class Promote(Protocol):

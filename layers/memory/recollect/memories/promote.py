@@ -46,7 +46,7 @@ from recollect.memories.promotion import (
     state_document,
     state_in,
 )
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.representation import as_it_stands
 from recollect.memories.storage import (
     SAME_AS,
@@ -66,7 +66,7 @@ PROJECT = Actor(ActorKind.JOB, "project")
 BRIDGE = "bridge"
 _TRIES = 8
 _SURELY_FITS = 16 * 1024
-NOTHING_READ: Mapping[str, KeptMemory | None] = MappingProxyType({})
+NOTHING_READ: Mapping[str, StoredMemory | None] = MappingProxyType({})
 
 
 class EventRouting(Protocol):
@@ -88,7 +88,7 @@ class Gate(Protocol):
 class PromotionReport:
     """The memories of the events by the events' ids, those made now among them by their own."""
 
-    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    memories: dict[str, StoredMemory] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
 
 
@@ -108,7 +108,7 @@ class PromoteMemories:
         events: Sequence[Event],
         rules: Rules,
         now: datetime,
-        read: Mapping[str, KeptMemory | None] = NOTHING_READ,
+        read: Mapping[str, StoredMemory | None] = NOTHING_READ,
     ) -> PromotionReport:
         """Makes what is missing, and writes on each memory what became of its key.
 
@@ -136,7 +136,7 @@ class PromoteMemories:
 
     def _promoted(
         self, scope: Scope, event: Event, now: datetime, via: str, report: PromotionReport
-    ) -> dict[str, KeptMemory]:
+    ) -> dict[str, StoredMemory]:
         for _ in range(_TRIES):
             try:
                 made = self._try(scope, event, now, via)
@@ -149,20 +149,20 @@ class PromoteMemories:
             return {event.id: made}
         raise Conflict("a memory's content changes all the time")
 
-    def _try(self, scope: Scope, event: Event, now: datetime, via: str) -> KeptMemory:
+    def _try(self, scope: Scope, event: Event, now: datetime, via: str) -> StoredMemory:
         key = content_key(content_identity(_owner(scope, event), event.key, event.content))
         record = self._items.get(scope.user, [key]).get(key)
         same = self._same(scope, event, record, now)
         return self._joined(scope, event, same, now, via) if same else self._made(scope, event, record, now, via)
 
-    def _same(self, scope: Scope, event: Event, record: Item | None, now: datetime) -> KeptMemory | None:
+    def _same(self, scope: Scope, event: Event, record: Item | None, now: datetime) -> StoredMemory | None:
         """The active memory without a key that says the same, if its own event is another one (A-21)."""
         if record is None or event.key is not None or record.value["id"] == event.id:
             return None
         kept = self._read.kept(scope, [str(record.value["id"])]).get(str(record.value["id"]))
         return kept if kept is not None and _may_join(event, kept.memory, now) else None
 
-    def _made(self, scope: Scope, event: Event, record: Item | None, now: datetime, via: str) -> KeptMemory:
+    def _made(self, scope: Scope, event: Event, record: Item | None, now: datetime, via: str) -> StoredMemory:
         memory = _by_key(self._promoted_form(event, now), event)
         key = content_key(content_identity(_owner(scope, event), event.key, event.content))
         writes = [
@@ -176,7 +176,7 @@ class PromoteMemories:
     def _promoted_form(self, event: Event, now: datetime) -> Memory:
         return replace(promoted(event, (), now), embedding_id=embedding_id(self._generation, event.id))
 
-    def _joined(self, scope: Scope, event: Event, same: KeptMemory, now: datetime, via: str) -> KeptMemory:
+    def _joined(self, scope: Scope, event: Event, same: StoredMemory, now: datetime, via: str) -> StoredMemory:
         before = same.memory
         sources = tuple(dict.fromkeys([*before.source_event_ids, event.id]))
         after = replace(before, source_event_ids=sources, version=before.version + 1)
@@ -195,7 +195,7 @@ class PromoteMemories:
                 continue
             report.memories[event.id] = self._superseded(scope, event, kept, now)
 
-    def _superseded(self, scope: Scope, event: Event, kept: KeptMemory, now: datetime) -> KeptMemory:
+    def _superseded(self, scope: Scope, event: Event, kept: StoredMemory, now: datetime) -> StoredMemory:
         for _ in range(_TRIES):
             after = _by_key(kept.memory, event)
             if after == kept.memory:
@@ -246,11 +246,11 @@ class PromoteMemories:
         )
 
 
-def _kept(memory: Memory, written: Sequence[Item | None]) -> KeptMemory:
+def _kept(memory: Memory, written: Sequence[Item | None]) -> StoredMemory:
     item = written[0]
     if item is None:
         raise Conflict("a memory was not written")
-    return KeptMemory(memory, item)
+    return StoredMemory(memory, item)
 
 
 def _owner(scope: Scope, event: Event) -> Scope:
@@ -409,21 +409,21 @@ class FollowMemories:
         events: Sequence[Event],
         rules: Rules,
         now: datetime,
-        read: Mapping[str, KeptMemory | None] = NOTHING_READ,
-    ) -> dict[str, KeptMemory]:
+        read: Mapping[str, StoredMemory | None] = NOTHING_READ,
+    ) -> dict[str, StoredMemory]:
         """Promotes; the memories of these events as they are then, those of `read` as they were read or written."""
         return self._promote(scope, events, rules, now, read).memories
 
-    def read(self, scope: Scope, events: Sequence[Event]) -> dict[str, KeptMemory]:
+    def read(self, scope: Scope, events: Sequence[Event]) -> dict[str, StoredMemory]:
         """The memories that there are."""
         return self._read.kept(scope, [event.id for event in events])
 
-    def changed(self, scope: Scope, known: Mapping[str, KeptMemory | None]) -> set[str]:
+    def changed(self, scope: Scope, known: Mapping[str, StoredMemory | None]) -> set[str]:
         """Those whose memory is another version now than the one that the index was told of."""
         now_kept = self._read.kept(scope, known)
         return {i for i, kept in known.items() if _version(now_kept.get(i)) != _version(kept)}
 
-    def shown(self, scope: Scope, kept: Sequence[KeptMemory], now: datetime) -> None:
+    def shown(self, scope: Scope, kept: Sequence[StoredMemory], now: datetime) -> None:
         """The index shows these: they are no longer due, unless they were changed since."""
         for one in kept:
             if one.item.due is not None:
@@ -449,5 +449,5 @@ class FollowMemories:
         raise Conflict("a memory changes all the time")
 
 
-def _version(kept: KeptMemory | None) -> int:
+def _version(kept: StoredMemory | None) -> int:
     return kept.item.version if kept else 0

@@ -30,7 +30,7 @@ _MOST_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class KeptMemory:
+class StoredMemory:
     """A memory with the version of its item, which a conditional write names."""
 
     memory: Memory
@@ -79,7 +79,7 @@ class ReadMemories:
 
     def kept(
         self, scope: Scope, record_ids: Iterable[str], newest: NewestMemories | None = None
-    ) -> dict[str, KeptMemory]:
+    ) -> dict[str, StoredMemory]:
         """The same, with what a conditional write needs; several records may lead to one memory."""
         told = newest or NewestMemories()
         asked = self._items_of(scope, record_ids, told)
@@ -94,7 +94,7 @@ class ReadMemories:
                 i: known[end] for i, end in ends.items() if end in known
             }
         whole = {i: item for i, item in leads.items() if SAME_AS not in item.value}
-        return {i: KeptMemory(memory_in(item.value), item) for i, item in whole.items()}
+        return {i: StoredMemory(memory_in(item.value), item) for i, item in whole.items()}
 
     def items(self, scope: Scope, record_ids: Iterable[str]) -> dict[str, Item]:
         """What is kept under these ids: memories, and what leads to them."""

@@ -21,7 +21,7 @@ from recollect.memories.memory import (
     content_identity,
     memory_of,
 )
-from recollect.memories.reading import KeptMemory, ReadMemories, StandingMemories
+from recollect.memories.reading import ReadMemories, StandingMemories, StoredMemory
 from recollect.memories.representation import in_words_of
 from recollect.memories.storage import (
     TO_PROJECT,
@@ -141,7 +141,7 @@ class KeepMemories:
             return _shown(rejections, in_words_of(after, now))
         raise VersionMismatch("the memory changes all the time")
 
-    def _change(self, scope: Scope, kept: KeptMemory, after: Memory, actor: Actor, now: datetime) -> None:
+    def _change(self, scope: Scope, kept: StoredMemory, after: Memory, actor: Actor, now: datetime) -> None:
         before = kept.memory
         check_values(after.content, after.importance)
         check_size(after)
@@ -212,7 +212,7 @@ class KeepMemories:
         entry = replace(self._entry(scope, Action.REFUSE, None, memory, actor, now), reason=reason)
         self._items.write(scope.user, [audit_write(entry)], now)
 
-    def _one(self, scope: Scope, memory_id: str, now: datetime) -> KeptMemory:
+    def _one(self, scope: Scope, memory_id: str, now: datetime) -> StoredMemory:
         kept = self._read.kept(scope, [memory_id]).get(memory_id)
         if kept is None or not scope.admits(kept.memory.persona_id, kept.memory.household_id):
             raise NotFound("no such memory")
@@ -220,7 +220,7 @@ class KeepMemories:
         if event is None or event.expired(now) or kept.memory.expired(now):
             raise NotFound("no such memory")
         (memory,) = self._standing(scope, [kept.memory], {event.id: event})
-        return KeptMemory(memory, kept.item)
+        return StoredMemory(memory, kept.item)
 
     def _moved(self, scope: Scope, before: Memory, after: Memory, now: datetime) -> list[ItemWrite]:
         """The record of the content follows an edit; one that names another active memory stays with that one."""

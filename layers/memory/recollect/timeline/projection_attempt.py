@@ -15,7 +15,7 @@ from typing import TypeAlias
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind
-from recollect.memories.reading import KeptMemory
+from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import indexed
 from recollect.ports import Embedder, IndexFailure, Projections, Publisher, SearchIndex, Timeline
 from recollect.retrieval.unprojected import given_vectors
@@ -68,7 +68,7 @@ class _Batch:
     vectors: dict[str, FloatArray] = field(default_factory=dict)
     unsaved: list[EventRef] = field(default_factory=list)
     reindexed: dict[str, Event] = field(default_factory=dict)
-    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    memories: dict[str, StoredMemory] = field(default_factory=dict)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
 
     def told(self, event: Event) -> Event:

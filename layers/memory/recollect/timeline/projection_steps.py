@@ -12,7 +12,7 @@ from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Origin
 from recollect.memories.promote import FollowMemories
-from recollect.memories.reading import KeptMemory
+from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import represented
 from recollect.rules.groups import Rules
 from recollect.timeline.bus import SegmentPlace
@@ -34,9 +34,9 @@ class ProjectedBatch:
     events: Sequence[Event] = ()
     changed: Sequence[Event] = ()
     gone: Sequence[EventRef] = ()
-    read: Mapping[str, KeptMemory | None] = field(default_factory=dict)
+    read: Mapping[str, StoredMemory | None] = field(default_factory=dict)
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
-    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    memories: dict[str, StoredMemory] = field(default_factory=dict)
     ended: list[EventRef] = field(default_factory=list)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
 
@@ -127,14 +127,14 @@ class ProjectionSteps:
         self.outbox(scope, now)
 
 
-def _replaced(events: Sequence[Event], memories: Mapping[str, KeptMemory]) -> list[EventRef]:
+def _replaced(events: Sequence[Event], memories: Mapping[str, StoredMemory]) -> list[EventRef]:
     """Events whose words a person replaced just now: what quotes them loses them, where the patch ended before that."""
     found = (memories[event.id] for event in events if event.id in memories and memories[event.id].edits(event))
     changed = [one.memory for one in found if one.item.due is not None and one.memory.origin is not Origin.MERGED]
     return [EventRef(source, memory.timestamp) for memory in changed for source in memory.source_event_ids]
 
 
-def _represented(event: Event, memories: Mapping[str, KeptMemory]) -> Event:
+def _represented(event: Event, memories: Mapping[str, StoredMemory]) -> Event:
     """As readers see it: a memory may expire before its event."""
     kept = memories.get(event.id)
     return represented(event, kept.memory if kept is not None and kept.memory.id == event.id else None)
