@@ -29,7 +29,7 @@ from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind, pack_vector, unpack_vector
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
 from recollect.memories.reading import ReadMemories, StoredMemory
-from recollect.memories.save import KeepMemories
+from recollect.memories.save import SaveMemories
 from recollect.ports import Embedder, Items, Timeline
 from recollect.retrieval.nomination import Candidate
 from recollect.rules.groups import Rules
@@ -177,7 +177,7 @@ class ApplyGiven:
         self,
         timeline: Timeline,
         read: ReadMemories,
-        keep: KeepMemories,
+        keep: SaveMemories,
         find: FindContradicting,
         apply: ApplyArbitration,
         changed: Changed,

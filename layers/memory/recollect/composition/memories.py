@@ -13,7 +13,7 @@ from recollect.memories.audit_log import ListAudit
 from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
 from recollect.memories.promote import BridgeGate, FollowMemories, PromoteMemories
 from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
-from recollect.memories.save import KeepMemories
+from recollect.memories.save import SaveMemories
 from recollect.timeline.bus import BusOutbox
 from recollect.timeline.reproject import TellChanged
 
@@ -31,11 +31,11 @@ class MemoryUseCases:
         self._outbox = outbox
 
     @cached_property
-    def keep(self) -> KeepMemories:
+    def keep(self) -> SaveMemories:
         """`/v1/memories` and its neighbours."""
         parts, deployment = self._parts, self._deployment
         listeners = (deployment.announce, self._summaries.redact_at_once)
-        return KeepMemories(
+        return SaveMemories(
             parts.timeline, parts.projections, parts.items, deployment.ids, *listeners, deployment.generation
         )
 

@@ -46,7 +46,7 @@ from recollect.memories.audit import Actor
 from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
-from recollect.memories.save import KeepMemories, SavedMemory
+from recollect.memories.save import SavedMemory, SaveMemories
 from recollect.memories.storage import TO_PROJECT, changed_writes
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
@@ -204,7 +204,7 @@ class BringBackValue:
     """`rules` are those of a tenant."""
 
     def __init__(
-        self, timeline: Timeline, items: Items, memories: KeepMemories, ids: IdSource, rules: Callable[[str], Rules]
+        self, timeline: Timeline, items: Items, memories: SaveMemories, ids: IdSource, rules: Callable[[str], Rules]
     ) -> None:
         self._timeline = timeline
         self._items = items

@@ -57,7 +57,7 @@ class MemoryChange:
     accepts: Callable[[int], bool]
 
 
-class KeepMemories:
+class SaveMemories:
     """Each change is one step with its audit entry; the index follows by a marker, as with events.
 
     `announce` tells who projects; `corrected` is told of the events whose words a person replaced; `generation` is that
