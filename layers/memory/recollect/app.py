@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from recollect.jobs.run import Jobs, RunJobs
     from recollect.knowledge.use_cases import KeepKnowledge
     from recollect.ports import Pending
-    from recollect.rules.use_cases import KeepRules
+    from recollect.rules.use_cases import TenantRuleStore
     from recollect.search_index.health import CheckReadiness
     from recollect.settings import Settings
     from recollect.timeline.bus import BusOutbox
@@ -68,11 +68,11 @@ class App:
         return self.deployment.listeners
 
     @cached_property
-    def rules(self) -> KeepRules:
+    def rules(self) -> TenantRuleStore:
         """`GET|PUT /v1/rules`."""
-        from recollect.rules.use_cases import KeepRules
+        from recollect.rules.use_cases import TenantRuleStore
 
-        return KeepRules(self.parts.items, self.deployment.rules)
+        return TenantRuleStore(self.parts.items, self.deployment.rules)
 
     @cached_property
     def outbox(self) -> BusOutbox:

@@ -10,7 +10,7 @@ from recollect.composition.deployment import Deployment
 from recollect.composition.memories import MemoryUseCases
 from recollect.contradictions.candidates import FindContradicting
 from recollect.memories.reading import ReadMemories
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 
 
@@ -20,7 +20,7 @@ class ArbitrationUseCases:
     def __init__(
         self,
         deployment: Deployment,
-        rules: KeepRules,
+        rules: TenantRuleStore,
         memories: MemoryUseCases,
         contradictions: ContradictionUseCases,
         outbox: BusOutbox,

@@ -10,7 +10,7 @@ from recollect.composition.deployment import Deployment
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.timeline import TimelineUseCases
 from recollect.deletion.suppression import ErasedBefore
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 
 
@@ -20,7 +20,7 @@ class ArchiveUseCases:
     def __init__(
         self,
         deployment: Deployment,
-        rules: KeepRules,
+        rules: TenantRuleStore,
         timeline: TimelineUseCases,
         segments: SegmentUseCases,
         deletion: DeletionUseCases,

@@ -12,14 +12,18 @@ from recollect.contradictions.resolve import BringBackValue, ResolveConflict, Re
 from recollect.contradictions.settle import ApplyVerdicts, SettleContradictions
 from recollect.memories.audit_log import NoteRefusedWrite
 from recollect.memories.reading import ReadMemories
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 
 
 class ContradictionUseCases:
     """`app.contradictions`."""
 
     def __init__(
-        self, deployment: Deployment, rules: KeepRules, search_index: SearchIndexUseCases, memories: MemoryUseCases
+        self,
+        deployment: Deployment,
+        rules: TenantRuleStore,
+        search_index: SearchIndexUseCases,
+        memories: MemoryUseCases,
     ) -> None:
         self._deployment = deployment
         self._parts = deployment.parts

@@ -18,7 +18,7 @@ from recollect.composition.timeline import TimelineUseCases
 from recollect.contradictions.settle import FollowContradictions, Steps
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 from recollect.timeline.project import ProjectEvents
 from recollect.timeline.projection_steps import ProjectionSteps
@@ -33,7 +33,7 @@ class ProjectionUseCases:
     def __init__(
         self,
         deployment: Deployment,
-        rules: KeepRules,
+        rules: TenantRuleStore,
         timeline: TimelineUseCases,
         summaries: SummaryUseCases,
         search_index: SearchIndexUseCases,

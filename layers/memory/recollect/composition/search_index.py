@@ -8,7 +8,7 @@ from recollect.composition.timeline import TimelineUseCases
 from recollect.core.errors import NotReady
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.search_index.generations import IndexInUse, IndexStates
 from recollect.search_index.health import CheckIndex, WatchIndex
 from recollect.search_index.rebuild import IndexSnapshots
@@ -20,7 +20,7 @@ POINTER_SECONDS = 10.0
 class SearchIndexUseCases:
     """`app.search_index`."""
 
-    def __init__(self, deployment: Deployment, rules: KeepRules, timeline: TimelineUseCases) -> None:
+    def __init__(self, deployment: Deployment, rules: TenantRuleStore, timeline: TimelineUseCases) -> None:
         self._deployment = deployment
         self._parts = deployment.parts
         self._rules = rules

@@ -9,7 +9,7 @@ from recollect.composition.deployment import Deployment
 from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.summaries.keep_goals import KeepGoals
 from recollect.summaries.reading import ReadSummaries, RedactSummaries
 from recollect.summaries.run import KeepSummariesUp, NoteMessages, RunSummaries, SummarizeJob
@@ -19,7 +19,7 @@ from recollect.summaries.summarize import Summarize
 class SummaryUseCases:
     """`app.summaries`."""
 
-    def __init__(self, deployment: Deployment, rules: KeepRules) -> None:
+    def __init__(self, deployment: Deployment, rules: TenantRuleStore) -> None:
         self._deployment = deployment
         self._parts = deployment.parts
         self._rules = rules

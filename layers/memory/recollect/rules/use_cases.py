@@ -55,7 +55,7 @@ class TenantRules:
     updated_at: datetime | None = None
 
 
-class KeepRules:
+class TenantRuleStore:
     """Reads and replaces tenants' own rules."""
 
     def __init__(self, items: Items, deployment: Rules) -> None:
