@@ -15,7 +15,7 @@ from recollect.memories.promote import BridgeGate, FollowMemories, PromoteMemori
 from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
 from recollect.memories.save import SaveMemories
 from recollect.timeline.bus import BusOutbox
-from recollect.timeline.reproject import TellChanged
+from recollect.timeline.reproject import ReprojectChanged
 
 
 class MemoryUseCases:
@@ -82,9 +82,9 @@ class MemoryUseCases:
         return SignalBridge(self._parts.items, self._outbox)
 
     @cached_property
-    def reproject(self) -> TellChanged:
+    def reproject(self) -> ReprojectChanged:
         """Marks memories for projection after a person's change."""
-        return TellChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
+        return ReprojectChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
 
     def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory that a record is in, made now where there is none."""

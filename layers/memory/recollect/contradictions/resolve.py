@@ -50,7 +50,7 @@ from recollect.memories.save import SavedMemory, SaveMemories
 from recollect.memories.storage import TO_PROJECT, changed_writes
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
-from recollect.timeline.reproject import TellChanged
+from recollect.timeline.reproject import ReprojectChanged
 from recollect.timeline.slots import slot_of
 
 RULE = "resolved"
@@ -78,7 +78,7 @@ class ResolveConflict:
     """Loser, conflict, decision and audit are one step, on condition that neither memory changed meanwhile."""
 
     def __init__(
-        self, items: Items, standing: StandingRecords, promoted: Promoted, decided: Decided, tell: TellChanged
+        self, items: Items, standing: StandingRecords, promoted: Promoted, decided: Decided, tell: ReprojectChanged
     ) -> None:
         self._items = items
         self._standing = standing
@@ -312,7 +312,7 @@ class RevertDecision:
         decided: Decided,
         part: PartMemories,
         bring_back: BringBackValue,
-        tell: TellChanged,
+        tell: ReprojectChanged,
         refused: NoteRefusedWrite,
     ) -> None:
         self._timeline = timeline

@@ -66,7 +66,7 @@ def _whose(due: DueItem) -> tuple[str, str]:
     return due.owner.tenant, due.owner.user_id
 
 
-class TellChanged:
+class ReprojectChanged:
     """Where it is cut short, the next reconciliation finds the memories by their marker.
 
     `announce` tells who projects; `corrected` is told of events whose words no longer count.
