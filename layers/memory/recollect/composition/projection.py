@@ -24,7 +24,7 @@ from recollect.timeline.project import ProjectEvents
 from recollect.timeline.projection_steps import ProjectionSteps
 from recollect.timeline.quarantine import FailedEvents
 from recollect.timeline.reconcile import Reconcile, ReconcileJob, RetryFailed
-from recollect.timeline.reproject import MarkChanged
+from recollect.timeline.reproject import MarkStaleMemories
 
 
 class ProjectionUseCases:
@@ -113,8 +113,8 @@ class ProjectionUseCases:
         return ReconcileJob(self._parts.projections, self.project, self.retry_failed, bridge, self._mark_changed)
 
     @property
-    def _mark_changed(self) -> MarkChanged:
-        return MarkChanged(self._parts.items, self._parts.projections, self.failed_events)
+    def _mark_changed(self) -> MarkStaleMemories:
+        return MarkStaleMemories(self._parts.items, self._parts.projections, self.failed_events)
 
     def _steps_sparing_failed(self, scope: Scope) -> Steps | None:
         failed = self.failed_events.of_user(scope)

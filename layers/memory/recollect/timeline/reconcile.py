@@ -20,7 +20,7 @@ from recollect.ports import Projections
 from recollect.timeline.project import ProjectEvents, ProjectionReport
 from recollect.timeline.projection_attempt import raised_at
 from recollect.timeline.quarantine import FailedEvents, Noted, Standing
-from recollect.timeline.reproject import MarkChanged
+from recollect.timeline.reproject import MarkStaleMemories
 from recollect.timeline.timeline import PendingEvent
 
 MOST_AT_ONCE = 100
@@ -171,7 +171,7 @@ class ReconcileJob:
         project: ProjectEvents,
         retry: RetryFailed,
         bridge: ReconcileBridge,
-        mark: MarkChanged,
+        mark: MarkStaleMemories,
     ) -> None:
         self._projections = projections
         self._project = project

@@ -23,7 +23,7 @@ _MOST_PAGES = 1_000
 _LOG = logging.getLogger(__name__)
 
 
-class MarkChanged:
+class MarkStaleMemories:
     """The first step of a reconciliation, which then projects what is marked.
 
     What is noted as failed is left out: it is tried again when its time has come.
