@@ -95,7 +95,7 @@ REJECTED = "rejected"
 DELETED = "deleted"
 
 
-class NoteRefusals:
+class AuditRefusals:
     """One entry for each reason and actor of a request; with the same seed again none more."""
 
     def __init__(self, items: Items) -> None:

@@ -18,7 +18,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import ValueGate, ValueMarks
-from recollect.memories.audit_log import NoteRefusals
+from recollect.memories.audit_log import AuditRefusals
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.record import EventDraft, draft_event, event_identity
@@ -76,7 +76,7 @@ class IngestEvents:
     def __init__(self, timeline: Timeline, items: Items, announce: Callable[[Scope, Sequence[EventRef]], None]) -> None:
         self._timeline = timeline
         self._gate = ValueGate(items)
-        self._note_refusals = NoteRefusals(items)
+        self._note_refusals = AuditRefusals(items)
         self._announce = announce
 
     def __call__(
