@@ -10,7 +10,7 @@ from recollect.contradictions.ledger import Decided, ListConflicts, ListDecision
 from recollect.contradictions.merged import MergeParts, PartMemories
 from recollect.contradictions.resolve import BringBackValue, ResolveConflict, RevertDecision
 from recollect.contradictions.settle import ApplyVerdicts, SettleContradictions
-from recollect.memories.audit_log import NoteRefusedWrite
+from recollect.memories.audit_log import AuditRefusedWrite
 from recollect.memories.reading import ReadMemories
 from recollect.rules.use_cases import TenantRuleStore
 
@@ -83,7 +83,7 @@ class ContradictionUseCases:
         """`POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert`."""
         timeline, items, ids = self._parts.timeline, self._parts.items, self._deployment.ids
         bring_back = BringBackValue(timeline, items, self._memories.keep, ids, self._rules.resolved)
-        part, refused = PartMemories(timeline, items), NoteRefusedWrite(items, ids)
+        part, refused = PartMemories(timeline, items), AuditRefusedWrite(items, ids)
         return RevertDecision(timeline, items, self.ledger, part, bring_back, self._memories.reproject, refused)
 
     @cached_property

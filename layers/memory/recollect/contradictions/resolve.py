@@ -43,7 +43,7 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import ValueGate
 from recollect.deletion.tombstones import copy_entry, origin_entry
 from recollect.memories.audit import Actor
-from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
+from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.save import SavedMemory, SaveMemories
@@ -313,7 +313,7 @@ class RevertDecision:
         part: PartMemories,
         bring_back: BringBackValue,
         tell: ReprojectChanged,
-        refused: NoteRefusedWrite,
+        refused: AuditRefusedWrite,
     ) -> None:
         self._timeline = timeline
         self._items = items

@@ -150,7 +150,7 @@ class RefusedWrite:
     reason: str = REJECTED
 
 
-class NoteRefusedWrite:
+class AuditRefusedWrite:
     """One entry for each refusal: who asks again is refused, and noted, again."""
 
     def __init__(self, items: Items, ids: IdSource) -> None:
