@@ -11,7 +11,7 @@ from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.memories.audit_log import ListAudit
 from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
-from recollect.memories.promote import BridgeGate, FollowMemories, PromoteMemories
+from recollect.memories.promote import BridgeGate, MemoryStep, PromoteMemories
 from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
 from recollect.memories.save import SaveMemories
 from recollect.timeline.bus import BusOutbox
@@ -61,9 +61,9 @@ class MemoryUseCases:
         return PromoteMemories(items, BridgeGate(items, ids), ids, self._deployment.generation)
 
     @cached_property
-    def follow(self) -> FollowMemories:
+    def follow(self) -> MemoryStep:
         """The projection step of memories."""
-        return FollowMemories(self._parts.items, self.promote, self._deletion.forget_memories)
+        return MemoryStep(self._parts.items, self.promote, self._deletion.forget_memories)
 
     @cached_property
     def promote_deferred(self) -> PromoteDeferred:

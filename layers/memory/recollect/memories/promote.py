@@ -394,7 +394,7 @@ def _recognised(events: Sequence[Event], rules: Rules) -> set[str]:
 _PAGE = 25
 
 
-class FollowMemories:
+class MemoryStep:
     """The part of `project` that memories need."""
 
     def __init__(self, items: Items, promote: PromoteMemories, forget: ForgetMemories) -> None:

@@ -11,7 +11,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Origin
-from recollect.memories.promote import FollowMemories
+from recollect.memories.promote import MemoryStep
 from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import represented
 from recollect.rules.groups import Rules
@@ -49,7 +49,7 @@ class ProjectionSteps:
     """What `project` runs for the other subjects. Each step is idempotent, and may run late and beside itself."""
 
     rules: Callable[[str], Rules]
-    memories: FollowMemories
+    memories: MemoryStep
     contradictions: FollowContradictions
     segments: AssignSegments
     users: KnownUsers
