@@ -1,16 +1,8 @@
-"""How dates are said in many languages, as data: what today, last week and a month are called.
+"""Dates in texts: those that a query names (R-19), hints of when something was said, and the form shown (K-54 to K-58).
 
-`date_words.json` is made of dateparser's tables (`make docs`), without words that are something else in another
-language at least as often. Here stand forms that those tables lack: other cases of the noun, and shorter ones. English
-relative phrases are read by `date_phrases` itself, since they take numbers.
-
-Dates named in a query, as ranges of time (R-19): relative phrases and written dates, in many languages.
-
-Days, months and years that a question names, as hints of when something was said: "in May 2023", "2022年5月20日".
-
-A hint only lifts what fits it. Filters over named dates are intent mode's (`date_phrases`).
-
-How long ago, and on which day, as a person would say it (K-54 to K-58).
+`date_words.json` has the words of many languages, made of dateparser's tables (`make docs`) without words that have
+another meaning in another language at least as often. `_BESIDES` adds forms that the tables lack: other cases of a
+noun, and shorter ones. English relative phrases have a pattern of their own, since they take numbers.
 """
 
 import json
@@ -55,13 +47,12 @@ def _relative() -> Iterator[tuple[str, str]]:
 
 
 RELATIVE_PHRASES: Mapping[str, str] = MappingProxyType(dict(_relative()))
-"""Phrases as `phrases.fold` leaves them, each with the English one that means the same."""
+"""Folded phrases (`phrases.fold`), each with the English one of the same meaning."""
 
 MONTHS: Mapping[str, int] = MappingProxyType(
     {name: number for number, names in enumerate(_KEPT["months"], start=1) for name in names}
 )
-"""Names of months as `phrases.fold` leaves them, and which of the twelve they are."""
-
+"""Folded names of months, each with its number, 1 to 12."""
 
 _SPACE = r"\s{1,8}"
 _RELATIVE = re.compile(
@@ -70,7 +61,7 @@ _RELATIVE = re.compile(
     r"(?!\w)",
     re.IGNORECASE,
 )
-# Which word is a month the table says: it would be long as an expression. Vowel signs are no `\w`.
+# `MONTHS` decides which word is a month: an expression of all of them would be long. Vowel signs are no `\w`.
 _MONTH = r"(?P<month>[^\s\d.,;:!?()/_-]{2,20})\.?"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|º|er)?"
 _YEAR = r"(?P<year>[0-9]{4})"
@@ -94,13 +85,13 @@ class TimeRange:
     end: datetime
 
     def __str__(self) -> str:
-        """`from/to` in ISO 8601, such as 2023-05-07T00:00:00.000000Z/2023-05-07T23:59:59.999999Z."""
+        """`from/to` in ISO 8601: 2023-05-07T00:00:00.000000Z/2023-05-07T23:59:59.999999Z."""
         return f"{iso(self.start)}/{iso(self.end)}"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedDate:
-    """A date as the text names it, and the time that it means."""
+    """A date as the text names it, and the range of time that it means."""
 
     text: str
     range: TimeRange
@@ -108,8 +99,6 @@ class NamedDate:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A date and where the text names it, from and to."""
-
     start: int
     end: int
     range: TimeRange
@@ -119,9 +108,9 @@ def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
     """The dates that the text names, in its order. `now` carries a zone; days are UTC days.
 
     "last week" is the last 7 days to the instant (R-84), "last month" likewise 30 and "last year" 365; "this week" runs
-    from Monday to Sunday, "this month" and "this year" as in the calendar. A date that does not exist is none, and what
-    stands inside of a longer one is not named by itself. A month of a year is no date here: what happened in May is
-    told in June, and a window of the month would hide it.
+    from Monday to Sunday, "this month" and "this year" as in the calendar. Impossible dates and dates inside of a
+    longer one do not count. Nor does a month of a year: people report in June what happened in May, and a window of the
+    month would hide that.
     """
     found = sorted(_matches(text, now.astimezone(UTC)), key=lambda match: (match.start, -match.end))
     named: list[NamedDate] = []
@@ -136,7 +125,7 @@ def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
 def _matches(text: str, now: datetime) -> Iterator[_Match]:
     for match in _RELATIVE.finditer(text):
         yield _Match(match.start(), match.end(), _relative_range(match, now))
-    yield from _said_elsewhere(text, now)
+    yield from _in_other_languages(text, now)
     for pattern in _WRITTEN:
         for match in pattern.finditer(text):
             day = _written_day(match)
@@ -144,8 +133,7 @@ def _matches(text: str, now: datetime) -> Iterator[_Match]:
                 yield _Match(match.start(), match.end(), _days(day, day))
 
 
-def _said_elsewhere(text: str, now: datetime) -> Iterator[_Match]:
-    """Relative phrases of other languages mean what their English ones do."""
+def _in_other_languages(text: str, now: datetime) -> Iterator[_Match]:
     folded = fold(text)
     said = [(start, phrase) for phrase in RELATIVE_PHRASES for start in whole_word_positions(folded, phrase)]
     place = [place for place, character in enumerate(text) for _ in fold(character)] if said else []
@@ -226,7 +214,7 @@ _PATTERNS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class DateHint:
-    """A date as far as it was named; what is None was not. A month without a year is that month of any year."""
+    """A date as far as the text names it; the rest is None. A month without a year is that month of any year."""
 
     year: int | None = None
     month: int | None = None
@@ -234,7 +222,7 @@ class DateHint:
 
     @property
     def weight(self) -> float:
-        """How much it says: 1 for a day, 0.5 for a month, 0.25 for a year."""
+        """How precise it is: 1 for a day, 0.5 for a month, 0.25 for a year."""
         return 1.0 if self.day else 0.5 if self.month else 0.25
 
     def holds(self, moment: datetime) -> bool:
@@ -244,7 +232,10 @@ class DateHint:
 
 
 def date_hints(text: str) -> tuple[DateHint, ...]:
-    """The dates of the text, and for each day its month besides, since what is told of a day is told about then."""
+    """The dates of the text as hints, which only lift what fits them; filters over dates are `named_dates`.
+
+    Each day adds its month: people report a day's events around that day.
+    """
     found = dict.fromkeys(hint for hint in _named(text))
     months = dict.fromkeys(DateHint(hint.year, hint.month) for hint in found if hint.day)
     return tuple(found | months)
@@ -280,10 +271,10 @@ _WEEK = timedelta(days=7)
 
 
 def time_ago(then: datetime, now: datetime) -> str:
-    """`just now`, `{n} minutes ago`, `{n} hours ago`, `{n} days ago`, and from seven days on `MMM d` in UTC.
+    """`just now`, `{n} minutes ago`, `{n} hours ago`, `{n} days ago`; from seven days on `MMM d` in UTC.
 
-    Both times carry a zone. Numbers are truncated and the plural is fixed ("1 minutes ago"); a time to come is
-    `just now`. Presentation only: nothing is ranked or chosen by it (K-101).
+    Both times carry a zone. Numbers are truncated and the plural is fixed ("1 minutes ago"); a future time is
+    `just now`. For presentation only: no ranking or choice uses it (K-101).
     """
     elapsed = now - then
     if elapsed < _MINUTE:
@@ -298,7 +289,7 @@ def time_ago(then: datetime, now: datetime) -> str:
 
 
 def day_of(then: datetime, now: datetime) -> str:
-    """`Mon May 6`, in UTC; with the year, `Mon May 6, 2024`, where it is not the year of `now`."""
+    """`Mon May 6`, in UTC; `Mon May 6, 2024` in another year than that of `now`."""
     day, today = then.astimezone(UTC), now.astimezone(UTC)
     year = "" if day.year == today.year else f", {day.year}"
     return f"{_WEEKDAYS[day.weekday()]} {_month_and_day(day)}{year}"
@@ -310,7 +301,7 @@ def minute_of(then: datetime, now: datetime) -> str:
 
 
 def instant_of(now: datetime) -> str:
-    """An instant in full, as a model is told what time it is: `Mon May 6, 2024, 09:30 UTC`."""
+    """An instant in full, for a model's prompt: `Mon May 6, 2024, 09:30 UTC`."""
     day = now.astimezone(UTC)
     return f"{_WEEKDAYS[day.weekday()]} {_month_and_day(day)}, {day.year}, {day:%H:%M} UTC"
 
