@@ -6,10 +6,10 @@ as UTF-8 bytes; each adapter sorts the labels before it in its own fixed order.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
@@ -109,6 +109,25 @@ class DuePage:
 
     items: tuple[DueItem, ...]
     more: str | None
+
+
+class _Page(Protocol):
+    @property
+    def more(self) -> str | None: ...
+
+
+_PageT = TypeVar("_PageT", bound=_Page)
+
+
+def pages(read: Callable[[str | None], _PageT], most: int = 10_000) -> Iterator[_PageT]:
+    """The pages that `read` returns, each from where the one before it ended: to the end, or `most` of them."""
+    after: str | None = None
+    for _ in range(most):
+        page = read(after)
+        yield page
+        after = page.more
+        if after is None:
+            return
 
 
 def checked(writes: Sequence[ItemWrite]) -> list[str | None]:
