@@ -38,7 +38,7 @@ class ArbitrationUseCases:
 
     @cached_property
     def choose_policy(self) -> ChoosePolicy:
-        """Which merge rule holds, with the tenant's thresholds: for every part that asks the arbiter."""
+        """The merge rule in force with the tenant's thresholds, for every part that arbitrates."""
         return ChoosePolicy(self.merge_rules)
 
     @cached_property
@@ -48,13 +48,13 @@ class ArbitrationUseCases:
 
     @cached_property
     def apply(self) -> ApplyArbitration:
-        """Writes what the arbiter decided."""
+        """Writes the arbiter's decisions."""
         found = self._contradictions
         return ApplyArbitration(ReadMemories(self._parts.items), found.ledger, found.merge)
 
     @cached_property
     def apply_given(self) -> ApplyGiven:
-        """What `POST /v1/arbitrations` does with `apply`."""
+        """`POST /v1/arbitrations` with `apply`."""
         parts, memories = self._parts, self._memories
         asks = (self._contradictions.find, self.apply, memories.reproject_kept)
         read = ReadMemories(parts.items)
@@ -62,10 +62,10 @@ class ArbitrationUseCases:
 
     @cached_property
     def propose(self) -> ProposeConflicts:
-        """What `project` does about contradictions that the judge left."""
+        """The projection's arbitration of contradictions that the judge left open."""
         return self.propose_among(self._contradictions.find)
 
     def propose_among(self, find: FindContradicting) -> ProposeConflicts:
-        """The same among other candidates."""
+        """The same over other candidates."""
         parts = self._parts
         return ProposeConflicts(parts.timeline, parts.items, find, self.apply, self.choose_policy.of)

@@ -51,7 +51,7 @@ class ArchiveUseCases:
 
     @cached_property
     def import_memories(self) -> ImportMemories:
-        """`POST /v1/users/{user_id}/import`, and what a restore does."""
+        """`POST /v1/users/{user_id}/import`, and a restore."""
         parts, deletion = self._parts, self._deletion
         return ImportMemories(
             parts.timeline,
@@ -73,7 +73,7 @@ class ArchiveUseCases:
 
     @cached_property
     def schedule_retention(self) -> ScheduleRetention:
-        """Asks for `retain` once a day for each tenant."""
+        """Starts `retain` once a day for each tenant."""
         return ScheduleRetention(self._parts.items, self._deployment.ids)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Contradictions: what settles them, what is open, what was decided."""
+"""Contradictions: found, settled, listed, resolved, reverted."""
 
 from functools import cached_property
 
@@ -33,16 +33,16 @@ class ContradictionUseCases:
 
     @cached_property
     def find(self) -> FindContradicting:
-        """Which records may contradict those of a projection."""
+        """Candidates: records that may contradict those of a projection."""
         return FindContradicting(self._parts.timeline, self._parts.items, self._search_index.in_use)
 
     @cached_property
     def settle(self) -> SettleContradictions:
-        """What `project` does about contradictions first."""
+        """The projection's first step about contradictions."""
         return self.settle_among(self.find)
 
     def settle_among(self, find: FindContradicting) -> SettleContradictions:
-        """The same among other candidates."""
+        """The same over other candidates."""
         return SettleContradictions(find, ReadMemories(self._parts.items), self.apply_verdicts)
 
     @cached_property
@@ -52,12 +52,12 @@ class ContradictionUseCases:
 
     @cached_property
     def merge(self) -> MergeParts:
-        """One memory that holds what two said."""
+        """Merges two memories into one."""
         return MergeParts(self._parts.items, self.ledger)
 
     @cached_property
     def apply_verdicts(self) -> ApplyVerdicts:
-        """Writes what the judge decided."""
+        """Writes the judge's decisions."""
         return ApplyVerdicts(self._parts.items, self._memories.promoted, self.ledger, self.merge)
 
     @cached_property

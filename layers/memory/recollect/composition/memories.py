@@ -56,7 +56,6 @@ class MemoryUseCases:
 
     @cached_property
     def promote(self) -> PromoteMemories:
-        """Events become memories."""
         items, ids = self._parts.items, self._deployment.ids
         return PromoteMemories(items, BridgeGate(items, ids), ids, self._deployment.generation)
 
@@ -67,13 +66,13 @@ class MemoryUseCases:
 
     @cached_property
     def promote_deferred(self) -> PromoteDeferred:
-        """Promotes what waited for a healthy signal."""
+        """Promotes events that waited for a healthy signal."""
         parts, promote = self._parts, self.promote.promote
         return PromoteDeferred(parts.items, parts.timeline, parts.publisher, promote, self._deployment.ids)
 
     @cached_property
     def reconcile_bridge(self) -> ReconcileBridge:
-        """The promotions' part of a reconciliation."""
+        """The bridge's part of a reconciliation."""
         return ReconcileBridge(self._outbox, self.promote_deferred)
 
     @cached_property
@@ -87,13 +86,13 @@ class MemoryUseCases:
         return ReprojectChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
 
     def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
-        """The memory that a record is in, made now where there is none."""
+        """The memory of a record, made now where there is none; None for a carrier or a private event without one."""
         kept = ReadMemories(self._parts.items).kept(scope, [event.id]).get(event.id)
         if kept is None and not event.is_carrier and not event.is_private:
             kept = self.promote.promote(scope, [event], now, "cue").memories.get(event.id)
         return kept
 
     def reproject_kept(self, scope: Scope, changed: Sequence[StoredMemory], now: datetime) -> None:
-        """The same for memories as they are read; those that were superseded are lost to summaries."""
+        """The same for stored memories; summaries lose the superseded ones."""
         memories = [kept.memory for kept in changed]
         self.reproject(scope, memories, [one for one in memories if one.superseded_by is not None], now)

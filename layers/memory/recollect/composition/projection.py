@@ -1,4 +1,4 @@
-"""Projection: what is derived from events, what failed, and what makes it good."""
+"""Projection: everything derived from events, the notes of failures, and reconciliation."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ProjectionUseCases:
 
     @cached_property
     def steps(self) -> ProjectionSteps:
-        """What runs after vectors and slots are written."""
+        """The steps of the other subjects in a projection."""
         return ProjectionSteps(
             rules=self._rules.resolved,
             memories=self._memories.follow,
@@ -92,17 +92,16 @@ class ProjectionUseCases:
 
     @cached_property
     def failed_events(self) -> FailedEvents:
-        """Notes of the events whose projection failed."""
+        """The notes of failed projections."""
         return FailedEvents(self._parts.items, self._parts.projections)
 
     @cached_property
     def retry_failed(self) -> RetryFailed:
-        """Tries them again."""
         return RetryFailed(self.failed_events, self.project)
 
     @cached_property
     def reconcile(self) -> Reconcile:
-        """Projects whatever has a pending marker."""
+        """Projects every event with a pending marker."""
         log = self._deletion.tombstone_log.tell
         return Reconcile(self._parts.projections, self.project, self.retry_failed, self._mark_changed, log)
 

@@ -18,7 +18,7 @@ class RetrievalUseCases:
 
     @cached_property
     def pipeline(self) -> Recall:
-        """What search and context share."""
+        """The retrieval that search and context share."""
         parts = self._parts
         index, policy = self._search_index.in_use, RankingPolicy()
         return Recall(parts.timeline, parts.items, index, parts.embedder, parts.concurrency, policy)

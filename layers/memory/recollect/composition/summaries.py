@@ -51,7 +51,7 @@ class SummaryUseCases:
 
     @cached_property
     def redact(self) -> RedactSummaries:
-        """Takes deleted and corrected words out of summaries and goals."""
+        """Removes deleted and corrected words from summaries and goals."""
         return RedactSummaries(self._parts.items)
 
     @cached_property
@@ -60,6 +60,6 @@ class SummaryUseCases:
         return KeepSummariesUp(NoteMessages(self._parts.items, self._rules.resolved), self.redact)
 
     def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
-        """Redacts before the projection does; where it fails, `project` makes it good by the pending marker."""
+        """Redacts before the projection does; where that fails, `project` does so by the pending marker."""
         with suppress(RecollectError):
             self.redact(scope, refs, now)

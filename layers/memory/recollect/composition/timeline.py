@@ -1,4 +1,4 @@
-"""The timeline: events in, lists of events, users and spaces out."""
+"""The timeline: ingest, lists of events, users and spaces."""
 
 from functools import cached_property
 
@@ -26,7 +26,7 @@ class TimelineUseCases:
 
     @cached_property
     def write_limits(self) -> WriteLimits:
-        """Throttling of ingest and of saved memories."""
+        """Throttles ingest and saved memories."""
         return WriteLimits()
 
     @cached_property
