@@ -1,12 +1,13 @@
 """The arbiter and its merge rules."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.arbitration.arbitrate import ApplyArbitration, Arbitrate, ChoosePolicy
 from recollect.arbitration.propose import ApplyGiven, ProposeConflicts
 from recollect.arbitration.registry import KeepMergeRules
 from recollect.composition.contradictions import ContradictionUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.memories import MemoryUseCases
 from recollect.contradictions.candidates import FindContradicting
 from recollect.memories.reading import ReadMemories
@@ -14,22 +15,14 @@ from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 
 
-class ArbitrationUseCases:
+@dataclass(eq=False)
+class ArbitrationUseCases(UseCases):
     """`app.arbitration`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        rules: TenantRuleStore,
-        memories: MemoryUseCases,
-        contradictions: ContradictionUseCases,
-        outbox: BusOutbox,
-    ) -> None:
-        self._parts = deployment.parts
-        self._rules = rules
-        self._memories = memories
-        self._contradictions = contradictions
-        self._outbox = outbox
+    _rules: TenantRuleStore
+    _memories: MemoryUseCases
+    _contradictions: ContradictionUseCases
+    _outbox: BusOutbox
 
     @cached_property
     def merge_rules(self) -> KeepMergeRules:
@@ -56,7 +49,7 @@ class ArbitrationUseCases:
     def apply_given(self) -> ApplyGiven:
         """`POST /v1/arbitrations` with `apply`."""
         parts, memories = self._parts, self._memories
-        asks = (self._contradictions.find, self.apply, memories.reproject_kept)
+        asks = (self._contradictions.find, self.apply, memories.reproject_stored)
         read = ReadMemories(parts.items)
         return ApplyGiven(parts.timeline, read, memories.keep, *asks, self._rules.resolved, parts.embedder)
 

@@ -1,12 +1,13 @@
 """Snapshots, restores, imports and retention."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.archive.retain import NoteExpiry, PruneEvents, Retain, ScheduleRetention
 from recollect.archive.snapshots import RestoreSnapshot, TakeSnapshot
 from recollect.archive.transfer import ImportMemories
 from recollect.composition.deletion import DeletionUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.timeline import TimelineUseCases
 from recollect.deletion.suppression import ErasedBefore
@@ -14,25 +15,15 @@ from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 
 
-class ArchiveUseCases:
+@dataclass(eq=False)
+class ArchiveUseCases(UseCases):
     """`app.archive`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        rules: TenantRuleStore,
-        timeline: TimelineUseCases,
-        segments: SegmentUseCases,
-        deletion: DeletionUseCases,
-        outbox: BusOutbox,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
-        self._timeline = timeline
-        self._segments = segments
-        self._deletion = deletion
-        self._outbox = outbox
+    _rules: TenantRuleStore
+    _timeline: TimelineUseCases
+    _segments: SegmentUseCases
+    _deletion: DeletionUseCases
+    _outbox: BusOutbox
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:

@@ -1,8 +1,9 @@
 """Contradictions: found, settled, listed, resolved, reverted."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.memories import MemoryUseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.contradictions.candidates import FindContradicting, StandingRecords
@@ -15,21 +16,13 @@ from recollect.memories.reading import ReadMemories
 from recollect.rules.use_cases import TenantRuleStore
 
 
-class ContradictionUseCases:
+@dataclass(eq=False)
+class ContradictionUseCases(UseCases):
     """`app.contradictions`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        rules: TenantRuleStore,
-        search_index: SearchIndexUseCases,
-        memories: MemoryUseCases,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
-        self._search_index = search_index
-        self._memories = memories
+    _rules: TenantRuleStore
+    _search_index: SearchIndexUseCases
+    _memories: MemoryUseCases
 
     @cached_property
     def find(self) -> FindContradicting:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.deployment import UseCases, utc_now
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.summaries import SummaryUseCases
@@ -31,23 +32,14 @@ from recollect.deletion.tombstone_log import ApplyTombstones, OutsideTombstones
 from recollect.deletion.tombstones import Erasure
 
 
-class DeletionUseCases:
+@dataclass(eq=False)
+class DeletionUseCases(UseCases):
     """`app.deletion`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        timeline: TimelineUseCases,
-        summaries: SummaryUseCases,
-        search_index: SearchIndexUseCases,
-        segments: SegmentUseCases,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._timeline = timeline
-        self._summaries = summaries
-        self._search_index = search_index
-        self._segments = segments
+    _timeline: TimelineUseCases
+    _summaries: SummaryUseCases
+    _search_index: SearchIndexUseCases
+    _segments: SegmentUseCases
 
     @cached_property
     def forget(self) -> ForgetEvents:

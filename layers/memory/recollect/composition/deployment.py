@@ -99,6 +99,17 @@ class Deployment:
         self.parts.checks()["embedder"]()
 
 
+@dataclass(eq=False)
+class UseCases:
+    """One subject of a deployment; its fields are the subjects that it needs, its use cases are made on first use."""
+
+    _deployment: Deployment
+
+    @property
+    def _parts(self) -> Parts:
+        return self._deployment.parts
+
+
 def utc_now() -> datetime:
     """The clock of the composition; use cases take `now` as an argument."""
     return datetime.now(UTC)

@@ -1,11 +1,12 @@
 """Memories: saving, listing, promotion, audit."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from recollect.composition.deletion import DeletionUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.summaries import SummaryUseCases
 from recollect.core.event import Event
 from recollect.core.scope import Scope
@@ -18,17 +19,13 @@ from recollect.timeline.bus import BusOutbox
 from recollect.timeline.reproject import ReprojectChanged
 
 
-class MemoryUseCases:
+@dataclass(eq=False)
+class MemoryUseCases(UseCases):
     """`app.memories`."""
 
-    def __init__(
-        self, deployment: Deployment, summaries: SummaryUseCases, deletion: DeletionUseCases, outbox: BusOutbox
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._summaries = summaries
-        self._deletion = deletion
-        self._outbox = outbox
+    _summaries: SummaryUseCases
+    _deletion: DeletionUseCases
+    _outbox: BusOutbox
 
     @cached_property
     def keep(self) -> SaveMemories:
@@ -92,7 +89,7 @@ class MemoryUseCases:
             kept = self.promote.promote(scope, [event], now, "cue").memories.get(event.id)
         return kept
 
-    def reproject_kept(self, scope: Scope, changed: Sequence[StoredMemory], now: datetime) -> None:
+    def reproject_stored(self, scope: Scope, changed: Sequence[StoredMemory], now: datetime) -> None:
         """The same for stored memories; summaries lose the superseded ones."""
         memories = [kept.memory for kept in changed]
         self.reproject(scope, memories, [one for one in memories if one.superseded_by is not None], now)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.composition.arbitration import ArbitrationUseCases
 from recollect.composition.archive import ArchiveUseCases
 from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deletion import DeletionUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.memories import MemoryUseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.segments import SegmentUseCases
@@ -27,37 +28,21 @@ from recollect.timeline.reconcile import Reconcile, ReconcileJob, RetryFailed
 from recollect.timeline.reproject import MarkStaleMemories
 
 
-class ProjectionUseCases:
+@dataclass(eq=False)
+class ProjectionUseCases(UseCases):
     """`app.projection`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        rules: TenantRuleStore,
-        timeline: TimelineUseCases,
-        summaries: SummaryUseCases,
-        search_index: SearchIndexUseCases,
-        segments: SegmentUseCases,
-        deletion: DeletionUseCases,
-        archive: ArchiveUseCases,
-        memories: MemoryUseCases,
-        contradictions: ContradictionUseCases,
-        arbitration: ArbitrationUseCases,
-        outbox: BusOutbox,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
-        self._timeline = timeline
-        self._summaries = summaries
-        self._search_index = search_index
-        self._segments = segments
-        self._deletion = deletion
-        self._archive = archive
-        self._memories = memories
-        self._contradictions = contradictions
-        self._arbitration = arbitration
-        self._outbox = outbox
+    _rules: TenantRuleStore
+    _timeline: TimelineUseCases
+    _summaries: SummaryUseCases
+    _search_index: SearchIndexUseCases
+    _segments: SegmentUseCases
+    _deletion: DeletionUseCases
+    _archive: ArchiveUseCases
+    _memories: MemoryUseCases
+    _contradictions: ContradictionUseCases
+    _arbitration: ArbitrationUseCases
+    _outbox: BusOutbox
 
     @cached_property
     def project(self) -> ProjectEvents:
@@ -103,16 +88,16 @@ class ProjectionUseCases:
     def reconcile(self) -> Reconcile:
         """Projects every event with a pending marker."""
         log = self._deletion.tombstone_log.tell
-        return Reconcile(self._parts.projections, self.project, self.retry_failed, self._mark_changed, log)
+        return Reconcile(self._parts.projections, self.project, self.retry_failed, self._mark_stale, log)
 
     @cached_property
     def reconcile_job(self) -> ReconcileJob:
         """The job `reconcile`."""
         bridge = self._memories.reconcile_bridge
-        return ReconcileJob(self._parts.projections, self.project, self.retry_failed, bridge, self._mark_changed)
+        return ReconcileJob(self._parts.projections, self.project, self.retry_failed, bridge, self._mark_stale)
 
     @property
-    def _mark_changed(self) -> MarkStaleMemories:
+    def _mark_stale(self) -> MarkStaleMemories:
         return MarkStaleMemories(self._parts.items, self._parts.projections, self.failed_events)
 
     def _steps_sparing_failed(self, scope: Scope) -> Steps | None:

@@ -1,12 +1,12 @@
 """Rebuilding and rotating the search index."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
 from recollect.composition.archive import ArchiveUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.projection import ProjectionUseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.timeline import TimelineUseCases
@@ -20,25 +20,15 @@ from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker,
 from recollect.timeline.project import ProjectEvents
 
 
-class ReindexingUseCases:
+@dataclass(eq=False)
+class ReindexingUseCases(UseCases):
     """`app.reindexing`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        timeline: TimelineUseCases,
-        search_index: SearchIndexUseCases,
-        archive: ArchiveUseCases,
-        projection: ProjectionUseCases,
-        jobs: Jobs,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._timeline = timeline
-        self._search_index = search_index
-        self._archive = archive
-        self._projection = projection
-        self._jobs = jobs
+    _timeline: TimelineUseCases
+    _search_index: SearchIndexUseCases
+    _archive: ArchiveUseCases
+    _projection: ProjectionUseCases
+    _jobs: Jobs
 
     @cached_property
     def begin(self) -> BeginReindex:

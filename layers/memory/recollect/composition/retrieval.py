@@ -1,20 +1,20 @@
 """Search, and search by intent."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.retrieval.pipeline import Recall
 from recollect.retrieval.ranking import RankingPolicy
 from recollect.retrieval.search import SearchMemory
 
 
-class RetrievalUseCases:
+@dataclass(eq=False)
+class RetrievalUseCases(UseCases):
     """`app.retrieval`."""
 
-    def __init__(self, deployment: Deployment, search_index: SearchIndexUseCases) -> None:
-        self._parts = deployment.parts
-        self._search_index = search_index
+    _search_index: SearchIndexUseCases
 
     @cached_property
     def pipeline(self) -> Recall:

@@ -1,9 +1,10 @@
 """The search index: its generation in use, its health, its snapshots."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.deployment import UseCases, utc_now
 from recollect.composition.timeline import TimelineUseCases
 from recollect.core.errors import NotReady
 from recollect.core.event import EventRef
@@ -17,14 +18,12 @@ POINTER_SECONDS = 10.0
 """How long a process of the cloud caches the pointer to the index in use; on a laptop it is read each time."""
 
 
-class SearchIndexUseCases:
+@dataclass(eq=False)
+class SearchIndexUseCases(UseCases):
     """`app.search_index`."""
 
-    def __init__(self, deployment: Deployment, rules: TenantRuleStore, timeline: TimelineUseCases) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
-        self._timeline = timeline
+    _rules: TenantRuleStore
+    _timeline: TimelineUseCases
 
     @cached_property
     def states(self) -> IndexStates:

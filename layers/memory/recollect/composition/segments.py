@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
 from time import sleep
@@ -12,7 +13,7 @@ from recollect.archive.compact import Compaction, CompactSegments, EmptyArchived
 from recollect.archive.segment_archive import AssignSegments, ReadSegments, SegmentArchive
 from recollect.archive.snapshot_store import DiffSnapshots, Snapshots
 from recollect.archive.transfer import ExportMemories, RecordLines
-from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.deployment import UseCases, utc_now
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.core.errors import NotReady, RecollectError
 from recollect.core.event import EventRef
@@ -23,13 +24,11 @@ _LOG = logging.getLogger(__name__)
 _REST_SECONDS = 0.005
 
 
-class SegmentUseCases:
+@dataclass(eq=False)
+class SegmentUseCases(UseCases):
     """`app.segments`."""
 
-    def __init__(self, deployment: Deployment, search_index: SearchIndexUseCases) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._search_index = search_index
+    _search_index: SearchIndexUseCases
 
     @cached_property
     def assign(self) -> AssignSegments:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
@@ -16,13 +17,11 @@ from recollect.summaries.run import KeepSummariesUp, NoteMessages, RunSummaries,
 from recollect.summaries.summarize import Summarize
 
 
-class SummaryUseCases:
+@dataclass(eq=False)
+class SummaryUseCases(UseCases):
     """`app.summaries`."""
 
-    def __init__(self, deployment: Deployment, rules: TenantRuleStore) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
+    _rules: TenantRuleStore
 
     @cached_property
     def summarize(self) -> Summarize:
