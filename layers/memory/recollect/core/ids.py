@@ -10,6 +10,9 @@ from uuid import UUID
 _COUNTER_BITS = 12
 _COUNTERS = 1 << _COUNTER_BITS
 
+LONGEST_ID = 128
+_RULE = "an id has 1 to 128 characters, no control characters, and is not . or .."
+
 
 @dataclass(frozen=True, slots=True)
 class IdSeed:
@@ -65,10 +68,6 @@ def accepted_ms(event_id: str) -> int | None:
         return id_milliseconds(event_id)
     except ValueError:
         return None
-
-
-LONGEST_ID = 128
-_RULE = "an id has 1 to 128 characters, no control characters, and is not . or .."
 
 
 def id_fault(value: object) -> str | None:

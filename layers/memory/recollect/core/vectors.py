@@ -26,6 +26,13 @@ else:
 _STORED_TYPE = "<f2"
 _STORED_BYTES = 2
 
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_DAY: Final = rf"[0-9]{{1,2}} (?:{'|'.join(_MONTHS)}) [0-9]{{4}}"
+_HEAD: Final = re.compile(rf"[^\n]{{1,400}}? (?:on {_DAY}|\({_DAY}\)): ")
+
 
 class TextKind(StrEnum):
     """The role of a text for the embedder; some models want another prefix for each."""
@@ -122,14 +129,6 @@ def unpack_vector(data: bytes, dimension: int | None = None) -> FloatArray:
     if len(data) != _STORED_BYTES * count:
         raise InvalidInput(f"{len(data)} bytes are no vector of {count} float16 numbers")
     return vector_of(np.frombuffer(data, dtype=_STORED_TYPE), count)
-
-
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_DAY: Final = rf"[0-9]{{1,2}} (?:{'|'.join(_MONTHS)}) [0-9]{{4}}"
-_HEAD: Final = re.compile(rf"[^\n]{{1,400}}? (?:on {_DAY}|\({_DAY}\)): ")
 
 
 def passage_head(speaker: str, said_at: datetime) -> str:

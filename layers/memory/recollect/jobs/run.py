@@ -30,6 +30,18 @@ from recollect.jobs.job import (
 )
 from recollect.ports import Items
 
+STEP_SECONDS = 30.0
+LEAST_SECONDS = 5.0
+"""The runner begins no step with less time left."""
+
+_PAGE = 100
+_MOST_PAGES = 1_000
+_TRANSIENT = (Unavailable, VersionMismatch, Conflict, UpstreamFailed)
+_LOG = logging.getLogger(__name__)
+
+Clock: TypeAlias = Callable[[], datetime]
+Kinds: TypeAlias = Mapping[str, Callable[[], JobKind]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOrder:
@@ -76,19 +88,6 @@ class Jobs:
         """The tenant's jobs, the last requested first."""
         page = self._items.page(of_tenant(tenant), JOBS, limit, None, descending=True)
         return [job_in(item) for item in page.items]
-
-
-STEP_SECONDS = 30.0
-LEAST_SECONDS = 5.0
-"""The runner begins no step with less time left."""
-
-_PAGE = 100
-_MOST_PAGES = 1_000
-_TRANSIENT = (Unavailable, VersionMismatch, Conflict, UpstreamFailed)
-_LOG = logging.getLogger(__name__)
-
-Clock: TypeAlias = Callable[[], datetime]
-Kinds: TypeAlias = Mapping[str, Callable[[], JobKind]]
 
 
 @dataclass(slots=True)

@@ -28,6 +28,9 @@ NO_CONVERSATION = ""
 LEAST_WORDS = 4
 """Content words that a text must keep beside a part that no longer holds."""
 
+_LOOSE_START = re.compile(r"^(?:[\s,;:.!?\u2013\u2014-]+|(?:and|but|so|also|then|or|plus)\b)+", re.IGNORECASE)
+_LOOSE_END = re.compile(r"(?:[\s,;:\u2013\u2014-]|\s(?:and|but|so|also|then|or|plus))+$", re.IGNORECASE)
+
 
 class MemoryStatus(StrEnum):
     """Only an active memory is recalled."""
@@ -221,8 +224,6 @@ def memory_of(carrier: Event, draft: MemoryDraft, generation: str | None) -> Mem
 
 
 _NEVER = (MemoryStatus.RETRACTED, MemoryStatus.EXPIRED, MemoryStatus.REJECTED)
-_LOOSE_START = re.compile(r"^(?:[\s,;:.!?\u2013\u2014-]+|(?:and|but|so|also|then|or|plus)\b)+", re.IGNORECASE)
-_LOOSE_END = re.compile(r"(?:[\s,;:\u2013\u2014-]|\s(?:and|but|so|also|then|or|plus))+$", re.IGNORECASE)
 
 
 def memory_at(memory: Memory, moment: datetime) -> Memory | None:
@@ -264,8 +265,8 @@ def left_of(text: str, spans: Iterable[tuple[int, int]]) -> str | None:
         parts.append(text[position : max(start, position)])
         position = max(position, end)
     parts.append(text[position:])
-    kept = [tidy for part in parts if (tidy := _tidy(part))]
-    rest = " ".join(kept)
+    tidied = [tidy for part in parts if (tidy := _tidy(part))]
+    rest = " ".join(tidied)
     return rest if len(query_terms(rest)) >= LEAST_WORDS else None
 
 

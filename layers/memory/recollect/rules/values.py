@@ -19,6 +19,13 @@ _SHOWN_CHARACTERS = 64
 
 Path = tuple[str | int, ...]
 
+TOLERANCE = 1e-9
+"""Two numbers closer than this count as equal (P-11)."""
+
+OptionsT = TypeVar("OptionsT")
+
+_BAR = re.compile(r"_([a-z])")
+
 
 @dataclass(frozen=True, slots=True)
 class RuleFault:
@@ -237,14 +244,6 @@ def _each(kind: Kind, values: Iterable[Any], before: Any, place: Place) -> Any:
     """All values, or, where one is wrong, the list before: nobody wants half a list."""
     read = tuple(kind.read(value, None, place.inside(position)) for position, value in enumerate(values))
     return before if None in read else read
-
-
-TOLERANCE = 1e-9
-"""Two numbers closer than this count as equal (P-11)."""
-
-OptionsT = TypeVar("OptionsT")
-
-_BAR = re.compile(r"_([a-z])")
 
 
 def option(kind: Kind, default: Any, meaning: str) -> Any:

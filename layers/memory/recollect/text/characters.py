@@ -18,23 +18,6 @@ CJK_CLASS = (
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _UNSPACED = re.compile(f"[{CJK_CLASS}{_SOUTH_EAST_ASIAN}]")
 
-
-def is_word_character(character: str) -> bool:
-    """Whether the character belongs to a word: a letter, digit or combining mark of any script (R-12).
-
-    Variation selectors of emoji and the enclosing keycap belong to none (R-64).
-    """
-    category = unicodedata.category(character)
-    if category in ("Mn", "Mc"):
-        return not "\ufe00" <= character <= "\ufe0f"
-    return category[0] in "LN"
-
-
-def is_unspaced(character: str) -> bool:
-    """Whether the character's script writes words without spaces, so that its neighbours mark no end of a word."""
-    return _UNSPACED.match(character) is not None
-
-
 # By lower case. No two letters of one script lead to the same letter, so that two words of that script stay two.
 _CYRILLIC = dict(zip("авгезіјкмнопрстухѕѵԁԛԝүһӏ", "abre3ijkmhonpctyxsvdqwyhl", strict=True)) | {"ё": "ë", "ї": "ï"}
 _GREEK = dict(zip("αβγεζηικμνορτυχω", "abyeznikmvoptuxw", strict=True)) | {"ϲ": "c", "ϳ": "j"}
@@ -67,6 +50,22 @@ _INVISIBLE = re.compile(
 _ASCII = {code: None for code in (*range(0x20), 0x7F) if not chr(code).isspace()} | {ord("`"): "'"}
 _BLANKS = "\u2800"  # a pattern of Braille without a dot
 _DOT_ABOVE = "\u0307"
+
+
+def is_word_character(character: str) -> bool:
+    """Whether the character belongs to a word: a letter, digit or combining mark of any script (R-12).
+
+    Variation selectors of emoji and the enclosing keycap belong to none (R-64).
+    """
+    category = unicodedata.category(character)
+    if category in ("Mn", "Mc"):
+        return not "\ufe00" <= character <= "\ufe0f"
+    return category[0] in "LN"
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether the character's script writes words without spaces, so that its neighbours mark no end of a word."""
+    return _UNSPACED.match(character) is not None
 
 
 def visible(text: str) -> str:

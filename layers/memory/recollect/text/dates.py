@@ -1,7 +1,7 @@
 """Dates in texts: those that a query names (R-19), hints of when something was said, and the form shown (K-54 to K-58).
 
 `date_words.json` has the words of many languages, made of dateparser's tables (`make docs`) without words that have
-another meaning in another language at least as often. `_BESIDES` adds forms that the tables lack: other cases of a
+another meaning in another language at least as often. `_MORE_PHRASES` adds forms that the tables lack: other cases of a
 noun, and shorter ones. English relative phrases have a pattern of their own, since they take numbers.
 """
 
@@ -18,8 +18,8 @@ from typing import Any
 from recollect.core.time import iso
 from recollect.text.phrases import fold, whole_word_positions
 
-_KEPT: Mapping[str, Any] = json.loads(Path(__file__).with_name("date_words.json").read_text(encoding="utf-8"))
-_BESIDES = {
+_DATE_WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_name("date_words.json").read_text(encoding="utf-8"))
+_MORE_PHRASES = {
     "last week": """
         letzter woche | vergangene woche | semana pasada | última semana | semaine dernière | semaine passée
         | scorsa settimana | прошлой неделе | прошлую неделю | прошлая неделя | 上週 | 上星期 | 지난 주
@@ -38,19 +38,8 @@ _BESIDES = {
     "this year": "diesem jahr | этом году | этот год | 本年 | 이번 해",
 }
 
-
-def _relative() -> Iterator[tuple[str, str]]:
-    for meaning, phrases in _KEPT["relative"].items():
-        yield from ((phrase, meaning) for phrase in phrases)
-    for meaning, text in _BESIDES.items():
-        yield from ((" ".join(phrase.split()), meaning) for phrase in text.split("|"))
-
-
-RELATIVE_PHRASES: Mapping[str, str] = MappingProxyType(dict(_relative()))
-"""Folded phrases (`phrases.fold`), each with the English one of the same meaning."""
-
 MONTHS: Mapping[str, int] = MappingProxyType(
-    {name: number for number, names in enumerate(_KEPT["months"], start=1) for name in names}
+    {name: number for number, names in enumerate(_DATE_WORDS["months"], start=1) for name in names}
 )
 """Folded names of months, each with its number, 1 to 12."""
 
@@ -75,6 +64,47 @@ _WRITTEN = (
     re.compile(rf"{_YEAR}[年년]\s?(?P<month>[0-9]{{1,2}})[月월]\s?(?P<day>[0-9]{{1,2}})[日일]"),
 )
 _DAYS_OF_LAST = {"week": 7, "month": 30, "year": 365}
+
+_HINTED_MONTH = (
+    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?(?!\w)"
+)
+_HINTED_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?![\w:])"
+_HINTED_YEAR = r"(?P<year>(?:19|20)[0-9]{2})(?!\w)"
+_GAP = r"[\s,]{1,3}"
+_BEFORE_A_MONTH = r"(?<!\w)(?:in|of|on|by|since|until|before|after|during|early|late|mid|last|this|next)[\s-]{1,3}"
+# The first pattern that fits a place takes it: the narrower ones stand first.
+_PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![\w-])(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?(?![0-9-])",
+        r"(?:(?P<year>[0-9]{4})\s?年\s?)?(?P<month>[0-9]{1,2})\s?月(?:\s?(?P<day>[0-9]{1,2})\s?[日号號])?",
+        rf"(?<![\w:.]){_HINTED_DAY}\s{{1,3}}(?:of\s{{1,3}})?{_HINTED_MONTH}(?:{_GAP}{_HINTED_YEAR})?",
+        rf"(?<!\w){_HINTED_MONTH}\s{{1,3}}{_HINTED_DAY}(?:{_GAP}{_HINTED_YEAR})?",
+        rf"(?<!\w){_HINTED_MONTH}{_GAP}{_HINTED_YEAR}",
+        # A month alone, after a word that times follow: "May" and "March" begin sentences, too.
+        rf"{_BEFORE_A_MONTH}{_HINTED_MONTH}",
+        rf"(?<![\w.-]){_HINTED_YEAR}(?!-|\s?年)|(?P<other_year>[0-9]{{4}})\s?年",
+    )
+)
+
+_SHORT_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+_ONE_DAY = timedelta(days=1)
+_WEEK = timedelta(days=7)
+
+
+def _relative() -> Iterator[tuple[str, str]]:
+    for meaning, phrases in _DATE_WORDS["relative"].items():
+        yield from ((phrase, meaning) for phrase in phrases)
+    for meaning, text in _MORE_PHRASES.items():
+        yield from ((" ".join(phrase.split()), meaning) for phrase in text.split("|"))
+
+
+RELATIVE_PHRASES: Mapping[str, str] = MappingProxyType(dict(_relative()))
+"""Folded phrases (`phrases.fold`), each with the English one of the same meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,31 +217,6 @@ def _days(first: date, last: date) -> TimeRange:
     return TimeRange(datetime.combine(first, time.min, UTC), datetime.combine(last, time.max, UTC))
 
 
-_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_HINTED_MONTH = (
-    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
-    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?(?!\w)"
-)
-_HINTED_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?![\w:])"
-_HINTED_YEAR = r"(?P<year>(?:19|20)[0-9]{2})(?!\w)"
-_GAP = r"[\s,]{1,3}"
-_BEFORE_A_MONTH = r"(?<!\w)(?:in|of|on|by|since|until|before|after|during|early|late|mid|last|this|next)[\s-]{1,3}"
-# The first pattern that fits a place takes it: the narrower ones stand first.
-_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(?<![\w-])(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?(?![0-9-])",
-        r"(?:(?P<year>[0-9]{4})\s?年\s?)?(?P<month>[0-9]{1,2})\s?月(?:\s?(?P<day>[0-9]{1,2})\s?[日号號])?",
-        rf"(?<![\w:.]){_HINTED_DAY}\s{{1,3}}(?:of\s{{1,3}})?{_HINTED_MONTH}(?:{_GAP}{_HINTED_YEAR})?",
-        rf"(?<!\w){_HINTED_MONTH}\s{{1,3}}{_HINTED_DAY}(?:{_GAP}{_HINTED_YEAR})?",
-        rf"(?<!\w){_HINTED_MONTH}{_GAP}{_HINTED_YEAR}",
-        # A month alone, after a word that times follow: "May" and "March" begin sentences, too.
-        rf"{_BEFORE_A_MONTH}{_HINTED_MONTH}",
-        rf"(?<![\w.-]){_HINTED_YEAR}(?!-|\s?年)|(?P<other_year>[0-9]{{4}})\s?年",
-    )
-)
-
-
 @dataclass(frozen=True, slots=True)
 class DateHint:
     """A date as far as the text names it; the rest is None. A month without a year is that month of any year."""
@@ -243,31 +248,23 @@ def date_hints(text: str) -> tuple[DateHint, ...]:
 
 def _named(text: str) -> Iterator[DateHint]:
     for pattern in _PATTERNS:
-        kept = []
+        rest = []
         end = 0
         for match in pattern.finditer(text):
             hint = _hint(match.groupdict())
             if hint is not None:
                 yield hint
-                kept.append(text[end : match.start()])
+                rest.append(text[end : match.start()])
                 end = match.end()
-        text = " ; ".join([*kept, text[end:]])
+        text = " ; ".join([*rest, text[end:]])
 
 
 def _hint(parts: dict[str, str | None]) -> DateHint | None:
     year, month, day = parts.get("year") or parts.get("other_year"), parts.get("month"), parts.get("day")
-    number = None if month is None else int(month) if month.isdecimal() else _NAMES.index(month[:3].lower()) + 1
+    number = None if month is None else int(month) if month.isdecimal() else _SHORT_MONTHS.index(month[:3]) + 1
     hint = DateHint(int(year) if year else None, number, int(day) if day else None)
     fits = (hint.month is None or 1 <= hint.month <= 12) and (hint.day is None or 1 <= hint.day <= 31)
     return hint if fits else None
-
-
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MINUTE = timedelta(minutes=1)
-_HOUR = timedelta(hours=1)
-_ONE_DAY = timedelta(days=1)
-_WEEK = timedelta(days=7)
 
 
 def time_ago(then: datetime, now: datetime) -> str:
@@ -308,4 +305,4 @@ def instant_of(now: datetime) -> str:
 
 def _month_and_day(day: datetime) -> str:
     # strftime would follow the locale, and has no portable day without padding.
-    return f"{_MONTHS[day.month - 1]} {day.day}"
+    return f"{_SHORT_MONTHS[day.month - 1]} {day.day}"

@@ -12,6 +12,10 @@ from recollect.text.characters import is_unspaced, is_word_character
 
 _TYPOGRAPHIC_APOSTROPHES = "\u2018\u2019\u201b\u02bc\uff07"
 
+T = TypeVar("T")
+_RUNS = re.compile("w+|s+|o", re.DOTALL)
+_WORD, _SPACE, _OTHER = "w", "s", "o"
+
 
 def fold(text: str) -> str:
     """The form in which texts are compared: casefolded, with plain apostrophes. Its length may differ."""
@@ -58,11 +62,6 @@ def _joined(left: str, right: str) -> bool:
     if is_unspaced(left) or is_unspaced(right):
         return False
     return is_word_character(left) and is_word_character(right)
-
-
-T = TypeVar("T")
-_RUNS = re.compile("w+|s+|o", re.DOTALL)
-_WORD, _SPACE, _OTHER = "w", "s", "o"
 
 
 class Token(NamedTuple):

@@ -13,6 +13,16 @@ _ABBREVIATED = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|approx|jr|sr|no|inc|ltd)|\b[A-Za-z]|^\W*\d{1,3})\.$", re.IGNORECASE
 )
 
+_MARKS = ("?", "？", "؟", "\u037e", "፧")
+_CLOSING_MARKS = "\"'”’)»』」] "
+
+_CJK_RUN = re.compile(f"[{CJK_CLASS}]+")
+_CHARACTERS_PER_TOKEN = 4
+
+_NUMBER = re.compile(r"\d+")
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+", re.MULTILINE)
+_FIRST_WORD = re.compile(r"\W*\w+")
+
 
 def split_sentences(text: str) -> list[str]:
     """The trimmed sentences in order: they end at . ! ? and their CJK forms before white space, and at line ends.
@@ -40,15 +50,15 @@ def count_words(text: str) -> int:
 
 def first_words(text: str, most: int) -> str:
     """The beginning of a text, of at most so many words."""
-    kept: list[str] = []
+    pieces: list[str] = []
     for piece in text.split():
         if most <= 0:
             break
         words = count_words(piece)
         # Of a run of CJK as many characters: it may be shorter than it could, never longer.
-        kept.append(piece if words <= most else piece[:most])
+        pieces.append(piece if words <= most else piece[:most])
         most -= words
-    return " ".join(kept)
+    return " ".join(pieces)
 
 
 def split_said_by(sentence: str) -> tuple[str, str] | None:
@@ -61,10 +71,6 @@ def _breaks_line(separator: str) -> bool:
     return any(character in separator for character in "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
 
 
-_MARKS = ("?", "？", "؟", "\u037e", "፧")
-_CLOSING_MARKS = "\"'”’)»』」] "
-
-
 def is_question(sentence: str) -> bool:
     """Whether the sentence ends with a question mark of any script; quotes and brackets may follow it."""
     return sentence.rstrip(_CLOSING_MARKS).endswith(_MARKS)
@@ -75,19 +81,10 @@ def only_asks(text: str) -> bool:
     return is_question(text) and all(map(is_question, split_sentences(text)))
 
 
-_CJK_RUN = re.compile(f"[{CJK_CLASS}]+")
-_CHARACTERS_PER_TOKEN = 4
-
-
 def count_tokens(text: str) -> int:
     """Model tokens ≥ 0, estimated without a tokenizer: one for each CJK character, and ceil(n / 4) for the n others."""
     others = len(text) if text.isascii() else len(_CJK_RUN.sub("", text))
     return len(text) - others + -(-others // _CHARACTERS_PER_TOKEN)
-
-
-_NUMBER = re.compile(r"\d+")
-_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+", re.MULTILINE)
-_FIRST_WORD = re.compile(r"\W*\w+")
 
 
 def numbers_in(text: str) -> frozenset[str]:

@@ -113,6 +113,13 @@ _STEP_4: Sequence[str] = (
     "al", "er", "ic", "ou",
 )  # fmt: skip
 
+_ASCII_WORD = re.compile("[A-Za-z0-9]+")
+
+MAX_TERM_CHARACTERS = 64
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+K1 = 1.2
+B = 0.75
+
 
 def stem(word: str) -> str:
     """The stem of a lower-case word: `running` and `runs` give `run`. Words of two letters and non-ASCII words stay."""
@@ -201,9 +208,6 @@ def _step_5(word: str) -> str:
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
 
 
-_ASCII_WORD = re.compile("[A-Za-z0-9]+")
-
-
 def split_words(text: str) -> list[str]:
     """The words of the text as written: any character but a letter, digit or combining mark separates (R-12).
 
@@ -242,12 +246,6 @@ def _is_long_enough(word: str) -> bool:
 
 def _has_letter_or_digit(word: str) -> bool:
     return any(map(str.isalnum, word))
-
-
-MAX_TERM_CHARACTERS = 64
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-K1 = 1.2
-B = 0.75
 
 
 @dataclass(frozen=True, slots=True)
