@@ -16,7 +16,7 @@ from recollect.app import App
 from recollect.composition.deployment import Parts
 from recollect.core.scope import Scope
 from recollect.memories.memory import MemoryStatus
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent
 
@@ -141,7 +141,7 @@ class Told:
         found = ReadMemories(self.memory.app.parts.items).kept(self.scope, self.ids.values())
         return [self._stands(found.get(self.ids[place]), places) for place in sorted(self.ids)]
 
-    def _stands(self, kept: KeptMemory | None, places: dict[str, int]) -> object:
+    def _stands(self, kept: StoredMemory | None, places: dict[str, int]) -> object:
         if kept is None:
             return None
         one = kept.memory

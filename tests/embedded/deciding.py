@@ -25,7 +25,7 @@ from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory as Remembered
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.timeline.record import EventDraft
 
 USER = Actor(ActorKind.USER, "anna")
@@ -53,7 +53,7 @@ def saved(memory: Memory, content: str) -> str:
     return found
 
 
-def kept(memory: Memory, memory_id: str, scope: Scope = ANNA) -> KeptMemory:
+def kept(memory: Memory, memory_id: str, scope: Scope = ANNA) -> StoredMemory:
     """A memory as it is kept, whatever became of it."""
     return ReadMemories(memory.app.parts.items).kept(scope, [memory_id])[memory_id]
 

@@ -35,8 +35,8 @@ def stored(job: Job) -> Item:
     [
         JOB,
         JOB.taken(NOW),
-        JOB.stumbled("Throttled", True, NOW),
-        JOB.stumbled("NotFound", False, NOW),
+        JOB.failed("Throttled", True, NOW),
+        JOB.failed("NotFound", False, NOW),
         JOB.stepped(JobProgress(state={"a": [1]}, counts={"b": 2}, share=0.5, pause=SECOND), NOW),
         JOB.stepped(JobProgress(state={}, done=True), NOW),
     ],
@@ -56,8 +56,8 @@ def test_it_is_due_when_somebody_must_look() -> None:
     for job, at in (
         (JOB, NOW),
         (JOB.taken(NOW), NOW + LEASE),
-        (JOB.taken(NOW).stumbled("Throttled", True, NOW), NOW + 2 * SECOND),
-        (JOB.taken(NOW).let_go(), NOW),
+        (JOB.taken(NOW).failed("Throttled", True, NOW), NOW + 2 * SECOND),
+        (JOB.taken(NOW).released(), NOW),
     ):
         due = job_write(job).due
         assert due is not None
@@ -70,22 +70,22 @@ def test_who_may_take_it() -> None:
     leased = JOB.taken(NOW)
     assert [leased.free(NOW + n * SECOND) for n in (0, 59, 60)] == [False, False, True]
     assert leased.free(NOW - timedelta(hours=1))
-    paused = JOB.stumbled("Throttled", True, NOW)
+    paused = JOB.failed("Throttled", True, NOW)
     assert [paused.free(NOW + n * SECOND) for n in (1, 2)] == [False, True]
-    assert not JOB.stumbled("NotFound", False, NOW).free(NOW + timedelta(days=1))
+    assert not JOB.failed("NotFound", False, NOW).free(NOW + timedelta(days=1))
 
 
 def test_pauses_double_up_to_five_minutes_and_then_it_is_given_up() -> None:
     job, pauses = JOB, []
     while not job.finished:
-        job = job.stumbled("Throttled", True, NOW)
+        job = job.failed("Throttled", True, NOW)
         pauses.append(None if job.retry_at is None else int((job.retry_at - NOW).total_seconds()))
     assert pauses == [2, 4, 8, 16, 32, 64, 128, None]
     assert (job.tries, job.status, job.errors) == (MOST_TRIES, JobStatus.FAILED, {"Throttled": MOST_TRIES})
 
 
 def test_a_step_that_goes_well_ends_the_row_of_failures() -> None:
-    job = JOB.stumbled("Throttled", True, NOW).taken(NOW)
+    job = JOB.failed("Throttled", True, NOW).taken(NOW)
     after = job.stepped(JobProgress(state={"n": 1}, counts={"a": 1, "b": 0}, errors={"Throttled": 1}), NOW)
     assert (after.tries, after.errors, after.counts, after.state) == (0, {"Throttled": 2}, {"a": 1, "b": 0}, {"n": 1})
     assert after.leased_until == NOW + LEASE

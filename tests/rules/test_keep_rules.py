@@ -11,12 +11,12 @@ from recollect.app import App
 from recollect.core.errors import InvalidInput, Unavailable, VersionMismatch
 from recollect.core.items import ItemWrite, of_tenant
 from recollect.rules.groups import ContextRules, Rules, document_of
-from recollect.rules.use_cases import OWN_RULES, KeepRules
+from recollect.rules.use_cases import OWN_RULES, TenantRuleStore
 
 SNOW: dict[str, Any] = {"tags": {"weather": ["snow"]}, "scoring": {"base": {"userinput": 0.7}}}
 
 
-def kept(memory: Memory) -> KeepRules:
+def kept(memory: Memory) -> TenantRuleStore:
     return memory.app.rules
 
 

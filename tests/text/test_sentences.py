@@ -1,10 +1,10 @@
-"""Sentences: where they end, and how long a text is."""
+"""Sentences, questions, and the size of a text in tokens."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.sentences import count_words, first_words, split_said_by, split_sentences
+from recollect.text.sentences import count_tokens, count_words, first_words, only_asks, split_said_by, split_sentences
 from samples.steps import assert_linear
 
 
@@ -70,3 +70,40 @@ def test_speaker_and_day_are_told_from_what_was_said() -> None:
 @pytest.mark.parametrize("noise", ["." * 100_000, "\n" * 100_000, '."' * 50_000, ". " * 50_000, "a" * 100_000])
 def test_work_grows_as_noise_does(noise: str) -> None:
     assert_linear(lambda size: split_sentences(noise[:size]), len(noise) // 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where do I live?",
+        "Où est-ce que j'habite ?",
+        "我住在哪里？",
+        "أين أسكن؟",
+        "“Who was it?”",
+        "Πού μένω\u037e",
+    ],
+)
+def test_only_questions(text: str) -> None:
+    assert only_asks(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "I moved to Lyon", "I moved to Lyon. Any tips?", "Why? Because I said so.", "?!…"]
+)
+def test_what_states_something_too(text: str) -> None:
+    assert not only_asks(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("你好世界", 4), ("你好 ab", 3), ("ひらがなカタカナ", 8),
+     ("한국어", 3), ("Какое", 2), ("𠀀", 1), ("👍👍", 1)],
+)  # fmt: skip
+def test_count(text: str, tokens: int) -> None:
+    assert count_tokens(text) == tokens
+
+
+@given(st.text(), st.text())
+def test_more_text_is_never_fewer_tokens(text: str, more: str) -> None:
+    assert count_tokens(text) <= count_tokens(text + more) <= count_tokens(text) + count_tokens(more)
+    assert count_tokens(text) <= len(text)

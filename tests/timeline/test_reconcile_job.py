@@ -39,7 +39,7 @@ def pending(memory: Memory) -> list[str]:
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two markers a page."""
-    monkeypatch.setattr("recollect.timeline.reconcile._PAGE", 2)
+    monkeypatch.setattr("recollect.timeline.reconcile._JOB_PAGE", 2)
 
 
 def test_all_of_the_tenants_markers_go_page_by_page_and_no_others(memory: Memory) -> None:

@@ -1,6 +1,6 @@
-"""The use cases of one deployment, by subject, over whatever adapters it has.
+"""The use cases of one deployment, by subject, over its adapters.
 
-Each subject is imported and made when first used, so that a function that only ingests loads no model and no numpy.
+Each subject is imported and made on first use, so that a function that only ingests loads no model and no numpy.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from recollect.jobs.run import Jobs, RunJobs
     from recollect.knowledge.use_cases import KeepKnowledge
     from recollect.ports import Pending
-    from recollect.rules.use_cases import KeepRules
+    from recollect.rules.use_cases import TenantRuleStore
     from recollect.search_index.health import CheckReadiness
     from recollect.settings import Settings
     from recollect.timeline.bus import BusOutbox
 
 
 class App:
-    """The subjects of one deployment, in the order in which each needs those before it."""
+    """The subjects of one deployment; each needs only those before it."""
 
     def __init__(
         self, settings: Settings, parts: Parts, rules: Rules | None = None, ids: IdSource | None = None
@@ -65,19 +65,19 @@ class App:
 
     @property
     def listeners(self) -> list[Announce]:
-        """Hear of events that wait for their projection."""
+        """Called with new events that wait for their projection."""
         return self.deployment.listeners
 
     @cached_property
-    def rules(self) -> KeepRules:
+    def rules(self) -> TenantRuleStore:
         """`GET|PUT /v1/rules`."""
-        from recollect.rules.use_cases import KeepRules
+        from recollect.rules.use_cases import TenantRuleStore
 
-        return KeepRules(self.parts.items, self.deployment.rules)
+        return TenantRuleStore(self.parts.items, self.deployment.rules)
 
     @cached_property
     def outbox(self) -> BusOutbox:
-        """What is still to be published."""
+        """Events still to be published."""
         from recollect.timeline.bus import BusOutbox
 
         return BusOutbox(self.parts.items, self.parts.publisher)
@@ -197,7 +197,6 @@ class App:
 
     @cached_property
     def run_jobs(self) -> RunJobs:
-        """Runs them."""
         from recollect.jobs.run import RunJobs
 
         return RunJobs(self.parts.items, self.job_kinds)
@@ -220,7 +219,7 @@ class App:
         """`GET /v1/ready`."""
         from recollect.search_index.health import CheckReadiness
 
-        # Made when asked: a part that cannot be opened is not ready; it is no error of the answer.
+        # Made by the check: a part that cannot be opened is not ready, and the request does not fail.
         own = {
             "index": lambda: self.search_index.check(),
             "tombstones": lambda: self.deletion.apply_tombstones.check(),
@@ -229,11 +228,11 @@ class App:
         return CheckReadiness({**self.parts.checks(), **own})
 
     def begin_rules(self, tenant: str) -> Pending[Rules]:
-        """Begins reading a tenant's rules, beside whatever else the caller begins."""
+        """Starts reading a tenant's rules, concurrently with other reads."""
         rules = self.rules
         return self.parts.concurrency.submit(lambda: rules.resolved(tenant))
 
     def begin_marks(self, scope: Scope) -> Pending[SuppressionCheck]:
-        """Begins reading what storing asks of rejected values, beside whatever else the caller begins."""
+        """Starts reading the rejected values that ingest checks, concurrently with other reads."""
         suppression = self.deletion.suppression
         return self.parts.concurrency.submit(lambda: suppression.marks(scope))

@@ -1,4 +1,7 @@
-"""Settings: read once from the environment into a frozen object; a wrong one fails at start and names the variable."""
+"""Settings: read once from the environment into a frozen object.
+
+An invalid one fails at start and names the variable.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,7 +15,7 @@ from recollect.core.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: the tenant of the credentials, whether they may administer it, and the one user they stand for."""
+    """The caller: the tenant of the credentials, whether they administer it, and the one user whom they represent."""
 
     tenant: str
     admin: bool = False
@@ -233,7 +236,7 @@ class Settings:
         return settings
 
     def _check_models(self) -> None:
-        """Raises ConfigurationError where a provider lacks what it needs."""
+        """Raises ConfigurationError for a provider without its settings."""
         needed = (
             ("openai", "RECOLLECT_OPENAI_BASE_URL", self.openai_base_url),
             ("openai", "RECOLLECT_OPENAI_MODEL", self.openai_model),
@@ -254,5 +257,5 @@ def _read(metadata: Mapping[str, Any], environment: Mapping[str, str]) -> Any:
 
 
 def variables() -> list[tuple[str, str, str]]:
-    """Variable, default and meaning of each setting, in order: what the documentation lists."""
+    """Variable, default and meaning of each setting, in order, for the documentation."""
     return [(f.metadata["variable"], f.metadata["default"], f.metadata["meaning"]) for f in fields(Settings)]

@@ -19,7 +19,7 @@ from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.memories.audit import Actor
 from recollect.memories.memory import Memory, MemoryStatus
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.rules.groups import Rules
 from recollect.rules.values import TOLERANCE, Place, read_options
 
@@ -137,7 +137,7 @@ class ApplyArbitration:
 
     def __call__(
         self, scope: Scope, candidate: Statement, arbitration: Arbitration, now: datetime, actor: Actor = PROJECT
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         """The memories that changed; none where one is no longer active. Raises NotFound where one is not stored,
         Conflict.
         """
@@ -155,7 +155,7 @@ class ApplyArbitration:
         arbitration: Arbitration,
         now: datetime,
         actor: Actor,
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         verdict = arbitration.verdict
         loser, winner = self._sides(scope, candidate, existing, verdict)
         if any(one.memory.status is not MemoryStatus.ACTIVE for one in (loser, winner)):
@@ -174,7 +174,7 @@ class ApplyArbitration:
 
     def _sides(
         self, scope: Scope, candidate: Statement, existing: Statement, verdict: Verdict
-    ) -> tuple[KeptMemory, KeptMemory]:
+    ) -> tuple[StoredMemory, StoredMemory]:
         """Loser and winner; a merge is into the candidate."""
         loser_id = verdict.loser.id if verdict.loser is not None else existing.id
         winner_id = candidate.id if loser_id == existing.id else existing.id

@@ -29,8 +29,8 @@ from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind, pack_vector, unpack_vector
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
-from recollect.memories.reading import KeptMemory, ReadMemories
-from recollect.memories.save import KeepMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
+from recollect.memories.save import SaveMemories
 from recollect.ports import Embedder, Items, Timeline
 from recollect.retrieval.nomination import Candidate
 from recollect.rules.groups import Rules
@@ -39,7 +39,7 @@ from recollect.timeline.listing import readable_events
 Policy = Callable[[Scope, Statement, Rules], ArbitrationPolicy]
 """The tenant's merge rule for a candidate, with the thresholds of its rules."""
 
-Changed = Callable[[Scope, Sequence[KeptMemory], datetime], None]
+Changed = Callable[[Scope, Sequence[StoredMemory], datetime], None]
 """Updates the index and whatever quotes the changed memories."""
 
 
@@ -68,7 +68,7 @@ class ProposeConflicts:
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         """The memories that changed: none, unless `auto_apply` is `all`."""
         if rules.conflict.auto_apply == "off":
             return []
@@ -82,7 +82,7 @@ class ProposeConflicts:
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         candidate = statement_of(memory, vectors.get(event.id))
         near = self._near(scope, event, memory, vectors.get(event.id), rules, now)
         if not near:
@@ -174,7 +174,7 @@ class ArbitrateAndStore:
         self,
         timeline: Timeline,
         read: ReadMemories,
-        keep: KeepMemories,
+        keep: SaveMemories,
         find: FindContradicting,
         apply: ApplyArbitration,
         changed: Changed,

@@ -33,7 +33,7 @@ from recollect.deletion.forget_memories import Order
 from recollect.jobs.job import JOB_ID, Job, JobProgress, RemainingSeconds, job_write
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import MemoryStatus
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.ports import Items, SnapshotStore, Timeline
 from recollect.rules.groups import RetentionRule, Rules
 from recollect.timeline.bus import (
@@ -284,7 +284,7 @@ class Retain:
         for start in range(0, len(writes), MOST_WRITES):
             self._items.write(owner, writes[start : start + MOST_WRITES], run.now)
 
-    def _over(self, owner: Scope, event: Event, kept: KeptMemory | None, run: _Run) -> list[Event]:
+    def _over(self, owner: Scope, event: Event, kept: StoredMemory | None, run: _Run) -> list[Event]:
         """The event, where expired; all events of the memory that it carries, where that has expired."""
         own = kept.memory if kept is not None and kept.memory.id == event.id else None
         if own is not None and own.expired(run.now):
@@ -341,13 +341,13 @@ class Retain:
         return [(event, found) for event, found in judged if found is not None]
 
 
-def _importance(event: Event, kept: KeptMemory | None) -> float:
+def _importance(event: Event, kept: StoredMemory | None) -> float:
     if kept is None or kept.memory.status is not MemoryStatus.ACTIVE:
         return event.importance
     return max(event.importance, kept.memory.importance)
 
 
-def _noted(item: Item, event: Event | None, kept: KeptMemory | None) -> ItemWrite:
+def _noted(item: Item, event: Event | None, kept: StoredMemory | None) -> ItemWrite:
     """The new queue entry of an event that has not expired after all: it, or its memory, may do so later."""
     if event is None:
         return ItemWrite(item.key, None)

@@ -34,7 +34,7 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import NoRefusal, Refusal, SuppressionList
 from recollect.deletion.tombstones import ORIGINS, copy_write, origin_in, origin_key, origin_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
-from recollect.memories.audit_log import DELETED, REJECTED, NoteRefusedWrite, RefusedWrite
+from recollect.memories.audit_log import DELETED, REJECTED, AuditRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, content_identity
 from recollect.memories.storage import (
     SAME_AS,
@@ -222,7 +222,7 @@ class ImportMemories:
         self._gate = gate
         self._refusal = refusal or NoRefusal()
         self._slots = FillSlots(timeline, projections)
-        self._refused = NoteRefusedWrite(items, ids)
+        self._refused = AuditRefusedWrite(items, ids)
 
     def __call__(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
         """Stores the lines as this user's. Raises Unavailable with some of them stored; a retry continues."""

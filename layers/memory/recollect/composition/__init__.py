@@ -1,1 +1,4 @@
-"""Wires the use cases of each subject over the parts of one deployment: one class a subject, made when first used."""
+"""Wires the use cases of each subject over the adapters of one deployment.
+
+One class a subject, each part made on first use.
+"""

@@ -1,35 +1,28 @@
 """The arbiter and its merge rules."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.arbitration.arbitrate import ApplyArbitration, Arbitrate, ChoosePolicy
 from recollect.arbitration.propose import ArbitrateAndStore, ProposeConflicts
 from recollect.arbitration.registry import KeepMergeRules
 from recollect.composition.contradictions import ContradictionUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.memories import MemoryUseCases
 from recollect.contradictions.candidates import FindContradicting
 from recollect.memories.reading import ReadMemories
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 
 
-class ArbitrationUseCases:
+@dataclass(eq=False)
+class ArbitrationUseCases(UseCases):
     """`app.arbitration`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        rules: KeepRules,
-        memories: MemoryUseCases,
-        contradictions: ContradictionUseCases,
-        outbox: BusOutbox,
-    ) -> None:
-        self._parts = deployment.parts
-        self._rules = rules
-        self._memories = memories
-        self._contradictions = contradictions
-        self._outbox = outbox
+    _rules: TenantRuleStore
+    _memories: MemoryUseCases
+    _contradictions: ContradictionUseCases
+    _outbox: BusOutbox
 
     @cached_property
     def merge_rules(self) -> KeepMergeRules:
@@ -38,7 +31,7 @@ class ArbitrationUseCases:
 
     @cached_property
     def choose_policy(self) -> ChoosePolicy:
-        """Which merge rule holds, with the tenant's thresholds: for every part that asks the arbiter."""
+        """The merge rule in force with the tenant's thresholds, for every part that arbitrates."""
         return ChoosePolicy(self.merge_rules)
 
     @cached_property
@@ -48,24 +41,24 @@ class ArbitrationUseCases:
 
     @cached_property
     def apply(self) -> ApplyArbitration:
-        """Writes what the arbiter decided."""
+        """Writes the arbiter's decisions."""
         found = self._contradictions
         return ApplyArbitration(ReadMemories(self._parts.items), found.ledger, found.merge)
 
     @cached_property
     def apply_given(self) -> ArbitrateAndStore:
-        """What `POST /v1/arbitrations` does with `apply`."""
+        """`POST /v1/arbitrations` with `apply`."""
         parts, memories = self._parts, self._memories
-        asks = (self._contradictions.find, self.apply, memories.reproject_kept)
+        asks = (self._contradictions.find, self.apply, memories.reproject_stored)
         read = ReadMemories(parts.items)
         return ArbitrateAndStore(parts.timeline, read, memories.keep, *asks, self._rules.resolved, parts.embedder)
 
     @cached_property
     def propose(self) -> ProposeConflicts:
-        """What `project` does about contradictions that the judge left."""
+        """The projection's arbitration of contradictions that the judge left open."""
         return self.propose_among(self._contradictions.find)
 
     def propose_among(self, find: FindContradicting) -> ProposeConflicts:
-        """The same among other candidates."""
+        """The same over other candidates."""
         parts = self._parts
         return ProposeConflicts(parts.timeline, parts.items, find, self.apply, self.choose_policy.of)

@@ -1,38 +1,29 @@
 """Snapshots, restores, imports and retention."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.archive.retain import NoteExpiry, PruneEvents, Retain, ScheduleRetention
 from recollect.archive.snapshots import RestoreSnapshot, TakeSnapshot
 from recollect.archive.transfer import ImportMemories
 from recollect.composition.deletion import DeletionUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.timeline import TimelineUseCases
 from recollect.deletion.suppression import TombstoneRefusal
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 
 
-class ArchiveUseCases:
+@dataclass(eq=False)
+class ArchiveUseCases(UseCases):
     """`app.archive`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        rules: KeepRules,
-        timeline: TimelineUseCases,
-        segments: SegmentUseCases,
-        deletion: DeletionUseCases,
-        outbox: BusOutbox,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
-        self._timeline = timeline
-        self._segments = segments
-        self._deletion = deletion
-        self._outbox = outbox
+    _rules: TenantRuleStore
+    _timeline: TimelineUseCases
+    _segments: SegmentUseCases
+    _deletion: DeletionUseCases
+    _outbox: BusOutbox
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:
@@ -51,7 +42,7 @@ class ArchiveUseCases:
 
     @cached_property
     def import_memories(self) -> ImportMemories:
-        """`POST /v1/users/{user_id}/import`, and what a restore does."""
+        """`POST /v1/users/{user_id}/import`, and a restore."""
         parts, deletion = self._parts, self._deletion
         return ImportMemories(
             parts.timeline,
@@ -73,7 +64,7 @@ class ArchiveUseCases:
 
     @cached_property
     def schedule_retention(self) -> ScheduleRetention:
-        """Asks for `retain` once a day for each tenant."""
+        """Starts `retain` once a day for each tenant."""
         return ScheduleRetention(self._parts.items, self._deployment.ids)
 
     @cached_property

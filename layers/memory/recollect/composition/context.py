@@ -1,8 +1,9 @@
 """The context of the next model call, and a turn with a model."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.retrieval import RetrievalUseCases
 from recollect.composition.summaries import SummaryUseCases
 from recollect.composition.timeline import TimelineUseCases
@@ -12,22 +13,14 @@ from recollect.context.turn import TakeTurn
 from recollect.knowledge.use_cases import KeepKnowledge
 
 
-class ContextUseCases:
+@dataclass(eq=False)
+class ContextUseCases(UseCases):
     """`app.context`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        timeline: TimelineUseCases,
-        summaries: SummaryUseCases,
-        knowledge: KeepKnowledge,
-        retrieval: RetrievalUseCases,
-    ) -> None:
-        self._parts = deployment.parts
-        self._timeline = timeline
-        self._summaries = summaries
-        self._knowledge = knowledge
-        self._retrieval = retrieval
+    _timeline: TimelineUseCases
+    _summaries: SummaryUseCases
+    _knowledge: KeepKnowledge
+    _retrieval: RetrievalUseCases
 
     @cached_property
     def build(self) -> BuildContext:

@@ -1,8 +1,9 @@
-"""Contradictions: what settles them, what is open, what was decided."""
+"""Contradictions: found, settled, listed, resolved, reverted."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.memories import MemoryUseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.contradictions.candidates import CurrentRecords, FindContradicting
@@ -11,41 +12,32 @@ from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListD
 from recollect.contradictions.merged import MergeParts, PartMemories
 from recollect.contradictions.resolve import BringBackValue, ResolveConflict, RevertDecision
 from recollect.contradictions.settle import ApplyVerdicts, SettleContradictions
-from recollect.memories.audit_log import NoteRefusedWrite
+from recollect.memories.audit_log import AuditRefusedWrite
 from recollect.memories.reading import ReadMemories
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 
 
-class ContradictionUseCases:
+@dataclass(eq=False)
+class ContradictionUseCases(UseCases):
     """`app.contradictions`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        rules: KeepRules,
-        search_index: SearchIndexUseCases,
-        memories: MemoryUseCases,
-        judge: RelationJudge,
-    ) -> None:
-        self._judge = judge
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
-        self._search_index = search_index
-        self._memories = memories
+    _rules: TenantRuleStore
+    _search_index: SearchIndexUseCases
+    _memories: MemoryUseCases
+    _judge: RelationJudge
 
     @cached_property
     def find(self) -> FindContradicting:
-        """Which records may contradict those of a projection."""
+        """Candidates: records that may contradict those of a projection."""
         return FindContradicting(self._parts.timeline, self._search_index.in_use)
 
     @cached_property
     def settle(self) -> SettleContradictions:
-        """What `project` does about contradictions first."""
+        """The projection's first step about contradictions."""
         return self.settle_among(self.find)
 
     def settle_among(self, find: FindContradicting) -> SettleContradictions:
-        """The same among other candidates."""
+        """The same over other candidates."""
         return SettleContradictions(find, ReadMemories(self._parts.items), self.apply_verdicts, self._judge)
 
     @cached_property
@@ -55,12 +47,12 @@ class ContradictionUseCases:
 
     @cached_property
     def merge(self) -> MergeParts:
-        """One memory that holds what two said."""
+        """Merges two memories into one."""
         return MergeParts(self._parts.items, self.ledger)
 
     @cached_property
     def apply_verdicts(self) -> ApplyVerdicts:
-        """Writes what the judge decided."""
+        """Writes the judge's decisions."""
         return ApplyVerdicts(self._parts.items, self._memories.promoted, self.ledger, self.merge)
 
     @cached_property
@@ -86,7 +78,7 @@ class ContradictionUseCases:
         """`POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert`."""
         timeline, items, ids = self._parts.timeline, self._parts.items, self._deployment.ids
         bring_back = BringBackValue(timeline, items, self._memories.keep, ids, self._rules.resolved)
-        part, refused = PartMemories(timeline, items), NoteRefusedWrite(items, ids)
+        part, refused = PartMemories(timeline, items), AuditRefusedWrite(items, ids)
         return RevertDecision(timeline, items, self.ledger, part, bring_back, self._memories.reproject, refused)
 
     @cached_property

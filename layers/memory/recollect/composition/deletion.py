@@ -1,11 +1,12 @@
-"""Deletion, rejection, erasure, and their log outside of the table."""
+"""Deletion, rejection, erasure, and the tombstone log outside of the table."""
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.deployment import UseCases, utc_now
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.summaries import SummaryUseCases
@@ -31,23 +32,14 @@ from recollect.deletion.tombstone_log import ApplyTombstones, TombstoneLog
 from recollect.deletion.tombstones import Erasure
 
 
-class DeletionUseCases:
+@dataclass(eq=False)
+class DeletionUseCases(UseCases):
     """`app.deletion`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        timeline: TimelineUseCases,
-        summaries: SummaryUseCases,
-        search_index: SearchIndexUseCases,
-        segments: SegmentUseCases,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._timeline = timeline
-        self._summaries = summaries
-        self._search_index = search_index
-        self._segments = segments
+    _timeline: TimelineUseCases
+    _summaries: SummaryUseCases
+    _search_index: SearchIndexUseCases
+    _segments: SegmentUseCases
 
     @cached_property
     def forget(self) -> ForgetEvents:
@@ -57,17 +49,17 @@ class DeletionUseCases:
 
     @cached_property
     def forget_memories(self) -> ForgetMemories:
-        """What a deletion takes with it of memories."""
+        """Deletes the memories of deleted events."""
         return ForgetMemories(self._parts.timeline, self._parts.items, self._deployment.ids)
 
     @cached_property
     def forget_copies(self) -> ForgetCopies:
-        """Deletes what was imported from a deleted record."""
+        """Deletes imported copies of a deleted record."""
         return ForgetCopies(self._parts.items, self.forget_quietly)
 
     @cached_property
     def suppression(self) -> SuppressionList:
-        """Which values were rejected."""
+        """The rejected values."""
         return SuppressionList(self._parts.items, self.tombstone_log.keys)
 
     @cached_property
@@ -79,18 +71,18 @@ class DeletionUseCases:
 
     @cached_property
     def tombstone_log(self) -> TombstoneLog:
-        """Deletions as they are logged outside of the table."""
+        """The log of deletions outside of the table."""
         return TombstoneLog(self._parts.items, lambda: self._parts.snapshots)
 
     @cached_property
     def apply_tombstones(self) -> ApplyTombstones:
-        """Makes a restored table forget again."""
+        """Repeats logged deletions in a restored table."""
         parts = self._parts
         return ApplyTombstones(self.tombstone_log, parts.timeline, parts.items, self._forget_again, self.erase.resume)
 
     @cached_property
     def erase(self) -> EraseUser:
-        """`DELETE /v1/users/{user_id}`, `GET /v1/erasures/{id}` and the job that does the rest."""
+        """`DELETE /v1/users/{user_id}`, `GET /v1/erasures/{id}`, and the job that completes an erasure."""
         parts, reach, again, checks = self._parts, *self._elsewhere()
         engines = self._deployment.settings.engines
         return EraseUser(
@@ -98,24 +90,24 @@ class DeletionUseCases:
         )
 
     def forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """A deletion is logged outside of the table before anybody is told of it."""
+        """Logs a deletion outside of the table before any listener hears of it."""
         self.tombstone_log.events(scope, refs, utc_now())
         self._derived_forgotten(scope, refs)
 
     def forget_quietly(self, scope: Scope, ref: EventRef, now: datetime) -> None:
-        """Deletes a record; one that is gone already is no error."""
+        """Deletes a record; idempotent."""
         with suppress(NotFound):
             self.forget.record(scope, ref.id, now=now)
 
     def _derived_forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Summaries and copies lose it at once; where that fails, `project` makes it good by the marker."""
+        """Removes it from summaries and copies at once; where that fails, `project` does so by the marker."""
         self._summaries.redact_at_once(scope, refs, utc_now())
         with suppress(RecollectError):
             self.forget_copies(scope, refs, utc_now())
         self._deployment.announce(scope, refs)
 
     def _elsewhere(self) -> tuple[list[Reach], list[Reach], list[Check]]:
-        """What an erasure reaches outside of the store; what of it once more at the end; how it is read back."""
+        """What an erasure deletes outside of the store, what of it twice, and the checks that read it back."""
         parts = self._parts
         documents, copies = EraseDocuments(self._search_index.in_use), EraseCopies(self.forget_copies)
         again: list[Reach] = [documents, copies]
@@ -132,7 +124,7 @@ class DeletionUseCases:
 
     @cached_property
     def _forget_logged(self) -> ForgetEvents:
-        """As `forget`, for deletions that are logged already."""
+        """As `forget`, for deletions that the log has already."""
         parts = self._parts
         return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self._derived_forgotten)
 

@@ -1,4 +1,4 @@
-"""What every subject is made of: the settings, the adapters, the ids, and who listens to new events."""
+"""What every subject is made of: the settings, the adapters, the ids, and the listeners for new events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Announce: TypeAlias = "Callable[[Scope, Sequence[EventRef]], None]"
 
 
 class Parts(Protocol):
-    """The adapters of one deployment, each made when first asked for."""
+    """The adapters of one deployment, each made on first use."""
 
     @property
     def timeline(self) -> Timeline: ...
@@ -63,7 +63,7 @@ class Parts(Protocol):
         """Raises NotReady where the deployment has no snapshot store."""
 
     def embedding_generation(self) -> str | None:
-        """The generation of the vectors of what is saved, whichever process makes them; None where none does."""
+        """The generation of stored vectors, whichever process makes them; None without an embedder."""
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """One check per part, for readiness and `recollect doctor`."""
@@ -77,7 +77,7 @@ class Parts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """Shared by all subjects. `listeners` hear of events that wait for their projection."""
+    """Shared by all subjects. `listeners` hear of events with a pending marker."""
 
     settings: Settings
     parts: Parts
@@ -86,7 +86,6 @@ class Deployment:
     listeners: list[Announce] = field(default_factory=list)
 
     def announce(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Tells every listener."""
         for listener in self.listeners:
             listener(scope, refs)
 
@@ -96,10 +95,21 @@ class Deployment:
         return self.parts.embedding_generation()
 
     def require_embedder(self) -> None:
-        """Raises NotReady where the embedder that is set is missing; its own check says why."""
+        """Raises NotReady where the configured embedder is missing; its own check says why."""
         self.parts.checks()["embedder"]()
 
 
+@dataclass(eq=False)
+class UseCases:
+    """One subject of a deployment; its fields are the subjects that it needs, its use cases are made on first use."""
+
+    _deployment: Deployment
+
+    @property
+    def _parts(self) -> Parts:
+        return self._deployment.parts
+
+
 def utc_now() -> datetime:
-    """The clock of the composition; use cases are given theirs."""
+    """The clock of the composition; use cases take `now` as an argument."""
     return datetime.now(UTC)

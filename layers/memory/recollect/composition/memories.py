@@ -1,48 +1,40 @@
 """Memories: saving, listing, promotion, audit."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from recollect.composition.deletion import DeletionUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.summaries import SummaryUseCases
 from recollect.contradictions.judge import RelationJudge
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.memories.audit_log import ListAudit
 from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
-from recollect.memories.promote import BridgeGate, FollowMemories, PromoteMemories
-from recollect.memories.reading import KeptMemory, ListMemories, MemoryHistory, ReadMemories
-from recollect.memories.save import KeepMemories
+from recollect.memories.promote import BridgeGate, MemoryStep, PromoteMemories
+from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
+from recollect.memories.save import SaveMemories
 from recollect.timeline.bus import BusOutbox
-from recollect.timeline.reproject import TellChanged
+from recollect.timeline.reproject import ReprojectChanged
 
 
-class MemoryUseCases:
+@dataclass(eq=False)
+class MemoryUseCases(UseCases):
     """`app.memories`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        summaries: SummaryUseCases,
-        deletion: DeletionUseCases,
-        outbox: BusOutbox,
-        judge: RelationJudge,
-    ) -> None:
-        self._judge = judge
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._summaries = summaries
-        self._deletion = deletion
-        self._outbox = outbox
+    _summaries: SummaryUseCases
+    _deletion: DeletionUseCases
+    _outbox: BusOutbox
+    _judge: RelationJudge
 
     @cached_property
-    def keep(self) -> KeepMemories:
+    def keep(self) -> SaveMemories:
         """`/v1/memories` and its neighbours."""
         parts, deployment = self._parts, self._deployment
         listeners = (deployment.announce, self._summaries.redact_at_once)
-        return KeepMemories(
+        return SaveMemories(
             parts.timeline, parts.projections, parts.items, deployment.ids, *listeners, deployment.generation
         )
 
@@ -63,24 +55,23 @@ class MemoryUseCases:
 
     @cached_property
     def promote(self) -> PromoteMemories:
-        """Events become memories."""
         items, ids = self._parts.items, self._deployment.ids
         return PromoteMemories(items, BridgeGate(items, ids, self._judge), ids, self._deployment.generation)
 
     @cached_property
-    def follow(self) -> FollowMemories:
+    def follow(self) -> MemoryStep:
         """The projection step of memories."""
-        return FollowMemories(self._parts.items, self.promote, self._deletion.forget_memories)
+        return MemoryStep(self._parts.items, self.promote, self._deletion.forget_memories)
 
     @cached_property
     def promote_deferred(self) -> PromoteDeferred:
-        """Promotes what waited for a healthy signal."""
+        """Promotes events that waited for a healthy signal."""
         parts, promote = self._parts, self.promote.promote
         return PromoteDeferred(parts.items, parts.timeline, parts.publisher, promote, self._deployment.ids)
 
     @cached_property
     def reconcile_bridge(self) -> ReconcileBridge:
-        """The promotions' part of a reconciliation."""
+        """The bridge's part of a reconciliation."""
         return ReconcileBridge(self._outbox, self.promote_deferred)
 
     @cached_property
@@ -89,18 +80,18 @@ class MemoryUseCases:
         return SignalBridge(self._parts.items, self._outbox)
 
     @cached_property
-    def reproject(self) -> TellChanged:
+    def reproject(self) -> ReprojectChanged:
         """Marks memories for projection after a person's change."""
-        return TellChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
+        return ReprojectChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
 
-    def promoted(self, scope: Scope, event: Event, now: datetime) -> KeptMemory | None:
-        """The memory that a record is in, made now where there is none."""
+    def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
+        """The memory of a record, made now where there is none; None for a carrier or a private event without one."""
         kept = ReadMemories(self._parts.items).kept(scope, [event.id]).get(event.id)
         if kept is None and not event.is_carrier and not event.is_private:
             kept = self.promote.promote(scope, [event], now, "cue").memories.get(event.id)
         return kept
 
-    def reproject_kept(self, scope: Scope, changed: Sequence[KeptMemory], now: datetime) -> None:
-        """The same for memories as they are read; those that were superseded are lost to summaries."""
+    def reproject_stored(self, scope: Scope, changed: Sequence[StoredMemory], now: datetime) -> None:
+        """The same for stored memories; summaries lose the superseded ones."""
         memories = [kept.memory for kept in changed]
         self.reproject(scope, memories, [one for one in memories if one.superseded_by is not None], now)

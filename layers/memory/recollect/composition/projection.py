@@ -1,15 +1,16 @@
-"""Projection: what is derived from events, what failed, and what makes it good."""
+"""Projection: everything derived from events, the notes of failures, and reconciliation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.composition.arbitration import ArbitrationUseCases
 from recollect.composition.archive import ArchiveUseCases
 from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deletion import DeletionUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.memories import MemoryUseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.segments import SegmentUseCases
@@ -18,46 +19,30 @@ from recollect.composition.timeline import TimelineUseCases
 from recollect.contradictions.settle import FollowContradictions, Steps
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 from recollect.timeline.project import ProjectEvents
 from recollect.timeline.projection_steps import ProjectionSteps
 from recollect.timeline.quarantine import FailedEvents
 from recollect.timeline.reconcile import Reconcile, ReconcileJob, RetryFailed
-from recollect.timeline.reproject import MarkChanged
+from recollect.timeline.reproject import MarkStaleMemories
 
 
-class ProjectionUseCases:
+@dataclass(eq=False)
+class ProjectionUseCases(UseCases):
     """`app.projection`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        rules: KeepRules,
-        timeline: TimelineUseCases,
-        summaries: SummaryUseCases,
-        search_index: SearchIndexUseCases,
-        segments: SegmentUseCases,
-        deletion: DeletionUseCases,
-        archive: ArchiveUseCases,
-        memories: MemoryUseCases,
-        contradictions: ContradictionUseCases,
-        arbitration: ArbitrationUseCases,
-        outbox: BusOutbox,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
-        self._timeline = timeline
-        self._summaries = summaries
-        self._search_index = search_index
-        self._segments = segments
-        self._deletion = deletion
-        self._archive = archive
-        self._memories = memories
-        self._contradictions = contradictions
-        self._arbitration = arbitration
-        self._outbox = outbox
+    _rules: TenantRuleStore
+    _timeline: TimelineUseCases
+    _summaries: SummaryUseCases
+    _search_index: SearchIndexUseCases
+    _segments: SegmentUseCases
+    _deletion: DeletionUseCases
+    _archive: ArchiveUseCases
+    _memories: MemoryUseCases
+    _contradictions: ContradictionUseCases
+    _arbitration: ArbitrationUseCases
+    _outbox: BusOutbox
 
     @cached_property
     def project(self) -> ProjectEvents:
@@ -69,7 +54,7 @@ class ProjectionUseCases:
 
     @cached_property
     def steps(self) -> ProjectionSteps:
-        """What runs after vectors and slots are written."""
+        """The steps of the other subjects in a projection."""
         return ProjectionSteps(
             rules=self._rules.resolved,
             memories=self._memories.follow,
@@ -92,29 +77,28 @@ class ProjectionUseCases:
 
     @cached_property
     def failed_events(self) -> FailedEvents:
-        """Notes of the events whose projection failed."""
+        """The notes of failed projections."""
         return FailedEvents(self._parts.items, self._parts.projections)
 
     @cached_property
     def retry_failed(self) -> RetryFailed:
-        """Tries them again."""
         return RetryFailed(self.failed_events, self.project)
 
     @cached_property
     def reconcile(self) -> Reconcile:
-        """Projects whatever has a pending marker."""
+        """Projects every event with a pending marker."""
         log = self._deletion.tombstone_log.flush_outbox
-        return Reconcile(self._parts.projections, self.project, self.retry_failed, self._mark_changed, log)
+        return Reconcile(self._parts.projections, self.project, self.retry_failed, self._mark_stale, log)
 
     @cached_property
     def reconcile_job(self) -> ReconcileJob:
         """The job `reconcile`."""
         bridge = self._memories.reconcile_bridge
-        return ReconcileJob(self._parts.projections, self.project, self.retry_failed, bridge, self._mark_changed)
+        return ReconcileJob(self._parts.projections, self.project, self.retry_failed, bridge, self._mark_stale)
 
     @property
-    def _mark_changed(self) -> MarkChanged:
-        return MarkChanged(self._parts.items, self._parts.projections, self.failed_events)
+    def _mark_stale(self) -> MarkStaleMemories:
+        return MarkStaleMemories(self._parts.items, self._parts.projections, self.failed_events)
 
     def _steps_sparing_failed(self, scope: Scope) -> Steps | None:
         failed = self.failed_events.of_user(scope)

@@ -1,12 +1,12 @@
-"""Making the index anew, and rotating it."""
+"""Rebuilding and rotating the search index."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
 from recollect.composition.archive import ArchiveUseCases
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.projection import ProjectionUseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.timeline import TimelineUseCases
@@ -20,29 +20,19 @@ from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker,
 from recollect.timeline.project import ProjectEvents
 
 
-class ReindexingUseCases:
+@dataclass(eq=False)
+class ReindexingUseCases(UseCases):
     """`app.reindexing`."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        timeline: TimelineUseCases,
-        search_index: SearchIndexUseCases,
-        archive: ArchiveUseCases,
-        projection: ProjectionUseCases,
-        jobs: Jobs,
-    ) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._timeline = timeline
-        self._search_index = search_index
-        self._archive = archive
-        self._projection = projection
-        self._jobs = jobs
+    _timeline: TimelineUseCases
+    _search_index: SearchIndexUseCases
+    _archive: ArchiveUseCases
+    _projection: ProjectionUseCases
+    _jobs: Jobs
 
     @cached_property
     def begin(self) -> BeginReindex:
-        """What the background of a laptop does by itself."""
+        """A laptop's background starts a reindex by itself."""
         deployment = self._deployment
         return BeginReindex(self._search_index.check, self._jobs, deployment.ids, deployment.require_embedder)
 
@@ -55,20 +45,20 @@ class ReindexingUseCases:
         return Reindex(self._parts.index, found.states, users, makers, required, found.drop)
 
     def rebuild(self) -> RebuildIndex:
-        """Documents from the records and their stored vectors: one walk."""
+        """Documents from the records and their stored vectors, in one walk."""
         parts, snapshots = self._parts, self._search_index.snapshots
         stores = (parts.timeline, parts.projections, parts.items, parts.index)
         return RebuildIndex(*stores, parts.embedder, parts.concurrency, snapshots)
 
     @cached_property
     def rederive(self) -> Rederive:
-        """All that is derived, from the evidence."""
+        """All derived data, from the records."""
         parts = self._parts
         return Rederive(parts.timeline, parts.projections, parts.items, parts.index, self._projector, self.rebuild())
 
     @cached_property
     def rotate(self) -> RotateIndex:
-        """The job `snapshot`: that of the tenant, and then that of its index."""
+        """The job `snapshot`: of the tenant, then of its index."""
         parts, generation = self._parts, self._parts.index.generation
         return RotateIndex(
             parts.timeline,
@@ -81,10 +71,10 @@ class ReindexingUseCases:
         )
 
     def _projector(self, projections: Projections, index: SearchIndex, publisher: Publisher) -> ProjectEvents:
-        """A projection that nobody hears of and that leaves summaries as they are."""
+        """A projection without listeners that leaves summaries unchanged."""
         parts, steps = self._parts, replace(self._projection.steps, summaries=_no_summaries)
         return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, steps)
 
 
 def _no_summaries(scope: Scope, events: Sequence[Event], gone: Sequence[EventRef], now: datetime) -> None:
-    """Messages were counted towards a summary when they were new."""
+    """A new projection of an old message must not count it towards a summary again."""

@@ -1,24 +1,24 @@
 """Search, and search by intent."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.retrieval.pipeline import Recall
 from recollect.retrieval.ranking import RankingPolicy
 from recollect.retrieval.search import SearchMemory
 
 
-class RetrievalUseCases:
+@dataclass(eq=False)
+class RetrievalUseCases(UseCases):
     """`app.retrieval`."""
 
-    def __init__(self, deployment: Deployment, search_index: SearchIndexUseCases) -> None:
-        self._parts = deployment.parts
-        self._search_index = search_index
+    _search_index: SearchIndexUseCases
 
     @cached_property
     def pipeline(self) -> Recall:
-        """What search and context share."""
+        """The retrieval that search and context share."""
         parts = self._parts
         index, policy = self._search_index.in_use, RankingPolicy()
         return Recall(parts.timeline, parts.items, index, parts.embedder, parts.concurrency, policy)

@@ -1,14 +1,15 @@
-"""The search index: which generation is in use, its health, its snapshots."""
+"""The search index: its generation in use, its health, its snapshots."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.deployment import UseCases, utc_now
 from recollect.composition.timeline import TimelineUseCases
 from recollect.core.errors import NotReady
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.search_index.health import CheckIndex, WatchIndex
 from recollect.search_index.rebuild import IndexSnapshots
 from recollect.search_index.state import IndexInUse, IndexStates
@@ -17,14 +18,12 @@ POINTER_SECONDS = 10.0
 """How long a process of the cloud caches the pointer to the index in use; on a laptop it is read each time."""
 
 
-class SearchIndexUseCases:
+@dataclass(eq=False)
+class SearchIndexUseCases(UseCases):
     """`app.search_index`."""
 
-    def __init__(self, deployment: Deployment, rules: KeepRules, timeline: TimelineUseCases) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
-        self._timeline = timeline
+    _rules: TenantRuleStore
+    _timeline: TimelineUseCases
 
     @cached_property
     def states(self) -> IndexStates:
@@ -34,7 +33,7 @@ class SearchIndexUseCases:
 
     @cached_property
     def in_use(self) -> IndexInUse:
-        """What search reads and `project` writes."""
+        """The index that search reads and `project` writes."""
         parts, states = self._parts, self.states
         unwatched = IndexInUse(parts.index, states)
         watch = WatchIndex(unwatched, parts.publisher, self._rules.resolved, self._deployment.ids, utc_now)
@@ -49,27 +48,27 @@ class SearchIndexUseCases:
 
     @cached_property
     def snapshots(self) -> IndexSnapshots | None:
-        """Snapshots of the index; None where the deployment has no snapshot store."""
+        """Snapshots of the index; None without a snapshot store."""
         try:
             return IndexSnapshots(self._parts.snapshots, self._parts.index.generation)
         except NotReady:
             return None
 
     def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Takes deleted events out of the snapshots of every index that the tenant uses or builds."""
+        """Removes deleted events from the snapshots of every index that the tenant uses or builds."""
         for snapshots in self._snapshots_of(scope.tenant):
             snapshots.forget(scope, refs)
 
     def erase(self, scope: Scope) -> int:
-        """Takes all of a user's events out of the same; answers how many objects there were."""
+        """Removes a user's events from them; returns how many objects there were."""
         return sum(snapshots.erase(scope) for snapshots in self._snapshots_of(scope.tenant))
 
     def left(self, scope: Scope, keeps: Callable[[str], bool]) -> int:
-        """How many vectors of a user's are in the same, but those that an erasure keeps."""
+        """How many of a user's vectors they hold, except those that an erasure keeps."""
         return sum(snapshots.left(scope, keeps) for snapshots in self._snapshots_of(scope.tenant))
 
     def drop(self, tenant: str, generation: str) -> None:
-        """Drops the snapshots of a generation that is no longer in use."""
+        """Deletes the snapshots of an unused generation."""
         if self.snapshots is not None:
             self.snapshots.of(generation).drop(tenant)
 

@@ -1,8 +1,9 @@
-"""The archive of timelines as objects: segments, their compaction, and what deletions take out of them."""
+"""The archive of timelines as objects: segments, compaction, snapshots, export, and deletions in them."""
 
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
 from time import sleep
@@ -12,7 +13,7 @@ from recollect.archive.compact import Compaction, CompactSegments, EmptyArchived
 from recollect.archive.segment_archive import AssignSegments, ReadSegments, SegmentArchive
 from recollect.archive.snapshot import DiffSnapshots, Snapshots
 from recollect.archive.transfer import ExportMemories, RecordLines
-from recollect.composition.deployment import Deployment, utc_now
+from recollect.composition.deployment import UseCases, utc_now
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.core.errors import NotReady, RecollectError
 from recollect.core.event import EventRef
@@ -23,43 +24,41 @@ _LOG = logging.getLogger(__name__)
 _REST_SECONDS = 0.005
 
 
-class SegmentUseCases:
+@dataclass(eq=False)
+class SegmentUseCases(UseCases):
     """`app.segments`."""
 
-    def __init__(self, deployment: Deployment, search_index: SearchIndexUseCases) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._search_index = search_index
+    _search_index: SearchIndexUseCases
 
     @cached_property
     def assign(self) -> AssignSegments:
-        """The projection step that gives each event its segment."""
+        """The projection step that assigns each event its segment."""
         return AssignSegments(self._parts.items, self._parts.timeline)
 
     @cached_property
     def record_lines(self) -> RecordLines:
-        """Records with all that belongs to them."""
+        """Records as lines, with all that belongs to them."""
         return RecordLines(self._parts.timeline, self._parts.items)
 
     @cached_property
     def archive(self) -> SegmentArchive:
-        """Segments as objects."""
+        """Segments stored as objects."""
         return SegmentArchive(self._parts.snapshots, self._warn_of_broken)
 
     @cached_property
     def read(self) -> ReadSegments:
-        """Reads the archive of a timeline."""
+        """Reads a timeline from the archive."""
         return ReadSegments(self._parts.snapshots, self.archive)
 
     @cached_property
     def compact(self) -> CompactSegments:
-        """Closed segments become objects."""
+        """Writes closed segments as objects."""
         parts = self._parts
         rest = partial(sleep, _REST_SECONDS) if self._deployment.settings.engines == "local" else no_rest
         return CompactSegments(parts.timeline, parts.items, parts.snapshots, self.archive, self.record_lines, rest)
 
     def compact_due(self, now: datetime, remaining_seconds: Callable[[], float]) -> Compaction | None:
-        """Compacts all closed segments, beside the jobs; None without a snapshot store."""
+        """Compacts all closed segments; None without a snapshot store."""
         try:
             compact = self.compact
         except NotReady:
@@ -68,12 +67,12 @@ class SegmentUseCases:
 
     @cached_property
     def rewrite(self) -> RewriteSegments:
-        """What a deletion and an erasure do to the archive."""
+        """Removes deleted events from the archive."""
         return RewriteSegments(self._parts.items, self._parts.snapshots, self.archive, self.snapshots)
 
     @cached_property
     def empty_slots(self) -> EmptyArchivedSlots:
-        """A deleted value leaves a slot in the archive that stays empty."""
+        """Keeps the archived slot of a deleted value empty."""
         parts = self._parts
         return EmptyArchivedSlots(parts.timeline, parts.items, parts.snapshots, self.archive, self.snapshots)
 
@@ -84,7 +83,7 @@ class SegmentUseCases:
 
     @cached_property
     def diff(self) -> DiffSnapshots:
-        """What changed from one snapshot to another."""
+        """The difference of two snapshots."""
         return DiffSnapshots(self.snapshots)
 
     @cached_property
@@ -93,7 +92,7 @@ class SegmentUseCases:
         return ExportMemories(self._parts.timeline, self.record_lines)
 
     def forget(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
-        """The projection step that takes deleted events out of the archive, where there is one."""
+        """The projection step that removes deleted events from the archive, where there is one."""
         try:
             rewrite = self.rewrite
         except NotReady:
@@ -103,7 +102,7 @@ class SegmentUseCases:
         self._search_index.forget(scope, refs)
 
     def _warn_of_broken(self, scope: Scope, name: str, faults: int) -> None:
-        """An archived object is damaged: the log and the bus say so; the rest of it is served (A-55)."""
+        """Logs and publishes that an archived object is damaged; reads serve the rest of it (A-55)."""
         _LOG.warning("archive broken", extra={"tenant": scope.tenant, "object": name, "faults": faults})
         warning_id = str(uuid5(NAMESPACE_URL, f"recollect:broken:{scope.tenant}:{name}:{faults}"))
         reason = f"{faults} places of an archived object cannot be read; the rest is served"

@@ -2,27 +2,26 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.rules.use_cases import KeepRules
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.summaries.keep_goals import KeepGoals
 from recollect.summaries.reading import ReadSummaries, RedactSummaries
 from recollect.summaries.run import KeepSummariesUp, NoteMessages, RunSummaries, SummarizeJob
 from recollect.summaries.summarize import Summarize
 
 
-class SummaryUseCases:
+@dataclass(eq=False)
+class SummaryUseCases(UseCases):
     """`app.summaries`."""
 
-    def __init__(self, deployment: Deployment, rules: KeepRules) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
-        self._rules = rules
+    _rules: TenantRuleStore
 
     @cached_property
     def summarize(self) -> Summarize:
@@ -51,7 +50,7 @@ class SummaryUseCases:
 
     @cached_property
     def redact(self) -> RedactSummaries:
-        """Takes deleted and corrected words out of summaries and goals."""
+        """Removes deleted and corrected words from summaries and goals."""
         return RedactSummaries(self._parts.items)
 
     @cached_property
@@ -60,6 +59,6 @@ class SummaryUseCases:
         return KeepSummariesUp(NoteMessages(self._parts.items, self._rules.resolved), self.redact)
 
     def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
-        """Redacts before the projection does; where it fails, `project` makes it good by the pending marker."""
+        """Redacts before the projection does; where that fails, `project` does so by the pending marker."""
         with suppress(RecollectError):
             self.redact(scope, refs, now)

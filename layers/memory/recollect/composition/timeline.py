@@ -1,18 +1,16 @@
-"""The timeline: events in, lists of events, users and spaces out."""
+"""The timeline: ingest, lists of events, users and spaces."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import Deployment
+from recollect.composition.deployment import UseCases
 from recollect.timeline.ingest import IngestEvents, WriteLimits
 from recollect.timeline.listing import KnownSpaces, KnownUsers, ListEvents
 
 
-class TimelineUseCases:
+@dataclass(eq=False)
+class TimelineUseCases(UseCases):
     """`app.timeline`."""
-
-    def __init__(self, deployment: Deployment) -> None:
-        self._deployment = deployment
-        self._parts = deployment.parts
 
     @cached_property
     def ingest(self) -> IngestEvents:
@@ -26,7 +24,7 @@ class TimelineUseCases:
 
     @cached_property
     def write_limits(self) -> WriteLimits:
-        """Throttling of ingest and of saved memories."""
+        """Throttles ingest and saved memories."""
         return WriteLimits()
 
     @cached_property

@@ -23,7 +23,7 @@ from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.memory import Memory, MemoryStatus, Origin
-from recollect.memories.reading import CurrentMemories, KeptMemory, ReadMemories
+from recollect.memories.reading import CurrentMemories, ReadMemories, StoredMemory
 from recollect.ports import Items, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import Candidate, NominationRequest
@@ -131,7 +131,7 @@ class CandidateSet:
     """
 
     events: dict[str, Event]
-    memories: dict[str, KeptMemory]
+    memories: dict[str, StoredMemory]
     judge: RelationJudge
     candidates: Mapping[str, Collection[str]] = field(default_factory=dict)
     said: dict[str, Said] = field(default_factory=dict)
@@ -337,7 +337,7 @@ class CurrentRecord:
     """A record that counts, with its memory; where it is in another's memory, the event that carries that one."""
 
     event: Event
-    kept: KeptMemory | None
+    kept: StoredMemory | None
 
     @property
     def id(self) -> str:
@@ -376,14 +376,14 @@ class CurrentRecords:
                 found[one] = record
         return found
 
-    def _events(self, scope: Scope, asked: list[str], kept: dict[str, KeptMemory]) -> dict[str, Event]:
+    def _events(self, scope: Scope, asked: list[str], kept: dict[str, StoredMemory]) -> dict[str, Event]:
         """The records that carry the memories, in one batch; one by one those that are none."""
         refs: list[EventRef] = [one.memory.ref for one in kept.values()]
         found = self._timeline.read(scope, refs) if refs else {}
         alone = [event for one in asked if one not in kept and (event := self._timeline.find(scope, one))]
         return {**found, **{event.id: event for event in alone}}
 
-    def _record(self, scope: Scope, event: Event, kept: KeptMemory | None, now: datetime) -> CurrentRecord | None:
+    def _record(self, scope: Scope, event: Event, kept: StoredMemory | None, now: datetime) -> CurrentRecord | None:
         if event.expired(now) or event.is_private or not scope.admits(event.persona_id, event.household_id):
             return None
         if kept is None:

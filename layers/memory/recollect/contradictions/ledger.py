@@ -42,7 +42,7 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.memories.memory import Memory, MemoryStatus
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import TO_PROJECT, changed_writes, memory_in, trace, version_key
 from recollect.ports import Items
 from recollect.timeline.listing import FilteredPages
@@ -65,12 +65,12 @@ class DecisionWriter:
     def changed(
         self,
         scope: Scope,
-        kept: KeptMemory,
+        kept: StoredMemory,
         after: Memory,
         decisions: Sequence[Decision],
         now: datetime,
         actor: Actor = PROJECT,
-    ) -> KeptMemory:
+    ) -> StoredMemory:
         """Writes the loser and the decisions. Raises VersionMismatch where one was made meanwhile."""
         after = replace(after, version=kept.memory.version + 1)
         told = [write for one in decisions for write in self.told(scope, one, kept.memory, after, now, actor)]
@@ -92,7 +92,7 @@ class DecisionWriter:
             audit_write(replace(entry, reason=decision.outcome.value)),
         ]
 
-    def bounded(self, scope: Scope, kept: KeptMemory, after: Memory, now: datetime) -> KeptMemory | None:
+    def bounded(self, scope: Scope, kept: StoredMemory, after: Memory, now: datetime) -> StoredMemory | None:
         """Writes the bounds that a memory's own words set; None where it changed meanwhile: the next round sees it."""
         after = replace(after, version=kept.memory.version + 1)
         entry = replace(self._blank(Action.PATCH, (after.id,), now, PROJECT), reason="bounded", via=CUE)
@@ -103,7 +103,7 @@ class DecisionWriter:
             return None
         return _kept(after, written)
 
-    def withdrawn(self, scope: Scope, winner: str, now: datetime) -> Iterator[KeptMemory]:
+    def withdrawn(self, scope: Scope, winner: str, now: datetime) -> Iterator[StoredMemory]:
         """Takes back what a record decided that turned out never to have been true; the memories it had ended.
 
         Those whose value was rejected meanwhile stay ended (P-22).
@@ -113,7 +113,7 @@ class DecisionWriter:
             if changed is not None:
                 yield changed
 
-    def fallen(self, scope: Scope, memory: Memory, now: datetime) -> Iterator[KeptMemory]:
+    def fallen(self, scope: Scope, memory: Memory, now: datetime) -> Iterator[StoredMemory]:
         """The memory without what was decided by records that were taken back meanwhile: they ended nothing."""
         by = dict.fromkeys([memory.superseded_by, *(lapse.by for lapse in memory.lapses)])
         winners = [one for one in by if one not in (None, memory.id)]
@@ -127,7 +127,7 @@ class DecisionWriter:
 
     def taken_back(
         self, scope: Scope, decision: Decision, status: DecisionStatus, actor: Actor, now: datetime
-    ) -> KeptMemory | None:
+    ) -> StoredMemory | None:
         """The loser as it was without this decision; None where it is gone, or something else ended it since."""
         for _ in range(_TRIES):
             key = decision_key(decision.id)
@@ -144,7 +144,7 @@ class DecisionWriter:
         raise Conflict("a memory changes all the time")
 
     def back(
-        self, scope: Scope, item: Item, kept: KeptMemory, status: DecisionStatus, actor: Actor, now: datetime
+        self, scope: Scope, item: Item, kept: StoredMemory, status: DecisionStatus, actor: Actor, now: datetime
     ) -> tuple[Memory, list[ItemWrite]]:
         """The loser without the decision that `item` is, as it is where that changes nothing; and what to write."""
         decision = decision_in(item.value)
@@ -163,7 +163,7 @@ class DecisionWriter:
         entry = self._entry(scope, Action.REVERT, decision_in(item.value), loser, loser, now, actor)
         return [_as(item, status), audit_write(replace(entry, after=None))]
 
-    def _withdrawn(self, scope: Scope, decision: Decision, now: datetime) -> KeptMemory | None:
+    def _withdrawn(self, scope: Scope, decision: Decision, now: datetime) -> StoredMemory | None:
         if decision.status is not DecisionStatus.APPLIED or self._rejected(scope, decision.loser):
             return None
         return self.taken_back(scope, decision, DecisionStatus.WITHDRAWN, PROJECT, now)
@@ -209,14 +209,14 @@ def _as(item: Item, status: DecisionStatus) -> ItemWrite:
     return ItemWrite(item.key, decision_document(replace(decision_in(item.value), status=status)), item.version)
 
 
-def _changed(kept: KeptMemory, after: Memory, now: datetime) -> list[ItemWrite]:
+def _changed(kept: StoredMemory, after: Memory, now: datetime) -> list[ItemWrite]:
     return changed_writes(kept.item, kept.memory, after, Due(TO_PROJECT, now))
 
 
-def _kept(after: Memory, written: Sequence[Item | None]) -> KeptMemory:
+def _kept(after: Memory, written: Sequence[Item | None]) -> StoredMemory:
     if written[0] is None:
         raise Conflict("a memory was not written")
-    return KeptMemory(after, written[0])
+    return StoredMemory(after, written[0])
 
 
 Standing = Mapping[str, CurrentRecord]

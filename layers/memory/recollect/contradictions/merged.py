@@ -16,7 +16,7 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Actor
 from recollect.memories.memory import MOST_SOURCES, Lapse, Memory, MemoryStatus, Origin, content_identity, left_of
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import (
     TO_PROJECT,
     changed_writes,
@@ -40,13 +40,13 @@ class MergeParts:
     def __call__(
         self,
         scope: Scope,
-        older: KeptMemory,
-        newer: KeptMemory,
+        older: StoredMemory,
+        newer: StoredMemory,
         after: Memory,
         decisions: Sequence[Decision],
         part: Verdict,
         now: datetime,
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         """Both memories as they are then. Raises VersionMismatch where one was changed meanwhile."""
         importance = max(older.memory.importance, newer.memory.importance)
         content = part.relation.merged or newer.memory.content
@@ -56,14 +56,14 @@ class MergeParts:
     def into(
         self,
         scope: Scope,
-        older: KeptMemory,
-        newer: KeptMemory,
+        older: StoredMemory,
+        newer: StoredMemory,
         after: Memory,
         merged: Memory,
         decisions: Sequence[Decision],
         now: datetime,
         actor: Actor = PROJECT,
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         """The same with whatever the merged one shall say. Nothing where a rejected value would be in it (P-22)."""
         if self._brings_back(scope, older.memory, newer.memory, merged):
             return []
@@ -78,7 +78,7 @@ class MergeParts:
         ]
         written = self._items.write(scope.user, writes, now)
         pairs = zip((after, merged), (written[0], written[2]), strict=True)
-        return [KeptMemory(memory, item) for memory, item in pairs if item is not None]
+        return [StoredMemory(memory, item) for memory, item in pairs if item is not None]
 
     def _brings_back(self, scope: Scope, *memories: Memory) -> bool:
         rejections = self._gate.load(scope)
@@ -230,9 +230,9 @@ class UnmergeMemories:
         self._read = ReadMemories(items)
         self._part = PartMemories(timeline, items)
 
-    def mergers(self, scope: Scope, memory: Memory) -> list[KeptMemory]:
+    def mergers(self, scope: Scope, memory: Memory) -> list[StoredMemory]:
         """The memory that this one was merged into, and what that was merged into. Nothing is read for most."""
-        found: list[KeptMemory] = []
+        found: list[StoredMemory] = []
         while memory.status is MemoryStatus.MERGED and memory.superseded_by and len(found) < MOST_STEPS:
             kept = self._read.kept(scope, [memory.superseded_by]).get(memory.superseded_by)
             if kept is None or kept.memory.origin is not Origin.MERGED:
@@ -241,7 +241,7 @@ class UnmergeMemories:
             memory = kept.memory
         return found
 
-    def gone(self, scope: Scope, memory: Memory, mergers: Sequence[KeptMemory], now: datetime) -> list[ItemWrite]:
+    def gone(self, scope: Scope, memory: Memory, mergers: Sequence[StoredMemory], now: datetime) -> list[ItemWrite]:
         """Nobody says any more what the memory says: what took it up gets its own words back.
 
         In its earlier versions the words are replaced at once.
@@ -250,7 +250,7 @@ class UnmergeMemories:
         naming = [kept for kept in mergers if not lost.isdisjoint(kept.memory.source_event_ids)]
         return [write for kept in naming for write in self._parted(scope, kept, lost, now)]
 
-    def dropped(self, event_id: str, mergers: Sequence[KeptMemory], now: datetime) -> list[ItemWrite]:
+    def dropped(self, event_id: str, mergers: Sequence[StoredMemory], now: datetime) -> list[ItemWrite]:
         """Others say the same: the event is no longer named as a source."""
         writes: list[ItemWrite] = []
         for kept in mergers:
@@ -264,7 +264,7 @@ class UnmergeMemories:
         """A merged memory in its own words."""
         return self._part.own(scope, merged)
 
-    def _parted(self, scope: Scope, kept: KeptMemory, lost: frozenset[str], now: datetime) -> list[ItemWrite]:
+    def _parted(self, scope: Scope, kept: StoredMemory, lost: frozenset[str], now: datetime) -> list[ItemWrite]:
         after, plain = self._part.without(scope, kept.memory, lost), self._part.plain(scope, kept.memory)
         self._redact(scope, kept.memory, after, plain, lost, now)
         before = _redacted(kept.memory, after, plain, lost)

@@ -43,14 +43,14 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.deletion.tombstones import copy_entry, origin_entry
 from recollect.memories.audit import Actor
-from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
+from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin
-from recollect.memories.reading import KeptMemory, ReadMemories
-from recollect.memories.save import KeepMemories, SavedMemory
+from recollect.memories.reading import ReadMemories, StoredMemory
+from recollect.memories.save import SavedMemory, SaveMemories
 from recollect.memories.storage import TO_PROJECT, changed_writes
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
-from recollect.timeline.reproject import TellChanged
+from recollect.timeline.reproject import ReprojectChanged
 from recollect.timeline.slots import slot_of
 
 RULE = "resolved"
@@ -71,14 +71,19 @@ class _Sides:
     """The record that counts, and the memory that does not."""
 
     winner: CurrentRecord
-    loser: KeptMemory
+    loser: StoredMemory
 
 
 class ResolveConflict:
     """Loser, conflict, decision and audit are one step, on condition that neither memory changed meanwhile."""
 
     def __init__(
-        self, items: Items, standing: CurrentRecords, promoted: Promoted, decided: DecisionWriter, tell: TellChanged
+        self,
+        items: Items,
+        standing: CurrentRecords,
+        promoted: Promoted,
+        decided: DecisionWriter,
+        tell: ReprojectChanged,
     ) -> None:
         self._items = items
         self._standing = standing
@@ -204,7 +209,7 @@ class BringBackValue:
     """`rules` are those of a tenant."""
 
     def __init__(
-        self, timeline: Timeline, items: Items, memories: KeepMemories, ids: IdSource, rules: Callable[[str], Rules]
+        self, timeline: Timeline, items: Items, memories: SaveMemories, ids: IdSource, rules: Callable[[str], Rules]
     ) -> None:
         self._timeline = timeline
         self._items = items
@@ -298,7 +303,7 @@ class _Undoing:
 
     item: Item
     decision: Decision
-    loser: KeptMemory
+    loser: StoredMemory
     event: Event
 
 
@@ -312,8 +317,8 @@ class RevertDecision:
         decided: DecisionWriter,
         part: PartMemories,
         bring_back: BringBackValue,
-        tell: TellChanged,
-        refused: NoteRefusedWrite,
+        tell: ReprojectChanged,
+        refused: AuditRefusedWrite,
     ) -> None:
         self._timeline = timeline
         self._items = items

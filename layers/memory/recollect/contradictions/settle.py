@@ -41,12 +41,12 @@ from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Memory, MemoryStatus, Origin
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.ports import Items
 from recollect.rules.groups import Rules
 from recollect.timeline.failed_projections import Fault, fault_of
 
-Promoted = Callable[[Scope, Event, datetime], KeptMemory | None]
+Promoted = Callable[[Scope, Event, datetime], StoredMemory | None]
 """The memory of a record, made now where there is none; None where there cannot be one."""
 
 _TRIES = 8
@@ -81,7 +81,7 @@ class ApplyVerdicts:
 
     def __call__(
         self, scope: Scope, loser: Event, against: Sequence[Verdict], found: CandidateSet, now: datetime
-    ) -> list[KeptMemory]:
+    ) -> list[StoredMemory]:
         """The memories that changed: the loser's, a merged one, those that are current again."""
         for _ in range(_TRIES):
             kept = self._promoted(scope, loser, now)
@@ -96,20 +96,20 @@ class ApplyVerdicts:
                 continue
         raise Conflict("a memory changes all the time")
 
-    def remembered(self, scope: Scope, event: Event, now: datetime) -> KeptMemory | None:
+    def remembered(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory that a record is in, made now where there is none; None where there cannot be one."""
         return self._promoted(scope, event, now)
 
     def bounds(
-        self, scope: Scope, event: Event, kept: KeptMemory | None, bounds: Sequence[TimeBound], now: datetime
-    ) -> KeptMemory | None:
+        self, scope: Scope, event: Event, kept: StoredMemory | None, bounds: Sequence[TimeBound], now: datetime
+    ) -> StoredMemory | None:
         """Writes the bounds that the memory's own words set; None where nothing changes."""
         if kept is None or kept.memory.id != event.id or kept.memory.status is not MemoryStatus.ACTIVE:
             return None
         after = bounded(kept.memory, bounds)
         return None if after == kept.memory else self._decided.bounded(scope, kept, after, now)
 
-    def mend(self, scope: Scope, kept: KeptMemory | None, now: datetime) -> Iterator[KeptMemory]:
+    def mend(self, scope: Scope, kept: StoredMemory | None, now: datetime) -> Iterator[StoredMemory]:
         """Finishes what was cut short: what a retracted memory had ended is current again."""
         if kept is None:
             return
@@ -150,8 +150,8 @@ class ApplyVerdicts:
         return _Made(after, tuple(decisions), tuple(counted)) if decisions else None
 
     def _written(
-        self, scope: Scope, kept: KeptMemory, made: _Made, found: CandidateSet, now: datetime
-    ) -> list[KeptMemory]:
+        self, scope: Scope, kept: StoredMemory, made: _Made, found: CandidateSet, now: datetime
+    ) -> list[StoredMemory]:
         parts = [one for one in made.verdicts if one.relation.kind is RelationKind.CHANGES_PART]
         if parts and made.after.status is MemoryStatus.MERGED:
             (part,) = [one for one in parts if one.by == made.after.superseded_by]
@@ -197,10 +197,10 @@ Verdicts = dict[str, list[Verdict]]
 class Settled:
     """The memories that changed, by id, and their records, whose documents in the index must follow."""
 
-    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    memories: dict[str, StoredMemory] = field(default_factory=dict)
     refs: dict[str, EventRef] = field(default_factory=dict)
 
-    def note(self, changed: KeptMemory | None) -> None:
+    def note(self, changed: StoredMemory | None) -> None:
         if changed is not None:
             self.memories[changed.memory.id] = changed
             self.refs[changed.memory.id] = changed.memory.ref
@@ -224,7 +224,7 @@ class SettleContradictions:
         self,
         scope: Scope,
         events: Sequence[Event],
-        memories: Mapping[str, KeptMemory],
+        memories: Mapping[str, StoredMemory],
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
@@ -246,7 +246,7 @@ class SettleContradictions:
         self,
         scope: Scope,
         events: Sequence[Event],
-        memories: Mapping[str, KeptMemory],
+        memories: Mapping[str, StoredMemory],
         vectors: Mapping[str, FloatArray],
         now: datetime,
     ) -> CandidateSet | None:
@@ -261,7 +261,7 @@ class SettleContradictions:
         together = {**others, **{event.id: event for event in fresh}}
         return CandidateSet(together, {**read, **memories}, self._judge, found.of)
 
-    def _profile(self, event: Event, memories: Mapping[str, KeptMemory]) -> Profile | None:
+    def _profile(self, event: Event, memories: Mapping[str, StoredMemory]) -> Profile | None:
         kept = memories.get(event.id)
         own = kept.memory if kept is not None and kept.memory.id == event.id else None
         return profile_of(event, own, self._judge)
@@ -315,7 +315,7 @@ class SettleContradictions:
                     never_so.add(older_id)
 
 
-def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, KeptMemory]:
+def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, StoredMemory]:
     return {event.id: settled.memories[event.id] for event in events if event.id in settled.memories}
 
 
@@ -370,7 +370,7 @@ Sparing = Callable[[Scope], Steps | None]
 class Contradicted:
     """The memories of the projected events afterwards, and the events whose words no longer hold as they were said."""
 
-    memories: dict[str, KeptMemory]
+    memories: dict[str, StoredMemory]
     ended: list[EventRef] = field(default_factory=list)
 
 
@@ -390,7 +390,7 @@ class FollowContradictions:
         self,
         scope: Scope,
         events: Sequence[Event],
-        memories: Mapping[str, KeptMemory],
+        memories: Mapping[str, StoredMemory],
         vectors: Mapping[str, FloatArray],
         rules: Rules,
         now: datetime,
@@ -414,11 +414,11 @@ def _changed(
     steps: Steps,
     scope: Scope,
     events: Sequence[Event],
-    memories: Mapping[str, KeptMemory],
+    memories: Mapping[str, StoredMemory],
     vectors: Mapping[str, FloatArray],
     rules: Rules,
     now: datetime,
-) -> dict[str, KeptMemory]:
+) -> dict[str, StoredMemory]:
     """The memories that changed, by id."""
     settled = steps.settle(scope, events, memories, vectors, rules, now)
     made = _made_now(events, memories, settled.memories)
@@ -427,7 +427,7 @@ def _changed(
 
 
 def _made_now(
-    events: Sequence[Event], memories: Mapping[str, KeptMemory], settled: Mapping[str, KeptMemory]
+    events: Sequence[Event], memories: Mapping[str, StoredMemory], settled: Mapping[str, StoredMemory]
 ) -> list[tuple[Event, Memory]]:
     """Memories in their first version that the judge did not change."""
     found = [(event, memories[event.id].memory) for event in events if event.id in memories]
@@ -438,7 +438,7 @@ def _made_now(
     ]
 
 
-def _ended(changed: Iterable[KeptMemory]) -> list[EventRef]:
+def _ended(changed: Iterable[StoredMemory]) -> list[EventRef]:
     """The events of memories that ended, whole or in part: summaries that quote them are made anew."""
     over = [kept.memory for kept in changed if kept.memory.status is not MemoryStatus.ACTIVE or kept.memory.lapses]
     return [EventRef(source, memory.timestamp) for memory in over for source in memory.source_event_ids]

@@ -1,27 +1,7 @@
-"""The error tree: everything Recollect raises on purpose, in one place.
+"""Every error that Recollect raises on purpose, in one tree.
 
-Foreign errors (boto3, OpenSearch, SQLite, HTTP) are translated once, in the adapter that meets them;
-`entrypoints.http.problems` maps the tree to HTTP in one table.
-
-* RecollectError
-  x InvalidInput        what was given is wrong, and where
-  x NotFound            no such object in this scope
-  x Forbidden           the credentials do not reach that far
-  x Unauthenticated     no or unknown credentials
-  x Conflict            the object's state forbids it
-    - InFlight          the same idempotency key is being worked on
-    - KeyReused         an idempotency key came back with another body
-  x VersionMismatch     someone else changed it first
-  x Unavailable         something we depend on is not there now; trying again may help
-    - NotReady          a part has not started, or its set-up is missing
-    - Throttled         asked to slow down
-    - WritesBlocked     it answers, and takes no writes until somebody gives it room
-    - OutOfTime         the time of this call is used up
-  x UpstreamFailed      a model or another outside service answered wrongly
-    - CutAnswer         its answer broke off; trying again may help
-    - TurnUnanswered    a turn's input is stored, and there is no answer to it
-  x StoredDataError     what is stored cannot be read: corrupt, or of a newer format
-  x ConfigurationError  a setting is wrong; names the variable
+The adapter that meets a foreign error (boto3, OpenSearch, SQLite, HTTP) translates it; `entrypoints.http.problems`
+maps the tree to HTTP statuses.
 """
 
 from collections.abc import Sequence
@@ -40,7 +20,7 @@ class InvalidInput(RecollectError):
 
 
 class NotFound(RecollectError):
-    """No such object in this scope; another user's object is not told apart from none."""
+    """No such object in this scope; another user's object answers the same."""
 
 
 class Unauthenticated(RecollectError):
@@ -56,7 +36,7 @@ class Conflict(RecollectError):
 
 
 class InFlight(Conflict):
-    """The same idempotency key is being worked on by another request."""
+    """Another request with the same idempotency key is still running."""
 
 
 class KeyReused(RecollectError):
@@ -68,7 +48,7 @@ class VersionMismatch(RecollectError):
 
 
 class Unavailable(RecollectError):
-    """A thing that we depend on does not answer now; the same call may succeed later."""
+    """A dependency does not answer now; the same call may succeed later."""
 
 
 class NotReady(Unavailable):
@@ -76,7 +56,7 @@ class NotReady(Unavailable):
 
 
 class Throttled(Unavailable):
-    """Asked to slow down; `retry_after_seconds` says for how long, where that is known."""
+    """A dependency asks to slow down; `retry_after_seconds` where it says for how long."""
 
     def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
@@ -84,7 +64,7 @@ class Throttled(Unavailable):
 
 
 class WritesBlocked(Unavailable):
-    """A store answers and refuses every write: its storage is full, or it protects itself; reads go on."""
+    """A store refuses every write (its storage is full, or it protects itself); reads still work."""
 
 
 class OutOfTime(Unavailable):
@@ -96,11 +76,11 @@ class UpstreamFailed(RecollectError):
 
 
 class CutAnswer(UpstreamFailed):
-    """The answer broke off: the connection ended before all that was announced had come. Another try may help."""
+    """The connection ended before the whole answer had come. Another try may succeed."""
 
 
 class TurnUnanswered(UpstreamFailed):
-    """A turn's input is stored, and there is no answer to it: `cause` says why (K-77). A retry goes on from there."""
+    """A turn's input is stored, but no answer to it: `cause` says why (K-77). A retry continues from there."""
 
     def __init__(
         self,
@@ -116,7 +96,7 @@ class TurnUnanswered(UpstreamFailed):
 
 
 class StoredDataError(RecollectError):
-    """What is stored cannot be read: corrupt, or written by a newer version."""
+    """A stored record cannot be read: it is corrupt, or a newer version wrote it."""
 
 
 class ConfigurationError(RecollectError):

@@ -1,6 +1,6 @@
-"""The episodic record: one thing said or done, with the time it belongs to.
+"""The episodic record: an event, one thing said or done, with the time it belongs to.
 
-A session: one conversation, whose id everything said in it carries (K-59 to K-62, K-70).
+A session is one conversation; every event in it carries its id (K-59 to K-62, K-70).
 """
 
 from collections.abc import Mapping
@@ -17,19 +17,17 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 
 _NO_METADATA: Mapping[str, Json] = MappingProxyType({})
 
-
 OPEN_ENDED = datetime(9999, 12, 31, tzinfo=UTC)
-"""What `Event.holds_until` is where the words of a value set no end."""
+"""`Event.holds_until` where the words of a value set no end."""
 
 ANSWERED_BY = "model"
-"""Names in an answer's metadata the model that gave it."""
+"""The metadata field that names the model which gave an answer."""
 
 QUOTING_MODEL = "extractive"
-"""The provider without a model, which answers by quoting what was recalled."""
+"""The provider without a model, which answers with quotations of recalled records."""
 
 
 def no_metadata() -> Mapping[str, Json]:
-    """The default: no pairs."""
     return _NO_METADATA
 
 
@@ -41,7 +39,7 @@ class Role(StrEnum):
 
 
 class ContentType(StrEnum):
-    """What kind of content it is; decides the base score (K-01 to K-06)."""
+    """The kind of content; it decides the base score (K-01 to K-06)."""
 
     USERPREFERENCE = "userpreference"
     FACTUALLEARNING = "factuallearning"
@@ -52,7 +50,7 @@ class ContentType(StrEnum):
 
 
 class EventType(StrEnum):
-    """What kind of event it is; the bridge's whitelist speaks of these (A-41, A-60)."""
+    """The kind of event; the bridge's whitelist names these (A-41, A-60)."""
 
     CONVERSATION = "conversation"
     TASK = "task"
@@ -61,15 +59,15 @@ class EventType(StrEnum):
     PREFERENCE = "preference"
     CUSTOM = "custom"
     MEMORY = "memory"
-    """The carrier of a directly saved memory: ours alone, no client gives or sees it."""
+    """The carrier of a directly saved memory: internal, no client sends or sees it."""
 
 
 SPOKEN_TYPES = tuple(kind for kind in EventType if kind is not EventType.MEMORY)
-"""The types of what was said or done: those that clients and rules may name."""
+"""The types that clients and rules may name."""
 
 
 class Source(StrEnum):
-    """Where it comes from, in falling order of trust (A-81)."""
+    """Where an event comes from, in falling order of trust (A-81)."""
 
     USER = "user"
     CONVERSATION = "conversation"
@@ -80,7 +78,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EventRef:
-    """Enough to find an event in any store: its id and its timestamp, which is part of its key."""
+    """Locates an event in any store: its id and its timestamp, which is part of its key."""
 
     id: str
     timestamp: datetime
@@ -90,11 +88,11 @@ class EventRef:
 class Event:
     """One event of the timeline, as stored.
 
-    `timestamp` is when it was said, `recorded_at` when it arrived, both UTC with microseconds. `persona_id`
-    None is the default persona. `embedding` is the caller's own vector, packed; None lets the embedder make one.
-    `superseded_by` names the next newer event of the same `key`, `superseded_at` its timestamp. `holds_until` is the
-    exclusive end that the words of a keyed event set ("until Friday"), OPEN_ENDED without one, None until `project` has
-    read them (P-24).
+    `timestamp` is when it was said, `recorded_at` when it arrived; both are UTC with microseconds. `persona_id` None is
+    the default persona. `embedding` is the caller's own vector, packed; with None the embedder makes one.
+    `superseded_by` names the next newer event of the same `key`, `superseded_at` is that event's timestamp.
+    `holds_until` is the exclusive end that the words of a keyed event set ("until Friday"); it is OPEN_ENDED without one,
+    and None until `project` has read them (P-24).
     """
 
     id: str
@@ -129,26 +127,26 @@ class Event:
 
     @property
     def ref(self) -> EventRef:
-        """Where it stands in the timeline."""
+        """The event's place in the timeline."""
         return EventRef(self.id, self.timestamp)
 
     @property
     def is_carrier(self) -> bool:
-        """Whether it only carries a memory: nothing was said or done, and no reading of the timeline shows it."""
+        """Whether it only carries a saved memory; no list of the timeline shows it."""
         return self.event_type is EventType.MEMORY
 
     @property
     def is_quotation(self) -> bool:
-        """Whether it is an answer that only quotes memory, or says that memory has nothing: it states no fact itself.
+        """Whether it is an answer that only quotes memory, or finds nothing in it, and so states no fact itself.
 
-        It stays in the timeline, among the recent of a prompt and in its conversation's raw window; no search finds it
-        and no memory is made of it.
+        It stays in the timeline, in the recent part of a prompt and in its conversation's raw window; no search finds
+        it and no memory is made of it.
         """
         return self.role is Role.BOT and self.metadata.get(ANSWERED_BY) == QUOTING_MODEL
 
     @property
     def is_searchable(self) -> bool:
-        """Whether its words and its vector are in the index: not of what is private, nor of a quotation."""
+        """Whether the index holds its words and its vector: not of a private event, nor of a quotation."""
         return not self.is_private and not self.is_quotation
 
     @property
@@ -157,20 +155,21 @@ class Event:
         return self.role is Role.USER and self.source is not Source.INFERRED and not self.is_private
 
     def expired(self, now: datetime) -> bool:
-        """Gone from every read from the instant `expires_at` on."""
+        """Whether every read hides it: from the instant `expires_at` on."""
         return self.expires_at is not None and self.expires_at <= now
 
     @property
     def searchable_text(self) -> str:
-        """What search reads: content, title, category, notes (api.md, *Shapes*)."""
+        """The text that search reads: content, title, category, notes (api.md, *Shapes*)."""
         return "\n".join(part for part in (self.title, self.content, self.category, self.notes) if part)
 
     @property
     def passage(self) -> str:
-        """What is embedded: the searchable text; where a speaker is known, with name and day before it.
+        """The text to embed: the searchable text, after name and day where the speaker is known (`Anna on 8 May 2023.
 
-        `Anna on 8 May 2023: …`. Without a speaker the text stands alone, so that a thing said and a question in the
-        same words stay close.
+        …`).
+
+        Without a speaker the text stands alone, so that a statement and a question in the same words stay close.
         """
         if not self.speaker:
             return self.searchable_text
@@ -179,13 +178,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """`events` in the order in which they came. There is no service instance here: the caller brings the id back."""
+    """One conversation; `events` in the order of their arrival. No process keeps it: the caller sends the id again."""
 
     conversation_id: str
     events: tuple[Event, ...] = ()
 
     def joined_by(self, event: Event) -> "Session":
-        """The session with one event more. Raises Conflict for an event of another conversation (K-70)."""
+        """The session with one more event. Raises Conflict for an event of another conversation (K-70)."""
         if event.conversation_id != self.conversation_id:
             raise Conflict("the event is of another conversation")
         return Session(self.conversation_id, (*self.events, event))

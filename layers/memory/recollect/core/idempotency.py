@@ -12,10 +12,10 @@ KEPT_FOR = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A request's wish to be the one that works on a key.
+    """A request's claim to be the only one that works on a key.
 
-    `key_hash` is of tenant, route and key, `body_hash` of the body. An unfinished claim lapses at `lapses_at`;
-    the record itself is forgotten at `expires_at`.
+    `key_hash` is of tenant, route and key, `body_hash` of the body. An unfinished claim lapses at `lapses_at`; the
+    record itself is deleted at `expires_at`.
     """
 
     key_hash: str
@@ -28,14 +28,14 @@ class IdempotencyClaim:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Go on, with this seed: the first try's, where there was one."""
+    """The request may run, with this seed: that of the first try, where there was one."""
 
     seed: IdSeed
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """It was done: the first answer's status and body, without text."""
+    """The request has already run: the first answer's status and body, without text."""
 
     status: int
     body: Mapping[str, Any]

@@ -1,7 +1,4 @@
-"""Ids that we make: UUIDv7, monotonic by arrival and by position in a request (P-21).
-
-Ids that clients choose (api.md, *Ids*): what one may be, wherever it comes from.
-"""
+"""Our ids, UUIDv7 in the order of arrival and of position in a request (P-21), and the rule for clients' ids."""
 
 import secrets
 import threading
@@ -13,16 +10,19 @@ from uuid import UUID
 _COUNTER_BITS = 12
 _COUNTERS = 1 << _COUNTER_BITS
 
+LONGEST_ID = 128
+_RULE = "an id has 1 to 128 characters, no control characters, and is not . or .."
+
 
 @dataclass(frozen=True, slots=True)
 class IdSeed:
-    """Where a request's ids begin: a retry with the same seed makes the same ids again."""
+    """The start of a request's ids: a retry with the same seed makes the same ids."""
 
     tick: int  # milliseconds since 1970, shifted left by 12, plus a counter
     tail: int  # 62 random bits
 
     def nth(self, position: int) -> str:
-        """The id at that position of the request, as the usual 36 characters."""
+        """The id at that position of the request, 36 characters."""
         milliseconds, counter = divmod(self.tick + position, _COUNTERS)
         value = (milliseconds << 80) | (0x7 << 76) | (counter << 64) | (0b10 << 62) | self.tail
         return str(UUID(int=value))
@@ -39,7 +39,7 @@ class IdSeed:
 
 
 class IdSource:
-    """Hands out seeds so that ids of this process never go back, whatever the clock does."""
+    """Makes seeds; ids of this process always grow, even when the clock goes back."""
 
     def __init__(self) -> None:
         self._last_tick = 0
@@ -53,21 +53,25 @@ class IdSource:
         return IdSeed(tick, secrets.randbits(62))
 
     def fresh(self) -> str:
-        """One id of this moment, for what no retry makes again: an entry of the audit."""
+        """One id of this moment, where no retry has to make the same one again: for an audit entry."""
         return self.seed(time.time_ns() // 1_000_000).nth(0)
 
 
 def id_milliseconds(event_id: str) -> int:
-    """The real time inside one of our ids, in milliseconds since 1970."""
+    """The real time inside one of our ids, in milliseconds since 1970. Raises ValueError for another id."""
     return UUID(event_id).int >> 80
 
 
-LONGEST_ID = 128
-_RULE = "an id has 1 to 128 characters, no control characters, and is not . or .."
+def accepted_ms(event_id: str) -> int | None:
+    """When an event was accepted, in milliseconds since 1970, by its id; None for an id that is not ours."""
+    try:
+        return id_milliseconds(event_id)
+    except ValueError:
+        return None
 
 
 def id_fault(value: object) -> str | None:
-    """What is wrong with a client's id; None where nothing is. Ids are compared as they are, never normalised."""
+    """The rule that a client's id breaks; None for a valid one. Ids are compared as they are, never normalised."""
     if not isinstance(value, str):
         return "an id is text"
     if not 1 <= len(value) <= LONGEST_ID or value in (".", ".."):

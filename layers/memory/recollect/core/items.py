@@ -1,15 +1,15 @@
-"""Items: JSON documents at a path, exact and versioned (rules, knowledge, summaries, goals, jobs).
+"""Items: exact, versioned JSON documents at a path (rules, knowledge, summaries, goals, jobs).
 
-An item belongs to a user, or to the tenant itself (`of_tenant`), so that an erasure reaches it; its collection is a
-word of ours, its labels and its key are ids of any script, at most 128 characters each. Within one path items sort
-by key, as bytes of UTF-8; the labels before it sort in an order that is each adapter's own, and never changes.
+An item belongs to a user, or to the tenant (`of_tenant`), so that an erasure reaches it. Its collection is one of our
+words; its labels and its key are ids of any script, at most 128 characters each. Within one path items sort by key,
+as UTF-8 bytes; each adapter sorts the labels before it in its own fixed order.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
@@ -18,28 +18,28 @@ ABSENT = 0
 """The version to expect of an item that must not exist yet."""
 
 MOST_WRITES = 25
-"""Writes of one all-or-nothing call."""
+"""Writes of one atomic call."""
 
 MOST_BYTES = 350 * 1024
-"""An item's JSON; the service behind one adapter takes 400 KB, keys and all."""
+"""Bytes of an item's JSON; DynamoDB takes 400 KB with the keys."""
 
 MOST_BYTES_AT_ONCE = 3_500_000
-"""The JSON of all writes of one call; that service takes 4 MB in a transaction."""
+"""Bytes of JSON in all writes of one call; DynamoDB takes 4 MB in a transaction."""
 
 MOST_CHARACTERS = 128
-"""A label's, and a key's."""
+"""Characters of a label, and of a key."""
 
 Document: TypeAlias = Mapping[str, Any]
 
 
 def of_tenant(tenant: str) -> Scope:
-    """The owner of what is the tenant's and no user's; no user id is empty."""
+    """The owner of the tenant's own items; no user id is empty."""
     return Scope(tenant, "")
 
 
 @dataclass(frozen=True, slots=True)
 class ItemPath:
-    """Collection (`[a-z_]+`, ours) and labels (of any script, as clients chose them, in order)."""
+    """A collection (`[a-z_]+`, our word) and its labels (of any script, chosen by clients), in order."""
 
     collection: str
     labels: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class ItemPath:
 
 @dataclass(frozen=True, slots=True)
 class ItemKey:
-    """Where an item is."""
+    """An item's path and key."""
 
     path: ItemPath
     key: str
@@ -55,7 +55,7 @@ class ItemKey:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When somebody must look at an item: `queue` (`[a-z_]+`, ours) and the instant."""
+    """When a queue (`[a-z_]+`, our word) hands out an item."""
 
     queue: str
     at: datetime
@@ -63,7 +63,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item as stored. `version` counts its writes from 1."""
+    """A stored item. `version` counts its writes from 1."""
 
     key: ItemKey
     value: Document
@@ -74,9 +74,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ItemWrite:
-    """Replaces an item as a whole, or makes it; `value` None deletes it.
+    """Replaces or creates a whole item; `value` None deletes it.
 
-    `expected` is the version it must have: ABSENT for none, None for any. `due` as in `Item`; absent, nobody looks.
+    `expected` is the version that the item must have: ABSENT for a new one, None for any. Without `due` the item is in
+    no queue.
     """
 
     key: ItemKey
@@ -87,7 +88,7 @@ class ItemWrite:
 
 @dataclass(frozen=True, slots=True)
 class ItemPage:
-    """Items of one listing, in order; `more` where the next page goes on."""
+    """Items of one listing, in order; `more` is where the next page begins, None at the end."""
 
     items: tuple[Item, ...]
     more: str | None
@@ -95,7 +96,7 @@ class ItemPage:
 
 @dataclass(frozen=True, slots=True)
 class DueItem:
-    """A sign that an item is due; what counts is the item as it is read then."""
+    """A hint that an item is due; the item as it is read then decides."""
 
     owner: Scope
     key: ItemKey
@@ -104,17 +105,36 @@ class DueItem:
 
 @dataclass(frozen=True, slots=True)
 class DuePage:
-    """Due items of every tenant, the longest due first within a shard; `more` where the next page goes on."""
+    """Due items of every tenant, the longest due first within a shard; `more` is where the next page begins."""
 
     items: tuple[DueItem, ...]
     more: str | None
 
 
-def checked(writes: Sequence[ItemWrite]) -> list[str | None]:
-    """The JSON text of each write, None for a deletion: what every adapter asks before it stores anything.
+class _Page(Protocol):
+    @property
+    def more(self) -> str | None: ...
 
-    Raises InvalidInput where one is over 350 KB, all are over 3.5 MB or 25, a key stands twice, a label or key is too
-    long, or a value is no JSON.
+
+_PageT = TypeVar("_PageT", bound=_Page)
+
+
+def pages(read: Callable[[str | None], _PageT], most: int = 10_000) -> Iterator[_PageT]:
+    """The pages that `read` returns, each from where the one before it ended: to the end, or `most` of them."""
+    after: str | None = None
+    for _ in range(most):
+        page = read(after)
+        yield page
+        after = page.more
+        if after is None:
+            return
+
+
+def checked(writes: Sequence[ItemWrite]) -> list[str | None]:
+    """The JSON text of each write, None for a deletion; every adapter calls it before it stores anything.
+
+    Raises InvalidInput for an item over 350 KB, for more than 3.5 MB or 25 writes, for a repeated key, a label or key
+    over 128 characters, and a value that is not JSON.
     """
     if len(writes) > MOST_WRITES or len({write.key for write in writes}) < len(writes):
         raise InvalidInput(f"at most {MOST_WRITES} writes at once, one for each key", ("items",))
@@ -129,7 +149,7 @@ def checked(writes: Sequence[ItemWrite]) -> list[str | None]:
 
 
 def json_bytes(value: Document) -> int:
-    """How large an item of this value is. Raises InvalidInput for what is no JSON."""
+    """The size of an item with this value. Raises InvalidInput for a value that is not JSON."""
     return len(_json(value).encode())
 
 

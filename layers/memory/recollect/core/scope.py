@@ -1,4 +1,4 @@
-"""Whose memory is meant: the first argument of every port call."""
+"""Scope: the first argument of every port call."""
 
 from dataclasses import dataclass
 
@@ -22,5 +22,5 @@ class Scope:
 
     @property
     def user(self) -> "Scope":
-        """The same user without the narrowing: what keys and statistics are built from."""
+        """The same user without persona and household: for keys and statistics."""
         return Scope(self.tenant, self.user_id)

@@ -1,4 +1,4 @@
-"""Instants: UTC, microseconds, between the years 1900 and 2200; and their fixed-width form for keys."""
+"""Instants: UTC, microseconds, between the years 1900 and 2200; their text and their fixed-width form for keys."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,9 +11,9 @@ _MILLISECONDS_FROM = 10**11
 
 
 def parse_instant(value: object) -> datetime:
-    """A time from outside: ISO 8601, or epoch seconds, or milliseconds from 10^11 up; without a zone it is UTC.
+    """A client's time: ISO 8601, epoch seconds, or milliseconds from 10^11 up; without a zone it is UTC.
 
-    Raises InvalidInput where it cannot be read or lies outside 1900 to 2200 (api.md, *Form*).
+    Raises InvalidInput for any other value and outside of 1900 to 2199 (api.md, *Form*).
     """
     try:
         moment = _from_number(value) if isinstance(value, int | float) else _from_text(value)
@@ -43,7 +43,7 @@ def _from_text(value: object) -> datetime:
 
 
 def iso(moment: datetime) -> str:
-    """The outside form: `2024-05-01T12:00:00.000000Z`, always the same width, so that text sorts as time does."""
+    """The public form, `2024-05-01T12:00:00.000000Z`: of fixed width, so that text sorts as time does."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

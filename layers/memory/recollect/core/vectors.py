@@ -1,9 +1,7 @@
-"""Vectors of texts: their types, how alike two are, and how they are stored.
+"""Vectors of texts: their types, their similarity, their stored form, and the head of an embedded passage.
 
-A vector belongs to one embedder generation; vectors of two generations are never compared. numpy is imported where
-it is used: ingest names these types, computes nothing with them, and must start fast.
-
-What stands before a record's own text when it is embedded: who said it, and on which day.
+A vector belongs to one embedder generation; vectors of two generations are never compared. Functions import numpy
+themselves: ingest names these types without computing, and must start fast.
 """
 
 from __future__ import annotations
@@ -28,9 +26,16 @@ else:
 _STORED_TYPE = "<f2"
 _STORED_BYTES = 2
 
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_DAY: Final = rf"[0-9]{{1,2}} (?:{'|'.join(_MONTHS)}) [0-9]{{4}}"
+_HEAD: Final = re.compile(rf"[^\n]{{1,400}}? (?:on {_DAY}|\({_DAY}\)): ")
+
 
 class TextKind(StrEnum):
-    """What a text is to the embedder; some models want another prefix for each."""
+    """The role of a text for the embedder; some models want another prefix for each."""
 
     QUERY = "query"
     PASSAGE = "passage"
@@ -38,10 +43,10 @@ class TextKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """One vector for each piece of a text, without the model's own marks.
+    """One vector for each token of a text, without the model's special tokens.
 
     `vectors`: (tokens, dimension), unit length, float32.
-    `spans`: one (start, end) for each token, in characters of the text as it was given, end exclusive.
+    `spans`: one (start, end) for each token, in characters of the given text, end exclusive.
     """
 
     vectors: FloatArray
@@ -50,14 +55,17 @@ class TokenVectors:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """A text as numbers: `vector` is (dimension,), unit length, float32; `tokens` only where asked for and known."""
+    """An embedded text: `vector` is (dimension,), unit length, float32.
+
+    `tokens` only on request, where the model has them.
+    """
 
     vector: FloatArray
     tokens: TokenVectors | None
 
 
 def cosine(a: FloatArray, b: FloatArray) -> float:
-    """Cosine of two vectors' angle, -1 to 1; 0 where one has no length. Raises InvalidInput on unlike shapes."""
+    """Cosine of two vectors, -1 to 1; 0 where one is zero. Raises InvalidInput on different shapes."""
     import numpy as np
 
     if a.shape != b.shape or a.ndim != 1:
@@ -70,7 +78,7 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
 
 
 def unit(vectors: FloatArray) -> FloatArray:
-    """The same directions at length 1, along the last axis; what has no length stays zero."""
+    """The vectors scaled to length 1 along the last axis; zero vectors stay zero."""
     import numpy as np
 
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
@@ -78,7 +86,10 @@ def unit(vectors: FloatArray) -> FloatArray:
 
 
 def vector_of(values: ArrayLike, dimension: int, loc: Sequence[str | int] = ()) -> FloatArray:
-    """Outside numbers as a float32 vector. Raises InvalidInput (with `loc`) unless they are `dimension` finite ones."""
+    """A client's numbers as a float32 vector.
+
+    Raises InvalidInput (with `loc`) unless they are `dimension` finite ones.
+    """
     import numpy as np
 
     vector = _numbers(values, loc)
@@ -102,8 +113,8 @@ def _numbers(values: ArrayLike, loc: Sequence[str | int]) -> FloatArray:
 def pack_vector(vector: ArrayLike, dimension: int | None = None) -> bytes:
     """The stored form: unit length, little-endian float16, 2 bytes for each number.
 
-    Half precision moves a cosine by less than 0.001 and halves what is stored, read and sent. Every engine keeps
-    these bytes, so that all compute the same cosine. Raises InvalidInput as `vector_of` does.
+    Half precision moves a cosine by less than 0.001 and halves storage and traffic. Every engine stores these bytes, so
+    that all compute the same cosine. Raises InvalidInput as `vector_of` does.
     """
     numbers = _numbers(vector, ())
     wanted = dimension if dimension is not None else numbers.shape[-1] if numbers.ndim else 0
@@ -120,24 +131,16 @@ def unpack_vector(data: bytes, dimension: int | None = None) -> FloatArray:
     return vector_of(np.frombuffer(data, dtype=_STORED_TYPE), count)
 
 
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_DAY: Final = rf"[0-9]{{1,2}} (?:{'|'.join(_MONTHS)}) [0-9]{{4}}"
-_HEAD: Final = re.compile(rf"[^\n]{{1,400}}? (?:on {_DAY}|\({_DAY}\)): ")
-
-
 def passage_head(speaker: str, said_at: datetime) -> str:
-    """`Anna on 8 May 2023: `."""
+    """Speaker and day before an embedded text: `Anna on 8 May 2023: `."""
     return f"{speaker} on {said_at.day} {_MONTHS[said_at.month - 1]} {said_at.year}: "
 
 
 def own_start(passage: str) -> int:
-    """Where a passage's own text begins: after its head, at 0 where it has none or nothing else.
+    """Where a passage's own text begins: after its head, or at 0 without a head or without further text.
 
-    `Anna (8 May 2023): ` is one too: so stands a sentence quoted in a summary.
-    A text that itself begins as a head does is taken for one: it stands in no record's vector then, and alone has one.
+    `Anna (8 May 2023): ` is a head too: summaries quote sentences so. A text that itself begins like a head is cut
+    there.
     """
     found = _HEAD.match(passage)
     return found.end() if found and found.end() < len(passage) else 0

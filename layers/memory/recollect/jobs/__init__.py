@@ -1,0 +1,1 @@
+"""Jobs: long work of an operator, in steps that survive a time-out and a crash."""

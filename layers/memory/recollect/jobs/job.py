@@ -1,8 +1,8 @@
-"""A job: long work of an operator, done in steps that survive a time-out and a crash (api.md, *Operations*).
+"""A job: its states, its stored form, and the protocol of one kind of work (api.md, *Operations*).
 
 | collection  | owner  | key    | item                                                                 |
 |-------------|--------|--------|----------------------------------------------------------------------|
-| `jobs`      | tenant | job id | the job; in the queue `jobs` when somebody must look, until it ended |
+| `jobs`      | tenant | job id | the job; in the queue `jobs` until it ends                           |
 | `job_turns` | tenant | kind   | `{job_id}`: whose turn it is; jobs of one kind run one after another |
 """
 
@@ -23,7 +23,7 @@ FORMAT_VERSION = 1
 QUEUE = "jobs"
 JOBS = ItemPath("jobs")
 JOB_ID = "job_id"
-"""The first state of a job is its parameters, with its own id under this name."""
+"""A job's first state is its parameters, with its own id under this name."""
 
 KINDS = ("summarize", "retain", "reconcile", "snapshot", "restore", "reindex")
 LEASE = timedelta(seconds=60)
@@ -35,7 +35,7 @@ RemainingSeconds: TypeAlias = Callable[[], float]
 
 
 class JobStatus(StrEnum):
-    """Running from the asking on, until it is over."""
+    """Running from the request on, until the job ends."""
 
     RUNNING = "running"
     DONE = "done"
@@ -46,9 +46,9 @@ class JobStatus(StrEnum):
 class JobProgress:
     """What a step did.
 
-    `state` is what the next step begins with: JSON, at most some 100 KB, without a text of a memory. `counts` and
-    `errors` are those of this step and are added to the job's. `share` is how much of the whole is done, in [0, 1],
-    where that is known; `pause` is how long the next step has to wait. `given_up` ends the job as failed.
+    `state` is the start of the next step: JSON, at most some 100 KB, without text of a memory. `counts` and `errors` of
+    this step are added to the job's. `share` is how much of the whole is done, in [0, 1], where that is known; `pause`
+    is how long the next step must wait. `given_up` ends the job as failed.
     """
 
     state: Mapping[str, Any]
@@ -61,22 +61,23 @@ class JobProgress:
 
 
 class JobKind(Protocol):
-    """One kind of work. A step may be done twice, where the first try ended before it was noted."""
+    """One kind of work. Steps are idempotent: a step runs again where its process ended before storing the progress."""
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """Goes on from the state, and returns while `deadline` still has seconds left (30 at most).
+        """Continues from the state, and returns while `deadline` still has seconds left (30 at most).
 
-        `now` is the asker's clock. Unavailable, VersionMismatch, Conflict and UpstreamFailed, raised by it, are tried
-        again after a pause, with the same state, at most 8 times in a row; any other error ends the job as failed.
+        `now` is the requester's clock. After Unavailable, VersionMismatch, Conflict and UpstreamFailed the runner
+        repeats the step with the same state after a pause, at most 8 times in a row; any other error ends the job as
+        failed.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job as it stands. `asked_at` is by the asker's clock, `started_at` and the rest by the real one.
+    """A job. `asked_at` is by the requester's clock, `started_at` and the other instants by the real one.
 
-    `leased_until` bars others while somebody works; `retry_at` is when to go on after a failure or a pause, `tries`
-    the failures in a row. `version` is that of its item, 0 for none yet.
+    `leased_until` excludes others while one process works; `retry_at` is when to continue after a failure or a pause,
+    `tries` the failures in a row. `version` is that of its item, 0 before it is stored.
     """
 
     id: str
@@ -96,28 +97,27 @@ class Job:
 
     @property
     def finished(self) -> bool:
-        """Whether nobody has to look at it any more."""
         return self.status is not JobStatus.RUNNING
 
     def clock(self, real_now: datetime) -> datetime:
-        """The asker's time: the real one, moved as the request's clock was."""
+        """The requester's time: the real one, shifted as the request's clock was."""
         return real_now + (self.asked_at - self.started_at)
 
     def free(self, now: datetime) -> bool:
-        """Whether somebody may take it: no lease (one of a clock that ran far ahead bars nobody) and no pause."""
+        """Whether a process may take it: no lease and no pause. A lease of a clock far ahead does not count."""
         leased = self.leased_until is not None and now < self.leased_until <= now + 2 * LEASE
         return not self.finished and not leased and (self.retry_at is None or self.retry_at <= now)
 
     def taken(self, now: datetime) -> Job:
-        """With a lease from now on."""
+        """With a lease from `now` on."""
         return replace(self, leased_until=now + LEASE, retry_at=None)
 
-    def let_go(self) -> Job:
-        """Without: whoever comes next goes on at once, or after the pause."""
+    def released(self) -> Job:
+        """Without a lease: any process may continue at once, or after the pause."""
         return replace(self, leased_until=None)
 
     def stepped(self, progress: JobProgress, now: datetime) -> Job:
-        """After a step that went well."""
+        """After a successful step."""
         job = replace(
             self,
             state=progress.state,
@@ -128,37 +128,36 @@ class Job:
         )
         if progress.done or progress.given_up:
             return job._ended(JobStatus.FAILED if progress.given_up else JobStatus.DONE, now)
-        return replace(job.let_go(), retry_at=now + progress.pause) if progress.pause else job.taken(now)
+        return replace(job.released(), retry_at=now + progress.pause) if progress.pause else job.taken(now)
 
-    def stumbled(self, error: str, passing: bool, now: datetime) -> Job:
-        """After a step that raised this kind of error: put off, or given up where it will not pass."""
+    def failed(self, error: str, transient: bool, now: datetime) -> Job:
+        """After a step that raised this kind of error: to be retried where it is transient, else ended."""
         job = replace(self, errors=_sum(self.errors, {error: 1}), tries=self.tries + 1)
-        if not passing or job.tries >= MOST_TRIES:
+        if not transient or job.tries >= MOST_TRIES:
             return job._ended(JobStatus.FAILED, now)
-        return replace(job.let_go(), retry_at=now + min(_FIRST_PAUSE * 2**self.tries, _LONGEST_PAUSE))
+        return replace(job.released(), retry_at=now + min(_FIRST_PAUSE * 2**self.tries, _LONGEST_PAUSE))
 
     def _ended(self, status: JobStatus, now: datetime) -> Job:
-        return replace(self.let_go(), status=status, finished_at=now, retry_at=None)
+        return replace(self.released(), status=status, finished_at=now, retry_at=None)
 
 
 def job_key(job_id: str) -> ItemKey:
-    """Where a job is."""
     return ItemKey(JOBS, job_id)
 
 
 def turn_key(kind: str) -> ItemKey:
-    """Where it is told whose turn it is."""
+    """The key of the item that names whose turn it is."""
     return ItemKey(ItemPath("job_turns"), kind)
 
 
 def job_write(job: Job) -> ItemWrite:
-    """The job as it is to be stored, on the condition that its item is as it was read."""
+    """The write of the job, on condition that its item has not changed since it was read."""
     at = job.retry_at or job.leased_until or job.started_at
     return ItemWrite(job_key(job.id), job_document(job), job.version, None if job.finished else Due(QUEUE, at))
 
 
 def job_document(job: Job) -> dict[str, Any]:
-    """The stored form; what is absent is left out."""
+    """The stored form; absent values are left out."""
     document = {
         "format": FORMAT_VERSION,
         "kind": job.kind,

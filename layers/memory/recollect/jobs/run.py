@@ -1,6 +1,6 @@
-"""Jobs as an operator sees them: asked for, and looked at. `run_jobs` does the work.
+"""Jobs started and read by an operator, and run step by step under a lease.
 
-Runs jobs: step by step under a lease, each step noted with what it did, so that anybody can go on from there.
+Any process can continue from a stored step.
 """
 
 import logging
@@ -30,10 +30,22 @@ from recollect.jobs.job import (
 )
 from recollect.ports import Items
 
+STEP_SECONDS = 30.0
+LEAST_SECONDS = 5.0
+"""The runner begins no step with less time left."""
+
+_PAGE = 100
+_MOST_PAGES = 1_000
+_TRANSIENT = (Unavailable, VersionMismatch, Conflict, UpstreamFailed)
+_LOG = logging.getLogger(__name__)
+
+Clock: TypeAlias = Callable[[], datetime]
+Kinds: TypeAlias = Mapping[str, Callable[[], JobKind]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOrder:
-    """What is asked for; `now` is the asker's clock, `real_now` the real one."""
+    """A request for a job; `now` is the requester's clock, `real_now` the real one."""
 
     kind: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -42,18 +54,18 @@ class JobOrder:
 
 
 class Jobs:
-    """Every asking makes a job of its own; those of one kind and tenant then take turns.
+    """Each request makes a job of its own; jobs of one kind and tenant run in turn.
 
-    So a job that was asked for while another one ran sees what came after that one's beginning.
+    So a job that is requested while another one runs sees what came after that one's start.
     """
 
     def __init__(self, items: Items) -> None:
         self._items = items
 
     def start(self, tenant: str, order: JobOrder, seed: IdSeed) -> Job:
-        """Makes a job, durable when this returns; `seed` gives its id, so that a retry finds it.
+        """Makes a job, durable on return; `seed` gives its id, so that a retry finds it.
 
-        Raises NotFound where there is no such kind.
+        Raises NotFound for an unknown kind.
         """
         if order.kind not in KINDS:
             raise NotFound("no such kind of job")
@@ -65,7 +77,7 @@ class Jobs:
         return self.read(tenant, job_id)
 
     def read(self, tenant: str, job_id: str) -> Job:
-        """A job of this tenant, as it stands. Raises NotFound."""
+        """The tenant's job. Raises NotFound."""
         key = job_key(job_id)
         item = self._items.get(of_tenant(tenant), [key]).get(key)
         if item is None:
@@ -73,27 +85,17 @@ class Jobs:
         return job_in(item)
 
     def newest(self, tenant: str, limit: int) -> list[Job]:
-        """The tenant's jobs, the last asked for first."""
+        """The tenant's jobs, the last requested first."""
         page = self._items.page(of_tenant(tenant), JOBS, limit, None, descending=True)
         return [job_in(item) for item in page.items]
 
 
-STEP_SECONDS = 30.0
-LEAST_SECONDS = 5.0
-"""With less time left no step is begun."""
-
-_PAGE = 100
-_MOST_PAGES = 1_000
-_PASSING = (Unavailable, VersionMismatch, Conflict, UpstreamFailed)
-_LOG = logging.getLogger(__name__)
-
-Clock: TypeAlias = Callable[[], datetime]
-Kinds: TypeAlias = Mapping[str, Callable[[], JobKind]]
-
-
 @dataclass(slots=True)
 class JobRun:
-    """How many jobs ended in a run, by how; `running` are left, or others are at them. `failed` names no text."""
+    """How many jobs a run ended, done or failed; `running` wait, or other processes run them.
+
+    `errors` are counted by class.
+    """
 
     done: int = 0
     failed: int = 0
@@ -108,16 +110,18 @@ class JobRun:
 
 
 class RunJobs:
-    """Whoever finds a job due may run it: the lease decides, and a lease that lapsed is a crash or a time-out."""
+    """Runs due jobs. The lease decides which process runs one; a lapsed lease means a crash or a time-out."""
 
     def __init__(self, items: Items, kinds: Kinds) -> None:
         self._items = items
         self._kinds = kinds
 
     def __call__(self, clock: Clock, remaining_seconds: RemainingSeconds, only: str | None = None) -> JobRun:
-        """Every job that is due, of every tenant, as far as the time goes; `only` of this kind. Raises as `Items.due`.
+        """Runs every due job of every tenant, as far as the time goes; `only` those of this kind.
 
-        One that cannot be read or written does not stop the rest.
+        Raises as `Items.due`.
+
+        A job that cannot be read or written does not stop the others.
         """
         run, started, after = JobRun(), clock(), None
         for _ in range(_MOST_PAGES):
@@ -125,14 +129,14 @@ class RunJobs:
             for due in page.items:
                 if remaining_seconds() < LEAST_SECONDS:
                     return run
-                self._count(due.owner.tenant, due.key.key, clock, remaining_seconds, only, run)
+                self._run_one(due.owner.tenant, due.key.key, clock, remaining_seconds, only, run)
             after = page.more
             if after is None:
                 run.complete = True
                 break
         return run
 
-    def _count(
+    def _run_one(
         self,
         tenant: str,
         job_id: str,
@@ -158,20 +162,20 @@ class RunJobs:
         job_id: str,
         clock: Clock,
         remaining_seconds: RemainingSeconds,
-        told: Callable[[Job], None] = lambda _job: None,
+        on_step: Callable[[Job], None] = lambda _job: None,
     ) -> Job:
-        """Runs a job until it ends, pauses, is somebody else's, or the time is over; answers it as it stands.
+        """Runs a job until it ends, pauses, another process takes it, or the time is over; returns its current state.
 
-        `told` hears of each step. Where it is another job's turn, that one is run first. Raises NotFound.
+        Calls `on_step` after each step. Where it is another job's turn, runs that one first. Raises NotFound.
         """
         job = self._taken(tenant, self._read(tenant, job_id), clock, remaining_seconds)
         while job is not None and not job.finished and job.leased_until is not None:
             if remaining_seconds() < LEAST_SECONDS:
-                job = self._written(tenant, job.let_go(), clock())
+                job = self._written(tenant, job.released(), clock())
                 break
             job = self._written(tenant, self._stepped(tenant, job, clock, remaining_seconds), clock())
             if job is not None:
-                told(job)
+                on_step(job)
         return job or self._read(tenant, job_id)
 
     def _read(self, tenant: str, job_id: str) -> Job:
@@ -181,7 +185,7 @@ class RunJobs:
         return job_in(item)
 
     def _taken(self, tenant: str, job: Job, clock: Clock, remaining_seconds: RemainingSeconds) -> Job | None:
-        """With a lease; None where it is not to be had now."""
+        """With a lease; None where another process holds it, or it is another job's turn."""
         turn = self._turn(tenant, job.kind)
         holder = str(turn.value[JOB_ID]) if turn else job.id
         if not job.finished and holder != job.id:
@@ -201,7 +205,7 @@ class RunJobs:
         return self._items.get(of_tenant(tenant), [turn_key(kind)]).get(turn_key(kind))
 
     def _stepped(self, tenant: str, job: Job, clock: Clock, remaining_seconds: RemainingSeconds) -> Job:
-        """The job after its next step; a step that raises is noted, whatever it raises."""
+        """The job after its next step; whatever the step raises becomes a failure of the job."""
         over = min(remaining_seconds(), STEP_SECONDS)
         began = clock()
 
@@ -212,17 +216,17 @@ class RunJobs:
             kind = self._kinds[job.kind]()
             return job.stepped(kind.step(tenant, job.state, job.clock(began), deadline), clock())
         except (KeyboardInterrupt, SystemExit):
-            self._written(tenant, job.let_go(), clock())  # so that whoever comes next need not wait for the lease
+            self._written(tenant, job.released(), clock())  # so that the next process need not wait for the lease
             raise
         except RecollectError as error:
-            return job.stumbled(type(error).__name__, isinstance(error, _PASSING), clock())
+            return job.failed(type(error).__name__, isinstance(error, _TRANSIENT), clock())
         except Exception as error:  # noqa: BLE001 - a defect of one job must not end the run of the others
             # No message and no traceback: they may quote what somebody said.
             _LOG.error("a job's step failed unexpectedly", extra={"job_id": job.id, "error": type(error).__name__})
-            return job.stumbled(type(error).__name__, True, clock())
+            return job.failed(type(error).__name__, True, clock())
 
     def _written(self, tenant: str, job: Job, now: datetime, turn: ItemWrite | None = None) -> Job | None:
-        """As it is stored now; None where somebody else has gone on with it."""
+        """The stored job; None where another process has changed it since it was read."""
         writes = [job_write(job), *([turn] if turn else [])]
         if job.finished:
             writes.append(ItemWrite(turn_key(job.kind), None))

@@ -38,7 +38,7 @@ from recollect.knowledge.entries import (
 from recollect.knowledge.learning import ManageKnowledge, call_for, confirmation_of, learnt_from, render_knowledge
 from recollect.knowledge.resolution import RULES_ALONE, Commenting, Resolution, resolve
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_once, audit_write, content_hash
-from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
+from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.ports import Items
 
 COLLECTION = "llm_knowledge"
@@ -200,7 +200,7 @@ class KeepKnowledge:
         self._ids = ids
         self._listing = ListKnowledge(items)
         self._gate = SuppressionList(items)
-        self._refused = NoteRefusedWrite(items, ids)
+        self._refused = AuditRefusedWrite(items, ids)
 
     def put(
         self,

@@ -1,0 +1,4 @@
+"""Memories: what is worth remembering, made of events or saved directly.
+
+Their versions, their promotion, their audit.
+"""

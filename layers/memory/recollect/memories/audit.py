@@ -1,9 +1,8 @@
 """The audit: every mutation and refusal of a user's memory, append-only, without content (api.md, *Operations*).
 
-It is the bridge's ledger too: an entry that decides about events names them and the outcome. Entries are items of the
-user (`Items`), written in the same step as what they tell of; they outlive deletions. An entry's key is its instant and
-its id, so that entries list by `at`, however late they were written. The oldest stored entries have their id alone as
-key; such a key sorts before all others, as its instant does.
+It is the bridge's ledger too: an entry with an outcome decides about the events that it names. Entries are items of the
+user, written atomically with the change; they outlive deletions. An entry's key is its instant and its id, so that
+entries list by `at` however late they were written. The oldest entries have their id alone as key, which sorts first.
 """
 
 import hashlib
@@ -19,15 +18,13 @@ from recollect.core.time import from_iso, iso, sortable
 
 AUDIT = ItemPath("audit")
 OUTCOMES = ("promoted", "duplicate", "deferred", "refused", "failed", "pruned", "reconciled")
-"""What the ledger tells of events."""
+"""Outcomes of events in the ledger."""
 
 _APPENDED = ItemPath("audit_ids")
 _BETWEEN = "."
 
 
 class ActorKind(StrEnum):
-    """Who acted."""
-
     USER = "user"
     ADMIN = "admin"
     BOT = "bot"
@@ -37,15 +34,13 @@ class ActorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acted. `id` is the user's id, the bot's way in (`events`), the model's tool, or the job's name."""
+    """Who acted. `id` is the user's id, the bot's route (`events`), the model's tool, or the job's name."""
 
     kind: ActorKind
     id: str
 
 
 class Action(StrEnum):
-    """What was done."""
-
     CREATE = "create"
     SUPERSEDE = "supersede"
     MERGE = "merge"
@@ -60,9 +55,9 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One entry. `id` is a UUIDv7; the order of entries is that of `at`, and of ids where `at` is the same.
+    """One entry. `id` is a UUIDv7; entries are ordered by `at`, then by id.
 
-    `via` is the way it came (a route's operation, `bridge`, `retain`, …), `rule` what decided, `reason` a word of ours.
+    `via` is the route (an operation of the API, `bridge`, `retain`, …), `rule` what decided, `reason` a word of ours.
     `event_ids` and `outcome` make it an entry of the ledger. `before` and `after` are versions with a keyed hash of the
     content, never the content.
     """
@@ -82,7 +77,6 @@ class AuditEntry:
 
 
 def audit_key(entry_id: str, at: datetime) -> ItemKey:
-    """Where an entry is kept."""
     return ItemKey(AUDIT, f"{sortable(at)}{_BETWEEN}{entry_id}")
 
 
@@ -92,14 +86,12 @@ def audit_write(entry: AuditEntry) -> ItemWrite:
 
 
 def audit_once(entry: AuditEntry) -> list[ItemWrite]:
-    """The writes that append an entry whose id a retry uses again, though at another instant: they fail where an
-    earlier try appended it.
-    """
+    """The writes that append an entry whose id a retry repeats at another instant; they fail after an earlier try."""
     return [audit_write(entry), ItemWrite(ItemKey(_APPENDED, entry.id), {}, ABSENT)]
 
 
 def audit_json(entry: AuditEntry) -> dict[str, Any]:
-    """As it is stored and shown; what is absent is left out."""
+    """The form stored and shown; absent values are left out."""
     document = {
         "at": iso(entry.at),
         "actor": {"kind": entry.actor.kind.value, "id": entry.actor.id},
@@ -136,6 +128,6 @@ def audit_entry(key: str, document: Mapping[str, Any]) -> AuditEntry:
 
 
 def content_hash(tenant: str, user_id: str, content: str) -> str:
-    """16 hex digits of a content, keyed by its owner, so that equal texts of two users look different."""
+    """16 hex digits of a content, keyed by its owner: equal texts of two users have different hashes."""
     key = hashlib.sha256(f"{tenant}\x1f{user_id}".encode("utf-8", "surrogatepass")).digest()
     return hmac.new(key, content.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:16]

@@ -1,6 +1,6 @@
-"""The audit as it is read: pages of a user's entries, newest first; the ledger is those that tell an outcome.
+"""The audit read and written: pages of a user's entries, newest first, and the entries of refusals.
 
-Refusals stand in the audit, by ids and reason; nothing of what was said (api.md, *Operations*).
+The ledger is the entries with an outcome. A refusal has ids and a reason, never content (api.md, *Operations*).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from datetime import datetime
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, Role, Source
 from recollect.core.ids import IdSeed, IdSource
-from recollect.core.items import ItemPage
+from recollect.core.items import Item
 from recollect.core.scope import Scope
 from recollect.memories.audit import (
     AUDIT,
@@ -25,14 +25,16 @@ from recollect.memories.audit import (
     content_hash,
 )
 from recollect.ports import Items
+from recollect.timeline.listing import FilteredPages
 
-_CHUNK = 200
-_MOST_CHUNKS = 10
+VIA = "events"
+REJECTED = "rejected"
+DELETED = "deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """Which entries; None is any. `decisions`: only those with an outcome, which are the ledger."""
+    """Which entries; None is any. `decisions`: only entries of the ledger, which have an outcome."""
 
     target_id: str | None = None
     action: Action | None = None
@@ -41,7 +43,6 @@ class AuditFilter:
     decisions: bool = False
 
     def admits(self, entry: AuditEntry) -> bool:
-        """Whether the entry is one of them."""
         return (
             (self.target_id is None or self.target_id in entry.target_ids)
             and self.action in (None, entry.action)
@@ -53,50 +54,31 @@ class AuditFilter:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Entries, the newest first; `more` where the next page goes on: a page may be short, or empty, before the end."""
+    """Entries, newest first; `more` is where the next page begins. A page may be short, even empty, before the end."""
 
     entries: tuple[AuditEntry, ...]
     more: str | None
 
 
 class ListAudit:
-    """Looks through at most 2,000 entries for a page: a rare filter costs several short answers, not a long one."""
+    """A page reads at most 2,000 entries: a rare filter costs several short answers, not a long one."""
 
     def __init__(self, items: Items) -> None:
-        self._items = items
+        self._pages = FilteredPages(items, AUDIT)
 
     def __call__(self, scope: Scope, limit: int, after: str | None, wanted: AuditFilter) -> AuditPage:
-        """A page of the user's entries. Raises InvalidInput for an `after` that is none of ours."""
-        found: list[AuditEntry] = []
-        for _ in range(_MOST_CHUNKS):
-            page, entries = self._chunk(scope, limit - len(found), after, wanted)
-            found += entries
-            after = page.more
-            if after is None or len(found) == limit:
-                break
-        return AuditPage(tuple(found), after)
+        """A page of the user's entries. Raises InvalidInput for an `after` that no page has given."""
 
-    def _chunk(
-        self, scope: Scope, room: int, after: str | None, wanted: AuditFilter
-    ) -> tuple[ItemPage, list[AuditEntry]]:
-        """The next entries that there is room for; a chunk that has more of them is read again, just so far."""
-        count = room if wanted == AuditFilter() else max(room, _CHUNK)
-        while True:
-            page = self._items.page(scope.user, AUDIT, count, after, descending=True)
-            entries = [audit_entry(item.key.key, item.value) for item in page.items]
-            places = [place for place, entry in enumerate(entries) if wanted.admits(entry)]
-            if len(places) <= room:
-                return page, [entries[place] for place in places]
-            count = places[room - 1] + 1
+        def admitted(items: Sequence[Item]) -> list[AuditEntry | None]:
+            entries = [audit_entry(item.key.key, item.value) for item in items]
+            return [entry if wanted.admits(entry) else None for entry in entries]
+
+        found, more = self._pages(scope, limit, after, admitted, all_of_them=wanted == AuditFilter())
+        return AuditPage(tuple(found), more)
 
 
-VIA = "events"
-REJECTED = "rejected"
-DELETED = "deleted"
-
-
-class NoteRefusals:
-    """One entry for each reason and actor of a request; with the same seed again none more."""
+class AuditRefusals:
+    """Appends one entry for each reason and actor of a request; idempotent for the same seed."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
@@ -115,7 +97,7 @@ class NoteRefusals:
                 via=VIA,
                 reason=reason,
             )
-            with suppress(VersionMismatch):  # an earlier try noted it
+            with suppress(VersionMismatch):  # an earlier try appended it
                 self._items.write(scope.user, audit_once(entry), now)
 
 
@@ -129,7 +111,7 @@ def _by_reason_and_actor(
 
 
 def actor_of(scope: Scope, event: Event) -> Actor:
-    """Who said it: what has source `inferred` was said by a model's call, whatever its role."""
+    """Who said the event: a model for source `inferred`, whatever its role."""
     if event.source is Source.INFERRED:
         return Actor(ActorKind.MODEL, VIA)
     return Actor(ActorKind.BOT, VIA) if event.role is Role.BOT else Actor(ActorKind.USER, scope.user_id)
@@ -137,9 +119,9 @@ def actor_of(scope: Scope, event: Event) -> Actor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedWrite:
-    """A write that was refused: who asked for it, by which way (`AuditEntry.via`), when, and of which objects.
+    """A refused write: its actor, its route (`AuditEntry.via`), its instant, its objects.
 
-    `content` is what was to be written; the audit gets its keyed hash alone.
+    `content` is what was to be written; the audit stores only its keyed hash.
     """
 
     actor: Actor
@@ -150,15 +132,14 @@ class RefusedWrite:
     reason: str = REJECTED
 
 
-class NoteRefusedWrite:
-    """One entry for each refusal: who asks again is refused, and noted, again."""
+class AuditRefusedWrite:
+    """Appends one entry for each refusal; a repeated request is refused and audited again."""
 
     def __init__(self, items: Items, ids: IdSource) -> None:
         self._items = items
         self._ids = ids
 
     def __call__(self, scope: Scope, refused: RefusedWrite) -> None:
-        """Appends the entry to the user's audit."""
         hashed = None if refused.content is None else content_hash(scope.tenant, scope.user_id, refused.content)
         entry = AuditEntry(
             id=self._ids.fresh(),

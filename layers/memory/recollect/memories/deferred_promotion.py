@@ -1,10 +1,7 @@
-"""The bridge's reconciliation: what waited for a healthy signal becomes memories (A-67, P-10).
+"""The bridge's part of a reconciliation: publishes the outbox and promotes deferred events (A-66 to A-68, P-10).
 
-Signals: a warning suspends a tenant's automatic promotion, a healthy signal takes that back (A-66 to A-68, P-10).
-
-Only what would become a memory by itself waits; whoever saves one directly is never kept from it (A-68).
-
-The bridge's part of a reconciliation: what is still to be published, and what waits to be promoted (P-10, A-66).
+A warning signal suspends a tenant's automatic promotion, a healthy signal ends that. Only automatic promotion waits;
+a memory that somebody saves directly is never deferred (A-68).
 """
 
 from collections import Counter
@@ -19,7 +16,7 @@ from typing import Protocol
 from recollect.core.errors import Unavailable, UpstreamFailed, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.ids import IdSource
-from recollect.core.items import MOST_WRITES, DueItem, Item, ItemKey, ItemWrite, of_tenant
+from recollect.core.items import MOST_WRITES, DueItem, Item, ItemKey, ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.memories.promotion import (
@@ -32,35 +29,35 @@ from recollect.memories.promotion import (
     state_document,
     state_in,
 )
-from recollect.memories.reading import KeptMemory
+from recollect.memories.reading import StoredMemory
 from recollect.ports import Items, Publisher, Timeline
 from recollect.timeline.bus import BusEvent, BusOutbox, OutboxRun, episodic_warning, outbox_write, semantic_saved
 
 VIA = "reconcile"
 RESERVE_SECONDS = 10.0
 _RECONCILE = Actor(ActorKind.JOB, VIA)
-_PAGE = MOST_WRITES - 2  # those of one owner leave the queue together, with two entries of the ledger
-_MOST_PAGES = 10_000
+_PAGE = MOST_WRITES - 2  # events of one owner leave the queue together, with two entries of the ledger
+DEFAULT_SEVERITY = "medium"
 
 
 class Promoted(Protocol):
-    """What a promotion tells: the memory that each event is in now, by the event's id."""
+    """What a promotion returns: the memory that each event is in now, by the event's id."""
 
     @property
-    def memories(self) -> Mapping[str, KeptMemory]: ...
+    def memories(self) -> Mapping[str, StoredMemory]: ...
 
 
 class Promote(Protocol):
-    """Makes events memories, whatever the gate says of them; once, however often it is called."""
+    """Makes events memories, whatever the gate decides; idempotent."""
 
     def __call__(self, scope: Scope, events: Sequence[Event], now: datetime, via: str) -> Promoted: ...
 
 
 @dataclass(slots=True)
 class DeferredRun:
-    """What a run did with deferred events: promoted them, found them gone, left them, failed (by kind of error).
+    """What a run did with deferred events: promoted them, found them deleted, left them, or failed (by class of error).
 
-    `complete`: every one that waited has been looked at once.
+    `complete`: the run has read the whole queue.
     """
 
     promoted: int = 0
@@ -79,8 +76,8 @@ class DeferredRun:
 class PromoteDeferred:
     """Pages through the queue of deferred events, of every tenant or of one; a failing user stops nobody else.
 
-    An event leaves the queue in one step with its entry in the ledger, when its memory is durable and published; so a
-    run that breaks off is made good by the next one. What is gone by then (deleted, expired) leaves it too.
+    An event leaves the queue atomically with its entry in the ledger, once its memory is durable and published; so the
+    next run completes an interrupted one. Deleted and expired events leave it too.
     """
 
     def __init__(self, items: Items, timeline: Timeline, publisher: Publisher, promote: Promote, ids: IdSource) -> None:
@@ -93,19 +90,14 @@ class PromoteDeferred:
     def __call__(
         self, now: datetime, tenant: str | None = None, remaining_seconds: Callable[[], float] = lambda: inf
     ) -> DeferredRun:
-        """Begins nothing in the last 10 s. Raises as `Items.due` does; other failures are counted."""
+        """Begins nothing in the last 10 s. Raises as `Items.due` does, and counts other failures."""
         run, suspended = DeferredRun(), dict[str, bool]()
-        after: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = self._items.due(QUEUE, now, _PAGE, after)
+        for page in pages(lambda after: self._items.due(QUEUE, now, _PAGE, after)):
             for owner, keys in _by_owner(one for one in page.items if tenant in (None, one.owner.tenant)):
                 if remaining_seconds() < RESERVE_SECONDS:
                     return run
                 self._attempt(owner, keys, now, run, suspended)
-            after = page.more
-            if after is None:
-                run.complete = True
-                break
+            run.complete = page.more is None
         return run
 
     def _attempt(
@@ -119,7 +111,7 @@ class PromoteDeferred:
                 return
             items = self._items.get(owner, keys)
             self._user(owner, items, now, run)
-        except Exception as error:  # noqa: BLE001 - whatever one user's events raise, the others' go on
+        except Exception as error:  # noqa: BLE001 - one user's failure must not stop the other users
             run.failed[type(error).__name__] += len(keys)
 
     def _suspended(self, tenant: str) -> bool:
@@ -133,9 +125,9 @@ class PromoteDeferred:
         there = [event for event in events.values() if not event.expired(now) and event.is_searchable]
         left = {event.id for event in there}
         self._done(owner, {i: item for i, (item, _) in waiting.items() if i not in left}, {}, now, run)
-        self._settle(owner, sorted(there, key=lambda one: one.id), waiting, now, run)
+        self._promote_there(owner, sorted(there, key=lambda one: one.id), waiting, now, run)
 
-    def _settle(
+    def _promote_there(
         self,
         owner: Scope,
         events: Sequence[Event],
@@ -143,7 +135,7 @@ class PromoteDeferred:
         now: datetime,
         run: DeferredRun,
     ) -> None:
-        """Those that fail together are tried one by one, so that one of them does not hold up the others."""
+        """Tries events that fail together one by one, so that one of them does not hold up the others."""
         if not events:
             return
         try:
@@ -151,7 +143,7 @@ class PromoteDeferred:
         except Exception as error:  # noqa: BLE001 - as above, for one event
             if len(events) > 1 and not isinstance(error, Unavailable):
                 for event in events:
-                    self._settle(owner, [event], waiting, now, run)
+                    self._promote_there(owner, [event], waiting, now, run)
                 return
             run.failed[type(error).__name__] += len(events)
             self._note(owner, [waiting[event.id] for event in events], type(error).__name__, now)
@@ -159,17 +151,17 @@ class PromoteDeferred:
             self._done(owner, {event.id: waiting[event.id][0] for event in events}, memories, now, run)
 
     def _promoted(self, owner: Scope, events: Sequence[Event], now: datetime) -> dict[str, str]:
-        """The memory's id for each event's; durable, and published where it was made from the event."""
+        """The memory's id by each event's id; durable, and published where it was made from the event."""
         memories = self._promote(owner, events, now, VIA).memories
         made = [memories[e.id].memory for e in events if e.id in memories and memories[e.id].memory.id == e.id]
         if made and self._publisher.publish(owner.tenant, [semantic_saved(memory, now) for memory in made]):
             raise UpstreamFailed("the bus did not take what was promoted")
-        return {event_id: kept.memory.id for event_id, kept in memories.items()}
+        return {event_id: stored.memory.id for event_id, stored in memories.items()}
 
     def _done(
         self, owner: Scope, items: Mapping[str, Item], memories: Mapping[str, str], now: datetime, run: DeferredRun
     ) -> None:
-        """Takes them out of the queue, with what became of them."""
+        """Takes the items out of the queue, with an entry in the ledger."""
         if not items:
             return
         removals = [ItemWrite(item.key, None, item.version) for item in items.values()]
@@ -181,7 +173,7 @@ class PromoteDeferred:
         run.gone += 0 if memories else len(items)
 
     def _note(self, owner: Scope, waiting: Sequence[tuple[Item, Deferral]], failure: str, now: datetime) -> None:
-        """One entry of the ledger for each kind of failure in a row; the events stay in the queue."""
+        """Writes one entry of the ledger for each kind of failure in a row; the events stay in the queue."""
         new = [(item, deferral) for item, deferral in waiting if deferral.failure != failure]
         if not new:
             return
@@ -220,11 +212,8 @@ def _by_owner(found: Iterable[DueItem]) -> list[tuple[Scope, list[ItemKey]]]:
     return [(owner, [one.key for one in ones]) for owner, ones in groupby(ordered, key=lambda one: one.owner)]
 
 
-DEFAULT_SEVERITY = "medium"
-
-
 class SignalType(StrEnum):
-    """What is told about the episodic store."""
+    """The state of the episodic store."""
 
     WARNING = "warning"
     HEALTHY = "healthy"
@@ -232,7 +221,7 @@ class SignalType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One signal: who sends it, how bad it is, and why. `id` is under which a warning is published."""
+    """A signal: its sender, its severity and its reason. `id` is the published id of a warning."""
 
     id: str
     type: SignalType
@@ -243,7 +232,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class SignalOutcome:
-    """The state afterwards; a warning's id on the bus, and whether the bus took it at once."""
+    """The state afterwards; the published id of a warning, and whether the bus accepted it at once."""
 
     suspended: bool
     event_id: str | None = None
@@ -251,14 +240,14 @@ class SignalOutcome:
 
 
 class SignalBridge:
-    """Behind `POST /v1/signals`, and for every part of ours that has to warn of the episodic store."""
+    """Behind `POST /v1/signals`, and for our own parts that must warn of the episodic store."""
 
     def __init__(self, items: Items, outbox: BusOutbox) -> None:
         self._items = items
         self._outbox = outbox
 
     def __call__(self, tenant: str, signal: Signal, now: datetime) -> SignalOutcome:
-        """Durable on return; a warning that the bus does not take now is published by the next reconciliation."""
+        """Durable on return; the next reconciliation publishes a warning that the bus does not accept now."""
         if signal.type is SignalType.HEALTHY:
             self._write(tenant, BridgeState(source=signal.source, since=now), None, now)
             return SignalOutcome(suspended=False)
@@ -274,15 +263,13 @@ class SignalBridge:
         return state_in(item.value) if item else BridgeState()
 
     def _write(self, tenant: str, state: BridgeState, warning: BusEvent | None, now: datetime) -> None:
-        """The state whatever it was: of two signals the last one holds."""
+        """Writes without an expected version: of two signals the last one counts."""
         writes = [ItemWrite(STATE_KEY, state_document(state))]
         self._items.write(of_tenant(tenant), [*writes, *([outbox_write(warning)] if warning else [])], now)
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeRun:
-    """What a run did."""
-
     outbox: OutboxRun
     deferred: DeferredRun
 
@@ -297,7 +284,7 @@ class BridgeRun:
 
 
 class ReconcileBridge:
-    """Every tenant's, or one's; safe to run twice and beside itself."""
+    """For every tenant or one; idempotent, and safe to run concurrently."""
 
     def __init__(self, outbox: BusOutbox, promote_deferred: PromoteDeferred) -> None:
         self._outbox = outbox

@@ -1,12 +1,8 @@
-"""The semantic record: one thing worth remembering, made from events or saved directly (A-19 to A-32).
+"""The semantic record: a memory, made from events or saved directly (A-19 to A-32), and what of it holds when (P-24).
 
-A memory has the id of the record that it was first made from: the event that was promoted, or, where it was saved
-directly, its carrier, an event of type `memory` that no reading of the timeline shows. So an event and the memory
-made from it alone are one thing under one id, in the index too.
-
-A memory as somebody saves it, and what is kept of it: the memory, and the event that carries it (P-9).
-
-What of a memory holds at an instant of event time (api.md, *Time*; P-24).
+A memory has the id of its first record: the promoted event or, of a directly saved memory, its carrier, an event of
+type `memory` that no list of the timeline shows (P-9). So an event and the memory made from it alone are one thing
+under one id, in the index too.
 """
 
 import hashlib
@@ -25,11 +21,19 @@ from recollect.rules.importance import extract_tags
 from recollect.text.terms import query_terms
 
 MOST_SOURCES = 100
-"""Events that one memory names; more of the same words make another memory."""
+"""Events that one memory names; a further event with the same words makes another memory."""
+
+DEFAULT_IMPORTANCE = 0.5
+NO_CONVERSATION = ""
+LEAST_WORDS = 4
+"""Content words that a text must keep beside a part that no longer holds."""
+
+_LOOSE_START = re.compile(r"^(?:[\s,;:.!?\u2013\u2014-]+|(?:and|but|so|also|then|or|plus)\b)+", re.IGNORECASE)
+_LOOSE_END = re.compile(r"(?:[\s,;:\u2013\u2014-]|\s(?:and|but|so|also|then|or|plus))+$", re.IGNORECASE)
 
 
 class MemoryStatus(StrEnum):
-    """What became of a memory; only an active one is recalled."""
+    """Only an active memory is recalled."""
 
     ACTIVE = "active"
     SUPERSEDED = "superseded"
@@ -40,7 +44,7 @@ class MemoryStatus(StrEnum):
 
 
 class Origin(StrEnum):
-    """How a memory came to be: promoted from an event, saved directly, merged from several."""
+    """How a memory was made: promoted from an event, saved directly, merged from several."""
 
     EVENT = "event"
     DIRECT = "direct"
@@ -49,10 +53,10 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lapse:
-    """A part of a memory's content that does not hold: characters `start` to `end`, from `since` on until `until`.
+    """A part of a memory's content that does not hold: characters `start` to `end`, in `since <= time < until`.
 
-    `until` None is for good. `by` is the record that holds over it, the memory's own where its own bound is over;
-    `rule` is the cue rule that says so (P-24).
+    `until` None is for good. `by` is the record that holds instead, or the memory's own id where its own bound has
+    passed; `rule` is the cue rule that decided (P-24).
     """
 
     by: str
@@ -63,19 +67,19 @@ class Lapse:
     rule: str
 
     def covers(self, moment: datetime) -> bool:
-        """Whether it counts at an instant of event time."""
+        """Whether it applies at an instant of event time."""
         return self.since <= moment and (self.until is None or moment < self.until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One memory as it stands (api.md, *Shapes*).
+    """One memory (api.md, *Shapes*).
 
-    `timestamp` is the event's time, `recorded_at` when the memory was made, `valid_from` and `valid_to` (None: open)
-    the event time within which it holds. `source_event_ids` are the events it was made from, oldest first; a directly
-    saved one has none: it is evidence itself. `version` counts its changes from 1. `embedding_id` names generation and
-    record of its vector, None without an embedder (A-22). `lapses` are parts of its content that something newer ended
-    or holds over for a while; `settled_by` names what gave it its status: `key`, a cue rule, `arbiter`, `user`.
+    `timestamp` is the event's time, `recorded_at` when the memory was made; it holds in event time from `valid_from` to
+    `valid_to` (None: open). `source_event_ids` are the events it was made from, oldest first; a directly saved memory
+    has none, being evidence itself. `version` counts its changes from 1. `embedding_id` names generation and record of
+    its vector, None without an embedder (A-22). `lapses` are parts of its content that something newer ended or
+    suspended; `settled_by` names what set its status: `key`, a cue rule, `arbiter`, `user`.
     """
 
     id: str
@@ -104,16 +108,16 @@ class Memory:
 
     @property
     def ref(self) -> EventRef:
-        """The record that carries it: where the timeline keeps it."""
+        """Its record's place in the timeline."""
         return EventRef(self.id, self.timestamp)
 
     def expired(self, now: datetime) -> bool:
-        """Gone from every read from the instant `expires_at` on."""
+        """Whether every read hides it: from the instant `expires_at` on."""
         return self.expires_at is not None and self.expires_at <= now
 
 
 def promoted(event: Event, keywords: tuple[str, ...], now: datetime) -> Memory:
-    """The memory that an event becomes, in its first version (A-58 to A-60)."""
+    """The first version of the memory made from an event (A-58 to A-60)."""
     return Memory(
         id=event.id,
         user_id=event.user_id,
@@ -134,23 +138,19 @@ def promoted(event: Event, keywords: tuple[str, ...], now: datetime) -> Memory:
 
 
 def embedding_id(generation: str | None, record_id: str) -> str | None:
-    """The id of a record's vector: the embedder's generation and the record; None without an embedder (A-22)."""
+    """The id of a record's vector: the embedder's generation and the record's id; None without an embedder (A-22)."""
     return f"{generation}/{record_id}" if generation else None
 
 
 def content_identity(scope: Scope, key: str | None, content: str) -> str:
-    """What makes two memories the same: persona, household, key and trimmed content (A-21); 64 hex digits."""
+    """The same 64 hex digits for equal persona, household, key and trimmed content (A-21)."""
     parts = [scope.persona_id, scope.household_id, key, content.strip()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-DEFAULT_IMPORTANCE = 0.5
-NO_CONVERSATION = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDraft:
-    """A memory as somebody saves it; None is "not given".
+    """A memory as a caller saves it; None is "not given".
 
     Raises InvalidInput for blank content and for an importance outside [0, 1].
     """
@@ -178,7 +178,7 @@ def check_values(content: str, importance: float | None) -> None:
 
 
 def carrier_of(scope: Scope, draft: MemoryDraft, memory_id: str, now: datetime, rules: Rules) -> Event:
-    """The event that carries it, without a time of expiry: that is the memory's, which may be edited."""
+    """The carrier event, without an expiry: that belongs to the memory, which may be edited."""
     source = draft.source or Source.USER
     return Event(
         id=memory_id,
@@ -202,7 +202,7 @@ def carrier_of(scope: Scope, draft: MemoryDraft, memory_id: str, now: datetime, 
 
 
 def memory_of(carrier: Event, draft: MemoryDraft, generation: str | None) -> Memory:
-    """The memory that it carries, in its first version; `generation` is the embedder's."""
+    """The first version of the carrier's memory; `generation` is the embedder's."""
     return Memory(
         id=carrier.id,
         user_id=carrier.user_id,
@@ -223,18 +223,13 @@ def memory_of(carrier: Event, draft: MemoryDraft, generation: str | None) -> Mem
     )
 
 
-LEAST_WORDS = 4
-"""Content words that must be left of a text for it to be worth keeping beside a part that no longer holds."""
-
 _NEVER = (MemoryStatus.RETRACTED, MemoryStatus.EXPIRED, MemoryStatus.REJECTED)
-_LOOSE_START = re.compile(r"^(?:[\s,;:.!?\u2013\u2014-]+|(?:and|but|so|also|then|or|plus)\b)+", re.IGNORECASE)
-_LOOSE_END = re.compile(r"(?:[\s,;:\u2013\u2014-]|\s(?:and|but|so|also|then|or|plus))+$", re.IGNORECASE)
 
 
 def memory_at(memory: Memory, moment: datetime) -> Memory | None:
-    """The memory in the words that hold then; None where it was not yet, no longer, or never so.
+    """The memory in the words that hold at `moment`; None where none do.
 
-    What was superseded only later is current then: it has no successor yet, and is open.
+    A memory superseded only later is current then: it has no successor yet, and is open.
     """
     if not holds_at(memory, moment):
         return None
@@ -248,7 +243,7 @@ def memory_at(memory: Memory, moment: datetime) -> Memory | None:
 
 
 def holds_at(memory: Memory, moment: datetime) -> bool:
-    """Whether `valid_from <= moment < valid_to`; a retracted value held at no instant."""
+    """Whether `valid_from <= moment < valid_to`; a retracted, expired or rejected memory never holds."""
     if memory.status in _NEVER:
         return False
     ended = memory.valid_to is not None and memory.valid_to <= moment
@@ -257,21 +252,21 @@ def holds_at(memory: Memory, moment: datetime) -> bool:
 
 
 def text_at(memory: Memory, moment: datetime) -> str | None:
-    """The content less its parts that do not hold then; None where nothing worth keeping is left."""
+    """The content without its parts that do not hold then; None where fewer than four content words remain."""
     spans = [(lapse.start, lapse.end) for lapse in memory.lapses if lapse.covers(moment)]
     return left_of(memory.content, spans) if spans else memory.content
 
 
 def left_of(text: str, spans: Iterable[tuple[int, int]]) -> str | None:
-    """A text without these parts; None where fewer than four content words are left."""
+    """A text without these parts; None where fewer than four content words remain."""
     parts: list[str] = []
     position = 0
     for start, end in sorted(spans):
         parts.append(text[position : max(start, position)])
         position = max(position, end)
     parts.append(text[position:])
-    kept = [tidy for part in parts if (tidy := _tidy(part))]
-    rest = " ".join(kept)
+    tidied = [tidy for part in parts if (tidy := _tidy(part))]
+    rest = " ".join(tidied)
     return rest if len(query_terms(rest)) >= LEAST_WORDS else None
 
 

@@ -1,19 +1,16 @@
-"""Promotion: events that are worth remembering become memories, a part of `project` (A-58 to A-64, P-10, P-19).
+"""Promotion as a part of `project`: events become memories (A-58 to A-64, P-10, P-19).
 
-It may run twice, late and beside itself: a memory has its event's id and is made on condition that there is none, in
-one step with its entry in the ledger. What is due and what is deferred the bridge's gate says.
-
-The bridge's gate: which events become memories now, and which wait for a reconciliation (A-60, A-67, P-10).
-
-What `project` does with memories: promotes, tells the index's state, clears up after what is gone.
+It is idempotent, and may run late and concurrently: a memory has its event's id, and is created only where none exists,
+atomically with its entry in the ledger. `BridgeGate` decides which events become memories now and which wait for a
+reconciliation (A-60, A-67); `MemoryStep` is the projection step.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Protocol
+from typing import TypeAlias
 
 from recollect.contradictions.candidates import said_by
 from recollect.contradictions.decisions import (
@@ -31,6 +28,7 @@ from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, MOST_WRITES, Item, ItemWrite, of_tenant
+from recollect.core.retry import TRIES, retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.forget_memories import ForgetMemories
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
@@ -47,7 +45,7 @@ from recollect.memories.promotion import (
     state_document,
     state_in,
 )
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.representation import as_it_stands
 from recollect.memories.storage import (
     SAME_AS,
@@ -65,36 +63,27 @@ from recollect.rules.groups import Rules
 
 PROJECT = Actor(ActorKind.JOB, "project")
 BRIDGE = "bridge"
-_TRIES = 8
+SUSPENDED = "suspended"
+NOTHING_READ: Mapping[str, StoredMemory | None] = MappingProxyType({})
+
 _SURELY_FITS = 16 * 1024
-NOTHING_READ: Mapping[str, KeptMemory | None] = MappingProxyType({})
+_DEFERRALS_AT_ONCE = MOST_WRITES - 1  # one more write is their entry in the ledger
+_PAGE = 25
 
-
-class EventRouting(Protocol):
-    """Which events become memories now, and which wait for a healthy signal."""
-
-    @property
-    def promote(self) -> Sequence[Event]: ...
-    @property
-    def deferred(self) -> Sequence[Event]: ...
-
-
-class Gate(Protocol):
-    """See `bridge_gate.BridgeGate`."""
-
-    def __call__(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> EventRouting: ...
+Gate: TypeAlias = Callable[[Scope, Sequence[Event], Rules, datetime], Routing]
+"""See `BridgeGate`."""
 
 
 @dataclass(slots=True)
 class PromotionReport:
-    """The memories of the events by the events' ids, those made now among them by their own."""
+    """The memories of the events, by the events' ids; `made` are the ids of those made now."""
 
-    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    memories: dict[str, StoredMemory] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
 
 
 class PromoteMemories:
-    """Raises what the items raise; then nothing is half made. `generation` is the embedder's, None without one."""
+    """Raises what the items raise; each write is atomic. `generation` is the embedder's, None without one."""
 
     def __init__(self, items: Items, gate: Gate, ids: IdSource, generation: str | None = None) -> None:
         self._items = items
@@ -109,15 +98,15 @@ class PromoteMemories:
         events: Sequence[Event],
         rules: Rules,
         now: datetime,
-        read: Mapping[str, KeptMemory | None] = NOTHING_READ,
+        read: Mapping[str, StoredMemory | None] = NOTHING_READ,
     ) -> PromotionReport:
-        """Makes what is missing, and writes on each memory what became of its key.
+        """Makes missing memories, and applies to each memory what its event's key decides.
 
-        `read` are memories of events by the events' ids, None where there was none: they are not read again, since
-        what is written names their versions.
+        `read` are memories of events by the events' ids, None for events without one. They are not read again, since
+        each write names their versions.
         """
         unread = self._read.kept(scope, [event.id for event in events if event.id not in read])
-        report = PromotionReport(unread | {i: kept for i, kept in read.items() if kept is not None})
+        report = PromotionReport(unread | {i: stored for i, stored in read.items() if stored is not None})
         fresh = [e for e in events if e.id not in report.memories and _may_become(e, now)]
         routing = self._gate(scope, fresh, rules, now) if fresh else None
         self.promote(scope, routing.promote if routing else (), now, BRIDGE, report)
@@ -127,18 +116,18 @@ class PromoteMemories:
     def promote(
         self, scope: Scope, events: Iterable[Event], now: datetime, via: str, report: PromotionReport | None = None
     ) -> PromotionReport:
-        """Makes these events memories, whatever the gate says of them; those that are stay as they are."""
+        """Makes these events memories without asking the gate; existing memories stay."""
         report = report or PromotionReport()
         for event in events:
             found = self._promoted(scope, event, now, via, report)
-            newest = {kept.memory.id: kept for kept in found.values()}
-            report.memories = {i: newest.get(kept.memory.id, kept) for i, kept in report.memories.items()} | found
+            newest = {stored.memory.id: stored for stored in found.values()}
+            report.memories = {i: newest.get(stored.memory.id, stored) for i, stored in report.memories.items()} | found
         return report
 
     def _promoted(
         self, scope: Scope, event: Event, now: datetime, via: str, report: PromotionReport
-    ) -> dict[str, KeptMemory]:
-        for _ in range(_TRIES):
+    ) -> dict[str, StoredMemory]:
+        for _ in range(TRIES):
             try:
                 made = self._try(scope, event, now, via)
             except VersionMismatch:
@@ -150,20 +139,20 @@ class PromoteMemories:
             return {event.id: made}
         raise Conflict("a memory's content changes all the time")
 
-    def _try(self, scope: Scope, event: Event, now: datetime, via: str) -> KeptMemory:
+    def _try(self, scope: Scope, event: Event, now: datetime, via: str) -> StoredMemory:
         key = content_key(content_identity(_owner(scope, event), event.key, event.content))
         record = self._items.get(scope.user, [key]).get(key)
         same = self._same(scope, event, record, now)
         return self._joined(scope, event, same, now, via) if same else self._made(scope, event, record, now, via)
 
-    def _same(self, scope: Scope, event: Event, record: Item | None, now: datetime) -> KeptMemory | None:
-        """The active memory without a key that says the same, if its own event is another one (A-21)."""
+    def _same(self, scope: Scope, event: Event, record: Item | None, now: datetime) -> StoredMemory | None:
+        """The active memory without a key and with the same words, if it was made from another event (A-21)."""
         if record is None or event.key is not None or record.value["id"] == event.id:
             return None
-        kept = self._read.kept(scope, [str(record.value["id"])]).get(str(record.value["id"]))
-        return kept if kept is not None and _may_join(event, kept.memory, now) else None
+        stored = self._read.kept(scope, [str(record.value["id"])]).get(str(record.value["id"]))
+        return stored if stored is not None and _may_join(event, stored.memory, now) else None
 
-    def _made(self, scope: Scope, event: Event, record: Item | None, now: datetime, via: str) -> KeptMemory:
+    def _made(self, scope: Scope, event: Event, record: Item | None, now: datetime, via: str) -> StoredMemory:
         memory = _by_key(self._promoted_form(event, now), event)
         key = content_key(content_identity(_owner(scope, event), event.key, event.content))
         writes = [
@@ -172,12 +161,12 @@ class PromoteMemories:
             audit_write(self._entry(scope, event, Action.CREATE, memory, None, now, via, "promoted")),
             *self._by_key(scope, memory, now),
         ]
-        return _kept(memory, self._items.write(scope.user, writes, now))
+        return _stored(memory, self._items.write(scope.user, writes, now))
 
     def _promoted_form(self, event: Event, now: datetime) -> Memory:
         return replace(promoted(event, (), now), embedding_id=embedding_id(self._generation, event.id))
 
-    def _joined(self, scope: Scope, event: Event, same: KeptMemory, now: datetime, via: str) -> KeptMemory:
+    def _joined(self, scope: Scope, event: Event, same: StoredMemory, now: datetime, via: str) -> StoredMemory:
         before = same.memory
         sources = tuple(dict.fromkeys([*before.source_event_ids, event.id]))
         after = replace(before, source_event_ids=sources, version=before.version + 1)
@@ -186,33 +175,33 @@ class PromoteMemories:
             ItemWrite(memory_key(event.id), {SAME_AS: before.id}, ABSENT),
             audit_write(self._entry(scope, event, Action.MERGE, after, before, now, via, "duplicate")),
         ]
-        return _kept(after, self._items.write(scope.user, writes, now))
+        return _stored(after, self._items.write(scope.user, writes, now))
 
     def _settle(self, scope: Scope, events: Sequence[Event], report: PromotionReport, now: datetime) -> None:
-        """A newer value of the key supersedes the memory, and an event that changed its mind takes that back."""
+        """A newer value of the key supersedes the memory; a late event that proves older reverts that."""
         for event in events:
-            kept = report.memories.get(event.id)
-            if kept is None or event.key is None or kept.memory.id != event.id:
+            stored = report.memories.get(event.id)
+            if stored is None or event.key is None or stored.memory.id != event.id:
                 continue
-            report.memories[event.id] = self._superseded(scope, event, kept, now)
+            report.memories[event.id] = self._superseded(scope, event, stored, now)
 
-    def _superseded(self, scope: Scope, event: Event, kept: KeptMemory, now: datetime) -> KeptMemory:
-        for _ in range(_TRIES):
-            after = _by_key(kept.memory, event)
-            if after == kept.memory:
-                return kept
-            after = replace(after, version=kept.memory.version + 1)
-            entry = self._entry(scope, event, Action.SUPERSEDE, after, kept.memory, now, BY_KEY, None)
+    def _superseded(self, scope: Scope, event: Event, stored: StoredMemory, now: datetime) -> StoredMemory:
+        for _ in range(TRIES):
+            after = _by_key(stored.memory, event)
+            if after == stored.memory:
+                return stored
+            after = replace(after, version=stored.memory.version + 1)
+            entry = self._entry(scope, event, Action.SUPERSEDE, after, stored.memory, now, BY_KEY, None)
             decided = [audit_write(replace(entry, rule=BY_KEY)), *self._by_key(scope, after, now)]
             try:
-                writes = [*changed_writes(kept.item, kept.memory, after), *decided]
-                return _kept(after, self._items.write(scope.user, writes, now))
+                writes = [*changed_writes(stored.item, stored.memory, after), *decided]
+                return _stored(after, self._items.write(scope.user, writes, now))
             except VersionMismatch:
-                kept = self._read.kept(scope, [event.id])[event.id]
+                stored = self._read.kept(scope, [event.id])[event.id]
         raise Conflict("a memory changes all the time")
 
     def _by_key(self, scope: Scope, memory: Memory, now: datetime) -> list[ItemWrite]:
-        """The entry in the ledger; one that a person took back stays as it is."""
+        """The decision's entry in the ledger; a decision that a person reverted stays as it is."""
         decision = _key_decision(memory, now)
         if decision is None:
             return []
@@ -247,11 +236,11 @@ class PromoteMemories:
         )
 
 
-def _kept(memory: Memory, written: Sequence[Item | None]) -> KeptMemory:
+def _stored(memory: Memory, written: Sequence[Item | None]) -> StoredMemory:
     item = written[0]
     if item is None:
         raise Conflict("a memory was not written")
-    return KeptMemory(memory, item)
+    return StoredMemory(memory, item)
 
 
 def _owner(scope: Scope, event: Event) -> Scope:
@@ -259,13 +248,13 @@ def _owner(scope: Scope, event: Event) -> Scope:
 
 
 def _may_become(event: Event, now: datetime) -> bool:
-    """What is not searchable is not; a carrier's memory was made with it; what is too large stays an event."""
+    """Searchable, not expired, small enough for an item, and no carrier, which has its memory from the start."""
     open_to_all = event.is_searchable and not event.expired(now) and not event.is_carrier
     return open_to_all and (len(event.content) < _SURELY_FITS or fits(promoted(event, (), now)))
 
 
 def _may_join(event: Event, memory: Memory, now: datetime) -> bool:
-    """Whether the memory says the same, and will be there for as long as the event would be."""
+    """Whether the memory has the same words, and lasts as long as the event."""
     same_text = memory.content.strip() == event.content.strip()
     lasts = memory.expires_at is None or (event.expires_at is not None and event.expires_at <= memory.expires_at)
     room = len(memory.source_event_ids) < MOST_SOURCES
@@ -273,7 +262,7 @@ def _may_join(event: Event, memory: Memory, now: datetime) -> bool:
 
 
 def _by_key(memory: Memory, event: Event) -> Memory:
-    """Superseded by what holds the key, or active again where a late event turned out to be older."""
+    """Superseded by the current value of the key, or active again where a late event proves older."""
     by_key = memory.status is MemoryStatus.SUPERSEDED and memory.settled_by in (None, BY_KEY)
     if event.superseded_by is not None:
         if by_key or _ended_before_cue(memory, event):
@@ -289,7 +278,7 @@ def _by_key(memory: Memory, event: Event) -> Memory:
 
 
 def _ended_before_cue(memory: Memory, event: Event) -> bool:
-    """Whether a value of its key ended it earlier in event time than what a cue rule read: the first counts."""
+    """Whether a value of its key ended it earlier in event time than a cue rule did: the earlier end counts."""
     by_cue = memory.settled_by not in (None, BY_KEY, Step.ARBITER, Step.USER)
     ended = by_cue and memory.status in (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED)
     if not ended or memory.valid_to is None or event.superseded_at is None:
@@ -298,7 +287,6 @@ def _ended_before_cue(memory: Memory, event: Event) -> bool:
 
 
 def _key_decision(memory: Memory, now: datetime) -> Decision | None:
-    """That a newer value of its key superseded the memory; None where none did."""
     if memory.settled_by != BY_KEY or memory.superseded_by is None:
         return None
     return Decision(
@@ -314,22 +302,14 @@ def _key_decision(memory: Memory, now: datetime) -> Decision | None:
     )
 
 
-VIA = "bridge"
-SUSPENDED = "suspended"
-_PROJECT = Actor(ActorKind.JOB, "project")
-
-_DEFERRALS_AT_ONCE = MOST_WRITES - 1  # one more write is their entry in the ledger
-
-
 class BridgeGate:
-    """Routes events of one user by the tenant's policies and by the state that its bridge is in.
+    """Routes events of one user by the tenant's policies and by the state of its bridge.
 
-    It writes two things: a deferral with its entry in the ledger (outcome `deferred`) for each event that waits, and
-    the end of a suspension where an event of them came in time (its lag is at most `healthy_lag_ms`). Called again
-    with the same events it defers none twice.
+    It writes a deferral with its entry in the ledger (outcome `deferred`) for each event that waits, and the end of a
+    suspension where one of them arrived in time (its lag is at most `healthy_lag_ms`). Idempotent.
 
-    Give it every fresh event that may become a memory (not private, not expired, no memory yet), those that the
-    policies refuse too: they can end a suspension. What is in neither list of the answer is not promoted.
+    Callers pass every new event that may become a memory (not private, not expired, no memory yet), also those that the
+    policies refuse: they can end a suspension. Events in neither list of the answer are not promoted.
     """
 
     def __init__(self, items: Items, ids: IdSource, judge: RelationJudge) -> None:
@@ -341,12 +321,7 @@ class BridgeGate:
         """The routing; a deferral is durable on return. Raises what the items raise, and Conflict."""
         if not needs_state(events, rules.bridge):
             return route(events, rules.bridge, suspended=False, always=self._recognised(events))
-        for _ in range(_TRIES):
-            try:
-                return self._route(scope, events, rules, now)
-            except VersionMismatch:
-                continue
-        raise Conflict("the bridge's state changes all the time")
+        return retry_on_conflict(lambda: self._route(scope, events, rules, now), "the bridge's state")
 
     def _route(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         item = self._items.get(of_tenant(scope.tenant), [STATE_KEY]).get(STATE_KEY)
@@ -374,10 +349,10 @@ class BridgeGate:
         return AuditEntry(
             id=self._ids.fresh(),
             at=now,
-            actor=_PROJECT,
+            actor=PROJECT,
             action=Action.REFUSE,
             target_ids=tuple(event_ids),
-            via=VIA,
+            via=BRIDGE,
             reason=SUSPENDED,
             event_ids=tuple(event_ids),
             outcome="deferred",
@@ -388,16 +363,13 @@ class BridgeGate:
         self._items.write(of_tenant(tenant), [ItemWrite(STATE_KEY, state_document(healthy), item.version)], now)
 
     def _recognised(self, events: Sequence[Event]) -> set[str]:
-        """Those in which the judge recognises the value of an attribute or its end: memories, whatever the policies."""
+        """Events in which the judge recognises an attribute's value or its end: memories, whatever the policies."""
         said = (one for event in events if (one := said_by(event, None)) is not None)
         return {one.id for one in said if self._judge.profile(one).recognised}
 
 
-_PAGE = 25
-
-
-class FollowMemories:
-    """The part of `project` that memories need."""
+class MemoryStep:
+    """The projection step of memories."""
 
     def __init__(self, items: Items, promote: PromoteMemories, forget: ForgetMemories) -> None:
         self._items = items
@@ -411,45 +383,41 @@ class FollowMemories:
         events: Sequence[Event],
         rules: Rules,
         now: datetime,
-        read: Mapping[str, KeptMemory | None] = NOTHING_READ,
-    ) -> dict[str, KeptMemory]:
-        """Promotes; the memories of these events as they are then, those of `read` as they were read or written."""
+        read: Mapping[str, StoredMemory | None] = NOTHING_READ,
+    ) -> dict[str, StoredMemory]:
+        """Promotes; returns the memories of the events, those of `read` as read or as written now."""
         return self._promote(scope, events, rules, now, read).memories
 
-    def read(self, scope: Scope, events: Sequence[Event]) -> dict[str, KeptMemory]:
-        """The memories that there are."""
+    def read(self, scope: Scope, events: Sequence[Event]) -> dict[str, StoredMemory]:
+        """The memories of the events that have one."""
         return self._read.kept(scope, [event.id for event in events])
 
-    def changed(self, scope: Scope, known: Mapping[str, KeptMemory | None]) -> set[str]:
-        """Those whose memory is another version now than the one that the index was told of."""
-        now_kept = self._read.kept(scope, known)
-        return {i for i, kept in known.items() if _version(now_kept.get(i)) != _version(kept)}
+    def changed(self, scope: Scope, known: Mapping[str, StoredMemory | None]) -> set[str]:
+        """The ids of those whose memory has another version now than in `known`."""
+        current = self._read.kept(scope, known)
+        return {i for i, before in known.items() if _version(current.get(i)) != _version(before)}
 
-    def shown(self, scope: Scope, kept: Sequence[KeptMemory], now: datetime) -> None:
-        """The index shows these: they are no longer due, unless they were changed since."""
-        for one in kept:
+    def shown(self, scope: Scope, stored: Sequence[StoredMemory], now: datetime) -> None:
+        """The index shows these memories: they are no longer due, unless somebody changed them since."""
+        for one in stored:
             if one.item.due is not None:
                 with suppress(VersionMismatch):
                     self._items.write(scope.user, [shown_write(one.item)], now)
 
     def forget(self, scope: Scope, record_ids: Sequence[str], now: datetime) -> None:
-        """Removes what was made of records that are gone, by a promotion that came too late too."""
+        """Removes what was made of deleted records, also by a promotion that came after the deletion."""
         for record_id in record_ids:
             self._clear(scope, record_id, now)
             while page := self._items.page(scope.user, versions_path(record_id), _PAGE, None).items:
                 self._items.write(scope.user, [ItemWrite(item.key, None) for item in page], now)
 
     def _clear(self, scope: Scope, record_id: str, now: datetime) -> None:
-        for _ in range(_TRIES):
-            writes = self._forget.hanging(scope, record_id, now)
-            try:
-                if writes:
-                    self._items.write(scope.user, writes, now)
-                return
-            except VersionMismatch:
-                continue
-        raise Conflict("a memory changes all the time")
+        def clear() -> None:
+            if writes := self._forget.hanging(scope, record_id, now):
+                self._items.write(scope.user, writes, now)
+
+        retry_on_conflict(clear, "a memory")
 
 
-def _version(kept: KeptMemory | None) -> int:
-    return kept.item.version if kept else 0
+def _version(stored: StoredMemory | None) -> int:
+    return stored.item.version if stored else 0

@@ -1,8 +1,7 @@
-"""The bridge from episodic to semantic memory: which events become memories by themselves, and which wait (P-10).
+"""The bridge from episodic to semantic memory: the rules by which events become memories, or wait (P-10).
 
-After a warning a tenant's bridge promotes nothing but keyed events and what a cue rule recognises, until it is told, or
-shown by an event that comes in time, that all is well again. What it skipped meanwhile is deferred to the next
-reconciliation.
+After a warning a tenant's bridge promotes only keyed events and those that a cue rule recognises, until a healthy
+signal, or an event that arrives in time. The next reconciliation promotes what was deferred meanwhile.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -33,9 +32,9 @@ class BridgeState:
 
 @dataclass(slots=True)
 class Routing:
-    """What becomes of events: memories now, or at the next reconciliation; the rest stays what it is.
+    """Which events become memories now, and which at the next reconciliation; the others become none.
 
-    `recovered`: an event of them came in time, by which a suspension is over.
+    `recovered`: one of them arrived in time, which ends a suspension.
     """
 
     promote: list[Event] = field(default_factory=list)
@@ -45,7 +44,7 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class Deferral:
-    """An event that waits for reconciliation. `failure` is the kind of error that its last try ended in."""
+    """An event that waits for reconciliation. `failure` is the class of the last try's error."""
 
     ref: EventRef
     since: datetime
@@ -55,15 +54,15 @@ class Deferral:
 def lag_ms(event: Event) -> int:
     """How long after its time an event was saved, in ms, at least 0 (A-61, A-67).
 
-    Its arrival counts, not the hour of its projection, so that a replay routes as the first run did.
+    Its arrival counts, not its projection, so that a replay routes as the first run did.
     """
     return max(0, (event.recorded_at - event.timestamp) // timedelta(milliseconds=1))
 
 
 def passes(event: Event, rules: BridgeRules, always: Collection[str] = ()) -> bool:
-    """Whether both policies let an event become a memory by itself (A-60, P-10).
+    """Whether an event may become a memory by itself (A-60, P-10).
 
-    A key needs neither, nor does one of `always`: the ids of those in which a cue rule recognises something (P-19).
+    A keyed event always may, and so may one of `always`: the ids in which a cue rule recognises something (P-19).
     """
     if event.key is not None or event.id in always:
         return True
@@ -71,7 +70,10 @@ def passes(event: Event, rules: BridgeRules, always: Collection[str] = ()) -> bo
 
 
 def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool, always: Collection[str] = ()) -> Routing:
-    """Routes events in the order of their arrival: what came in time ends a suspension, for itself and what follows."""
+    """Routes events in the order of their arrival.
+
+    One that arrived in time ends a suspension for itself and those after it.
+    """
     routing = Routing()
     for event in sorted(events, key=lambda one: one.id):
         if suspended and lag_ms(event) <= rules.healthy_lag_ms:
@@ -83,14 +85,14 @@ def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool, alway
 
 
 def needs_state(events: Iterable[Event], rules: BridgeRules) -> bool:
-    """Whether it matters to any of the events, or is to be set by one, if the bridge is suspended."""
+    """Whether the bridge's state affects one of the events, or one of them may change it."""
     return any(
         lag_ms(event) <= rules.healthy_lag_ms or (event.key is None and passes(event, rules)) for event in events
     )
 
 
 def state_document(state: BridgeState) -> dict[str, Any]:
-    """The stored form; what is None is left out."""
+    """The stored form, without None values."""
     since = iso(state.since) if state.since else None
     values = {"source": state.source, "severity": state.severity, "reason": state.reason, "since": since}
     return {"suspended": state.suspended, **{name: value for name, value in values.items() if value is not None}}
@@ -109,12 +111,11 @@ def state_in(document: Mapping[str, Any]) -> BridgeState:
 
 
 def deferred_key(event_id: str) -> ItemKey:
-    """Where an event's deferral is."""
     return ItemKey(DEFERRED, event_id)
 
 
 def deferral_write(deferral: Deferral, expected: int) -> ItemWrite:
-    """The write that keeps a deferral; it is due from the start, so that every reconciliation finds it."""
+    """The write that stores a deferral; due at once, so that every reconciliation finds it."""
     value = {"timestamp": iso(deferral.ref.timestamp), "since": iso(deferral.since)}
     if deferral.failure is not None:
         value["failure"] = deferral.failure

@@ -1,13 +1,4 @@
-"""Memories by the ids of their records, in one batch.
-
-Memories as they stand: with what their records say, and what is recorded already but not projected yet (P-19).
-
-Memories listed, and the history of one.
-
-The history of a memory: its versions, each with the change that made it, as far as the audit tells.
-
-Memories in the versions that were in force at an instant of the store's own time (api.md, *Time*).
-"""
+"""Memories read: by the ids of their records, as they are current, in lists, in their history, and as of an instant."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +6,7 @@ from datetime import datetime
 from functools import partial
 
 from recollect.core.event import Event
-from recollect.core.items import Item
+from recollect.core.items import Item, pages
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import AuditEntry
@@ -27,39 +18,45 @@ from recollect.ports import Concurrency, Items, Timeline
 from recollect.timeline.slots import slot_of
 
 _MOST_STEPS = 4
+_PAGE = 100
+_MOST_PAGES = 10
+_VERSIONS_PAGE = 200
+_MOST_VERSION_PAGES = 5
+_GONE = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptMemory:
-    """A memory with the version of its item, which a conditional write names."""
+class StoredMemory:
+    """A memory with its item, whose version a conditional write names."""
 
     memory: Memory
     item: Item
 
     def edits(self, event: Event) -> bool:
-        """Whether it says something else than the event whose memory it is."""
+        """Whether somebody replaced the words of the event that it was made from."""
         return self.memory.id == event.id and self.memory.content != event.content
 
 
 @dataclass(frozen=True, slots=True)
 class NewestMemories:
-    """What is kept under the highest ids: under an id from `since` on there is nothing else. Without one it tells none.
+    """The items with the highest ids, complete from the id `since` on; with None it covers no id.
 
-    Most records have no memory, and asking for what is not there costs as much as reading it.
+    Most records have no memory, and a read of a missing item costs as much as that of an existing one.
     """
 
     items: Mapping[str, Item] = field(default_factory=dict)
     since: str | None = None
 
     def tells(self, record_id: str) -> bool:
-        """Whether it is known what is kept under this id."""
+        """Whether it covers this id: a missing item then means that the record has no memory."""
         return self.since is not None and record_id >= self.since
 
 
 class ReadMemories:
-    """An event that was found to say the same as a memory leads to that memory, by one more read.
+    """Reads memories by the ids of their records.
 
-    By two, while a memory moves to the next of its events (`forget_memories`).
+    A record with the same words as a memory refers to that memory, which costs one more read; two, while a memory moves
+    to the next of its events (`forget_memories`).
     """
 
     def __init__(self, items: Items) -> None:
@@ -68,66 +65,67 @@ class ReadMemories:
     def __call__(
         self, scope: Scope, record_ids: Iterable[str], newest: NewestMemories | None = None
     ) -> dict[str, Memory]:
-        """The memory of each record that has one; what `newest` tells is not read again."""
-        return {record_id: kept.memory for record_id, kept in self.kept(scope, record_ids, newest).items()}
+        """The memory of each record that has one, by the record's id; ids that `newest` covers are not read again."""
+        return {record_id: stored.memory for record_id, stored in self.kept(scope, record_ids, newest).items()}
 
     def newest(self, scope: Scope, limit: int) -> NewestMemories:
-        """The `limit` highest ids, which are those recorded last; all where there are no more."""
+        """The items of the `limit` highest ids, recorded last; all, where there are no more."""
         page = self._items.page(scope.user, MEMORIES, limit, None, descending=True)
         lowest = page.items[-1].key.key if page.more is not None else ""
         return NewestMemories({item.key.key: item for item in page.items}, lowest)
 
     def kept(
         self, scope: Scope, record_ids: Iterable[str], newest: NewestMemories | None = None
-    ) -> dict[str, KeptMemory]:
-        """The same, with what a conditional write needs; several records may lead to one memory."""
-        told = newest or NewestMemories()
-        asked = self._items_of(scope, record_ids, told)
-        known, leads = dict(asked), dict(asked)
+    ) -> dict[str, StoredMemory]:
+        """The same with their items, for conditional writes; several records may have one memory."""
+        cached = newest or NewestMemories()
+        items = self._items_of(scope, record_ids, cached)
+        known = dict(items)
         for _ in range(_MOST_STEPS):
-            ends = {i: str(item.value[SAME_AS]) for i, item in leads.items() if SAME_AS in item.value}
-            if not ends:
+            references = {i: str(item.value[SAME_AS]) for i, item in items.items() if SAME_AS in item.value}
+            if not references:
                 break
-            missing = set(ends.values()) - known.keys()
-            known |= self._items_of(scope, missing, told)
-            leads = {i: item for i, item in leads.items() if i not in ends} | {
-                i: known[end] for i, end in ends.items() if end in known
-            }
-        whole = {i: item for i, item in leads.items() if SAME_AS not in item.value}
-        return {i: KeptMemory(memory_in(item.value), item) for i, item in whole.items()}
+            known |= self._items_of(scope, set(references.values()) - known.keys(), cached)
+            followed = {i: known[target] for i, target in references.items() if target in known}
+            items = {i: item for i, item in items.items() if i not in references} | followed
+        whole = {i: item for i, item in items.items() if SAME_AS not in item.value}
+        return {i: StoredMemory(memory_in(item.value), item) for i, item in whole.items()}
 
     def items(self, scope: Scope, record_ids: Iterable[str]) -> dict[str, Item]:
-        """What is kept under these ids: memories, and what leads to them."""
+        """The items under these ids: memories, and references to memories."""
         keys = [memory_key(record_id) for record_id in dict.fromkeys(record_ids)]
         found = self._items.get(scope.user, keys) if keys else {}
         return {key.key: item for key, item in found.items()}
 
     def _items_of(self, scope: Scope, record_ids: Iterable[str], newest: NewestMemories) -> dict[str, Item]:
         wanted = list(record_ids)
-        told = {one: newest.items[one] for one in wanted if one in newest.items}
-        return told | self.items(scope, (one for one in wanted if not newest.tells(one)))
+        covered = {one: newest.items[one] for one in wanted if one in newest.items}
+        return covered | self.items(scope, (one for one in wanted if not newest.tells(one)))
 
 
 class CurrentMemories:
-    """A newer value of its key supersedes a memory from the moment it is durable, whatever the projector does."""
+    """Current forms of memories.
+
+    A newer value of its key supersedes one as soon as it is durable, before its projection.
+    """
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
 
     def __call__(self, scope: Scope, memories: Sequence[Memory], events: Mapping[str, Event]) -> list[Memory]:
-        """The memories in order; `events` are the records that carry them. Without keyed ones nothing more is read."""
+        """The memories in order; `events` are their records. Reads nothing more where no memory has a key (P-19)."""
         known = [as_it_stands(memory, events[memory.id]) for memory in memories]
         if not any(_may_be_superseded(memory) for memory in known):
             return known
         pending = self._pending(scope)
-        return [self._standing(memory, pending) for memory in known]
+        return [self._current(memory, pending) for memory in known]
 
     def _pending(self, scope: Scope) -> list[Event]:
         refs = self._timeline.tail(scope).refs
         found = self._timeline.read(scope, refs).values() if refs else ()
         return sorted((e for e in found if e.key is not None), key=lambda e: (e.timestamp, e.id))
 
-    def _standing(self, memory: Memory, pending: Sequence[Event]) -> Memory:
+    def _current(self, memory: Memory, pending: Sequence[Event]) -> Memory:
         if not _may_be_superseded(memory):
             return memory
         own, order = (memory.persona_id or "", memory.household_id or "", memory.key), (memory.timestamp, memory.id)
@@ -145,20 +143,15 @@ def _superseded(memory: Memory, by: Event) -> Memory:
     return replace(memory, status=MemoryStatus.SUPERSEDED, superseded_by=by.id, valid_to=valid_to)
 
 
-_PAGE = 100
-_MOST_PAGES = 10
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryQuery:
-    """Which memories are listed; None is no filter."""
+    """Which memories to list; None is no filter."""
 
     status: MemoryStatus | None = None
     key: str | None = None
     source_event_id: str | None = None
 
     def admits(self, memory: Memory) -> bool:
-        """Whether the memory is one of them."""
         return (
             self.status in (None, memory.status)
             and self.key in (None, memory.key)
@@ -168,27 +161,27 @@ class MemoryQuery:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
-    """Memories, the last made first; `more` is where the next page goes on."""
+    """Memories, the last made first; `more` is where the next page begins."""
 
     memories: tuple[Memory, ...]
     more: str | None
 
 
 class ListMemories:
-    """What is expired, rejected, or whose record is gone, is not listed. A page reads at most 1,000 items.
+    """Lists no expired or rejected memory, and none with a deleted record. A page reads at most 1,000 items.
 
-    Each is in the words that hold now, and with its status as it stands; in all its words where none hold.
+    Each memory is in its current status and in the words that hold now, or in all its words where none do.
     """
 
     def __init__(self, timeline: Timeline, items: Items) -> None:
         self._timeline = timeline
         self._items = items
         self._read = ReadMemories(items)
-        self._standing = CurrentMemories(timeline)
+        self._current = CurrentMemories(timeline)
         self._gate = SuppressionList(items)
 
     def __call__(self, scope: Scope, query: MemoryQuery, limit: int, after: str | None, now: datetime) -> MemoryPage:
-        """At most `limit`; a page may hold fewer, even none, where there is more."""
+        """At most `limit`; a page may have fewer, even none, before the end."""
         rejections = self._gate.load(scope)
         if query.source_event_id is not None:
             found = self._read.kept(scope, [query.source_event_id]).values()
@@ -205,80 +198,67 @@ class ListMemories:
         return MemoryPage(_without(rejections, shown), after)
 
     def history(self, scope: Scope, memory: Memory) -> list[Memory]:
-        """Every version of a memory that there was before this one, oldest first."""
-        found: list[Memory] = []
-        after: str | None = None
-        while True:
-            page = self._items.page(scope.user, versions_path(memory.id), _PAGE, after)
-            found += [memory_in(item.value) for item in page.items]
-            after = page.more
-            if after is None:
-                return list(_without(self._gate.load(scope), found))
+        """Every earlier version of a memory, oldest first."""
+        path = versions_path(memory.id)
+        read = pages(lambda after: self._items.page(scope.user, path, _PAGE, after))
+        found = [memory_in(item.value) for page in read for item in page.items]
+        return list(_without(self._gate.load(scope), found))
 
     def _shown(self, scope: Scope, memories: list[Memory], query: MemoryQuery, now: datetime) -> list[Memory]:
         events = self._timeline.read(scope, [memory.ref for memory in memories]) if memories else {}
         alive = [m for m in memories if m.id in events and scope.admits(m.persona_id, m.household_id)]
-        standing = self._standing(scope, [memory for memory in alive if not memory.expired(now)], events)
-        return [in_words_of(memory, now) for memory in standing if query.admits(memory)]
+        current = self._current(scope, [memory for memory in alive if not memory.expired(now)], events)
+        return [in_words_of(memory, now) for memory in current if query.admits(memory)]
 
 
 def _without(rejections: Rejections, memories: Sequence[Memory]) -> tuple[Memory, ...]:
-    """The memories as they may be shown, less those of which nothing may be (P-22)."""
+    """The memories without rejected sentences, and without those of which nothing remains (P-22)."""
     return tuple(shown for memory in memories if (shown := rejections.shown_memory(memory)) is not None)
-
-
-_VERSIONS_PAGE = 200
-_MOST_VERSION_PAGES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryVersion:
-    """The memory as it was in one version; `change` made it, None where no entry of the audit is found."""
+    """A memory in one version; `change` made it, None where the audit has no entry of it."""
 
     memory: Memory
     change: AuditEntry | None
 
 
 class MemoryHistory:
-    """The use case behind `GET …/memories/{id}/history`."""
+    """Behind `GET …/memories/{id}/history`."""
 
     def __init__(self, memories: ListMemories, audit: ListAudit) -> None:
         self._memories = memories
         self._audit = audit
 
     def __call__(self, scope: Scope, memory: Memory) -> list[MemoryVersion]:
-        """Every version, oldest first, the present one last."""
+        """Every version, oldest first, the current one last."""
         versions = [*self._memories.history(scope, memory), memory]
         changes = self._changes(scope, memory.id, {version.version for version in versions})
         return [MemoryVersion(version, changes.get(version.version)) for version in versions]
 
     def _changes(self, scope: Scope, memory_id: str, wanted: set[int]) -> dict[int, AuditEntry]:
-        """The entries that made these versions; of a user's newest 10,000 at most."""
+        """The entries that made these versions, among the user's newest 10,000."""
         found: dict[int, AuditEntry] = {}
-        after: str | None = None
-        for _ in range(_MOST_VERSION_PAGES):
-            page = self._audit(scope, _VERSIONS_PAGE, after, AuditFilter(target_id=memory_id))
+        own = AuditFilter(target_id=memory_id)
+        for page in pages(lambda after: self._audit(scope, _VERSIONS_PAGE, after, own), _MOST_VERSION_PAGES):
             found |= {version: entry for entry in page.entries if (version := _made(entry, memory_id)) is not None}
-            after = page.more
-            if after is None or wanted <= found.keys():
+            if wanted <= found.keys():
                 break
         return found
 
 
 def _made(entry: AuditEntry, memory_id: str) -> int | None:
-    """The version of the memory that the change made; None where it made another one's, or none."""
+    """The version of the memory that the change made; None for a change of another memory."""
     after = entry.after or {}
     return after.get("version") if after.get("id") == memory_id else None
 
 
-_GONE = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
-
-
 class PastVersions:
-    """A version's item is written when the next one is: of those written later the oldest was in force.
+    """Memories in the versions that were in force at an instant of the store's own time (api.md, *Time*).
 
-    A memory that never changed asks nothing; of the others each asks for its versions, the newest first, side by side.
-    Raises what the items raise.
+    A version's item is written together with the next version: of the items written after the instant the oldest was in
+    force. Memories that changed read their versions concurrently, newest first. Raises what the items raise.
     """
 
     def __init__(self, items: Items, concurrency: Concurrency) -> None:
@@ -286,9 +266,9 @@ class PastVersions:
         self._concurrency = concurrency
 
     def __call__(self, scope: Scope, memories: Mapping[str, Memory], moment: datetime) -> dict[str, Memory]:
-        """The memories as they were, by the same ids; without those that were not known by then.
+        """The memories at `moment`, by the same ids; without those recorded later.
 
-        What is expired or rejected by now stays so.
+        A memory that is expired or rejected now stays so.
         """
         known = {record_id: one for record_id, one in memories.items() if one.recorded_at <= moment}
         changed = {one.id: one for one in known.values() if one.version > 1 and one.status not in _GONE}
@@ -297,14 +277,12 @@ class PastVersions:
         return {record_id: then.get(one.id, one) for record_id, one in known.items()}
 
     def _then(self, scope: Scope, memory: Memory, moment: datetime) -> Memory:
-        found, after = memory, None
-        for _ in range(_MOST_PAGES):
-            page = self._items.page(scope.user, versions_path(memory.id), _PAGE, after, descending=True)
-            for item in page.items:
-                if item.updated_at <= moment:
-                    return found
-                found = replace(memory_in(item.value), expires_at=memory.expires_at)
-            after = page.more
-            if after is None:
+        found, path = memory, versions_path(memory.id)
+        newest_first = pages(
+            lambda after: self._items.page(scope.user, path, _PAGE, after, descending=True), _MOST_PAGES
+        )
+        for item in (item for page in newest_first for item in page.items):
+            if item.updated_at <= moment:
                 break
+            found = replace(memory_in(item.value), expires_at=memory.expires_at)
         return found

@@ -12,10 +12,10 @@ _REPLACED = (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED, MemoryStatus.RETRACTE
 
 
 def represented(event: Event, memory: Memory | None) -> Event:
-    """The event in the words and with the weight of its memory; its version grows with either.
+    """The event with the words and the importance of its memory; its version grows with either.
 
-    The memory is given as it is seen (`seen`), or as the index is told of it (`as_said`). A vector that came with the
-    event is not that of other words. For ranking and the index alone: what is written is always the event itself.
+    The memory comes in the form of `seen`, or of `as_said` for the index. A vector that came with the event does not
+    fit other words. For ranking and the index alone: the stored event stays unchanged.
     """
     if memory is None:
         return event
@@ -32,25 +32,25 @@ def represented(event: Event, memory: Memory | None) -> Event:
 
 
 def indexed(event: Event, memory: Memory | None) -> Event:
-    """The event as the index is told of it: in the words of its memory, as they were said."""
+    """The event in its index form: with all words of its memory."""
     return represented(event, None if memory is None else as_said(memory))
 
 
 def as_said(memory: Memory) -> Memory:
-    """The memory as the index is told of it: in all its words, whatever of them holds (P-24).
+    """The memory in its index form: with all its words, whether they hold or not (P-24).
 
-    What is over by its own bound, by something newer, or because it was taken back, was said: by its words the record
-    is found for good, and read-back decides what of it is shown. No clock has a say, so a document never depends on
-    when it was made. What is rejected or deleted is in no index at all.
+    Words that have ended by their own bound, by something newer, or by a retraction were said: the record stays
+    findable by them, and read-back decides what to show. No clock takes part, so a document does not depend on when it
+    was made. A rejected or deleted record is in no index.
     """
     return _in_words(memory, memory.content)
 
 
 def seen(memory: Memory, filters: SearchFilters) -> Memory | None:
-    """The memory as it stands for who asks, in the words that hold; None where nothing of it does (api.md, *Time*).
+    """The memory for this reader, in the words that hold; None where none do (api.md, *Time*).
 
-    Under `as_of` event time decides. Else what was superseded is over from the moment that the store knows it, also
-    where its successor's timestamp is yet to come. `include_superseded` shows the whole of it, whatever holds.
+    Under `as_of` event time decides. Otherwise a superseded memory has ended as soon as the store knows it, even where
+    its successor's timestamp is in the future. `include_superseded` shows all its words.
     """
     if filters.as_of is not None:
         found = memory_at(memory, filters.as_of)
@@ -62,13 +62,13 @@ def seen(memory: Memory, filters: SearchFilters) -> Memory | None:
 
 
 def in_words_of(memory: Memory, moment: datetime) -> Memory:
-    """The memory as it is stored, in the words of it that hold then; in all of them where none do."""
+    """The stored memory in the words that hold at `moment`; in all its words where none do."""
     text = text_at(memory, moment)
     return memory if text is None or text == memory.content else _in_words(memory, text)
 
 
 def as_it_stands(memory: Memory, event: Event) -> Memory:
-    """The memory with what its record says already: a newer value of its key supersedes it at once (P-19)."""
+    """The memory superseded at once where its record is: by a newer value of its key (P-19)."""
     if event.superseded_by is None or memory.status is not MemoryStatus.ACTIVE:
         return memory
     return replace(
@@ -82,9 +82,9 @@ def as_it_stands(memory: Memory, event: Event) -> Memory:
 def memory_drop_reason(
     memory: Memory | None, filters: SearchFilters, see: Callable[[Memory, SearchFilters], Memory | None] = seen
 ) -> DropReason | None:
-    """Why a read may not show a record because of its memory; None where it may, or where there is no memory.
+    """Why a read may not show a record because of its memory; None where it may, or without a memory.
 
-    `see` may be a `seen` that knows what it found before.
+    `see` is `seen`, or a function with a cache of its results.
     """
     if memory is None:
         return None
@@ -98,10 +98,10 @@ def memory_drop_reason(
 
 
 def successor_of(memory: Memory, filters: SearchFilters) -> EventRef | str | None:
-    """The record that holds in the place of a memory that is not seen: what replaced it, or holds over it for a while.
+    """The record that holds instead of a hidden memory: its successor, or one that suspends it for a while.
 
-    With the place where it most likely is: what it replaced holds until its timestamp. None where nothing does: its
-    own bound is over.
+    As an EventRef where its most likely place is known: the ended memory's `valid_to` is its successor's timestamp.
+    None where the memory has ended by its own bound.
     """
     if memory.status in _REPLACED:
         ended_by_it = memory.status is not MemoryStatus.RETRACTED
@@ -117,7 +117,7 @@ def _ref(record_id: str | None, timestamp: datetime | None) -> EventRef | None:
 
 
 def replacement_note(replaced: Sequence[EventRef]) -> str | None:
-    """What is said of a record that stands for older ones: when those were said, and nothing of their words."""
+    """A note for a record that replaces older ones: the days of those, without their words."""
     days = sorted({ref.timestamp.astimezone(UTC).date().isoformat() for ref in replaced})
     if not days:
         return None
@@ -126,7 +126,7 @@ def replacement_note(replaced: Sequence[EventRef]) -> str | None:
 
 
 def says_otherwise(memory: Memory, event: Event) -> bool:
-    """Whether the memory of several events was edited since: by this one's words it is found no longer."""
+    """Whether somebody edited the memory of several events, so that this event's words no longer find it."""
     return memory.id != event.id and memory.content.strip() != event.content.strip()
 
 
@@ -139,7 +139,7 @@ def _current(memory: Memory, moment: datetime) -> Memory | None:
 
 
 def _lapsed(memory: Memory, moment: datetime) -> list[Lapse]:
-    """What does not hold: what something newer ended for good counts at once, as a whole memory's end does."""
+    """The lapses in force: a lapse for good, by another record, applies at once, as a whole memory's end does."""
     return [one for one in memory.lapses if one.covers(moment) or (one.until is None and one.by != memory.id)]
 
 
@@ -148,7 +148,7 @@ def _left(memory: Memory, lapses: list[Lapse]) -> str | None:
 
 
 def _in_words(memory: Memory, text: str) -> Memory:
-    """In other words its lapses are no places in them any more."""
+    """Other words invalidate the offsets of its lapses."""
     return replace(memory, content=text, lapses=()) if memory.lapses or text != memory.content else memory
 
 

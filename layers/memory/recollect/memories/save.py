@@ -1,4 +1,4 @@
-"""Memories saved, read, edited: the use cases behind `/v1/memories` (A-19 to A-22, P-9)."""
+"""Memories saved, read and edited: the use cases behind `/v1/memories` (A-19 to A-22, P-9)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemWrite
+from recollect.core.retry import TRIES, retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
@@ -21,7 +22,7 @@ from recollect.memories.memory import (
     content_identity,
     memory_of,
 )
-from recollect.memories.reading import CurrentMemories, KeptMemory, ReadMemories
+from recollect.memories.reading import CurrentMemories, ReadMemories, StoredMemory
 from recollect.memories.representation import in_words_of
 from recollect.memories.storage import (
     TO_PROJECT,
@@ -37,12 +38,10 @@ from recollect.rules.groups import Rules
 from recollect.timeline.record import event_identity
 from recollect.timeline.timeline import AppendStatus, EventWrite
 
-_TRIES = 8
-
 
 @dataclass(frozen=True, slots=True)
 class SavedMemory:
-    """The memory, and whether it was made now; else it is the one that says the same (A-21)."""
+    """The memory, and whether this call made it; otherwise it had the same content before (A-21)."""
 
     memory: Memory
     created: bool
@@ -50,18 +49,18 @@ class SavedMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """What a person changes of a memory, and who; `accepts` says whether its version is the one that they saw."""
+    """A person's change of a memory; `accepts` says whether its version is the one that they saw."""
 
     changes: Mapping[str, Any]
     actor: Actor
     accepts: Callable[[int], bool]
 
 
-class KeepMemories:
-    """Each change is one step with its audit entry; the index follows by a marker, as with events.
+class SaveMemories:
+    """Writes each change atomically with its audit entry; a pending marker lets the index follow.
 
-    `announce` tells who projects; `corrected` is told of the events whose words a person replaced; `generation` is that
-    of the embedder, None without one.
+    `announce` notifies the projector of the records, `corrected` the summaries of events whose words a person replaced.
+    `generation` is the embedder's, None without one.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class KeepMemories:
         self._announce = announce
         self._corrected = corrected
         self._generation = generation
-        self._standing = CurrentMemories(timeline)
+        self._current = CurrentMemories(timeline)
         self._read = ReadMemories(items)
         self._gate = SuppressionList(items)
 
@@ -97,58 +96,59 @@ class KeepMemories:
     ) -> SavedMemory:
         """Saves one memory, durable on return; `seed` gives its id, so that a retry finds it.
 
-        `also` is written in the same step where the memory is made, and only then. Raises Conflict where its value was
-        rejected, or where this very memory was deleted since.
+        Writes `also` atomically with a new memory, and only then. Raises Conflict where its value is rejected, or where
+        somebody has deleted this very memory.
         """
         carrier = carrier_of(scope, draft, seed.nth(0), now, rules)
         memory = memory_of(carrier, draft, self._generation)
         check_size(memory)
         self._check(scope, memory, actor, now)
-        for _ in range(_TRIES):
+
+        def save() -> SavedMemory:
             known = self._known(scope, memory, now)
             if isinstance(known, Memory):
                 return SavedMemory(known, known.id == memory.id)
-            try:
-                return self._made(scope, carrier, memory, known, actor, also)
-            except VersionMismatch:
-                continue
-        raise Conflict("the same content is saved by others all the time")
+            return self._made(scope, carrier, memory, known, actor, also)
+
+        return retry_on_conflict(save, "a memory with the same content")
 
     def one(self, scope: Scope, memory_id: str, now: datetime) -> Memory:
-        """A memory by its id, superseded ones too, in the words that hold now, all where none do. Raises NotFound.
+        """A memory by its id, also a superseded one, in the words that hold now, or in all where none do.
 
-        Sentences that were rejected are not in it.
+        Raises NotFound.
+
+        Without sentences that were rejected.
         """
         return _shown(self._gate.load(scope), in_words_of(self._one(scope, memory_id, now).memory, now))
 
     def patch(self, scope: Scope, memory_id: str, change: MemoryChange, now: datetime) -> Memory:
-        """Changes content, importance, keywords, expires_at, metadata. Raises NotFound, VersionMismatch, InvalidInput,
-        and Conflict where the new content is a rejected value.
+        """Changes content, importance, keywords, expires_at, metadata; the earlier words stay in its history.
 
-        The words before stay in its history; what quotes them loses them.
+        Summaries lose the replaced words. Raises NotFound, VersionMismatch, InvalidInput, and Conflict for rejected
+        content.
         """
         rejections = self._gate.load(scope)
-        for _ in range(_TRIES):
-            kept = self._one(scope, memory_id, now)
-            _shown(rejections, kept.memory)
-            if not change.accepts(kept.memory.version):
+        for _ in range(TRIES):
+            stored = self._one(scope, memory_id, now)
+            _shown(rejections, stored.memory)
+            if not change.accepts(stored.memory.version):
                 raise VersionMismatch("the memory has changed since it was read")
-            after = _edited(kept.memory, change.changes)
+            after = _edited(stored.memory, change.changes)
             try:
-                self._change(scope, kept, after, change.actor, now)
+                self._change(scope, stored, after, change.actor, now)
             except VersionMismatch:
                 continue
             return _shown(rejections, in_words_of(after, now))
         raise VersionMismatch("the memory changes all the time")
 
-    def _change(self, scope: Scope, kept: KeptMemory, after: Memory, actor: Actor, now: datetime) -> None:
-        before = kept.memory
+    def _change(self, scope: Scope, stored: StoredMemory, after: Memory, actor: Actor, now: datetime) -> None:
+        before = stored.memory
         check_values(after.content, after.importance)
         check_size(after)
         if after.content != before.content:
             self._check(scope, after, actor, now)
         writes = [
-            *changed_writes(kept.item, before, after, Due(TO_PROJECT, now)),
+            *changed_writes(stored.item, before, after, Due(TO_PROJECT, now)),
             *self._moved(scope, before, after, now),
             audit_write(self._entry(scope, Action.PATCH, before, after, actor, now)),
         ]
@@ -159,8 +159,9 @@ class KeepMemories:
         self._announce(scope, [after.ref])
 
     def _known(self, scope: Scope, memory: Memory, now: datetime) -> Memory | Item | None:
-        """This very memory, where an earlier try made it, or the active one that says the same; else the record of the
-        content, which named another; None for none.
+        """The active memory with this content, made by an earlier try or before; else the record of the content.
+
+        Else None.
         """
         own, key = memory_key(memory.id), _record_key(scope, memory)
         found = self._items.get(scope.user, [own, key])
@@ -203,7 +204,7 @@ class KeepMemories:
         return SavedMemory(memory, created=True)
 
     def _check(self, scope: Scope, memory: Memory, actor: Actor, now: datetime) -> None:
-        """Raises Conflict where the memory's content is a rejected value; the audit tells of it."""
+        """Raises Conflict, with an entry in the audit, where the memory's content is a rejected value."""
         if self._gate.load(scope).rejects(memory.content, memory.persona_id, memory.household_id):
             self._refuse(scope, memory, "rejected", actor, now)
             raise Conflict("this memory's value was rejected")
@@ -212,18 +213,18 @@ class KeepMemories:
         entry = replace(self._entry(scope, Action.REFUSE, None, memory, actor, now), reason=reason)
         self._items.write(scope.user, [audit_write(entry)], now)
 
-    def _one(self, scope: Scope, memory_id: str, now: datetime) -> KeptMemory:
-        kept = self._read.kept(scope, [memory_id]).get(memory_id)
-        if kept is None or not scope.admits(kept.memory.persona_id, kept.memory.household_id):
+    def _one(self, scope: Scope, memory_id: str, now: datetime) -> StoredMemory:
+        stored = self._read.kept(scope, [memory_id]).get(memory_id)
+        if stored is None or not scope.admits(stored.memory.persona_id, stored.memory.household_id):
             raise NotFound("no such memory")
-        event = self._timeline.read(scope, [kept.memory.ref]).get(kept.memory.id)
-        if event is None or event.expired(now) or kept.memory.expired(now):
+        event = self._timeline.read(scope, [stored.memory.ref]).get(stored.memory.id)
+        if event is None or event.expired(now) or stored.memory.expired(now):
             raise NotFound("no such memory")
-        (memory,) = self._standing(scope, [kept.memory], {event.id: event})
-        return KeptMemory(memory, kept.item)
+        (memory,) = self._current(scope, [stored.memory], {event.id: event})
+        return StoredMemory(memory, stored.item)
 
     def _moved(self, scope: Scope, before: Memory, after: Memory, now: datetime) -> list[ItemWrite]:
-        """The record of the content follows an edit; one that names another active memory stays with that one."""
+        """The record of the content follows an edit; a record that names another active memory stays."""
         old, new = _record_key(scope, before), _record_key(scope, after)
         if old == new:
             return []
@@ -250,13 +251,13 @@ class KeepMemories:
 
 
 def _edited(memory: Memory, changes: Mapping[str, Any]) -> Memory:
-    """Its next version; what of the old words did not hold says nothing of new ones."""
+    """The memory's next version; new words drop the lapses of the old ones."""
     after = replace(memory, **changes, version=memory.version + 1)
     return after if after.content == memory.content else replace(after, lapses=())
 
 
 def _shown(rejections: Rejections, memory: Memory) -> Memory:
-    """The memory without rejected sentences. Raises NotFound where nothing of it may be shown (P-22)."""
+    """The memory without rejected sentences. Raises NotFound where nothing remains (P-22)."""
     shown = rejections.shown_memory(memory)
     if shown is None:
         raise NotFound("no such memory")

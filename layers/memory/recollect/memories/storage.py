@@ -1,14 +1,10 @@
-"""Where memories are kept: as items of their user, each with its earlier versions and the record of its content.
+"""Memories as items of their user, each with its earlier versions and the record of its content.
 
 | collection        | labels    | key                 | value                                                          |
 |-------------------|-----------|---------------------|----------------------------------------------------------------|
 | `memories`        |           | memory id           | the memory; or `{same_as}`: this event is in that memory too   |
-| `memory_versions` | memory id | version, 8 digits   | the memory as it was in that version                           |
+| `memory_versions` | memory id | version, 8 digits   | the memory in that earlier version                             |
 | `memory_contents` |           | `content_identity`  | `{id}`: the memory that has this content                       |
-
-The writes by which a memory changes: the memory as it is now, and its version before in its history.
-
-An event as JSON in the names that other memory stores of this kind use: camelCase, one object a memory (K-84).
 """
 
 import re
@@ -31,32 +27,32 @@ FORMAT_VERSION = 2
 MEMORIES = ItemPath("memories")
 CONTENTS = ItemPath("memory_contents")
 SAME_AS = "same_as"
+TO_PROJECT = "memories"
+"""The queue of memories whose change the index may not show yet."""
 
+_BAR = re.compile(r"_([a-z])")
 _DATES = ("timestamp", "valid_from", "valid_to", "recorded_at", "expires_at")
 
 
 def memory_key(memory_id: str) -> ItemKey:
-    """Where a memory is."""
     return ItemKey(MEMORIES, memory_id)
 
 
 def versions_path(memory_id: str) -> ItemPath:
-    """Where its earlier versions are."""
     return ItemPath("memory_versions", (memory_id,))
 
 
 def version_key(memory_id: str, version: int) -> ItemKey:
-    """Where one of them is."""
     return ItemKey(versions_path(memory_id), f"{version:08d}")
 
 
 def content_key(identity: str) -> ItemKey:
-    """Where the record of a content is (`memory.content_identity`)."""
+    """The key of the record of a content, by its `memory.content_identity`."""
     return ItemKey(CONTENTS, identity)
 
 
 def memory_document(memory: Memory) -> dict[str, Any]:
-    """The stored form, with its format; what is None is left out."""
+    """The stored form, with its format; without None values."""
     values = {name: _plain(getattr(memory, name)) for name in Memory.__slots__ if name != "lapses"}
     if memory.lapses:
         values["lapses"] = [lapse_document(lapse) for lapse in memory.lapses]
@@ -64,7 +60,7 @@ def memory_document(memory: Memory) -> dict[str, Any]:
 
 
 def memory_in(document: Mapping[str, Any]) -> Memory:
-    """Reads the stored form. Raises StoredDataError where it cannot."""
+    """Reads the stored form. Raises StoredDataError."""
     try:
         fields = dict(document)
         if fields.pop("format") > FORMAT_VERSION:
@@ -87,18 +83,18 @@ def memory_in(document: Mapping[str, Any]) -> Memory:
 
 
 def fits(memory: Memory) -> bool:
-    """Whether it can be kept: control characters take six bytes each."""
+    """Whether an item can hold it: control characters take six bytes each."""
     return json_bytes(memory_document(memory)) <= MOST_BYTES
 
 
 def check_size(memory: Memory) -> None:
-    """Raises InvalidInput where it is too large to be kept."""
+    """Raises InvalidInput for a memory that no item can hold."""
     if not fits(memory):
         raise InvalidInput(f"must be at most {MOST_BYTES} bytes of JSON, with keywords and metadata", ("content",))
 
 
 def lapse_document(lapse: Lapse) -> dict[str, Any]:
-    """A part that does not hold, as it is stored and shown."""
+    """The form stored and shown."""
     until = {"until": iso(lapse.until)} if lapse.until else {}
     values = {"by": lapse.by, "start": lapse.start, "end": lapse.end, "since": iso(lapse.since), "rule": lapse.rule}
     return values | until
@@ -117,12 +113,11 @@ def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-TO_PROJECT = "memories"
-"""The queue of memories whose change the index may not show yet."""
-
-
 def changed_writes(item: Item, before: Memory, after: Memory, due: Due | None = None) -> list[ItemWrite]:
-    """Both, on condition that nobody changed it meanwhile. What was due stays due, until the index shows it."""
+    """The memory's new version, and the old one in its history, on condition that the item has not changed.
+
+    A due item stays due until the index shows it.
+    """
     return [
         ItemWrite(memory_key(after.id), memory_document(after), item.version, due or item.due),
         ItemWrite(version_key(before.id, before.version), memory_document(before), ABSENT),
@@ -130,21 +125,18 @@ def changed_writes(item: Item, before: Memory, after: Memory, due: Due | None = 
 
 
 def shown_write(item: Item) -> ItemWrite:
-    """The same memory, no longer due; fails where it was changed meanwhile."""
+    """The same memory, no longer due; it fails where somebody changed the memory."""
     return ItemWrite(item.key, item.value, item.version)
 
 
 def trace(scope: Scope, memory: Memory) -> dict[str, Any]:
-    """What an audit entry says of a memory: its id, its version and a keyed hash of its content."""
+    """A memory in an audit entry: its id, its version and a keyed hash of its content."""
     hashed = content_hash(scope.tenant, scope.user_id, memory.content)
     return {"id": memory.id, "version": memory.version, "hash": hashed}
 
 
-_BAR = re.compile(r"_([a-z])")
-
-
 def memory_json(event: Event) -> dict[str, Any]:
-    """The record of the event, its names in camelCase: `conversationId`, `contentType`; `metadata` as it was given.
+    """An event's record with camelCase names, as other memory stores export it; `metadata` unchanged (K-84).
 
     `holds_until` is derived from the words, and left out.
     """

@@ -1,8 +1,6 @@
-"""Importance of a content: its type's base score, and one boost for importance keywords (K-01 to K-14).
+"""What the rules decide of one text.
 
-Tags of a content, by the keywords of each category (K-43 to K-53).
-
-Whether an input asks for current information from the web (K-38 to K-42).
+Importance (K-01 to K-14), tags (K-43 to K-53), need of a web search (K-38 to K-42).
 """
 
 from itertools import chain
@@ -16,7 +14,7 @@ _DECIMAL_PLACES = 10
 
 
 def content_type_of(name: str | None) -> ContentType:
-    """The type of that name, whatever its case; an unknown, empty or absent one is `default` (K-93)."""
+    """The type of that name, in any case; an unknown, empty or absent name is `default` (K-93)."""
     try:
         return ContentType((name or "").strip().lower())
     except ValueError:
@@ -35,23 +33,22 @@ def importance_keywords(content: str, rules: Rules) -> tuple[str, ...]:
 
 
 def score(content: str, content_type: str | None, rules: Rules) -> float:
-    """min(base + boost, 1.0), the boost added once whatever number of keywords; rounded to 10 places (K-09 to K-14)."""
+    """min(base + boost, 1.0), rounded to 10 places; several keywords add the boost once (K-09 to K-14)."""
     base = base_score(content_type, rules)
     boost = rules.scoring.boost if importance_keywords(content, rules) else 0.0
     return round(min(base + boost, _HIGHEST), _DECIMAL_PLACES)
 
 
 def extract_tags(content: str, rules: Rules) -> tuple[str, ...]:
-    """The categories any of whose keywords occurs in the content, each once, in the order of the rules (K-50)."""
+    """The categories with a keyword in the content, each once, in the order of the rules (K-50)."""
     hits = frozenset(found(content, chain.from_iterable(rules.tags.values()), rules.matching.word_boundary))
     return tuple(category for category, keywords in rules.tags.items() if not hits.isdisjoint(keywords))
 
 
 def web_search_keywords(text: str, rules: Rules) -> tuple[str, ...]:
-    """What in the text triggers a search, in the order of the rules; empty when nothing does.
+    """What in the text triggers a web search, in the order of the rules; empty where nothing does.
 
-    Keywords of current information (K-38); where there is none, a question pattern and the temporal words
-    that go with it (K-40).
+    Keywords of current information (K-38); without one, a question pattern together with temporal words (K-40).
     """
     keywords = found(text, rules.web_search.keywords, rules.matching.word_boundary)
     return keywords or _timely_question(text, rules)

@@ -1,7 +1,7 @@
-"""Rules from a JSON document: merged over others, every fault named by its path.
+"""Rules from a JSON document, merged over others; every fault has its path.
 
-Objects merge by name (K-53: a category from configuration is merged over the defaults), lists and single values
-take the place of those before. What breaks a bound is reported, and the value before it stays.
+Objects merge by name (K-53: a category from configuration is merged over the defaults); lists and single values
+replace those before. A value out of bounds is reported and the value before it stays.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, NoReturn
 
 from recollect.rules.groups import CATEGORIES, RetentionRule, Rules
-from recollect.rules.values import Kind, Path, Place, RuleFault, is_object
+from recollect.rules.values import Kind, Path, Place, RuleFault, is_object, refuse_unknown
 
 MOST_BYTES = 64 * 1024
 """Of a rules document, as compact JSON in UTF-8."""
@@ -20,14 +20,14 @@ MOST_POLICIES = 50
 
 @dataclass(frozen=True, slots=True)
 class RulesReading:
-    """The rules as far as they could be read, and what could not."""
+    """The rules that could be read, and the faults of the rest."""
 
     rules: Rules
     faults: tuple[RuleFault, ...]
 
 
 def read_rules(document: Any, base: Rules) -> RulesReading:
-    """The document merged over `base`. Raises nothing, whatever the document is; the same one again changes nothing."""
+    """The document merged over `base`. Never raises; merging the same document again changes nothing."""
     place = Place()
     if not _fits(document):
         place.refuse(f"must be at most {MOST_BYTES} bytes of JSON")
@@ -37,7 +37,7 @@ def read_rules(document: Any, base: Rules) -> RulesReading:
 
 
 def read_rules_json(text: str, base: Rules) -> RulesReading:
-    """The same from a JSON text; one that is no JSON is a fault of the whole."""
+    """The same from a JSON text; invalid JSON is one fault of the whole."""
     try:
         document = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -46,7 +46,7 @@ def read_rules_json(text: str, base: Rules) -> RulesReading:
 
 
 def shown_path(path: Path) -> str:
-    """A path in one word, such as `retention[0].older_than_days`; that of the whole is `the rules`."""
+    """A path in one word, such as `retention[0].older_than_days`; the empty path is `the rules`."""
     shown = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return shown.removeprefix(".") or "the rules"
 
@@ -66,12 +66,11 @@ def _merged(document: Mapping[str, Any], base: Rules, place: Place) -> Rules:
         for name, before in known.items()
         if name in document
     }
-    _refuse_unknown(document, known, place)
+    refuse_unknown(document, known, place)
     return Rules(**{**known, **read})
 
 
 def _read_group(value: Any, before: Any, place: Place) -> Any:
-    """A group merged over the same group."""
     if not is_object(value, place):
         return before
     read = {
@@ -79,12 +78,11 @@ def _read_group(value: Any, before: Any, place: Place) -> Any:
         for rule in fields(before)
         if rule.name in value
     }
-    _refuse_unknown(value, {rule.name for rule in fields(before)}, place)
+    refuse_unknown(value, {rule.name for rule in fields(before)}, place)
     return type(before)(**{**{rule.name: getattr(before, rule.name) for rule in fields(before)}, **read})
 
 
 def _read_policies(value: Any, before: Any, place: Place) -> Any:
-    """The list takes the place of the one before, or, where a part of it is wrong, does not."""
     if not isinstance(value, list) or len(value) > MOST_POLICIES:
         place.refuse(f"must be a list of at most {MOST_POLICIES} policies")
         return before
@@ -98,7 +96,7 @@ def _read_policy(value: Any, place: Place) -> RetentionRule | None:
     own = Place(place.path)
     rules = fields(RetentionRule)
     read = {rule.name: _policy_value(rule, value, own.inside(rule.name)) for rule in rules}
-    _refuse_unknown(value, {rule.name for rule in rules}, own)
+    refuse_unknown(value, {rule.name for rule in rules}, own)
     for fault in own.faults:
         Place(fault.path, place.faults).refuse(fault.message)
     return None if own.faults else RetentionRule(**read)
@@ -112,14 +110,7 @@ def _policy_value(rule: "Field[Any]", value: Mapping[str, Any], place: Place) ->
     return rule.default
 
 
-def _refuse_unknown(value: Mapping[str, Any], known: Any, place: Place) -> None:
-    for name in value:
-        if name not in known:
-            place.inside(name).refuse("unknown name")
-
-
 def kind_of(rule: "Field[Any]") -> Kind:
-    """The kind of a group's field."""
     kind: Kind = rule.metadata["kind"]
     return kind
 

@@ -1,10 +1,8 @@
-"""The rules of a tenant: the deployment's, with the tenant's own merged over them.
+"""The rules of a tenant: the deployment's, with the tenant's own document merged over them; and the analysis of a text.
 
-The tenant's own are one item, read with each request, so that a change holds from the next one on. What was stored
-under other bounds (by an older version, or a newer one) never stops a request: what can be read of it holds, the rest
-is left out, logged and listed by `GET /v1/rules`.
-
-Analyze: what ingest and retrieval would decide of a text, storing nothing.
+A tenant's own rules are one item, read with each request, so that a change counts from the next one on. Rules that were
+stored under other bounds never fail a request: the store ignores and logs unreadable parts, and `GET /v1/rules` lists
+them.
 """
 
 import json
@@ -41,13 +39,13 @@ GivenRules: TypeAlias = Rules | Pending[Rules]
 
 
 def settled(rules: GivenRules) -> Rules:
-    """The rules; waits for them. Raises what reading them raised."""
+    """The rules, waiting for them if necessary. Raises what reading them raised."""
     return rules if isinstance(rules, Rules) else rules.result()
 
 
 @dataclass(frozen=True, slots=True)
 class TenantRules:
-    """Rules that hold for a tenant; its `own` document, empty for none; what of it is `ignored` and why."""
+    """The rules in force for a tenant; its `own` document, empty for none; which parts of it are `ignored` and why."""
 
     rules: Rules
     own: Mapping[str, Any]
@@ -55,7 +53,7 @@ class TenantRules:
     updated_at: datetime | None = None
 
 
-class KeepRules:
+class TenantRuleStore:
     """Reads and replaces tenants' own rules."""
 
     def __init__(self, items: Items, deployment: Rules) -> None:
@@ -64,20 +62,20 @@ class KeepRules:
         self._parsed = lru_cache(_PARSED_AT_MOST)(self._parse)
 
     def resolved(self, tenant: str) -> Rules:
-        """The rules that hold for a tenant: one consistent read; equal documents are parsed once."""
+        """The rules in force for a tenant, by one consistent read; it parses equal documents once."""
         item = self._item(tenant)
         return self._parsed(_text_of(item)).rules if item else self._deployment
 
     def read(self, tenant: str) -> TenantRules:
-        """The same with the tenant's own, and what of them cannot be read."""
+        """The rules in force, the tenant's own document, and the faults in it."""
         item = self._item(tenant)
         return self._described(item) if item else TenantRules(self._deployment, {})
 
     def replace(self, tenant: str, document: Mapping[str, Any], now: datetime, expected: str | None) -> TenantRules:
-        """Takes the place of the tenant's own as a whole; an empty document removes them.
+        """Replaces the tenant's own document; an empty one removes it.
 
-        `expected`: the version that the resolved rules must have; None for any. Raises VersionMismatch, and
-        InvalidInput with the first path that is wrong.
+        `expected` is the version of the rules in force that the caller saw; None for any. Raises VersionMismatch for
+        another one, and InvalidInput with the first faulty path.
         """
         self._check(document)
         stored = self._item(tenant) if expected is not None else None
@@ -126,7 +124,7 @@ def _object_in(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalyzeRequest:
-    """A text, and what is known around it; `content_type` absent is userinput."""
+    """A text and its surroundings; an absent `content_type` is userinput."""
 
     text: str
     content_type: str | None = None
@@ -137,7 +135,7 @@ class AnalyzeRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextAnalysis:
-    """The decisions of the rules, each with what led to it."""
+    """The decisions of the rules on a text, each with its reasons."""
 
     content_type: str
     importance: float
@@ -149,7 +147,7 @@ class TextAnalysis:
 
 
 def analyze_text(request: AnalyzeRequest, now: datetime, rules: Rules) -> TextAnalysis:
-    """Applies K-01 to K-14, K-38 to K-53 and the query analysis of R-08."""
+    """Applies K-01 to K-14, K-38 to K-53 and the query analysis of R-08; stores nothing."""
     given = "userinput" if request.content_type is None else request.content_type
     content_type = content_type_of(given)
     return TextAnalysis(

@@ -1,11 +1,8 @@
-"""What a value of a rule may be: how it is read from JSON, and its bounds in words.
+"""Kinds of rule values and groups of options: how they are read from JSON, and their bounds in words.
 
-A value that breaks its bounds is reported at its place, and the one before it stays (`Place.refuse`).
-
-Option groups of arbitration, merging and detection: declared once, read from JSON by the documents' own names.
-
-Inside a field has a Python name (`merge_threshold`), outside that of the documents (`mergeThreshold`). Each carries
-its bounds and its meaning, from which it is read here and described to the document of the surface.
+A value out of bounds is reported at its place (`Place.refuse`), and the value before it stays. A field has a Python
+name inside (`merge_threshold`) and a JSON name outside (`mergeThreshold`); its kind and its meaning also feed the
+documentation.
 """
 
 import math
@@ -22,10 +19,17 @@ _SHOWN_CHARACTERS = 64
 
 Path = tuple[str | int, ...]
 
+TOLERANCE = 1e-9
+"""Two numbers closer than this count as equal (P-11)."""
+
+OptionsT = TypeVar("OptionsT")
+
+_BAR = re.compile(r"_([a-z])")
+
 
 @dataclass(frozen=True, slots=True)
 class RuleFault:
-    """What is wrong at a path of a rules document, in words that repeat no value."""
+    """A fault at a path of a rules document; the message repeats no value."""
 
     path: Path
     message: str
@@ -33,13 +37,13 @@ class RuleFault:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a document that is being read, and the faults found so far, at most 100."""
+    """A place in the document being read, and the faults so far, at most 100."""
 
     path: Path = ()
     faults: list[RuleFault] = field(default_factory=list)
 
     def inside(self, step: str | int) -> "Place":
-        """A part of it; a name is cut, and such that it can be written as UTF-8."""
+        """A part of this place; a long name is cut, and invalid Unicode replaced."""
         shown = step[:_SHOWN_CHARACTERS].encode("utf-8", "replace").decode() if isinstance(step, str) else step
         return Place((*self.path, shown), self.faults)
 
@@ -54,10 +58,10 @@ class Kind(Protocol):
 
     @property
     def bounds(self) -> str:
-        """What it may be, in a few words: what the documentation says."""
+        """The allowed values in a few words, for documentation and messages."""
 
     def read(self, value: Any, before: Any, place: Place) -> Any:
-        """The value as the rules hold it; `before` where it breaks the bounds, which is then reported."""
+        """The value in the form that the rules hold; `before`, with a reported fault, for one out of bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +70,9 @@ class Flag:
 
     @property
     def bounds(self) -> str:
-        """What it may be."""
         return "true or false"
 
     def read(self, value: Any, before: Any, place: Place) -> Any:
-        """The flag."""
         if isinstance(value, bool):
             return value
         place.refuse("must be true or false")
@@ -79,7 +81,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A finite number, ends inclusive; true and false are none.
+    """A finite number, ends inclusive; true and false are not numbers.
 
     `whole`: without a fraction; `above`: more than the minimum; `optional`: or null.
     """
@@ -92,14 +94,12 @@ class Number:
 
     @property
     def bounds(self) -> str:
-        """What it may be."""
         sort = "whole number" if self.whole else "number"
         least = "above " if self.above else ""
         null = ", or null" if self.optional else ""
         return f"{sort}, {least}{self.minimum:g} to {self.maximum:.15g}{null}"
 
     def read(self, value: Any, before: Any, place: Place) -> Any:
-        """The number; a whole one as int, any other as float."""
         if value is None and self.optional:
             return None
         allowed = int if self.whole else int | float
@@ -122,11 +122,9 @@ class Choice:
 
     @property
     def bounds(self) -> str:
-        """What it may be."""
         return f"one of {', '.join(self.names)}"
 
     def read(self, value: Any, before: Any, place: Place) -> Any:
-        """The word."""
         if isinstance(value, str) and value in self.names:
             return value
         place.refuse(f"must be {self.bounds}")
@@ -142,11 +140,9 @@ class Choices:
 
     @property
     def bounds(self) -> str:
-        """What it may be."""
         return f"list of {', '.join(self.names)}{', or null' if self.optional else ''}"
 
     def read(self, value: Any, before: Any, place: Place) -> Any:
-        """The words, in their order."""
         if value is None and self.optional:
             return None
         if not _is_list(value, len(self.names), place):
@@ -156,21 +152,22 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Words and phrases, none of them blank; the list takes the place of the one before."""
+    """Words and phrases, none of them blank; the list replaces the one before."""
 
     @property
     def bounds(self) -> str:
-        """What it may be."""
         return "list of texts"
 
     def read(self, value: Any, before: Any, place: Place) -> Any:
-        """The texts, as they are written."""
         return _each(_Text(), value, before, place) if _is_list(value, MOST_TEXTS, place) else before
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Names with values of one kind, merged by name over those before; `names`: the only ones, empty: any."""
+    """Names with values of one kind, merged by name over those before; `names`.
+
+    The only allowed ones, empty for any.
+    """
 
     values: Kind
     names: tuple[str, ...] = ()
@@ -178,12 +175,11 @@ class Table:
 
     @property
     def bounds(self) -> str:
-        """What it may be."""
         names = ", ".join(self.names) or "any name"
         return f"{names}: {self.values.bounds}"
 
     def read(self, value: Any, before: Mapping[str, Any], place: Place) -> Any:
-        """The table before, with these names replaced and added at its end."""
+        """Existing names keep their place, new ones come at the end."""
         if not is_object(value, place):
             return before
         if len(value) > self.most:
@@ -216,14 +212,14 @@ class _Text:
 
 
 def is_object(value: Any, place: Place) -> bool:
-    """Whether it is a JSON object; else that is reported."""
+    """Whether it is a JSON object; reports a fault otherwise."""
     if not isinstance(value, dict):
         place.refuse("must be an object")
     return isinstance(value, dict)
 
 
 def text_fault(value: Any, most_bytes: int) -> str | None:
-    """What is wrong with a text; None where nothing is."""
+    """The fault of a text; None for a valid one."""
     if not isinstance(value, str):
         return "must be text"
     if not value.strip():
@@ -245,41 +241,36 @@ def _is_list(value: Any, most: int, place: Place) -> bool:
 
 
 def _each(kind: Kind, values: Iterable[Any], before: Any, place: Place) -> Any:
-    """All of them, or, where one is wrong, the list before: half a list is nobody's wish."""
+    """All values, or, where one is wrong, the list before: nobody wants half a list."""
     read = tuple(kind.read(value, None, place.inside(position)) for position, value in enumerate(values))
     return before if None in read else read
 
 
-TOLERANCE = 1e-9
-"""Within which two numbers count as equal (P-11)."""
-
-OptionsT = TypeVar("OptionsT")
-
-_BAR = re.compile(r"_([a-z])")
-
-
 def option(kind: Kind, default: Any, meaning: str) -> Any:
-    """A single option."""
+    """A field of a group of options."""
     return field(default=default, metadata={"kind": kind, "meaning": meaning})
 
 
 def grouped(meaning: str) -> Mapping[str, Any]:
-    """What a field says of itself that holds a group of options inside of another one."""
+    """Field metadata for a group of options inside of another one."""
     return {"group": True, "meaning": meaning}
 
 
 def option_name(one: "Field[Any]") -> str:
-    """How an option is called outside: `merge_threshold` is `mergeThreshold`."""
+    """An option's JSON name: `merge_threshold` is `mergeThreshold`."""
     return _BAR.sub(lambda bar: bar.group(1).upper(), one.name)
 
 
 def option_names(options: Any) -> tuple[str, ...]:
-    """The outside names of a group of options."""
+    """The JSON names of a group of options."""
     return tuple(option_name(one) for one in fields(options))
 
 
 def read_options(document: Any, before: OptionsT, place: Place) -> OptionsT:
-    """The options of a JSON object merged over those before; what is wrong is reported at its path and left out."""
+    """The options of a JSON object merged over those before.
+
+    Faults are reported at their paths, their values left out.
+    """
     if not is_object(document, place):
         return before
     known: dict[str, Field[Any]] = {option_name(one): one for one in fields(before)}  # type: ignore[arg-type]
@@ -290,12 +281,12 @@ def read_options(document: Any, before: OptionsT, place: Place) -> OptionsT:
 
 
 def options_document(options: Any) -> dict[str, Any]:
-    """Options as a JSON object, which reads back as the same."""
+    """Options as a JSON object; reading it gives the same options."""
     return {option_name(one): _plain(one, getattr(options, one.name)) for one in fields(options)}
 
 
 def refuse_unknown(document: Mapping[str, Any], known: Any, place: Place) -> None:
-    """Reports every name that is not known."""
+    """Reports every unknown name."""
     for name in document:
         if name not in known:
             place.inside(name).refuse("unknown name")

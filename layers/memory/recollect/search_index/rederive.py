@@ -16,7 +16,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
 from recollect.memories.memory import Memory, Origin
-from recollect.memories.reading import KeptMemory, ReadMemories
+from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import memory_document, memory_key
 from recollect.ports import IndexFailure, Items, Projections, Publisher, SearchIndex, Timeline
 from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
@@ -107,7 +107,7 @@ class Rederive:
         return len(kept)
 
 
-def _is_derived(event_id: str, kept: KeptMemory) -> bool:
+def _is_derived(event_id: str, kept: StoredMemory) -> bool:
     memory = kept.memory
     return memory.id == event_id and memory.version == 1 and memory.origin is Origin.EVENT
 

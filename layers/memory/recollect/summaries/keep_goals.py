@@ -11,7 +11,7 @@ from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash
-from recollect.memories.audit_log import NoteRefusedWrite, RefusedWrite
+from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.ports import Items
 from recollect.summaries.goals import (
     MOST_GOALS,
@@ -42,7 +42,7 @@ class KeepGoals:
         self._items = items
         self._ids = ids
         self._gate = SuppressionList(items)
-        self._refused = NoteRefusedWrite(items, ids)
+        self._refused = AuditRefusedWrite(items, ids)
 
     def listed(self, scope: Scope, *, every_persona: bool = False) -> list[Goal]:
         """The goals in the order they were made."""

@@ -1,10 +1,8 @@
-"""Classes of characters that several rules share: what makes a word, and which scripts write without spaces.
+"""Characters: what makes a word, which scripts write without spaces, and which characters look alike (P-22).
 
-Characters that look like another one, small and ours: what tells one writing of a value from another one (P-22).
-
-Letters of other scripts that stand for a Latin one in a word that a person reads, and the marks that keyboards and
-editors exchange. Within ASCII nothing is folded: `O` and `0`, `l` and `1`, `rn` and `m` stay different, since codes
-and names differ in nothing else. Accents stay too. Full-width, mathematical and circled forms are NFKC's.
+`folded` maps letters of other scripts that look Latin, and the marks that keyboards and editors exchange. It folds
+nothing within ASCII (`O` and `0`, `l` and `1` stay different, since codes and names differ in nothing else) and keeps
+accents. NFKC covers full-width, mathematical and circled forms.
 """
 
 import re
@@ -15,27 +13,10 @@ CJK_CLASS = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3000-\u30ff\u3100-\u31ff\u3200-\u4dbf\u4e00-\ua4cf\ua960-\ua97f"
     "\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
 )
-"""Inside of a regular-expression class: Han, kana, Hangul, Yi, their punctuation and the full-width forms."""
+"""For a regular-expression class: Han, kana, Hangul, Yi, their punctuation and the full-width forms."""
 
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _UNSPACED = re.compile(f"[{CJK_CLASS}{_SOUTH_EAST_ASIAN}]")
-
-
-def is_word_character(character: str) -> bool:
-    """Whether the character belongs to a word: a letter, a digit or a combining mark, of any script (R-12).
-
-    What only dresses up a symbol (the variation selectors of emoji, the enclosing keycap) belongs to none (R-64).
-    """
-    category = unicodedata.category(character)
-    if category in ("Mn", "Mc"):
-        return not "\ufe00" <= character <= "\ufe0f"
-    return category[0] in "LN"
-
-
-def is_unspaced(character: str) -> bool:
-    """Whether the character's script runs words together, so that a neighbour says nothing about where a word ends."""
-    return _UNSPACED.match(character) is not None
-
 
 # By lower case. No two letters of one script lead to the same letter, so that two words of that script stay two.
 _CYRILLIC = dict(zip("авгезіјкмнопрстухѕѵԁԛԝүһӏ", "abre3ijkmhonpctyxsvdqwyhl", strict=True)) | {"ё": "ë", "ї": "ï"}
@@ -71,26 +52,42 @@ _BLANKS = "\u2800"  # a pattern of Braille without a dot
 _DOT_ABOVE = "\u0307"
 
 
+def is_word_character(character: str) -> bool:
+    """Whether the character belongs to a word: a letter, digit or combining mark of any script (R-12).
+
+    Variation selectors of emoji and the enclosing keycap belong to none (R-64).
+    """
+    category = unicodedata.category(character)
+    if category in ("Mn", "Mc"):
+        return not "\ufe00" <= character <= "\ufe0f"
+    return category[0] in "LN"
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether the character's script writes words without spaces, so that its neighbours mark no end of a word."""
+    return _UNSPACED.match(character) is not None
+
+
 def visible(text: str) -> str:
-    """The text without characters that show nothing; every kind of white space is one of ours."""
+    """The text without invisible characters, with every white space as a plain space."""
     return "".join(" " if c.isspace() or c in _BLANKS else c for c in text if not is_invisible(c))
 
 
 def may_hide(text: str) -> bool:
-    """Whether it may have an invisible character: False is certain."""
+    """Whether it may have an invisible character; False is certain."""
     return not text.isprintable() or _INVISIBLE.search(text) is not None
 
 
 @lru_cache(maxsize=4096)
 def is_invisible(character: str) -> bool:
-    """Whether it shows nothing and is no white space: controls, joiners, marks of direction, fillers, tags."""
+    """Whether it shows nothing and is not white space: controls, joiners, marks of direction, fillers, tags."""
     if character.isspace():
         return False
     return _INVISIBLE.match(character) is not None or unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
 
 
 def folded(text: str) -> str:
-    """The same for texts that differ in case, width, look-alikes, invisible characters, kind and number of spaces."""
+    """One form for texts that differ only in case, width, look-alikes, invisible characters and white space."""
     if text.isascii():
         return " ".join(text.translate(_ASCII).lower().split())
     plain = visible(unicodedata.normalize("NFKC", visible(text)))
@@ -101,7 +98,6 @@ def folded(text: str) -> str:
 
 
 def _digit(character: str) -> str:
-    """A digit of any script as ours."""
     return character if character.isascii() else str(unicodedata.decimal(character, character))
 
 

@@ -1,16 +1,8 @@
-"""How dates are said in many languages, as data: what today, last week and a month are called.
+"""Dates in texts: those that a query names (R-19), hints of when something was said, and the form shown (K-54 to K-58).
 
-`date_words.json` is made of dateparser's tables (`make docs`), without words that are something else in another
-language at least as often. Here stand forms that those tables lack: other cases of the noun, and shorter ones. English
-relative phrases are read by `date_phrases` itself, since they take numbers.
-
-Dates named in a query, as ranges of time (R-19): relative phrases and written dates, in many languages.
-
-Days, months and years that a question names, as hints of when something was said: "in May 2023", "2022年5月20日".
-
-A hint only lifts what fits it. Filters over named dates are intent mode's (`date_phrases`).
-
-How long ago, and on which day, as a person would say it (K-54 to K-58).
+`date_words.json` has the words of many languages, made of dateparser's tables (`make docs`) without words that have
+another meaning in another language at least as often. `_MORE_PHRASES` adds forms that the tables lack: other cases of a
+noun, and shorter ones. English relative phrases have a pattern of their own, since they take numbers.
 """
 
 import json
@@ -26,8 +18,8 @@ from typing import Any
 from recollect.core.time import iso
 from recollect.text.phrases import fold, whole_word_positions
 
-_KEPT: Mapping[str, Any] = json.loads(Path(__file__).with_name("date_words.json").read_text(encoding="utf-8"))
-_BESIDES = {
+_DATE_WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_name("date_words.json").read_text(encoding="utf-8"))
+_MORE_PHRASES = {
     "last week": """
         letzter woche | vergangene woche | semana pasada | última semana | semaine dernière | semaine passée
         | scorsa settimana | прошлой неделе | прошлую неделю | прошлая неделя | 上週 | 上星期 | 지난 주
@@ -46,22 +38,10 @@ _BESIDES = {
     "this year": "diesem jahr | этом году | этот год | 本年 | 이번 해",
 }
 
-
-def _relative() -> Iterator[tuple[str, str]]:
-    for meaning, phrases in _KEPT["relative"].items():
-        yield from ((phrase, meaning) for phrase in phrases)
-    for meaning, text in _BESIDES.items():
-        yield from ((" ".join(phrase.split()), meaning) for phrase in text.split("|"))
-
-
-RELATIVE_PHRASES: Mapping[str, str] = MappingProxyType(dict(_relative()))
-"""Phrases as `phrases.fold` leaves them, each with the English one that means the same."""
-
 MONTHS: Mapping[str, int] = MappingProxyType(
-    {name: number for number, names in enumerate(_KEPT["months"], start=1) for name in names}
+    {name: number for number, names in enumerate(_DATE_WORDS["months"], start=1) for name in names}
 )
-"""Names of months as `phrases.fold` leaves them, and which of the twelve they are."""
-
+"""Folded names of months, each with its number, 1 to 12."""
 
 _SPACE = r"\s{1,8}"
 _RELATIVE = re.compile(
@@ -70,7 +50,7 @@ _RELATIVE = re.compile(
     r"(?!\w)",
     re.IGNORECASE,
 )
-# Which word is a month the table says: it would be long as an expression. Vowel signs are no `\w`.
+# `MONTHS` decides which word is a month: an expression of all of them would be long. Vowel signs are no `\w`.
 _MONTH = r"(?P<month>[^\s\d.,;:!?()/_-]{2,20})\.?"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|º|er)?"
 _YEAR = r"(?P<year>[0-9]{4})"
@@ -85,6 +65,47 @@ _WRITTEN = (
 )
 _DAYS_OF_LAST = {"week": 7, "month": 30, "year": 365}
 
+_HINTED_MONTH = (
+    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?(?!\w)"
+)
+_HINTED_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?![\w:])"
+_HINTED_YEAR = r"(?P<year>(?:19|20)[0-9]{2})(?!\w)"
+_GAP = r"[\s,]{1,3}"
+_BEFORE_A_MONTH = r"(?<!\w)(?:in|of|on|by|since|until|before|after|during|early|late|mid|last|this|next)[\s-]{1,3}"
+# The first pattern that fits a place takes it: the narrower ones stand first.
+_PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![\w-])(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?(?![0-9-])",
+        r"(?:(?P<year>[0-9]{4})\s?年\s?)?(?P<month>[0-9]{1,2})\s?月(?:\s?(?P<day>[0-9]{1,2})\s?[日号號])?",
+        rf"(?<![\w:.]){_HINTED_DAY}\s{{1,3}}(?:of\s{{1,3}})?{_HINTED_MONTH}(?:{_GAP}{_HINTED_YEAR})?",
+        rf"(?<!\w){_HINTED_MONTH}\s{{1,3}}{_HINTED_DAY}(?:{_GAP}{_HINTED_YEAR})?",
+        rf"(?<!\w){_HINTED_MONTH}{_GAP}{_HINTED_YEAR}",
+        # A month alone, after a word that times follow: "May" and "March" begin sentences, too.
+        rf"{_BEFORE_A_MONTH}{_HINTED_MONTH}",
+        rf"(?<![\w.-]){_HINTED_YEAR}(?!-|\s?年)|(?P<other_year>[0-9]{{4}})\s?年",
+    )
+)
+
+_SHORT_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+_ONE_DAY = timedelta(days=1)
+_WEEK = timedelta(days=7)
+
+
+def _relative() -> Iterator[tuple[str, str]]:
+    for meaning, phrases in _DATE_WORDS["relative"].items():
+        yield from ((phrase, meaning) for phrase in phrases)
+    for meaning, text in _MORE_PHRASES.items():
+        yield from ((" ".join(phrase.split()), meaning) for phrase in text.split("|"))
+
+
+RELATIVE_PHRASES: Mapping[str, str] = MappingProxyType(dict(_relative()))
+"""Folded phrases (`phrases.fold`), each with the English one of the same meaning."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
@@ -94,13 +115,13 @@ class TimeRange:
     end: datetime
 
     def __str__(self) -> str:
-        """`from/to` in ISO 8601, such as 2023-05-07T00:00:00.000000Z/2023-05-07T23:59:59.999999Z."""
+        """`from/to` in ISO 8601: 2023-05-07T00:00:00.000000Z/2023-05-07T23:59:59.999999Z."""
         return f"{iso(self.start)}/{iso(self.end)}"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedDate:
-    """A date as the text names it, and the time that it means."""
+    """A date as the text names it, and the range of time that it means."""
 
     text: str
     range: TimeRange
@@ -108,8 +129,6 @@ class NamedDate:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A date and where the text names it, from and to."""
-
     start: int
     end: int
     range: TimeRange
@@ -119,9 +138,9 @@ def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
     """The dates that the text names, in its order. `now` carries a zone; days are UTC days.
 
     "last week" is the last 7 days to the instant (R-84), "last month" likewise 30 and "last year" 365; "this week" runs
-    from Monday to Sunday, "this month" and "this year" as in the calendar. A date that does not exist is none, and what
-    stands inside of a longer one is not named by itself. A month of a year is no date here: what happened in May is
-    told in June, and a window of the month would hide it.
+    from Monday to Sunday, "this month" and "this year" as in the calendar. Impossible dates and dates inside of a
+    longer one do not count. Nor does a month of a year: people report in June what happened in May, and a window of the
+    month would hide that.
     """
     found = sorted(_matches(text, now.astimezone(UTC)), key=lambda match: (match.start, -match.end))
     named: list[NamedDate] = []
@@ -136,7 +155,7 @@ def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
 def _matches(text: str, now: datetime) -> Iterator[_Match]:
     for match in _RELATIVE.finditer(text):
         yield _Match(match.start(), match.end(), _relative_range(match, now))
-    yield from _said_elsewhere(text, now)
+    yield from _in_other_languages(text, now)
     for pattern in _WRITTEN:
         for match in pattern.finditer(text):
             day = _written_day(match)
@@ -144,8 +163,7 @@ def _matches(text: str, now: datetime) -> Iterator[_Match]:
                 yield _Match(match.start(), match.end(), _days(day, day))
 
 
-def _said_elsewhere(text: str, now: datetime) -> Iterator[_Match]:
-    """Relative phrases of other languages mean what their English ones do."""
+def _in_other_languages(text: str, now: datetime) -> Iterator[_Match]:
     folded = fold(text)
     said = [(start, phrase) for phrase in RELATIVE_PHRASES for start in whole_word_positions(folded, phrase)]
     place = [place for place, character in enumerate(text) for _ in fold(character)] if said else []
@@ -199,34 +217,9 @@ def _days(first: date, last: date) -> TimeRange:
     return TimeRange(datetime.combine(first, time.min, UTC), datetime.combine(last, time.max, UTC))
 
 
-_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_HINTED_MONTH = (
-    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
-    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?(?!\w)"
-)
-_HINTED_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?![\w:])"
-_HINTED_YEAR = r"(?P<year>(?:19|20)[0-9]{2})(?!\w)"
-_GAP = r"[\s,]{1,3}"
-_BEFORE_A_MONTH = r"(?<!\w)(?:in|of|on|by|since|until|before|after|during|early|late|mid|last|this|next)[\s-]{1,3}"
-# The first pattern that fits a place takes it: the narrower ones stand first.
-_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(?<![\w-])(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?(?![0-9-])",
-        r"(?:(?P<year>[0-9]{4})\s?年\s?)?(?P<month>[0-9]{1,2})\s?月(?:\s?(?P<day>[0-9]{1,2})\s?[日号號])?",
-        rf"(?<![\w:.]){_HINTED_DAY}\s{{1,3}}(?:of\s{{1,3}})?{_HINTED_MONTH}(?:{_GAP}{_HINTED_YEAR})?",
-        rf"(?<!\w){_HINTED_MONTH}\s{{1,3}}{_HINTED_DAY}(?:{_GAP}{_HINTED_YEAR})?",
-        rf"(?<!\w){_HINTED_MONTH}{_GAP}{_HINTED_YEAR}",
-        # A month alone, after a word that times follow: "May" and "March" begin sentences, too.
-        rf"{_BEFORE_A_MONTH}{_HINTED_MONTH}",
-        rf"(?<![\w.-]){_HINTED_YEAR}(?!-|\s?年)|(?P<other_year>[0-9]{{4}})\s?年",
-    )
-)
-
-
 @dataclass(frozen=True, slots=True)
 class DateHint:
-    """A date as far as it was named; what is None was not. A month without a year is that month of any year."""
+    """A date as far as the text names it; the rest is None. A month without a year is that month of any year."""
 
     year: int | None = None
     month: int | None = None
@@ -234,7 +227,7 @@ class DateHint:
 
     @property
     def weight(self) -> float:
-        """How much it says: 1 for a day, 0.5 for a month, 0.25 for a year."""
+        """How precise it is: 1 for a day, 0.5 for a month, 0.25 for a year."""
         return 1.0 if self.day else 0.5 if self.month else 0.25
 
     def holds(self, moment: datetime) -> bool:
@@ -244,7 +237,10 @@ class DateHint:
 
 
 def date_hints(text: str) -> tuple[DateHint, ...]:
-    """The dates of the text, and for each day its month besides, since what is told of a day is told about then."""
+    """The dates of the text as hints, which only lift what fits them; filters over dates are `named_dates`.
+
+    Each day adds its month: people report a day's events around that day.
+    """
     found = dict.fromkeys(hint for hint in _named(text))
     months = dict.fromkeys(DateHint(hint.year, hint.month) for hint in found if hint.day)
     return tuple(found | months)
@@ -252,38 +248,30 @@ def date_hints(text: str) -> tuple[DateHint, ...]:
 
 def _named(text: str) -> Iterator[DateHint]:
     for pattern in _PATTERNS:
-        kept = []
+        rest = []
         end = 0
         for match in pattern.finditer(text):
             hint = _hint(match.groupdict())
             if hint is not None:
                 yield hint
-                kept.append(text[end : match.start()])
+                rest.append(text[end : match.start()])
                 end = match.end()
-        text = " ; ".join([*kept, text[end:]])
+        text = " ; ".join([*rest, text[end:]])
 
 
 def _hint(parts: dict[str, str | None]) -> DateHint | None:
     year, month, day = parts.get("year") or parts.get("other_year"), parts.get("month"), parts.get("day")
-    number = None if month is None else int(month) if month.isdecimal() else _NAMES.index(month[:3].lower()) + 1
+    number = None if month is None else int(month) if month.isdecimal() else _SHORT_MONTHS.index(month[:3]) + 1
     hint = DateHint(int(year) if year else None, number, int(day) if day else None)
     fits = (hint.month is None or 1 <= hint.month <= 12) and (hint.day is None or 1 <= hint.day <= 31)
     return hint if fits else None
 
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MINUTE = timedelta(minutes=1)
-_HOUR = timedelta(hours=1)
-_ONE_DAY = timedelta(days=1)
-_WEEK = timedelta(days=7)
-
-
 def time_ago(then: datetime, now: datetime) -> str:
-    """`just now`, `{n} minutes ago`, `{n} hours ago`, `{n} days ago`, and from seven days on `MMM d` in UTC.
+    """`just now`, `{n} minutes ago`, `{n} hours ago`, `{n} days ago`; from seven days on `MMM d` in UTC.
 
-    Both times carry a zone. Numbers are truncated and the plural is fixed ("1 minutes ago"); a time to come is
-    `just now`. Presentation only: nothing is ranked or chosen by it (K-101).
+    Both times carry a zone. Numbers are truncated and the plural is fixed ("1 minutes ago"); a future time is
+    `just now`. For presentation only: no ranking or choice uses it (K-101).
     """
     elapsed = now - then
     if elapsed < _MINUTE:
@@ -298,7 +286,7 @@ def time_ago(then: datetime, now: datetime) -> str:
 
 
 def day_of(then: datetime, now: datetime) -> str:
-    """`Mon May 6`, in UTC; with the year, `Mon May 6, 2024`, where it is not the year of `now`."""
+    """`Mon May 6`, in UTC; `Mon May 6, 2024` in another year than that of `now`."""
     day, today = then.astimezone(UTC), now.astimezone(UTC)
     year = "" if day.year == today.year else f", {day.year}"
     return f"{_WEEKDAYS[day.weekday()]} {_month_and_day(day)}{year}"
@@ -310,11 +298,11 @@ def minute_of(then: datetime, now: datetime) -> str:
 
 
 def instant_of(now: datetime) -> str:
-    """An instant in full, as a model is told what time it is: `Mon May 6, 2024, 09:30 UTC`."""
+    """An instant in full, for a model's prompt: `Mon May 6, 2024, 09:30 UTC`."""
     day = now.astimezone(UTC)
     return f"{_WEEKDAYS[day.weekday()]} {_month_and_day(day)}, {day.year}, {day:%H:%M} UTC"
 
 
 def _month_and_day(day: datetime) -> str:
     # strftime would follow the locale, and has no portable day without padding.
-    return f"{_MONTHS[day.month - 1]} {day.day}"
+    return f"{_SHORT_MONTHS[day.month - 1]} {day.day}"

@@ -1,6 +1,6 @@
-"""Keyword and phrase matching, one way for tags, importance, search triggers and entities (P-3).
+"""Keywords and phrases in a text: one rule for tags, importance, search triggers and entities (P-3).
 
-Many phrases looked for in one text at once, as whole words: one walk over the text, whatever their number.
+`found` looks for keywords one by one; `PhraseTree` finds many phrases as whole words in one pass over the text.
 """
 
 import re
@@ -12,9 +12,13 @@ from recollect.text.characters import is_unspaced, is_word_character
 
 _TYPOGRAPHIC_APOSTROPHES = "\u2018\u2019\u201b\u02bc\uff07"
 
+T = TypeVar("T")
+_RUNS = re.compile("w+|s+|o", re.DOTALL)
+_WORD, _SPACE, _OTHER = "w", "s", "o"
+
 
 def fold(text: str) -> str:
-    """The text as it is compared: without case, every apostrophe a plain one. Its length may differ from the text's."""
+    """The form in which texts are compared: casefolded, with plain apostrophes. Its length may differ."""
     folded = text.casefold()
     if not folded.isascii():
         for apostrophe in _TYPOGRAPHIC_APOSTROPHES:
@@ -23,10 +27,10 @@ def fold(text: str) -> str:
 
 
 def found(text: str, keywords: Iterable[str], word_boundary: bool = False) -> tuple[str, ...]:
-    """The keywords that occur in the text, as they are spelt in `keywords`, in that order, each once (P-3).
+    """The keywords that occur in the text, in their order and spelling, each once (P-3).
 
-    A keyword matches anywhere, inside words too; with `word_boundary` only where no letter or digit adjoins it.
-    A blank keyword matches nothing. Raises nothing; the text is folded once, and the work is linear in it.
+    A keyword matches anywhere, also inside of words; with `word_boundary` only where no letter or digit adjoins it.
+    A blank keyword matches nothing. Linear in the text.
     """
     folded = fold(text)
     hits = (keyword for keyword in keywords if _occurs(folded, fold(keyword), word_boundary))
@@ -34,7 +38,7 @@ def found(text: str, keywords: Iterable[str], word_boundary: bool = False) -> tu
 
 
 def whole_word_positions(folded: str, phrase: str) -> Iterator[int]:
-    """Where the folded phrase stands as whole words in the folded text. A blank phrase stands nowhere."""
+    """Where the folded phrase stands as whole words in the folded text; a blank phrase nowhere."""
     start = folded.find(phrase) if phrase.strip() else -1
     while start >= 0:
         if _stands_alone(folded, start, start + len(phrase)):
@@ -60,13 +64,8 @@ def _joined(left: str, right: str) -> bool:
     return is_word_character(left) and is_word_character(right)
 
 
-T = TypeVar("T")
-_RUNS = re.compile("w+|s+|o", re.DOTALL)
-_WORD, _SPACE, _OTHER = "w", "s", "o"
-
-
 class Token(NamedTuple):
-    """A word, a run of separators, or one other character; `folded` is how it is compared: a run is one space."""
+    """A word, a run of separators, or one other character; `folded` is its form for comparison: one space for a run."""
 
     start: int
     end: int
@@ -80,13 +79,13 @@ class _Node(Generic[T]):
 
 
 class PhraseTree(Generic[T]):
-    """Phrases as sequences of folded tokens, each with a value; of two equal phrases the first entered stays."""
+    """Phrases as sequences of folded tokens, each with a value; of two equal phrases the first one counts."""
 
     def __init__(self) -> None:
         self._root: _Node[T] = _Node()
 
     def enter(self, phrase: Sequence[Token], value: T) -> None:
-        """Enters a phrase; one without tokens is nowhere found."""
+        """Adds a phrase; one without tokens is never found."""
         node = self._root
         for token in phrase:
             node = node.children.setdefault(token.folded, _Node())
@@ -105,9 +104,9 @@ class PhraseTree(Generic[T]):
 
 
 def tokens_of(text: str, separators: str = "") -> list[Token]:
-    """The text in tokens, in one pass; white space separates, and so do the characters of `separators`.
+    """The text in tokens, in one pass; white space and the characters of `separators` separate.
 
-    A word is letters, digits, marks and `_`; where a script writes without spaces, each character is a token.
+    A word is letters, digits, marks and `_`; in a script without spaces each character is a token.
     """
     classes = text.translate({ord(character): _class_of(character, separators) for character in set(text)})
     spans = [run.span() for run in _RUNS.finditer(classes)]

@@ -1,11 +1,4 @@
-"""Sentences of a text, its length in words, and who said what when.
-
-Which texts only ask: a question that was asked is no fact, in any language that marks its questions.
-
-The size of a text in model tokens, estimated where no model's tokenizer is configured.
-
-What tells one statement from another that is worded alike: its numbers and its names.
-"""
+"""Sentences: where they end, which only ask, their length in words and model tokens, their numbers and names."""
 
 import re
 
@@ -20,9 +13,19 @@ _ABBREVIATED = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|approx|jr|sr|no|inc|ltd)|\b[A-Za-z]|^\W*\d{1,3})\.$", re.IGNORECASE
 )
 
+_MARKS = ("?", "？", "؟", "\u037e", "፧")
+_CLOSING_MARKS = "\"'”’)»』」] "
+
+_CJK_RUN = re.compile(f"[{CJK_CLASS}]+")
+_CHARACTERS_PER_TOKEN = 4
+
+_NUMBER = re.compile(r"\d+")
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+", re.MULTILINE)
+_FIRST_WORD = re.compile(r"\W*\w+")
+
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences in order, trimmed: they end at . ! ? and their CJK kin before white space, and at line ends.
+    """The trimmed sentences in order: they end at . ! ? and their CJK forms before white space, and at line ends.
 
     Not inside of 2.5, and not after an abbreviation, a lone letter or the number of a list. Linear; joined with
     spaces they have every word of the text.
@@ -38,7 +41,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def count_words(text: str) -> int:
-    """Words ≥ 0: what stands between spaces, and each CJK letter or digit by itself."""
+    """Words ≥ 0: pieces between spaces, and each CJK letter or digit by itself."""
     if text.isascii():
         return len(text.split())
     characters = sum(1 for character in _CJK.findall(text) if character.isalnum())
@@ -47,23 +50,19 @@ def count_words(text: str) -> int:
 
 def first_words(text: str, most: int) -> str:
     """The beginning of a text, of at most so many words."""
-    kept: list[str] = []
+    pieces: list[str] = []
     for piece in text.split():
         if most <= 0:
             break
         words = count_words(piece)
-        kept.append(piece if words <= most else _beginning(piece, most))
+        # Of a run of CJK as many characters: it may be shorter than it could, never longer.
+        pieces.append(piece if words <= most else piece[:most])
         most -= words
-    return " ".join(kept)
-
-
-def _beginning(piece: str, most: int) -> str:
-    """Of a run of CJK as many characters; it may be shorter than it could, never longer."""
-    return piece[:most]
+    return " ".join(pieces)
 
 
 def split_said_by(sentence: str) -> tuple[str, str] | None:
-    """Speaker and day as they stand before a quoted sentence (`Anna (8 May 2023): `), and the rest; None without."""
+    """Speaker and day before a quoted sentence (`Anna (8 May 2023): `), and the rest; None without them."""
     match = _SAID_BY.match(sentence)
     return (match.group(), sentence[match.end() :]) if match else None
 
@@ -72,33 +71,20 @@ def _breaks_line(separator: str) -> bool:
     return any(character in separator for character in "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
 
 
-_MARKS = ("?", "？", "؟", "\u037e", "፧")
-_CLOSING_MARKS = "\"'”’)»』」] "
-
-
 def is_question(sentence: str) -> bool:
     """Whether the sentence ends with a question mark of any script; quotes and brackets may follow it."""
     return sentence.rstrip(_CLOSING_MARKS).endswith(_MARKS)
 
 
 def only_asks(text: str) -> bool:
-    """Whether every sentence of the text is a question; False for an empty text."""
+    """Whether every sentence of the text is a question, and so states no fact; False for an empty text."""
     return is_question(text) and all(map(is_question, split_sentences(text)))
 
 
-_CJK_RUN = re.compile(f"[{CJK_CLASS}]+")
-_CHARACTERS_PER_TOKEN = 4
-
-
 def count_tokens(text: str) -> int:
-    """Tokens ≥ 0: one for each CJK character, and ceil(n / 4) for the n others."""
+    """Model tokens ≥ 0, estimated without a tokenizer: one for each CJK character, and ceil(n / 4) for the n others."""
     others = len(text) if text.isascii() else len(_CJK_RUN.sub("", text))
     return len(text) - others + -(-others // _CHARACTERS_PER_TOKEN)
-
-
-_NUMBER = re.compile(r"\d+")
-_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+", re.MULTILINE)
-_FIRST_WORD = re.compile(r"\W*\w+")
 
 
 def numbers_in(text: str) -> frozenset[str]:
@@ -107,11 +93,11 @@ def numbers_in(text: str) -> frozenset[str]:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The terms of words with a capital that begin neither a sentence nor a line."""
+    """The terms of capitalised words that begin neither a sentence nor a line."""
     return frozenset(term for name in _NAME.findall(text) for term in terms(name))
 
 
 def first_word_in(text: str) -> frozenset[str]:
-    """The terms of the first word, whose capital says nothing; none where it is a stop word."""
+    """The terms of the first word, whose capital is no sign of a name; none for a stop word."""
     match = _FIRST_WORD.match(text)
     return frozenset(terms(match.group())) if match else frozenset()

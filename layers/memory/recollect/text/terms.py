@@ -1,19 +1,11 @@
-"""Small stop lists of many languages, as data.
+"""Words of a text and their weight: keywords (R-12 to R-18, P-6), stop words, stems, terms and BM25.
 
-For the keywords of a query they serve two decisions only: whether a query holds nothing but stop words (R-P18) and
-what counts as a content keyword in the match gate (P-15). They never remove a keyword and enter no score there (P-6).
+Keywords keep every word; terms are folded, stemmed and without English stop words, and feed BM25 with the statistics
+of one scope, so that every engine gives one order. The stop lists of all languages decide only whether a query has
+nothing but stop words (R-P18) and what counts as content in the match gate (P-15). They omit words that are stop words
+in one language and more likely plain words or names in English (son, comment, war, hat, bin, come, AI, EU, Ben, Kim).
 
-A word that is a stop word in one language and a plain content word or a name in English is left out where the English
-reading is the likelier loss (son, comment, war, hat, man, men, bin, sin, ton, come, ham, soy, AI, EU, Ben, Kim).
-
-The Porter stemmer (M. F. Porter, 1980), for ASCII words; other words are their own stem.
-
-Our own because the domain imports no library, and because a stem is part of what indexes store: it must not
-change under us with a release of somebody else's.
-
-Keywords of a query, in any language: split, lower, keep (R-12 to R-18, P-6).
-
-Terms and BM25: our own tokenizer and the statistics of one scope, so that every engine gives one order.
+The Porter stemmer (1980) is our own: indexes store stems, which must not change with a release of a library.
 """
 
 import math
@@ -121,9 +113,16 @@ _STEP_4: Sequence[str] = (
     "al", "er", "ic", "ou",
 )  # fmt: skip
 
+_ASCII_WORD = re.compile("[A-Za-z0-9]+")
+
+MAX_TERM_CHARACTERS = 64
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+K1 = 1.2
+B = 0.75
+
 
 def stem(word: str) -> str:
-    """The stem of a lower-case word: `running` and `runs` give `run`; three letters or fewer stay as they are."""
+    """The stem of a lower-case word: `running` and `runs` give `run`. Words of two letters and non-ASCII words stay."""
     if len(word) <= 2 or not word.isascii() or not word.isalpha():
         return word
     word = _step_1c(_step_1b(_step_1a(word)))
@@ -209,13 +208,10 @@ def _step_5(word: str) -> str:
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
 
 
-_ASCII_WORD = re.compile("[A-Za-z0-9]+")
-
-
 def split_words(text: str) -> list[str]:
-    """The words of the text as they are written: whatever is no letter, digit or combining mark splits (R-12).
+    """The words of the text as written: any character but a letter, digit or combining mark separates (R-12).
 
-    Linear, and raises on no text at all (R-P19).
+    Linear; every text is valid (R-P19).
     """
     if text.isascii():
         return _ASCII_WORD.findall(text)
@@ -224,22 +220,22 @@ def split_words(text: str) -> list[str]:
 
 
 def extract_keywords(text: str) -> tuple[str, ...]:
-    """Every word of the text in lower case, in order, repeats included; never capped.
+    """Every word of the text in lower case, in order, with repetitions and without a limit.
 
-    No stop word is removed and nothing is stemmed (R-14, R-15); only words shorter than 2 UTF-8 bytes go (P-6: "I"
-    goes, the Russian "у" stays).
+    It removes no stop word and stems nothing (R-14, R-15), and drops only words under 2 UTF-8 bytes (P-6: "I" goes, the
+    Russian "у" stays).
     """
     words = (word.lower() for word in split_words(text))
     return tuple(word for word in words if _is_long_enough(word))
 
 
 def query_words(text: str) -> tuple[str, ...]:
-    """The words of a raw query as it is counted: what stands between spaces and has a letter or a digit (R-P17)."""
+    """The pieces of a raw query between spaces that have a letter or a digit: its length in words (R-P17)."""
     return tuple(word for word in text.split() if _has_letter_or_digit(word))
 
 
 def is_stop_word(word: str) -> bool:
-    """Whether the word says nothing by itself in some language (P-6: for fallback and match gate only)."""
+    """Whether the word is a stop word of some language (P-6: for fallback and match gate only)."""
     return word.lower() in STOP_WORDS
 
 
@@ -252,16 +248,9 @@ def _has_letter_or_digit(word: str) -> bool:
     return any(map(str.isalnum, word))
 
 
-MAX_TERM_CHARACTERS = 64
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-_STOP_WORDS = BY_LANGUAGE["en"]
-K1 = 1.2
-B = 0.75
-
-
 @dataclass(frozen=True, slots=True)
 class TermStatistics:
-    """What BM25 needs to know of a scope: documents, their terms in all, and for each query term its documents."""
+    """What BM25 needs of a scope: how many documents and terms it has, and how many documents have each query term."""
 
     documents: int
     total_terms: int
@@ -269,7 +258,7 @@ class TermStatistics:
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in order: folded, stemmed, without stop words; runs of CJK become bigrams."""
+    """The terms of a text in order: folded, stemmed, without English stop words; runs of CJK become bigrams."""
     found: list[str] = []
     for word in extract_keywords(text.casefold()):
         found.extend(_terms_of_word(word[: 4 * MAX_TERM_CHARACTERS]))
@@ -284,7 +273,7 @@ def query_terms(text: str, limit: int = 64) -> tuple[str, ...]:
 @lru_cache(maxsize=65536)
 def _terms_of_word(word: str) -> tuple[str, ...]:
     if _CJK.search(word) is None:
-        return () if word in _STOP_WORDS else (stem(word)[:MAX_TERM_CHARACTERS],)
+        return () if word in ENGLISH_STOP_WORDS else (stem(word)[:MAX_TERM_CHARACTERS],)
     found: list[str] = []
     position = 0
     for run in _CJK.finditer(word):
@@ -300,20 +289,20 @@ def _bigrams(run: str) -> list[str]:
 
 
 def inverse_document_frequency(statistics: TermStatistics, term: str) -> float:
-    """ln(1 + (N - n + 0.5) / (n + 0.5)): never negative; a term that is in no document weighs the most."""
+    """ln(1 + (N - n + 0.5) / (n + 0.5)): never negative, largest for a term in no document."""
     count = min(statistics.document_frequency.get(term, 0), statistics.documents)
     return math.log(1 + (statistics.documents - count + 0.5) / (count + 0.5))
 
 
 def bm25(statistics: TermStatistics, counts: Mapping[str, int], length: int, query: Sequence[str]) -> float:
-    """The BM25 score (k1 1.2, b 0.75) of a document with these term counts and length, in terms."""
+    """The BM25 score (k1 1.2, b 0.75) of a document by its term counts and its length in terms."""
     return bm25_scores(statistics, [(counts, length)], query)[0]
 
 
 def bm25_scores(
     statistics: TermStatistics, documents: Iterable[tuple[Mapping[str, int], int]], query: Sequence[str]
 ) -> list[float]:
-    """The BM25 scores of documents, each given by its term counts and its length in terms."""
+    """The BM25 scores of documents, each given by term counts and length in terms."""
     average = (statistics.total_terms / statistics.documents if statistics.documents else 0.0) or 1.0
     weights = [(term, inverse_document_frequency(statistics, term) * (K1 + 1)) for term in query]
     return [_bm25(weights, counts, K1 * (1 - B + B * length / average)) for counts, length in documents]

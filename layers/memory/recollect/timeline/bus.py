@@ -1,11 +1,10 @@
-"""What is published: names and payloads are the documents' own (A-58 to A-66).
+"""The bus.
 
-An id is the same when the same thing is published again, so that readers tell a repetition by it.
+Published events with the documents' names and payloads (A-58 to A-66), and the outbox before it (A-62, A-66).
 
-The outbox: what is to be published stands or falls with what it tells of (A-62, A-66).
-
-An entry is an item in the same atomic write as the change itself. It is published after that, and again by every
-reconciliation until the bus has taken it; a reader tells the repetition by the id.
+A repeated publication has the same id, by which readers recognise it. An entry of the outbox is an item, written
+atomically with the change that it reports. It is published after that, and again by every reconciliation until the bus
+has accepted it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,7 @@ from uuid import UUID, uuid5
 
 from recollect.core.errors import RecollectError
 from recollect.core.event import Event, Json
-from recollect.core.items import MOST_WRITES, Due, Item, ItemKey, ItemPath, ItemWrite
+from recollect.core.items import MOST_WRITES, Due, Item, ItemKey, ItemPath, ItemWrite, pages
 from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.memories.audit import content_hash
@@ -33,8 +32,13 @@ SEMANTIC_SAVED = "memory:semantic:saved"
 SEMANTIC_WARNING = "memory:semantic:warning"
 KEPT_PER_TENANT = 1000
 PRUNED_AT_ONCE = 500
-"""Records that one pruned event names: some 30 KB, far from what an entry of the bus may have."""
+"""Records that one pruned event names: some 30 KB, far below the limit of the bus."""
 
+OUTBOX = ItemPath("bus_outbox")
+QUEUE = "bus_outbox"
+RESERVE_SECONDS = 10.0
+
+_PAGE = 100
 _NAMESPACE = UUID("8f2b7a52-4a0e-5d43-9c2b-6a1f64a3c7de")
 _HINTS = (
     "Look for the cause in the alarms and logs of the store that the source names.",
@@ -44,7 +48,7 @@ _HINTS = (
 
 @dataclass(frozen=True, slots=True)
 class BusEvent:
-    """One published event. `id` is the same when the same thing is published again, so that readers can tell."""
+    """A published event. `id` is the same in a repeated publication."""
 
     id: str
     type: str
@@ -54,7 +58,7 @@ class BusEvent:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPlace:
-    """The segment that an event is counted to when it is projected, and how many segments its user has by then."""
+    """The segment of a projected event, and how many segments its user has by then."""
 
     segment_id: str
     segment_count: int
@@ -78,19 +82,19 @@ def episodic_saved(event: Event, now: datetime, segment: SegmentPlace | None = N
 
 
 def semantic_saved_id(memory_id: str) -> str:
-    """The id under which the making of a memory is published: its own, since a memory has the id of its event."""
+    """The id of a new memory's publication; it differs from the memory's, which is its event's."""
     return str(uuid5(_NAMESPACE, f"{SEMANTIC_SAVED}/{memory_id}"))
 
 
 def saved_ids(record_id: str) -> tuple[str, str]:
-    """The ids under which the log holds a record's words: what a deletion takes out of it."""
+    """The ids of a record's words in the published log: a deletion removes them there."""
     return record_id, semantic_saved_id(record_id)
 
 
 def semantic_saved(memory: Memory, now: datetime) -> BusEvent:
-    """`memory:semantic:saved` of a memory that was made (A-23): its first version, and never of a duplicate.
+    """`memory:semantic:saved` of a memory's first version (A-23); an event that joins a memory publishes none.
 
-    `timestamp` is that of its record, which log and removal find it by.
+    `timestamp` is the record's, by which log and removal find it.
     """
     detail: dict[str, Json] = {
         "memoryId": memory.id,
@@ -109,9 +113,9 @@ def semantic_saved(memory: Memory, now: datetime) -> BusEvent:
 
 
 def episodic_pruned(scope: Scope, events: Sequence[Event], reason: str, now: datetime) -> list[BusEvent]:
-    """`memory:episodic:pruned` of events of one user that are gone (A-62, A-63): one for each persona, and for 500.
+    """`memory:episodic:pruned` of one user's removed events (A-62, A-63): one for each persona and each 500 events.
 
-    `ids` and `hashes` (keyed, of the contents) are of equal length and order; `reason` is a word of ours, such as
+    `ids` and `hashes` (keyed, of the contents) have equal length and order; `reason` is a word of ours, such as
     `retention`, `deleted`, `expired`.
     """
     by_persona = groupby(sorted(events, key=_persona), key=lambda event: event.persona_id)
@@ -123,7 +127,7 @@ def episodic_pruned(scope: Scope, events: Sequence[Event], reason: str, now: dat
 
 
 def pruned_ids(event: BusEvent) -> frozenset[str]:
-    """The records that an `episodic_pruned` names."""
+    """The ids in an `episodic_pruned`."""
     ids = event.detail["ids"]
     return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
 
@@ -149,7 +153,7 @@ def _pruned(scope: Scope, persona_id: str | None, events: Sequence[Event], reaso
 
 
 def episodic_warning(warning_id: str, severity: str, reason: str | None, source: str, now: datetime) -> BusEvent:
-    """`memory:episodic:warning`, forwarded with hints for the operator (A-66)."""
+    """`memory:episodic:warning`, with hints for the operator (A-66)."""
     detail: dict[str, Json] = {"severity": severity, "reason": reason, "hints": list(_HINTS), "source": source}
     return BusEvent(warning_id, EPISODIC_WARNING, now, detail)
 
@@ -159,16 +163,9 @@ def semantic_warning(warning_id: str, severity: str, reason: str, now: datetime)
     return BusEvent(warning_id, SEMANTIC_WARNING, now, {"severity": severity, "reason": reason})
 
 
-OUTBOX = ItemPath("bus_outbox")
-QUEUE = "bus_outbox"
-RESERVE_SECONDS = 10.0
-_PAGE = 100
-_MOST_PAGES = 10_000
-
-
 @dataclass(slots=True)
 class OutboxRun:
-    """How many events a run published, how many the bus did not take, and whether it came to the end."""
+    """How many events a run published, how many the bus refused, and whether the run reached the end."""
 
     published: int = 0
     refused: int = 0
@@ -176,20 +173,20 @@ class OutboxRun:
 
 
 def outbox_write(event: BusEvent) -> ItemWrite:
-    """The write that puts an event into the outbox of the owner that is written to; over one that is there already."""
+    """The write that puts an event into the outbox of the written owner, or replaces it there."""
     value = {"type": event.type, "detail": dict(event.detail)}
     return ItemWrite(_key(event.id), value, due=Due(QUEUE, datetime.fromtimestamp(0, UTC)))
 
 
 class BusOutbox:
-    """Publishes what stands in outboxes."""
+    """Publishes what outboxes hold."""
 
     def __init__(self, items: Items, publisher: Publisher) -> None:
         self._items = items
         self._publisher = publisher
 
     def deliver(self, owner: Scope, events: Sequence[BusEvent], now: datetime) -> list[str]:
-        """Publishes what was just written; answers the ids of those that stay. Raises as publisher and items."""
+        """Publishes events just written; returns the ids that the bus refused. Raises as publisher and items."""
         left = self._publisher.publish(owner.tenant, events)
         taken = [ItemWrite(_key(event.id), None) for event in events if event.id not in left]
         for start in range(0, len(taken), MOST_WRITES):
@@ -197,7 +194,7 @@ class BusOutbox:
         return left
 
     def of_user(self, owner: Scope, now: datetime) -> None:
-        """Publishes what is due of one owner's outbox; what cannot be published now stays for the reconciliation."""
+        """Publishes what is due in one owner's outbox; leaves failures to the reconciliation."""
         with suppress(RecollectError):
             found = self._items.page(owner, OUTBOX, _PAGE, None).items
             due = [_event(item, now) for item in found if item.due is not None and item.due.at <= now]
@@ -205,33 +202,23 @@ class BusOutbox:
                 self.deliver(owner, due, now)
 
     def waiting(self, owner: Scope, event_type: str, now: datetime) -> list[BusEvent]:
-        """What one owner's outbox holds of that type, due or not. Raises as items."""
-        found: list[Item] = []
-        after: str | None = None
-        while True:
-            page = self._items.page(owner, OUTBOX, _PAGE, after)
-            found += [item for item in page.items if item.value["type"] == event_type]
-            after = page.more
-            if after is None:
-                return [_event(item, now) for item in found]
+        """Events of that type in one owner's outbox, due or not. Raises as items."""
+        read = pages(lambda after: self._items.page(owner, OUTBOX, _PAGE, after))
+        found = (item for page in read for item in page.items)
+        return [_event(item, now) for item in found if item.value["type"] == event_type]
 
     def drain(
         self, now: datetime, tenant: str | None = None, remaining_seconds: Callable[[], float] = lambda: inf
     ) -> OutboxRun:
-        """Publishes what every outbox holds, or the tenant's; what fails stays. Raises as publisher and items."""
+        """Publishes what all outboxes hold, or the tenant's; failures stay. Raises as publisher and items."""
         run = OutboxRun()
-        after: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = self._items.due(QUEUE, now, _PAGE, after)
+        for page in pages(lambda after: self._items.due(QUEUE, now, _PAGE, after)):
             for due in page.items:
                 if remaining_seconds() < RESERVE_SECONDS:
                     return run
                 if tenant in (None, due.owner.tenant):
                     self._one(due.owner, due.key, now, run)
-            after = page.more
-            if after is None:
-                run.complete = True
-                break
+            run.complete = page.more is None
         return run
 
     def _one(self, owner: Scope, key: ItemKey, now: datetime, run: OutboxRun) -> None:
@@ -248,5 +235,5 @@ def _key(event_id: str) -> ItemKey:
 
 
 def _event(item: Item, now: datetime) -> BusEvent:
-    """As of now: whoever reads the bus on from a place in it has passed the time when it was written."""
+    """With the time of publication: a reader that follows the bus has passed the time of writing."""
     return BusEvent(item.key.key, item.value["type"], now, item.value["detail"])

@@ -1,12 +1,12 @@
-"""An event whose projection failed by its own fault: what is noted of it, and when it is tried again.
+"""A failed projection: the note of an event that failed by its own fault, and when to retry it.
 
 | collection           | owner | key      | item                                                                    |
 |----------------------|-------|----------|-------------------------------------------------------------------------|
 | `failed_projections` | user  | event id | `FailedProjection`; in the queue `projection_retries` while it is tried |
 |                      |       |          | again, in `projection_quarantine` once it is quarantined                |
 
-While the note is there, the event has no pending marker: it stands in nobody's way. The event itself stays in the
-timeline. A note holds ids, counts, times and the class of the error, never a text.
+An event with a note has no pending marker, so that it delays no other; the event itself stays in the timeline. A note
+has ids, counts, times and the class of the error, never a text.
 """
 
 from collections.abc import Mapping
@@ -31,14 +31,14 @@ FAILED = ItemPath("failed_projections")
 RETRIES = "projection_retries"
 QUARANTINE = "projection_quarantine"
 NEVER = datetime(2199, 12, 31, tzinfo=UTC)
-"""Due at this instant: in the queue to be counted and listed, but not to be tried by itself."""
+"""Due at this instant: in the queue, to be counted and listed, but never retried automatically."""
 
 _OUTAGES = (Unavailable, VersionMismatch, Conflict, ConfigurationError, OSError, MemoryError)
 _LONGEST_NAME = 100
 
 
 class Fault(StrEnum):
-    """Whose fault a failure is: the event's own, that of an engine or a race, or one of both: nobody can tell yet."""
+    """The cause of a failure: the event itself, an engine or a race, or either of them."""
 
     OWN = "own"
     OUTAGE = "outage"
@@ -46,7 +46,7 @@ class Fault(StrEnum):
 
 
 def fault_of(error: Exception) -> Fault:
-    """By the class alone. A service that refused a request may refuse this one, or every one: UNSURE."""
+    """By the class alone. UNSURE for a service that refused a request: it may refuse this one, or every one."""
     if isinstance(error, _OUTAGES):
         return Fault.OUTAGE
     return Fault.UNSURE if isinstance(error, UpstreamFailed) else Fault.OWN
@@ -54,9 +54,9 @@ def fault_of(error: Exception) -> Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """After its own failure number n an event waits `first_pause` times 2 to the n-1, at most `longest_pause`.
+    """After failure number n an event waits `first_pause` times 2 to the n-1, at most `longest_pause`.
 
-    After `most_tries` failures it is quarantined: with these values about an hour after the first one.
+    After `most_tries` failures it is quarantined: with these values about an hour after the first failure.
     """
 
     most_tries: int = 8
@@ -64,7 +64,7 @@ class RetryPolicy:
     longest_pause: timedelta = timedelta(hours=1)
 
     def pause(self, tries: int) -> timedelta:
-        """How long to wait after so many failures (1 or more)."""
+        """The wait after so many failures (1 or more)."""
         doublings: int = 2 ** min(tries - 1, 30)
         return min(self.first_pause * doublings, self.longest_pause)
 
@@ -74,10 +74,10 @@ RETRY_POLICY = RetryPolicy()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedProjection:
-    """What is noted of one event. `error` is the class of the last error, `next_at` None for no try by itself.
+    """The note of one event. `error` is the class of the last error; `next_at` None means no automatic retry.
 
-    `removed`: the event is gone, and what was derived from it could not be taken away. That is tried for ever.
-    `replay` names the last replay that it was part of; `version` is that of its item, 0 for none yet.
+    `removed`: the event is deleted, but its derived data could not be removed; this is retried without a limit.
+    `replay` names its last replay; `version` is that of its item, 0 before it is stored.
     """
 
     ref: EventRef
@@ -92,11 +92,11 @@ class FailedProjection:
     version: int = 0
 
     def waits(self, now: datetime) -> bool:
-        """Whether it is not to be tried yet, or not by itself at all."""
+        """Whether it must not be tried yet, or not automatically."""
         return self.next_at is None or now < self.next_at
 
     def again(self, error: str, removed: bool, now: datetime, policy: RetryPolicy = RETRY_POLICY) -> "FailedProjection":
-        """After one more failure. One that came before its time, by a change record, is not counted."""
+        """After one more failure. A failure before `next_at`, caused by a change record, does not count."""
         if self.waits(now):
             return self
         tries = self.tries + 1
@@ -107,22 +107,21 @@ class FailedProjection:
         )
 
     def replayed(self, replay: str, now: datetime) -> "FailedProjection":
-        """As if it had never been tried: due at once."""
+        """Reset and due at once."""
         return replace(self, tries=0, next_at=now, quarantined=False, replay=replay)
 
 
 def first_failure(ref: EventRef, now: datetime) -> FailedProjection:
-    """Before its first failure is counted."""
+    """The note before its first failure is counted."""
     return FailedProjection(ref=ref, error="", tries=0, first_at=now, last_at=now, next_at=now)
 
 
 def failed_key(event_id: str) -> ItemKey:
-    """Where the note of an event is, in what belongs to its user."""
     return ItemKey(FAILED, event_id)
 
 
 def failed_write(failed: FailedProjection) -> ItemWrite:
-    """The note as it is to be stored, on the condition that its item is as it was read."""
+    """The write of the note, on condition that its item has not changed since it was read."""
     due = Due(QUARANTINE if failed.quarantined else RETRIES, failed.next_at or NEVER)
     return ItemWrite(failed_key(failed.ref.id), _document(failed), failed.version, due)
 

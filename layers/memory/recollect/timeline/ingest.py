@@ -1,9 +1,7 @@
-"""Ingest: each event is durable before the answer, and before anything is derived from it.
+"""Ingest: each event is durable before the answer and before anything derives from it; and throttling by tenant (A-39).
 
-Throttling: a tenant that writes faster than its rules allow is asked to slow down (A-39).
-
-The count is each process's own: a deployment of several lets through as many times the rate at most. What bounds a
-whole deployment is the throttling of the HTTP API before it.
+Each process counts writes by itself, so that a deployment may admit several times the rate; the throttling of the HTTP
+API bounds the whole.
 """
 
 import threading
@@ -18,17 +16,18 @@ from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionCheck, SuppressionList
-from recollect.memories.audit_log import NoteRefusals
+from recollect.memories.audit_log import AuditRefusals
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.record import EventDraft, draft_event, event_identity
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
 
 _REJECTED = AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
+_ROUNDING = 1e-9
 
 
 class IngestStatus(StrEnum):
-    """What became of one event of a request."""
+    """The result for one event of a request."""
 
     CREATED = "created"
     DUPLICATE = "duplicate"
@@ -38,7 +37,7 @@ class IngestStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """What is wrong with one field; `loc` is the path from the event's root."""
+    """The fault of one field; `loc` is the path from the event's root."""
 
     loc: tuple[str | int, ...]
     message: str
@@ -46,7 +45,7 @@ class FieldError:
 
 @dataclass(frozen=True, slots=True)
 class InvalidDraft:
-    """An event that breaks a rule: reported in its place, never stored."""
+    """An invalid event: reported in its place, never stored."""
 
     errors: tuple[FieldError, ...]
 
@@ -64,19 +63,19 @@ class IngestResult:
 
 @dataclass(frozen=True, slots=True)
 class IngestAnswer:
-    """The conversation the events are in, and what became of each."""
+    """The conversation of the events, and the result for each."""
 
     conversation_id: str
     results: tuple[IngestResult, ...]
 
 
 class IngestEvents:
-    """The use case behind `POST /v1/events` (K-74: stored before anything that can fail)."""
+    """Behind `POST /v1/events` (K-74: stored before anything that can fail)."""
 
     def __init__(self, timeline: Timeline, items: Items, announce: Callable[[Scope, Sequence[EventRef]], None]) -> None:
         self._timeline = timeline
         self._gate = SuppressionList(items)
-        self._note_refusals = NoteRefusals(items)
+        self._audit_refusals = AuditRefusals(items)
         self._announce = announce
 
     def __call__(
@@ -89,9 +88,9 @@ class IngestEvents:
         rules: Rules,
         given_marks: SuppressionCheck | None = None,
     ) -> IngestAnswer:
-        """Stores what is valid. `seed` gives ids for the events in order, and then the conversation's (K-61).
+        """Stores the valid events. `seed` gives the events' ids in order, and then the conversation's (K-61).
 
-        `given_marks` spares a read where the caller made it beside its own.
+        `given_marks` are the rejected values, where the caller has read them already.
         """
         marks = given_marks or self._gate.marks(scope)
         conversation = conversation_id or seed.nth(len(drafts))
@@ -108,8 +107,8 @@ class IngestEvents:
         }
         outcomes = self._append(scope, writes, marks)
         if not marks.keys:
-            outcomes |= self._asked_again(scope, writes, outcomes)
-        self._note(scope, writes, outcomes, seed, len(drafts) + 1, now)
+            outcomes |= self._refused_again(scope, writes, outcomes)
+        self._audit(scope, writes, outcomes, seed, len(drafts) + 1, now)
         results = tuple(
             IngestResult(IngestStatus.INVALID, errors=draft.errors)
             if isinstance(draft, InvalidDraft)
@@ -118,7 +117,7 @@ class IngestEvents:
         )
         return IngestAnswer(_conversation(conversation, list(outcomes.values())), results)
 
-    def _note(
+    def _audit(
         self,
         scope: Scope,
         writes: dict[int, EventWrite],
@@ -129,12 +128,15 @@ class IngestEvents:
     ) -> None:
         refused = [(writes[p].event, one.reason) for p, one in outcomes.items() if one.reason is not None]
         if refused:
-            self._note_refusals(scope, refused, seed, first, now)
+            self._audit_refusals(scope, refused, seed, first, now)
 
-    def _asked_again(
+    def _refused_again(
         self, scope: Scope, writes: dict[int, EventWrite], outcomes: dict[int, AppendOutcome]
     ) -> dict[int, AppendOutcome]:
-        """What was refused for a value though the tenant had no key: somebody has just rejected one, maybe another."""
+        """Appends events again that were refused before the tenant's key was read.
+
+        The rejected value may be another.
+        """
         refused = {position: writes[position] for position, one in outcomes.items() if one.reason == _REJECTED.reason}
         if not refused:
             return {}
@@ -143,7 +145,7 @@ class IngestEvents:
         return self._append(scope, named, marks)
 
     def _append(self, scope: Scope, writes: dict[int, EventWrite], marks: SuppressionCheck) -> dict[int, AppendOutcome]:
-        """Appends each identity once; its repetitions in the same request share the outcome."""
+        """Appends each identity once; repetitions in the same request share the outcome."""
         rejected = [position for position, write in writes.items() if marks.refuses(write.event)]
         if rejected:
             rest = {position: write for position, write in writes.items() if position not in rejected}
@@ -172,27 +174,24 @@ def _result(event: Event, outcome: AppendOutcome) -> IngestResult:
 
 
 def _conversation(conversation: str, outcomes: Sequence[AppendOutcome]) -> str:
-    """A request that only repeats what is stored names the conversation it is stored in."""
+    """The conversation of the stored events, where the request only repeats them."""
     stored = {outcome.conversation_id for outcome in outcomes}
     return next((c for c in stored if c is not None), conversation) if len(stored) == 1 else conversation
 
 
-_ROUNDING = 1e-9
-
-
 @dataclass(slots=True)
 class _Bucket:
-    """What may be written now, in writes; below zero after a request that was larger than what was left."""
+    """How many writes are allowed now; negative after a request above the rest."""
 
     tokens: float
     at: float
 
 
 class WriteLimits:
-    """A token bucket for each tenant that holds a second's worth, one write at least.
+    """A token bucket for each tenant that holds one second's writes, at least one.
 
-    A request is let through while one write is left, whatever its size, and what it took too much is waited for by the
-    next one: so a batch that is larger than a second's worth is slow, not impossible.
+    A request passes while one write is left, whatever its size, and the next one waits for the excess: a batch above
+    one second's writes is slow, not impossible.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -201,7 +200,7 @@ class WriteLimits:
         self._lock = threading.Lock()
 
     def take(self, tenant: str, writes: int, rules: Rules) -> None:
-        """Counts so many records about to be written. Raises Throttled, with the seconds until the next may come."""
+        """Counts records about to be written. Raises Throttled, with the seconds until the next request may come."""
         rate = rules.limits.writes_per_second
         if rate is None or writes <= 0:
             return

@@ -1,29 +1,19 @@
-"""The timeline as it stands: `GET /v1/users/{user_id}/events` and its neighbours.
+"""Lists over the timeline: events newest first, filtered pages of items, the users of a tenant, the spaces of a user.
 
-Pages of what is kept, the last key first, less what a reader does not want to see.
+| collection | owner  | key      | value |
+|------------|--------|----------|-------|
+| `users`    | tenant | user id  | `{}`  |
+| `spaces`   | user   | space id | `{}`  |
 
-The users of a tenant that have a memory: what a snapshot, a job and an operator walk.
-
-| collection | owner  | key     | value |
-|------------|--------|---------|-------|
-| `users`    | tenant | user id | `{}`  |
-
-The spaces of a user: what a query may name (R-22, api.md *Read*).
-
-| collection | owner | key      | value |
-|------------|-------|----------|-------|
-| `spaces`   | user  | space id | `{}`  |
-
-A space is noted when an event of it is projected; private events tell nothing. It stays noted when its last event is
-deleted, and goes with the user.
-
-Reads events beside the one that is worked on: a record that cannot be read must not stop what is about another.
+The projection adds a user with the first event, and a space with its first event that is not private (R-22). A space
+stays listed after its last event's deletion; an erasure removes both.
 """
 
 import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -37,12 +27,30 @@ from recollect.retrieval.filters import TimeWindow
 from recollect.timeline.failed_projections import Fault, fault_of
 from recollect.timeline.timeline import ConversationPage, WindowPage, WindowQuery
 
+T = TypeVar("T")
+
+Chosen = Callable[[Sequence[Item]], list[T | None]]
+"""Shows each item, None for one that the page leaves out."""
+
 DEFAULT_WINDOW = timedelta(days=30)
+USERS = ItemPath("users")
+SPACES = ItemPath("spaces")
+
+_CHUNK = 200
+_MOST_CHUNKS = 10
+_SPACES_AT_ONCE = 25
+_SPACES_PAGE = 1000
+_REMEMBERED = 10_000
+_REMEMBERED_SECONDS = 300.0
+_REMEMBERED_FOR = timedelta(seconds=_REMEMBERED_SECONDS)
+"""After that a process reads again: another one may have erased the user."""
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class GivenWindow:
-    """The window as a caller gives it: ends, or days back from now; nothing is the last 30 days (A-45)."""
+    """A caller's window: ends, or days back from now; without any, the last 30 days (A-45)."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -58,17 +66,17 @@ class GivenWindow:
 
 
 class ListEvents:
-    """Reads without ranking: what was said, newest first."""
+    """Lists events without ranking, newest first."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
 
     def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
-        """A page of events; the page goes on while its records are filtered away, within the adapter's bound."""
+        """A page of events; it reads on while filters drop its records, within the adapter's bound."""
         return self._timeline.window(scope, query)
 
     def one(self, scope: Scope, event_id: str, now: datetime) -> Event:
-        """One event. Raises NotFound for none, another user's, one out of scope, and an expired one."""
+        """One event. Raises NotFound for a missing or expired one, another user's, and one out of scope."""
         event = self._timeline.find(scope, event_id)
         hidden = event is None or event.is_carrier or event.expired(now)
         if event is None or hidden or not scope.admits(event.persona_id, event.household_id):
@@ -80,17 +88,8 @@ class ListEvents:
         return self._timeline.conversations(scope, limit, after)
 
 
-T = TypeVar("T")
-
-Chosen = Callable[[Sequence[Item]], list[T | None]]
-"""What each of them is shown as, None for what is left out."""
-
-_CHUNK = 200
-_MOST_CHUNKS = 10
-
-
 class FilteredPages:
-    """Looks through at most 2,000 items for a page: a rare filter costs several short answers, not a long one."""
+    """A page reads at most 2,000 items: a rare filter costs several short answers, not a long one."""
 
     def __init__(self, items: Items, path: ItemPath) -> None:
         self._items = items
@@ -99,9 +98,9 @@ class FilteredPages:
     def __call__(
         self, scope: Scope, limit: int, after: str | None, chosen: Chosen[T], *, all_of_them: bool
     ) -> tuple[list[T], str | None]:
-        """At most `limit`, and where the next page goes on: one may be short, or empty, before the end.
+        """At most `limit`, and where the next page begins; a page may be short, even empty, before the end.
 
-        `all_of_them`: nothing is left out, so that no more is read than is shown.
+        `all_of_them`: nothing is left out, so that it reads no more than it shows.
         """
         found: list[T] = []
         for _ in range(_MOST_CHUNKS):
@@ -115,7 +114,7 @@ class FilteredPages:
     def _chunk(
         self, scope: Scope, room: int, after: str | None, chosen: Chosen[T], count: int
     ) -> tuple[list[T], str | None]:
-        """What there is room for; a chunk that has more of it is read again, just so far."""
+        """Fills the room; a chunk with more is read again, to its last shown item."""
         while True:
             page = self._items.page(scope.user, self._path, count, after, descending=True)
             shown = chosen(page.items)
@@ -125,29 +124,23 @@ class FilteredPages:
             count = places[room - 1] + 1
 
 
-USERS = ItemPath("users")
-_REMEMBERED = 10_000
-_REMEMBERED_SECONDS = 300.0
-"""After that a process looks again: another one may have erased the user."""
-
-
 @dataclass(frozen=True, slots=True)
 class UserPage:
-    """Users in the order of their ids; `more` where the next page goes on."""
+    """Users in the order of their ids; `more` is where the next page begins."""
 
     user_ids: tuple[str, ...]
     more: str | None
 
 
 class KnownUsers:
-    """A user is noted when something of theirs is projected, and taken off by an erasure."""
+    """The users of a tenant that have a memory: snapshots, jobs and operators walk them."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
         self._noted: OrderedDict[tuple[str, str], float] = OrderedDict()
 
     def note(self, scope: Scope, now: datetime) -> None:
-        """Notes the user; one read in five minutes of a process, one write the first time at all."""
+        """Lists the user: one read in five minutes of a process, one write the first time."""
         known = (scope.tenant, scope.user_id)
         if time.monotonic() - self._noted.get(known, -_REMEMBERED_SECONDS) < _REMEMBERED_SECONDS:
             return
@@ -159,47 +152,39 @@ class KnownUsers:
             self._noted.popitem(last=False)
 
     def page(self, tenant: str, limit: int, after: str | None) -> UserPage:
-        """The tenant's users."""
         page = self._items.page(of_tenant(tenant), USERS, limit, after)
         return UserPage(tuple(item.key.key for item in page.items), page.more)
 
     def forget(self, scope: Scope, now: datetime) -> None:
-        """Takes the user off the list; what comes later notes them again."""
+        """Removes the user; a later event lists them again."""
         self._noted.pop((scope.tenant, scope.user_id), None)
         self._items.write(of_tenant(scope.tenant), [ItemWrite(ItemKey(USERS, scope.user_id), None)], now)
 
     def _write(self, owner: Scope, write: ItemWrite, now: datetime) -> None:
-        try:
+        with suppress(VersionMismatch):  # another process was faster
             self._items.write(owner, [write], now)
-        except VersionMismatch:
-            return  # somebody else was faster
-
-
-SPACES = ItemPath("spaces")
-_AT_ONCE = 25
-_PAGE = 1000
-
-_REMEMBERED_FOR = timedelta(minutes=5)
-"""After that a process looks again: another one may have erased the user."""
 
 
 class KnownSpaces:
-    """One read in five minutes of a process for each space, one write the first time at all; none without spaces."""
+    """The spaces of a user, which a query may name.
+
+    One read in five minutes of a process for each, one write the first time.
+    """
 
     def __init__(self, items: Items) -> None:
         self._items = items
         self._noted: OrderedDict[tuple[str, str, str], datetime] = OrderedDict()
 
     def note(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
-        """Notes the spaces of these events."""
+        """Lists the spaces of these events."""
         named = dict.fromkeys(e.space_id for e in events if e.space_id is not None and not e.is_private)
         unknown = [space for space in named if not self._is_noted(scope, space, now)]
-        for start in range(0, len(unknown), _AT_ONCE):
-            self._write(scope, unknown[start : start + _AT_ONCE], now)
+        for start in range(0, len(unknown), _SPACES_AT_ONCE):
+            self._write(scope, unknown[start : start + _SPACES_AT_ONCE], now)
 
     def of(self, scope: Scope) -> frozenset[str]:
         """The first 1,000 spaces of the user, in the order of their ids."""
-        page = self._items.page(scope.user, SPACES, _PAGE, None)
+        page = self._items.page(scope.user, SPACES, _SPACES_PAGE, None)
         return frozenset(item.key.key for item in page.items)
 
     def _is_noted(self, scope: Scope, space: str, now: datetime) -> bool:
@@ -218,11 +203,11 @@ class KnownSpaces:
             self._noted.popitem(last=False)
 
 
-_LOG = logging.getLogger(__name__)
-
-
 def readable_events(timeline: Timeline, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
-    """As `Timeline.read`, without those that cannot be read; raises what it raises where an engine is away."""
+    """As `Timeline.read`, without unreadable events, which must not stop work on others.
+
+    Raises where an engine is away.
+    """
     try:
         return timeline.read(scope, refs) if refs else {}
     except Exception as error:

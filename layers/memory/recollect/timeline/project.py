@@ -1,8 +1,8 @@
-"""Project: whatever raises for one event stays with that event, and all others are projected.
+"""Project: derives everything from events; a failure stays with the event that caused it.
 
-What fails together is tried again in parts, until each event that fails stands alone. An event that fails by its own
-fault is noted, loses its marker, and is tried again later (`retry_failed`). An engine that is away is nobody's fault:
-those events keep their markers, and are tried again by every reconciliation, for ever.
+Events that fail together are tried again in parts, until each failing event stands alone. An event that fails by its
+own fault gets a note instead of its marker, and is retried later (`RetryFailed`). Where an engine is away, events keep
+their markers, and every reconciliation tries them again.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.core.ids import id_milliseconds
+from recollect.core.ids import accepted_ms
 from recollect.core.scope import Scope
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
 from recollect.timeline.failed_projections import Fault
@@ -20,23 +20,23 @@ from recollect.timeline.quarantine import FailedEvents
 from recollect.timeline.timeline import PendingEvent
 
 PARTS = 8
-"""Into how many parts events that failed together are split."""
+"""Parts into which events that failed together are split."""
 
 MOST_OUTAGES = 16
-"""After so many attempts in a row that met an engine that is away, nothing more is split in this call."""
+"""After so many attempts in a row that met an absent engine, the call splits nothing more."""
 
 PATIENCE_MS = 300_000
-"""An engine that is away for less is waited for with all events together: no one is tried by itself."""
+"""While an engine is away for less than this, events wait together, and none is tried alone."""
 
 Attempt: TypeAlias = Callable[[Sequence[PendingEvent]], Outcome]
 
 
 @dataclass(slots=True)
 class ProjectionReport:
-    """How many events were projected, how many were gone, and which failed, with the class of the error.
+    """How many events were projected, how many were deleted before, and which failed, with the class of the error.
 
-    `noted` are the failed ones that are noted and have no marker any more; `done` are the projected and the gone ones,
-    each with its user's scope.
+    `noted` are failed events with a note instead of a marker; `done` are the projected and the deleted events, each
+    with its user's scope.
     """
 
     projected: int = 0
@@ -46,7 +46,7 @@ class ProjectionReport:
     done: set[tuple[Scope, str]] = field(default_factory=set)
 
     def add(self, other: "ProjectionReport") -> None:
-        """Counts what another call did too."""
+        """Adds the counts of another call."""
         self.projected += other.projected
         self.gone += other.gone
         self.failed |= other.failed
@@ -55,7 +55,7 @@ class ProjectionReport:
 
 
 class ProjectEvents:
-    """The use case behind the stream reader and the laptop's drain. Without `failed` nothing is noted."""
+    """Behind the stream reader and the laptop's drain. Without `failed` it writes no notes."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ProjectEvents:
         self._failed = failed
 
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
-        """Projects all but those that fail. Raises no `Exception` of theirs."""
+        """Projects all events but those that fail. Raises none of their exceptions."""
         isolation = _Isolation(
             attempt=lambda markers: self._attempt(markers, now),
             note=lambda failure: self._failed is not None and self._failed.note(failure, now),
@@ -84,12 +84,12 @@ class ProjectEvents:
 
 @dataclass(slots=True, kw_only=True)
 class _Isolation:
-    """One call. Events whose fault it is are split down to the last one: at most two attempts for each event.
+    """Finds the failing events of one call: splits failures down to single events, with at most two attempts for each.
 
-    What may be an engine that is away is `doubtful`, and comes after all others. Where nothing was projected yet, one
-    of its events is tried by itself, once one of them has waited for five minutes: `now_ms` chooses it, another one in
-    each call, so that none that always meets this stops the others for good. `answered` says that something was
-    projected, `in_a_row` counts the attempts since then that met an engine that is away, and `away` that it is so.
+    Failures that may come from an absent engine are `doubtful` and wait for all others. Where nothing was projected
+    yet, one of their events is tried alone, once one of them has waited for five minutes; `now_ms` chooses it, another
+    one in each call, so that no event that always fails this way stops the others for good. `answered`: something was
+    projected; `in_a_row`: the attempts since then that met an absent engine; `away`: the engine counts as absent.
     """
 
     attempt: Attempt
@@ -123,7 +123,7 @@ class _Isolation:
         return outcome.failures
 
     def _parts(self, failures: Sequence[Failure]) -> list[tuple[PendingEvent, ...]]:
-        """What is to be tried again at once, the first last; what stands alone has failed for good."""
+        """What to try again at once, in reverse order; a single event has failed for good."""
         parts: list[tuple[PendingEvent, ...]] = []
         for failure in failures:
             if len(failure.markers) == 1:
@@ -151,7 +151,8 @@ class _Isolation:
         return _split(markers)[::-1]
 
     def _is_late(self, markers: Sequence[PendingEvent]) -> bool:
-        return self.now_ms - min(_accepted_ms(marker.ref.id) for marker in markers) > PATIENCE_MS
+        # An id that is not ours counts as old.
+        return self.now_ms - min(accepted_ms(marker.ref.id) or 0 for marker in markers) > PATIENCE_MS
 
     def _alone(self, failure: Failure) -> None:
         self._fail(failure.markers, failure.error)
@@ -165,14 +166,6 @@ class _Isolation:
 
     def _fail(self, markers: Sequence[PendingEvent], error: str) -> None:
         self.report.failed |= {marker.ref.id: error for marker in markers}
-
-
-def _accepted_ms(event_id: str) -> int:
-    """When it was accepted; an id that is none of ours counts as old."""
-    try:
-        return id_milliseconds(event_id)
-    except ValueError:
-        return 0
 
 
 def _split(markers: tuple[PendingEvent, ...]) -> list[tuple[PendingEvent, ...]]:

@@ -1,9 +1,9 @@
-"""One attempt to project some events: vectors, slots, conversations, index documents and bus events are derived.
+"""One attempt to project some events: derives vectors, slots, conversations, index documents and bus events.
 
-A change record is a hint (P-25): the event is read as it is now, and what that says is written. Everything here
-may run twice, late and out of order; the pending marker goes last, when searches show the event. Vectors are made
-first: what follows is writes alone, which one store may commit together. An exception fails those events whose step
-it ended; `ProjectEvents` then tries them in smaller parts.
+A change record is a hint (P-25): the attempt reads the event as it is now. Every step is idempotent, and may run late
+and out of order; the pending marker goes last, when searches show the event. Vectors come first: after them are only
+writes, which one store may commit together. An exception fails the events of its step; `ProjectEvents` then tries them
+in smaller parts.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -15,7 +15,7 @@ from typing import TypeAlias
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind
-from recollect.memories.reading import KeptMemory
+from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import indexed
 from recollect.ports import Embedder, IndexFailure, Projections, Publisher, SearchIndex, Timeline
 from recollect.retrieval.unprojected import given_vectors
@@ -31,10 +31,9 @@ Forget: TypeAlias = Callable[[Scope, Sequence[str], datetime], None]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Events that failed together. `error` is a class of errors, or of refusals by the index; never a text.
+    """Events that failed together. `error` is the class of an error, or the index's reason; never a text.
 
-    `at` is the file and line that raised; `removed` says that the event is gone, and that what was derived from it
-    could not be taken away.
+    `at` is the file and line that raised; `removed`: the event is deleted, but its derived data could not be removed.
     """
 
     markers: tuple[PendingEvent, ...]
@@ -46,9 +45,9 @@ class Failure:
 
 @dataclass(slots=True)
 class Outcome:
-    """What an attempt did. `done` are the events that were projected or found gone, each with its user's scope.
+    """What an attempt did. `done` are the projected and the deleted events, each with its user's scope.
 
-    What is neither done nor failed was changed meanwhile, and its marker stays.
+    An event that is neither done nor failed changed meanwhile, and keeps its marker.
     """
 
     projected: int = 0
@@ -59,7 +58,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Batch:
-    """One user's part of the work, as far as it has come."""
+    """One user's part of the work, so far."""
 
     scope: Scope
     refs: dict[str, EventRef]
@@ -68,14 +67,14 @@ class _Batch:
     vectors: dict[str, FloatArray] = field(default_factory=dict)
     unsaved: list[EventRef] = field(default_factory=list)
     reindexed: dict[str, Event] = field(default_factory=dict)
-    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    memories: dict[str, StoredMemory] = field(default_factory=dict)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
 
-    def told(self, event: Event) -> Event:
-        """The event as the index is told of it: in the words of the memory that has its id."""
-        kept = self.memories.get(event.id)
-        own = kept is not None and kept.memory.id == event.id
-        return indexed(event, kept.memory if kept is not None and own else None)
+    def indexed(self, event: Event) -> Event:
+        """The event in its index form: with the words of the memory that has its id."""
+        stored = self.memories.get(event.id)
+        own = stored is not None and stored.memory.id == event.id
+        return indexed(event, stored.memory if stored is not None and own else None)
 
     @property
     def gone(self) -> list[str]:
@@ -90,16 +89,16 @@ class _Batch:
         return tuple(PendingEvent(self.scope, ref) for ref in self.refs.values())
 
     def failed(self, error: Exception) -> Failure:
-        """All of it; nothing more is done for it in this attempt."""
+        """All its events; the attempt does nothing more for them."""
         removed = self.was_read and not self.refs.keys() & self.events.keys()
         failure = Failure(self.markers, type(error).__name__, fault_of(error), raised_at(error), removed)
         self.refs.clear()
         return failure
 
     def refused(self, failures: Iterable[IndexFailure]) -> list[Failure]:
-        """What the index did not take, or not remove; nothing more is done for it in this attempt.
+        """The events whose document the index did not write or remove; the attempt does nothing more for them.
 
-        Where it is the document of an event that one of these supersedes, none of them is done.
+        Where it is the document of an event that one of these supersedes, all of them fail.
         """
         found: list[Failure] = []
         for failure in failures:
@@ -115,7 +114,7 @@ class _Batch:
 
 
 class ProjectionAttempt:
-    """Projects events of any users; `forget` takes away what was noted of events that are gone."""
+    """Projects events of any users; `forget` removes the notes of deleted events."""
 
     def __init__(
         self,
@@ -152,40 +151,40 @@ class ProjectionAttempt:
         return outcome
 
     def _write(self, batches: Sequence[_Batch], now: datetime, outcome: Outcome) -> None:
-        """What is derived, the index, the bus, and last the markers."""
+        """The derived data, the index, the bus, and last the markers."""
         derived = [batch for batch in batches if self._step(batch, outcome, lambda b: self._derive(b, now))]
         self._write_index([batch for batch in derived if batch.refs], now, outcome)
         for batch in derived:
             self._step(batch, outcome, lambda b: self._finish(b, now, outcome))
 
     def _step(self, batch: _Batch, outcome: Outcome, step: Callable[[_Batch], None]) -> bool:
-        """Runs a step of one user's batch; what it raises is that batch's failure and nobody else's."""
+        """Runs a step of one user's batch; an exception fails that batch alone."""
         try:
             step(batch)
-        except Exception as error:  # noqa: BLE001 - whatever a rule or a part raises, the other users go on
+        except Exception as error:  # noqa: BLE001 - one user's failure must not stop the other users
             if batch.refs:
                 outcome.failures.append(batch.failed(error))
             return False
         return True
 
     def _prepare(self, batch: _Batch, now: datetime) -> None:
-        """Reads the events as they are now, and gets their vectors: slow, so before anything is written.
+        """Reads the current events and gets their vectors: slow, so before any write.
 
-        Copies of what is gone are other users' evidence: they go by themselves, in steps that wait for the disk.
+        Copies of deleted events are other users' records: they are deleted first, in writes that wait for the disk.
         """
         batch.events = self._timeline.read(batch.scope, list(batch.refs.values()))
         batch.was_read = True
         self._run(self._steps.before, batch.scope, ProjectedBatch(gone=batch.gone_refs), now)
-        kept = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
-        batch.vectors = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == self._model}
+        stored = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
+        batch.vectors = {i: p.vector for i, p in stored.items() if p.vector is not None and p.generation == self._model}
         batch.memories = self._memories.read(batch.scope, list(batch.events.values()))
-        in_other_words = [e.id for e in batch.events.values() if batch.told(e).content != e.content]
+        in_other_words = [e.id for e in batch.events.values() if batch.indexed(e).content != e.content]
         for event_id in in_other_words:
             batch.vectors.pop(event_id, None)
         unmade = [e for e in batch.events.values() if e.id not in batch.vectors and e.is_searchable]
-        made = self._made([batch.told(event) for event in unmade])
+        made = self._made([batch.indexed(event) for event in unmade])
         batch.vectors |= made
-        batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in kept]
+        batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in stored]
 
     def _derive(self, batch: _Batch, now: datetime) -> None:
         if batch.unsaved:
@@ -204,15 +203,15 @@ class ProjectionAttempt:
         self._derive_more(batch, now)
 
     def _derive_more(self, batch: _Batch, now: datetime) -> None:
-        """The steps of the other subjects; a text that a merge changed is encoded again."""
+        """The steps of the other subjects; encodes a text again that a merge changed."""
         events = list(batch.events.values())
-        said = {event.id: batch.told(event).content for event in events}
+        before = {event.id: batch.indexed(event).content for event in events}
         read = {event.id: batch.memories.get(event.id) for event in events}
         changed = list(batch.reindexed.values())
         projected = ProjectedBatch(events, changed, batch.gone_refs, read, batch.vectors)
         self._run(self._steps.derive, batch.scope, projected, now)
         batch.memories, batch.segments = projected.memories, projected.segments
-        self._encode_again(batch, [event for event in events if batch.told(event).content != said[event.id]])
+        self._encode_again(batch, [event for event in events if batch.indexed(event).content != before[event.id]])
 
     @staticmethod
     def _run(steps: Sequence[ProjectionStep], scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
@@ -220,8 +219,8 @@ class ProjectionAttempt:
             step(scope, batch, now)
 
     def _encode_again(self, batch: _Batch, merged: Sequence[Event]) -> None:
-        """What took in another's words just now has a vector of the words that it had before."""
-        made = self._made([batch.told(event) for event in merged if event.is_searchable])
+        """A merged event's vector is still that of its earlier words."""
+        made = self._made([batch.indexed(event) for event in merged if event.is_searchable])
         if made:
             batch.vectors |= made
             refs = [event.ref for event in merged if event.id in made]
@@ -240,10 +239,10 @@ class ProjectionAttempt:
         return made
 
     def _write_index(self, batches: Sequence[_Batch], now: datetime, outcome: Outcome) -> None:
-        """One bulk for all users, since it returns only when searches show what it wrote."""
+        """One bulk for all users, since it returns only when searches show it."""
         try:
             failures = self._in_index(batches, now)
-        except Exception as error:  # noqa: BLE001 - whichever document it was about, those of others are tried again
+        except Exception as error:  # noqa: BLE001 - whichever document raised, all are tried again
             outcome.failures.append(_Together(batches).failed(error))
             for batch in batches:
                 batch.refs.clear()
@@ -253,14 +252,14 @@ class ProjectionAttempt:
 
     def _in_index(self, batches: Sequence[_Batch], now: datetime) -> list[IndexFailure]:
         documents = [
-            index_document(batch.scope, batch.told(event), batch.vectors.get(event.id))
+            index_document(batch.scope, batch.indexed(event), batch.vectors.get(event.id))
             for batch in batches
             for event in (*batch.events.values(), *batch.reindexed.values())
-            if not batch.told(event).expired(now)
+            if not batch.indexed(event).expired(now)
         ]
         failures = self._index.put(documents) if documents else []
         for batch in batches:
-            expired = [event.id for event in batch.events.values() if batch.told(event).expired(now)]
+            expired = [event.id for event in batch.events.values() if batch.indexed(event).expired(now)]
             if batch.gone or expired:
                 failures += self._index.remove(batch.scope, [*batch.gone, *expired])
         return failures
@@ -270,7 +269,7 @@ class ProjectionAttempt:
         unpublished = self._published(batch, done, now)
         removed, changed = self._meanwhile(batch) if batch.refs else ({}, set())
         left = removed.keys() | unpublished | changed
-        kept = {event.id: event for event in done if event.id not in left}
+        projected = {event.id: event for event in done if event.id not in left}
         gone = {event_id: batch.refs[event_id] for event_id in batch.gone} | removed
         failures = self._index.remove(batch.scope, list(removed)) if removed else []
         for failure in failures:
@@ -278,39 +277,39 @@ class ProjectionAttempt:
         overtaken = [event.ref for i, event in batch.reindexed.items() if i in changed]
         if overtaken:
             self._projections.mark(batch.scope, overtaken)
-        self._projections.settle(batch.scope, [event.ref for event in kept.values()])
-        self._memories.shown(batch.scope, [batch.memories[i] for i in kept if i in batch.memories], now)
+        self._projections.settle(batch.scope, [event.ref for event in projected.values()])
+        self._memories.shown(batch.scope, [batch.memories[i] for i in projected if i in batch.memories], now)
         if gone:
             self._take_away(batch.scope, gone, now)
-        self._count(batch, outcome, kept.keys(), gone.keys() & batch.refs.keys())
+        self._count(batch, outcome, projected.keys(), gone.keys() & batch.refs.keys())
         outcome.failures += [_unpublished(batch, event_id) for event_id in unpublished]
         outcome.failures += batch.refused([one for one in failures if one.event_id in batch.refs])
 
     def _take_away(self, scope: Scope, gone: dict[str, EventRef], now: datetime) -> None:
-        """All that is left of what is gone, and then its markers."""
+        """Removes the rest of deleted events, and then their markers."""
         self._run(self._steps.remove, scope, ProjectedBatch(gone=list(gone.values())), now)
         if self._forget is not None:
             self._forget(scope, list(gone), now)
         self._projections.forget(scope, list(gone.values()))
 
-    def _count(self, batch: _Batch, outcome: Outcome, kept: Set[str], gone: Set[str]) -> None:
-        outcome.projected += len(kept)
+    def _count(self, batch: _Batch, outcome: Outcome, projected: Set[str], gone: Set[str]) -> None:
+        outcome.projected += len(projected)
         outcome.gone += len(gone)
-        outcome.done |= {(batch.scope, event_id) for event_id in kept | gone}
+        outcome.done |= {(batch.scope, event_id) for event_id in projected | gone}
 
     def _published(self, batch: _Batch, done: Sequence[Event], now: datetime) -> set[str]:
-        """Publishes what was saved; answers the ids of what the bus did not take."""
-        told: dict[str, str] = {}
+        """Publishes saved events; returns the ids of those that the bus refused."""
+        of_event: dict[str, str] = {}
         events: list[BusEvent] = []
         for event in done:
-            said = [] if event.expired(now) else _announcements(batch, event, now)
-            told |= {one.id: event.id for one in said}
-            events += said
+            own = [] if event.expired(now) else _announcements(batch, event, now)
+            of_event |= {one.id: event.id for one in own}
+            events += own
         refused = self._publisher.publish(batch.scope.tenant, events) if events else []
-        return {told[bus_id] for bus_id in refused}
+        return {of_event[bus_id] for bus_id in refused}
 
     def _meanwhile(self, batch: _Batch) -> tuple[dict[str, EventRef], set[str]]:
-        """Those that are gone since they were read, and those that changed; after all writes, before a marker goes."""
+        """Events deleted and events changed since they were read; called after all writes, before a marker goes."""
         written = {event.id: event for event in (*batch.events.values(), *batch.reindexed.values())}
         if not written:
             return {}, set()
@@ -321,11 +320,11 @@ class ProjectionAttempt:
 
 
 def _announcements(batch: _Batch, event: Event, now: datetime) -> list[BusEvent]:
-    """That it was saved, and that a memory was made of it (A-23, A-44)."""
+    """The bus events of a saved event and of the memory made of it (A-23, A-44)."""
     silent = event.is_private or event.is_carrier
     episodic = [] if silent else [episodic_saved(event, now, batch.segments.get(event.id))]
-    kept = batch.memories.get(event.id)
-    return [*episodic, semantic_saved(kept.memory, now)] if kept and kept.memory.id == event.id else episodic
+    stored = batch.memories.get(event.id)
+    return [*episodic, semantic_saved(stored.memory, now)] if stored and stored.memory.id == event.id else episodic
 
 
 def _by_user(pending: Sequence[PendingEvent]) -> list[_Batch]:
@@ -341,7 +340,7 @@ def _unpublished(batch: _Batch, event_id: str) -> Failure:
 
 
 class _Together:
-    """All that batches stood for at an instant, for a failure that takes all of it."""
+    """The events of some batches before the attempt, for a failure of all of them."""
 
     def __init__(self, batches: Sequence[_Batch]) -> None:
         self._markers = tuple(marker for batch in batches for marker in batch.markers)
@@ -352,7 +351,7 @@ class _Together:
 
 
 def raised_at(error: BaseException) -> str:
-    """File and line: what helps a reader of the log, who must not see the message, which may quote a text."""
+    """File and line of an error, for the log; its message may quote a text."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next

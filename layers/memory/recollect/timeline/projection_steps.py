@@ -1,4 +1,4 @@
-"""The steps that run after a projection, each of one subject, in one list and with one signature."""
+"""The steps that other subjects run in a projection: one list, one signature."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,32 +11,32 @@ from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Origin
-from recollect.memories.promote import FollowMemories
-from recollect.memories.reading import KeptMemory
+from recollect.memories.promote import MemoryStep
+from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import represented
 from recollect.rules.groups import Rules
 from recollect.timeline.bus import SegmentPlace
 from recollect.timeline.listing import KnownSpaces, KnownUsers
 
-KeepUp = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
+FollowEvents: TypeAlias = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
 
 
 @dataclass(slots=True)
 class ProjectedBatch:
-    """What one projection has done for one user so far; the steps read it and add to it.
+    """One user's part of a projection; the steps read it and add to it.
 
-    `events` are projected now, with their `vectors`; `changed` are others that they superseded; `gone` are removed.
-    `read` are the memories of `events` as they were read before, None where there was none. `memories` are those of
-    the events, by the events' ids, as the steps leave them; `ended` are events whose words no longer hold; `segments`
-    are the segments of the events.
+    `events` are projected now, with their `vectors`; `changed` are others that they superseded; `gone` are deleted.
+    `read` are the memories of `events` as read before, None for events without one. The steps set `memories`, those of
+    the events by the events' ids, `ended`, events whose words no longer hold, and `segments`, the segments of the
+    events.
     """
 
     events: Sequence[Event] = ()
     changed: Sequence[Event] = ()
     gone: Sequence[EventRef] = ()
-    read: Mapping[str, KeptMemory | None] = field(default_factory=dict)
+    read: Mapping[str, StoredMemory | None] = field(default_factory=dict)
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
-    memories: dict[str, KeptMemory] = field(default_factory=dict)
+    memories: dict[str, StoredMemory] = field(default_factory=dict)
     ended: list[EventRef] = field(default_factory=list)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
 
@@ -46,23 +46,23 @@ ProjectionStep: TypeAlias = Callable[[Scope, ProjectedBatch, datetime], None]
 
 @dataclass(frozen=True, slots=True)
 class ProjectionSteps:
-    """What `project` runs for the other subjects. Each step is idempotent, and may run late and beside itself."""
+    """What `project` runs for the other subjects. Each step is idempotent, and may run late and concurrently."""
 
     rules: Callable[[str], Rules]
-    memories: FollowMemories
+    memories: MemoryStep
     contradictions: FollowContradictions
     segments: AssignSegments
     users: KnownUsers
     spaces: KnownSpaces
-    summaries: KeepUp
-    expiry: KeepUp
+    summaries: FollowEvents
+    expiry: FollowEvents
     archive: Callable[[Scope, Sequence[EventRef], datetime], None]
     outbox: Callable[[Scope, datetime], None]
     copies: Callable[[Scope, Sequence[EventRef], datetime], object]
 
     @property
     def before(self) -> tuple[ProjectionStep, ...]:
-        """Before anything is written."""
+        """Before any write."""
         return (self._delete_copies,)
 
     @property
@@ -74,7 +74,7 @@ class ProjectionSteps:
             self._promote,
             self._settle_contradictions,
             self._assign_segments,
-            self._keep_summaries_up,
+            self._update_summaries,
             self._note_expiry,
         )
 
@@ -110,7 +110,7 @@ class ProjectionSteps:
         if batch.events:
             batch.segments = self.segments(scope, batch.events, now)
 
-    def _keep_summaries_up(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+    def _update_summaries(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         lost = [*batch.gone, *_replaced(batch.events, batch.memories), *batch.ended]
         self.summaries(scope, batch.events, lost, now)
 
@@ -127,14 +127,14 @@ class ProjectionSteps:
         self.outbox(scope, now)
 
 
-def _replaced(events: Sequence[Event], memories: Mapping[str, KeptMemory]) -> list[EventRef]:
-    """Events whose words a person replaced just now: what quotes them loses them, where the patch ended before that."""
+def _replaced(events: Sequence[Event], memories: Mapping[str, StoredMemory]) -> list[EventRef]:
+    """Events whose words a person has just replaced: summaries lose the words, where the patch ended before that."""
     found = (memories[event.id] for event in events if event.id in memories and memories[event.id].edits(event))
     changed = [one.memory for one in found if one.item.due is not None and one.memory.origin is not Origin.MERGED]
     return [EventRef(source, memory.timestamp) for memory in changed for source in memory.source_event_ids]
 
 
-def _represented(event: Event, memories: Mapping[str, KeptMemory]) -> Event:
+def _represented(event: Event, memories: Mapping[str, StoredMemory]) -> Event:
     """As readers see it: a memory may expire before its event."""
-    kept = memories.get(event.id)
-    return represented(event, kept.memory if kept is not None and kept.memory.id == event.id else None)
+    stored = memories.get(event.id)
+    return represented(event, stored.memory if stored is not None and stored.memory.id == event.id else None)

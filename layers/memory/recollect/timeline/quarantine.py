@@ -1,10 +1,10 @@
-"""Notes of the events whose projection failed: made, read, replayed, and taken away with the event.
+"""The notes of failed projections: written, read, replayed, and removed with the event.
 
 A note is an item of the event's user, so that an erasure reaches it. It is durable before the pending marker goes.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,8 @@ from itertools import groupby
 
 from recollect.core.errors import StoredDataError, VersionMismatch
 from recollect.core.event import EventRef
-from recollect.core.ids import id_milliseconds
-from recollect.core.items import DueItem, ItemWrite
+from recollect.core.ids import accepted_ms
+from recollect.core.items import DueItem, ItemWrite, pages
 from recollect.core.scope import Scope
 from recollect.ports import Items, Projections
 from recollect.search_index.health import PartState
@@ -36,29 +36,28 @@ from recollect.timeline.projection_attempt import Failure
 from recollect.timeline.timeline import PendingEvent, Projection
 
 MOST_COUNTED = 1_000
-"""How many notes of a queue are counted: more are told as so many."""
+"""Notes of a queue that are counted; a larger number is reported as this one."""
 
 _PAGE = 100
-_MOST_PAGES = 1_000
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A note, and whose event it is about."""
+    """A note with its event's scope."""
 
     scope: Scope
     failed: FailedProjection
 
     @property
     def marker(self) -> PendingEvent:
-        """As `project` is asked for it."""
+        """The event as `project` takes it."""
         return PendingEvent(self.scope, self.failed.ref)
 
 
 @dataclass(frozen=True, slots=True)
 class NotedPage:
-    """Some notes of a walk over both queues; `more` is where it goes on."""
+    """Some notes of a walk over both queues; `more` is where it continues."""
 
     notes: list[Noted]
     more: str | None
@@ -66,9 +65,9 @@ class NotedPage:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How many events are tried again by themselves, and how many are quarantined.
+    """How many events are retried automatically, and how many are quarantined.
 
-    `oldest_ms` is when the oldest of the first kind was accepted, in milliseconds since 1970; None without any.
+    `oldest_ms` is when the oldest retried one was accepted, in milliseconds since 1970; None without any.
     """
 
     retried: int = 0
@@ -85,23 +84,21 @@ class FailedEvents:
         self._policy = policy
 
     def note(self, failure: Failure, now: datetime) -> bool:
-        """Counts one event's own failure and takes its marker away; False where that failed: then the marker stays.
+        """Counts one event's failure and removes its marker; False, with the marker in place, where that failed.
 
-        Raises nothing: what hinders the note of one event must not hinder the others.
+        Raises nothing: a note that cannot be written must not stop the other events.
         """
         (marker,) = failure.markers
         try:
             failed = self._counted(marker, failure, now)
             self._unmark(marker, failure.removed)
         except Exception as error:  # noqa: BLE001 - see above
-            told = {"event_id": marker.ref.id, "error": failure.error, "reason": type(error).__name__}
-            _LOG.warning("a failed projection could not be noted", extra=told)
+            fields = {"event_id": marker.ref.id, "error": failure.error, "reason": type(error).__name__}
+            _LOG.warning("a failed projection could not be noted", extra=fields)
             return False
-        told = {"event_id": marker.ref.id, "error": failure.error, "at": failure.at}
-        _LOG.warning(
-            "an event could not be projected",
-            extra=told | {"tries": failed.tries, "quarantined": failed.quarantined},
-        )
+        fields = {"event_id": marker.ref.id, "error": failure.error, "at": failure.at}
+        counts = {"tries": failed.tries, "quarantined": failed.quarantined}
+        _LOG.warning("an event could not be projected", extra={**fields, **counts})
         return True
 
     def _counted(self, marker: PendingEvent, failure: Failure, now: datetime) -> FailedProjection:
@@ -114,7 +111,7 @@ class FailedEvents:
         return failed
 
     def _unmark(self, marker: PendingEvent, removed: bool) -> None:
-        """Of what is gone, `forget` takes the marker: `settle` leaves the one of a removal."""
+        """For a deleted event `forget` removes the marker: `settle` leaves the marker of a removal."""
         scope, ref = marker.scope.user, marker.ref
         if removed:
             self._projections.forget(scope, [ref])
@@ -123,33 +120,33 @@ class FailedEvents:
         self._projections.settle(scope, [ref])
 
     def _keep_findable(self, scope: Scope, ref: EventRef) -> None:
-        """By its marker, or else by its projection, a store finds an event whose id alone is known: to delete it."""
+        """A deletion finds an event by its id alone through its marker or its projection: one of them must stay."""
         try:
             if ref.id not in self._projections.vectors(scope, [ref.id]):
                 self._projections.save(scope, [Projection(ref, None, None)])
         except Exception as error:
             if fault_of(error) is not Fault.OWN:
                 raise
-            told = {"event_id": ref.id, "error": type(error).__name__}
-            _LOG.warning("an event that failed cannot be kept findable by its id", extra=told)
+            fields = {"event_id": ref.id, "error": type(error).__name__}
+            _LOG.warning("an event that failed cannot be kept findable by its id", extra=fields)
 
     def noted(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, FailedProjection]:
-        """The notes of these events of a user."""
+        """The notes of a user's events, by the events' ids."""
         found = self._items.get(scope.user, [failed_key(event_id) for event_id in event_ids]) if event_ids else {}
         return {key.key: failed_in(item) for key, item in found.items()}
 
     def of_user(self, scope: Scope) -> frozenset[str]:
-        """The ids of a user's events that are noted: the first `MOST_COUNTED`."""
+        """The ids of a user's events with a note: the first `MOST_COUNTED`."""
         page = self._items.page(scope.user, FAILED, MOST_COUNTED, None)
         return frozenset(item.key.key for item in page.items)
 
     def forget(self, scope: Scope, event_ids: Sequence[str], now: datetime) -> None:
-        """The events are gone, and so are their notes."""
+        """Removes the notes of deleted events."""
         for failed in self.noted(scope, event_ids).values():
             self._clear(Noted(scope.user, failed), now)
 
     def clear(self, notes: Iterable[Noted], now: datetime) -> None:
-        """The events were projected: their notes go, unless they were written again since."""
+        """Removes the notes of projected events, unless somebody has written them since."""
         for note in notes:
             self._clear(note, now)
 
@@ -159,20 +156,21 @@ class FailedEvents:
             self._items.write(note.scope, [ItemWrite(key, None, note.failed.version)], now)
 
     def due(self, now: datetime, limit: int, tenant: str | None = None) -> list[Noted]:
-        """At most `limit` notes whose time has come, of every tenant or of one, those that waited longest first."""
+        """At most `limit` due notes, of every tenant or of one, the longest due first."""
         found: list[Noted] = []
         for queue in (RETRIES, QUARANTINE):
-            after: str | None = None
-            for _ in range(_MOST_PAGES):
-                page = self._items.due(queue, now, _PAGE, after)
-                found += [one for one in self._read(page.items, tenant) if not one.failed.waits(now)]
-                after = page.more
-                if after is None or len(found) >= limit:
+            for items in self._due(queue, now):
+                found += [one for one in self._read(items, tenant) if not one.failed.waits(now)]
+                if len(found) >= limit:
                     break
         return found[:limit]
 
+    def _due(self, queue: str, now: datetime) -> Iterator[Sequence[DueItem]]:
+        for page in pages(lambda after: self._items.due(queue, now, _PAGE, after)):
+            yield page.items
+
     def page(self, tenant: str, after: str | None) -> NotedPage:
-        """Some of all notes of a tenant, the quarantined ones first; some pages may be empty."""
+        """Some of all notes of a tenant, the quarantined ones first; a page may be empty."""
         queue, _, place = (after or f"{QUARANTINE} ").partition(" ")
         page = self._items.due(queue, NEVER, _PAGE, place or None)
         more = f"{queue} {page.more}" if page.more else f"{RETRIES} " if queue == QUARANTINE else None
@@ -181,18 +179,16 @@ class FailedEvents:
     def listed(self, tenant: str, limit: int) -> list[Noted]:
         """At most `limit` of a tenant's notes, the quarantined ones first."""
         found: list[Noted] = []
-        after: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = self.page(tenant, after)
-            found, after = found + page.notes, page.more
-            if after is None or len(found) >= limit:
+        for page in pages(lambda after: self.page(tenant, after)):
+            found += page.notes
+            if len(found) >= limit:
                 break
         return found[:limit]
 
     def replay(self, notes: Sequence[Noted], replay: str, now: datetime) -> list[Noted]:
-        """Makes them due at once, their tries forgotten, and answers them as they are then.
+        """Resets the notes and makes them due at once; returns them as stored.
 
-        Those that this replay has tried already are left out, and those that somebody wrote meanwhile.
+        Leaves out those that this replay has tried already, and those that somebody wrote meanwhile.
         """
         reset: list[Noted] = []
         for note in notes:
@@ -206,13 +202,13 @@ class FailedEvents:
         return reset
 
     def standing(self, tenant: str | None = None) -> Standing:
-        """How many there are, of every tenant or of one, at most `MOST_COUNTED` of each kind."""
+        """The counts of every tenant or of one, at most `MOST_COUNTED` of each kind."""
         retried, quarantined = self._queued(RETRIES, tenant), self._queued(QUARANTINE, tenant)
-        times = [moment for due in retried if (moment := _accepted_ms(due.key.key)) is not None]
+        times = [moment for due in retried if (moment := accepted_ms(due.key.key)) is not None]
         return Standing(len(retried), len(quarantined), min(times, default=None))
 
     def check(self) -> PartState:
-        """The part `projection` of readiness: ready whatever failed, since all else is served."""
+        """The part `projection` of readiness: always ready, since everything else is served."""
         standing = self.standing()
         if not standing.retried and not standing.quarantined:
             return PartState(True, "no event has failed")
@@ -221,17 +217,14 @@ class FailedEvents:
 
     def _queued(self, queue: str, tenant: str | None) -> list[DueItem]:
         found: list[DueItem] = []
-        after: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = self._items.due(queue, NEVER, _PAGE, after)
-            found += [one for one in page.items if tenant in (None, one.owner.tenant)]
-            after = page.more
-            if after is None or len(found) >= MOST_COUNTED:
+        for items in self._due(queue, NEVER):
+            found += [one for one in items if tenant in (None, one.owner.tenant)]
+            if len(found) >= MOST_COUNTED:
                 break
         return found[:MOST_COUNTED]
 
     def _read(self, due: Iterable[DueItem], tenant: str | None) -> list[Noted]:
-        """The notes as they are now, in the order of the queue; one that cannot be read stands in nobody's way."""
+        """The current notes in the order of the queue, without unreadable ones."""
         own = [one for one in due if tenant in (None, one.owner.tenant)]
         found: list[Noted] = []
         for owner, ones in groupby(own, key=lambda one: one.owner):
@@ -239,17 +232,9 @@ class FailedEvents:
                 try:
                     found.append(Noted(owner, failed_in(item)))
                 except StoredDataError as error:
-                    told = {"event_id": item.key.key, "error": type(error).__name__}
-                    _LOG.warning("a note of a failed projection cannot be read", extra=told)
+                    fields = {"event_id": item.key.key, "error": type(error).__name__}
+                    _LOG.warning("a note of a failed projection cannot be read", extra=fields)
         return found
-
-
-def _accepted_ms(event_id: str) -> int | None:
-    """When it was accepted; None for an id that is none of ours."""
-    try:
-        return id_milliseconds(event_id)
-    except ValueError:
-        return None
 
 
 def _at_least(count: int) -> str:

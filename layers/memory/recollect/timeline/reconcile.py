@@ -1,8 +1,8 @@
-"""Tries again what could not be projected: when its time has come, or when an operator asks for it.
+"""Reconciliation: projects events that no stream brought, found by their markers, and retries failed ones.
 
-Reconcile: projects what the stream never brought, found by the pending markers in the table.
-
-The job `reconcile`: done when all that was accepted before it is projected, but for what failed by its own fault.
+`RetryFailed` retries when a note is due, or on an operator's request; `Reconcile` works through the markers of all
+tenants; the job `reconcile` of one tenant ends when everything accepted before it is projected, but for events that
+failed by their own fault.
 """
 
 import logging
@@ -13,23 +13,33 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.core.errors import RecollectError
-from recollect.core.ids import id_milliseconds
+from recollect.core.ids import accepted_ms, id_milliseconds
 from recollect.jobs.job import JOB_ID, JobProgress, RemainingSeconds
 from recollect.memories.deferred_promotion import ReconcileBridge
 from recollect.ports import Projections
 from recollect.timeline.project import ProjectEvents, ProjectionReport
 from recollect.timeline.projection_attempt import raised_at
 from recollect.timeline.quarantine import FailedEvents, Noted, Standing
-from recollect.timeline.reproject import MarkChanged
+from recollect.timeline.reproject import MarkStaleMemories
 from recollect.timeline.timeline import PendingEvent
 
 MOST_AT_ONCE = 100
-"""Each may be an attempt of its own: so many fit in a run that has other things to do."""
+"""Notes retried in one run: each may be an attempt of its own, and the run has other work."""
+
+PAGE = 300
+
+_JOB_PAGE = 200
+_RESERVE_SECONDS = 10.0
+_MOST_PASSES = 8
+_FIRST_PAUSE = timedelta(seconds=1)
+_LONGEST_PAUSE = timedelta(minutes=1)
+_CLOCKS_APART_MS = 5_000
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """How many events a page of a replay tried, what became of them, and where the next page goes on."""
+    """How many events a page of a replay tried, with what result, and where the next page begins."""
 
     tried: int
     report: ProjectionReport
@@ -37,27 +47,26 @@ class Replayed:
 
 
 class RetryFailed:
-    """After all others: what failed before goes last. Raises as `Items.due` does."""
+    """Runs after all other projections. Raises as `Items.due` does."""
 
     def __init__(self, failed: FailedEvents, project: ProjectEvents) -> None:
         self._failed = failed
         self._project = project
 
     def __call__(self, now: datetime, tenant: str | None = None) -> ProjectionReport:
-        """Those that are due, of every tenant or of one, at most 100; nothing where there are none."""
+        """Retries due notes, of every tenant or of one, at most 100."""
         return self._tried(self._failed.due(now, MOST_AT_ONCE, tenant), now)
 
     def replay(self, tenant: str, replay: str, after: str | None, now: datetime) -> Replayed:
-        """A page of all that failed of a tenant, as if for the first time: due or not, quarantined or not.
+        """Retries a page of all failed events of a tenant from the start: due or not, quarantined or not.
 
-        Each once in the replay of this name. What the process leaves undone is due then.
+        Each event once in the replay of this name. An interrupted page stays due.
         """
         page = self._failed.page(tenant, after)
         reset = self._failed.replay(page.notes, replay, now)
         return Replayed(len(reset), self._tried(reset, now), page.more)
 
     def standing(self, tenant: str | None = None) -> Standing:
-        """How many there are."""
         return self._failed.standing(tenant)
 
     def _tried(self, notes: Sequence[Noted], now: datetime) -> ProjectionReport:
@@ -68,15 +77,11 @@ class RetryFailed:
         return report
 
 
-PAGE = 300
-_LOG = logging.getLogger(__name__)
-
-
 class Reconcile:
     """Works through the markers, oldest first, in pages; at most `max_pages` in one call.
 
-    `before` makes good what processes that ended have left: markers that were not set, deletions that were not told.
-    After the last page `retry` tries again what failed before and is due.
+    `before` completes the work of ended processes: missing markers, deletions missing in the tombstone log. After the
+    last page `retry` retries failed events that are due.
     """
 
     def __init__(
@@ -92,7 +97,7 @@ class Reconcile:
         self._before = before
 
     def __call__(self, now: datetime, max_pages: int = 10_000) -> ProjectionReport:
-        """Done when every marker that was there has been tried once; failures stay for the next run."""
+        """Tries every present marker once; failures stay for the next run."""
         total = ProjectionReport()
         after: str | None = None
         for _ in range(max_pages):
@@ -103,10 +108,10 @@ class Reconcile:
         return total
 
     def page(self, now: datetime, after: str | None) -> tuple[ProjectionReport, str | None]:
-        """One page, for callers that stop between pages or show how far they are; and where the next goes on."""
+        """One page, for callers that stop between pages or show progress; and where the next page begins."""
         if after is None:
-            for make_good in self._before:
-                self._made_good(make_good, now)
+            for complete in self._before:
+                self._completed(complete, now)
         page = self._projections.pending(PAGE, after)
         report = self._project(page.markers, now)
         if page.more is None:
@@ -114,22 +119,21 @@ class Reconcile:
         return report, page.more
 
     @staticmethod
-    def _made_good(make_good: Callable[[datetime], None], now: datetime) -> None:
-        """A defect in it must not stop the projection; a part that is away is the caller's to know."""
+    def _completed(complete: Callable[[datetime], None], now: datetime) -> None:
+        """A defect in the step must not stop the projection; the caller hears of an absent engine."""
         try:
-            make_good(now)
+            complete(now)
         except RecollectError:
             raise
         except Exception as error:  # noqa: BLE001 - see above
-            told = {"error": type(error).__name__, "at": raised_at(error)}
-            _LOG.error("a step before reconciliation failed unexpectedly", extra=told)
+            fields = {"error": type(error).__name__, "at": raised_at(error)}
+            _LOG.error("a step before reconciliation failed unexpectedly", extra=fields)
 
     def standing(self) -> Standing:
-        """How many events failed and are tried again, and how many are quarantined."""
         return self._retry.standing()
 
     def oldest_age(self, real_now: datetime) -> timedelta:
-        """How long the oldest event has waited that is marked, or tried again after a failure; zero without any."""
+        """The age of the oldest event with a marker, or retried after a failure; zero without any."""
         page = self._projections.pending(1, None)
         recorded = [id_milliseconds(marker.ref.id) for marker in page.markers]
         retried = self.standing().oldest_ms
@@ -139,17 +143,9 @@ class Reconcile:
         return max(timedelta(0), timedelta(milliseconds=real_now.timestamp() * 1000 - min(recorded)))
 
 
-_PAGE = 200
-_RESERVE_SECONDS = 10.0
-_MOST_PASSES = 8
-_FIRST_PAUSE = timedelta(seconds=1)
-_LONGEST_PAUSE = timedelta(minutes=1)
-_CLOCKS_APART_MS = 5_000
-
-
 @dataclass(slots=True)
 class _Pass:
-    """What one walk over the markers did; `late` of what it had to project are still there."""
+    """One walk over the markers; `late` counts events accepted before the request that are still pending."""
 
     late: int
     counts: Counter[str] = field(default_factory=Counter)
@@ -157,12 +153,12 @@ class _Pass:
 
 
 class ReconcileJob:
-    """Walks over the markers of the tenant until a whole walk left none of what was accepted before the asking.
+    """Walks over the tenant's markers until a whole walk leaves nothing that was accepted before the request.
 
-    Markers of removals are among them, so that half-done deletions are completed too; what was deferred is promoted
-    after that. A walk that left some is made again after a pause, at most 8 times. What failed by its own fault is
-    noted and holds nothing up: the counts `failed` and `quarantined` say how many such events the tenant has in the
-    end. With `replay` all of them are tried again first, as if for the first time.
+    Markers of removals count too, so that half-done deletions are completed; deferred events are promoted after that. A
+    walk that left events is repeated after a pause, at most 8 times. Events that failed by their own fault delay
+    nothing: the counts `failed` and `quarantined` say how many the tenant has in the end. With `replay` the job retries
+    all of them first, from the start.
     """
 
     def __init__(
@@ -171,7 +167,7 @@ class ReconcileJob:
         project: ProjectEvents,
         retry: RetryFailed,
         bridge: ReconcileBridge,
-        mark: MarkChanged,
+        mark: MarkStaleMemories,
     ) -> None:
         self._projections = projections
         self._project = project
@@ -180,7 +176,7 @@ class ReconcileJob:
         self._mark = mark
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """See `JobKind`: as many pages as the time allows, one at least."""
+        """See `JobKind`: as many pages as the time allows, at least one."""
         walk = _Pass(late=int(state.get("late", 0)))
         if state.get("walked"):
             return self._swept(tenant, state, now, walk, deadline)
@@ -190,7 +186,7 @@ class ReconcileJob:
         if after is None:
             self._mark(now)
         while True:
-            page = self._projections.pending(_PAGE, after)
+            page = self._projections.pending(_JOB_PAGE, after)
             self._project_own(tenant, page.markers, str(state[JOB_ID]), now, walk)
             after = page.more
             if after is None or deadline() < _RESERVE_SECONDS:
@@ -203,7 +199,7 @@ class ReconcileJob:
     def _replayed(
         self, tenant: str, state: Mapping[str, Any], now: datetime, walk: _Pass, deadline: RemainingSeconds
     ) -> JobProgress:
-        """The first step of a replay, as often as it takes; a page may be tried twice."""
+        """The first phase of a replay, over several steps; a page may be tried twice."""
         after: str | None = state.get("replay_after")
         while True:
             page = self._retry.replay(tenant, str(state[JOB_ID]), after, now)
@@ -226,12 +222,12 @@ class ReconcileJob:
         _count(report, walk)
         asked_ms = id_milliseconds(job_id) + _CLOCKS_APART_MS
         waiting = report.failed.keys() - report.noted
-        walk.late += sum(1 for event_id in waiting if _accepted_ms(event_id) <= asked_ms)
-        # Neither done nor failed: it changed while it was projected, and its marker is still there.
+        walk.late += sum(1 for event_id in waiting if (accepted_ms(event_id) or 0) <= asked_ms)
+        # Events neither done nor failed changed while they were projected, and keep their markers.
         walk.late += max(0, len(own) - report.projected - report.gone - len(report.failed))
 
     def _walked(self, state: Mapping[str, Any], walk: _Pass) -> JobProgress:
-        """After a whole walk: on to what was deferred, or once more."""
+        """After a whole walk: on to deferred events, or once more."""
         own = {JOB_ID: state[JOB_ID]}
         if not walk.late:
             return _progress({**own, "walked": True}, walk, share=0.9)
@@ -242,7 +238,7 @@ class ReconcileJob:
     def _swept(
         self, tenant: str, state: Mapping[str, Any], now: datetime, walk: _Pass, deadline: RemainingSeconds
     ) -> JobProgress:
-        """What was deferred is promoted, unless the bridge is suspended; what the bus did not take is published."""
+        """Promotes deferred events, unless the bridge is suspended, and publishes the outbox."""
         run = self._bridge(now, tenant, deadline)
         walk.counts.update(promoted=run.deferred.promoted, published=run.outbox.published)
         walk.errors.update(run.deferred.failed)
@@ -260,11 +256,3 @@ def _progress(state: Mapping[str, Any], walk: _Pass, **more: Any) -> JobProgress
 def _count(report: ProjectionReport, walk: _Pass) -> None:
     walk.counts.update(projected=report.projected, gone=report.gone)
     walk.errors.update(report.failed.values())
-
-
-def _accepted_ms(event_id: str) -> int:
-    """When it was accepted; an id that is none of ours counts as old."""
-    try:
-        return id_milliseconds(event_id)
-    except ValueError:
-        return 0

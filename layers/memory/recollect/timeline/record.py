@@ -1,8 +1,6 @@
-"""Events as JSON records: the stored form, with its format version, the same in every adapter.
+"""Events as JSON records (the stored form, the same in every adapter), as dedupe keys (P-20, P-22), and from drafts.
 
-What makes two events the same event, and two values the same value (P-20, P-22).
-
-From what a caller sends to an event: what is given stands, what is absent follows the rules.
+A draft is an event as the caller gave it; what is absent follows the rules.
 """
 
 import base64
@@ -31,7 +29,7 @@ _DEFAULTS: Mapping[str, Any] = MappingProxyType(
 
 
 def to_record(event: Event) -> dict[str, Any]:
-    """The JSON record of an event; what is None or the default is left out."""
+    """The JSON record of an event, without None and default values."""
     record: dict[str, Any] = {"format": FORMAT_VERSION}
     for name in Event.__slots__:
         value = _to_json(getattr(event, name))
@@ -41,7 +39,7 @@ def to_record(event: Event) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> Event:
-    """Reads a record. Raises StoredDataError where it cannot, as of another format."""
+    """Reads a record. Raises StoredDataError for a corrupt one or another format."""
     try:
         fields = {**_DEFAULTS, **_without_format(dict(record))}
         fields |= {name: _instant(fields[name]) for name in _DATES if fields.get(name)}
@@ -63,7 +61,7 @@ def from_record(record: Mapping[str, Any]) -> Event:
 
 
 def _instant(text: str) -> datetime:
-    """Raises ValueError for one without a zone, which compares with no other."""
+    """Raises ValueError for an instant without a zone, which compares with no other."""
     found = from_iso(text)
     if found.tzinfo is None:
         raise ValueError("an instant without a zone")
@@ -92,10 +90,10 @@ def _to_json(value: object) -> object:
 
 
 def event_identity(scope: Scope, event: Event, given_conversation: str | None, given_timestamp: bool) -> str:
-    """The dedupe key: 64 hex digits.
+    """The dedupe key: 64 hex digits, equal for the same event (P-20).
 
-    The same scope, conversation as the request gave it, role, speaker, type, timestamp and content are the same
-    event (P-20); `metadata.source_id` stands for the content. Without a timestamp every event is its own.
+    That is equal scope, conversation as given, role, speaker, type, timestamp and content; `metadata.source_id`
+    replaces the content. Without a given timestamp every event has its own key.
     """
     if not given_timestamp:
         return _digest("id", event.id)
@@ -125,14 +123,14 @@ def possible_identities(scope: Scope, event: Event) -> list[str]:
 
 
 def value_fingerprint(content: str) -> str:
-    """The same for one value however it is written: case, width, invisible characters, spaces (P-22)."""
+    """Equal for contents that differ only in case, width, invisible characters and spaces (P-22)."""
     folded = unicodedata.normalize("NFKC", content).casefold()
     invisible = {ord(c): None for c in set(folded) if not c.isspace() and unicodedata.category(c)[0] == "C"}
     return _digest("value", " ".join(folded.translate(invisible).split()))
 
 
 def body_hash(body: bytes) -> str:
-    """The hash by which an idempotency key's second use is told from another request."""
+    """The hash of a request's body, which an idempotency key must repeat."""
     return hashlib.sha256(body).hexdigest()
 
 
@@ -144,7 +142,7 @@ def _digest(*parts: str) -> str:
 class EventDraft:
     """A valid event as the caller gave it; None is "not given".
 
-    `tags` are no caller's to give: a response has those of the input that it answers (K-75).
+    Only our own code gives `tags`: a response has those of the input that it answers (K-75).
 
     Raises InvalidInput for blank content (K-73) and for an importance outside [0, 1], which is not clamped (K-72).
     """
@@ -179,7 +177,7 @@ class EventDraft:
 def draft_event(
     scope: Scope, draft: EventDraft, event_id: str, conversation_id: str, now: datetime, rules: Rules
 ) -> Event:
-    """The event to store. An importance that is given is used as it is, without boost (api.md, *Ingest*)."""
+    """The event to store; a given importance is used without boost (api.md, *Ingest*)."""
     content_type = _content_type(draft)
     importance = score(draft.content, content_type, rules) if draft.importance is None else draft.importance
     return Event(

@@ -1,6 +1,6 @@
-"""Memories whose change the index may not show are marked again: a patch may end before it has set its marker.
+"""Reprojection of changed memories.
 
-What follows at once from memories that a person's decision changed: the index, and what quotes them.
+At once after a person's decision, and by reconciliation where a patch broke off.
 """
 
 import logging
@@ -11,7 +11,7 @@ from itertools import groupby
 from recollect.contradictions.merged import sources_of
 from recollect.core.errors import StoredDataError
 from recollect.core.event import EventRef
-from recollect.core.items import Document, DueItem
+from recollect.core.items import Document, DueItem, pages
 from recollect.core.scope import Scope
 from recollect.memories.memory import Memory
 from recollect.memories.storage import SAME_AS, TO_PROJECT, memory_in
@@ -19,14 +19,13 @@ from recollect.ports import Items, Projections
 from recollect.timeline.quarantine import FailedEvents
 
 _PAGE = 100
-_MOST_PAGES = 1_000
 _LOG = logging.getLogger(__name__)
 
 
-class MarkChanged:
-    """The first step of a reconciliation, which then projects what is marked.
+class MarkStaleMemories:
+    """Sets the markers of memories that the index may not show; the first step of a reconciliation.
 
-    What is noted as failed is left out: it is tried again when its time has come.
+    It leaves out events with a note of a failed projection: these are retried when due.
     """
 
     def __init__(self, items: Items, projections: Projections, failed: FailedEvents) -> None:
@@ -35,15 +34,10 @@ class MarkChanged:
         self._failed = failed
 
     def __call__(self, now: datetime) -> None:
-        """Marks those that are due, of every tenant. Raises as `Items.due` and `Projections.mark`."""
-        after: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = self._items.due(TO_PROJECT, now, _PAGE, after)
+        """Marks due memories of every tenant. Raises as `Items.due` and `Projections.mark`."""
+        for page in pages(lambda after: self._items.due(TO_PROJECT, now, _PAGE, after)):
             for owner, due in groupby(sorted(page.items, key=_whose), key=lambda one: one.owner):
                 self._mark(owner, list(due))
-            after = page.more
-            if after is None:
-                return
 
     def _mark(self, owner: Scope, due: Sequence[DueItem]) -> None:
         found = self._items.get(owner, [one.key for one in due])
@@ -54,7 +48,7 @@ class MarkChanged:
 
 
 def _ref(value: Document) -> EventRef | None:
-    """None where the memory cannot be read: it stands in nobody's way."""
+    """None for an unreadable memory, which must not stop the others."""
     try:
         return memory_in(value).ref
     except StoredDataError as error:
@@ -66,10 +60,11 @@ def _whose(due: DueItem) -> tuple[str, str]:
     return due.owner.tenant, due.owner.user_id
 
 
-class TellChanged:
-    """Where it is cut short, the next reconciliation finds the memories by their marker.
+class ReprojectChanged:
+    """Marks memories that a decision changed, and redacts what quotes them.
 
-    `announce` tells who projects; `corrected` is told of events whose words no longer count.
+    After an interruption the next reconciliation finds the memories by their due items. `announce` notifies the
+    projector, `corrected` the summaries of events whose words no longer count.
     """
 
     def __init__(

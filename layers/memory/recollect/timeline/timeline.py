@@ -1,4 +1,4 @@
-"""What is asked of a timeline and what it answers: writes, pages, the tail."""
+"""Values of the port `Timeline`: writes and their outcomes, pages, the tail, markers, projections, removals."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ COUNTED_RECORDS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class EventWrite:
-    """An event about to be made durable, with its dedupe key and the fingerprint of its value.
+    """An event to be made durable, with its dedupe key and the fingerprint of its value.
 
-    `items` of the user are written in the same step, as of the event's `recorded_at`: at most 25.
+    `items` of the user, at most 25, are written atomically with it, as of the event's `recorded_at`.
     """
 
     event: Event
@@ -36,8 +36,6 @@ class EventWrite:
 
 
 class AppendStatus(StrEnum):
-    """What became of a write."""
-
     CREATED = "created"
     DUPLICATE = "duplicate"
     REFUSED = "refused"
@@ -47,7 +45,8 @@ class AppendStatus(StrEnum):
 class AppendOutcome:
     """`event_id` and `conversation_id` are those of the stored event: of the earlier one for a duplicate.
 
-    `reason` says why an event was refused: `deleted` (its identity is tombstoned) or `rejected` (its value is).
+    `reason` says why an event was refused: `deleted` (its identity has a tombstone) or `rejected` (its value is
+    rejected).
     """
 
     status: AppendStatus
@@ -60,7 +59,7 @@ class AppendOutcome:
 class WindowQuery:
     """A page of the timeline, newest first. `after` is the last event of the page before; `now` decides expiry.
 
-    A record that cannot be read fails the page (StoredDataError), unless its reader goes on `around_unreadable` ones.
+    An unreadable record fails the page (StoredDataError), unless `around_unreadable`.
     """
 
     now: datetime
@@ -76,8 +75,8 @@ class WindowQuery:
 class WindowPage:
     """Events newest first; how many records were read for it, and why others were dropped (A-48, A-51).
 
-    `more` is where the next page goes on; None at the end. `unreadable` are the places of records that take room on
-    the page and cannot be read, where the query goes on around them.
+    `more` is where the next page begins; None at the end. `unreadable` are the places of records on the page that
+    cannot be read, with `around_unreadable`.
     """
 
     events: tuple[Event, ...]
@@ -89,9 +88,9 @@ class WindowPage:
 
 @dataclass(frozen=True, slots=True)
 class RecordPage:
-    """Records, the oldest first; `more` is where the next page goes on, None at the end.
+    """Records, the oldest first; `more` is where the next page begins, None at the end.
 
-    A page may be short, even empty, where more follows: persona and household narrow what was read.
+    A page may be short, even empty, before the end: persona and household filter the records that were read.
     """
 
     events: tuple[Event, ...]
@@ -100,10 +99,9 @@ class RecordPage:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The newest events by arrival that are not projected yet, newest first; `cut` where there are more.
+    """The newest pending events by arrival, newest first; `cut` where there are more.
 
-    `waiting` is how many wait in all, at least `len(refs)`; a store that would have to read them all to count them
-    answers that many, and `cut` says that there are more.
+    `waiting` is how many wait in all; a store that would have to read them all to count them returns `len(refs)`.
     """
 
     refs: tuple[EventRef, ...]
@@ -113,7 +111,7 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation of a user and when its first event was recorded."""
+    """A conversation of a user, and when its first event was recorded."""
 
     id: str
     started_at: datetime
@@ -121,7 +119,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class ConversationPage:
-    """Conversations, the last begun first; `more` is the last one's place where there is another page."""
+    """Conversations, the last begun first; `more` is where the next page begins, None at the end."""
 
     conversations: tuple[Conversation, ...]
     more: str | None
@@ -129,7 +127,7 @@ class ConversationPage:
 
 @dataclass(frozen=True, slots=True)
 class PendingEvent:
-    """A marker: this event is durable and not yet projected."""
+    """A pending marker: this event is durable and not yet projected."""
 
     scope: Scope
     ref: EventRef
@@ -137,7 +135,7 @@ class PendingEvent:
 
 @dataclass(frozen=True, slots=True)
 class PendingPage:
-    """Markers of all tenants, oldest arrival first; `more` where the next page goes on."""
+    """Markers of all tenants, oldest arrival first; `more` is where the next page begins."""
 
     markers: tuple[PendingEvent, ...]
     more: str | None
@@ -145,7 +143,7 @@ class PendingPage:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What was derived from an event and is kept beside it: its vector (None without an embedder)."""
+    """What is stored beside an event: its vector (None without an embedder) and the vector's generation."""
 
     ref: EventRef
     vector: FloatArray | None
@@ -154,11 +152,11 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """How an event is taken away.
+    """How to remove an event.
 
-    `empties_slot`: the event was the value of its slot, which then holds none; `also` are to be projected again,
-    because the removal changes what was derived from them. `items` of the user, at most 25, are written in the same
-    step as of `at`. Raises ValueError where items are given without it.
+    `empties_slot`: the event was the value of its slot, which then has none; `also` are events to project again,
+    because the removal changes their derived data. `items` of the user, at most 25, are written atomically as of `at`.
+    Raises ValueError for items without `at`.
     """
 
     empties_slot: bool = False

@@ -1,5 +1,6 @@
-"""What of a memory holds at an instant."""
+"""What of a memory holds at an instant, and its JSON."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -7,7 +8,8 @@ import pytest
 
 from recollect.core.event import Source
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, holds_at, left_of, memory_at, text_at
-from recollect.memories.storage import memory_document, memory_in
+from recollect.memories.storage import memory_document, memory_in, memory_json
+from samples.events import event
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -102,3 +104,11 @@ def test_lapses_are_stored_and_read_back() -> None:
 def test_a_memory_of_the_format_before_is_read() -> None:
     document = memory_document(PARIS) | {"format": 1}
     assert memory_in(document) == PARIS
+
+
+@pytest.mark.spec("K-84")
+def test_names_are_in_camel_case_and_metadata_is_left_alone() -> None:
+    shown = memory_json(event(key="home", is_private=True, metadata={"source_id": "t_1"}))
+    assert {"conversationId", "contentType", "recordedAt", "isPrivate", "userId"} <= set(shown)
+    assert all(re.fullmatch("[a-z]+([A-Z][a-z]+)*", name) for name in shown)
+    assert shown["metadata"] == {"source_id": "t_1"}
