@@ -16,7 +16,7 @@ from recollect.core.scope import Scope
 from recollect.memories.representation import memory_drop_reason
 from recollect.ports import Concurrency, Timeline
 from recollect.retrieval.filters import SearchFilters, TimeWindow, drop_reason
-from recollect.retrieval.pipeline import Recall, Recalled, RecallRequest
+from recollect.retrieval.pipeline import Recalled, RecallRequest, SearchPipeline
 from recollect.retrieval.ranking import Mode
 from recollect.rules.groups import MOST_PLACES, Rules
 from recollect.summaries.goals import Goal, GoalStatus
@@ -208,7 +208,7 @@ class ContextSources:
     """Begins every read of the first wave together, and reads back everything in the second."""
 
     def __init__(
-        self, timeline: Timeline, recall: Recall, background: ReadBackground, concurrency: Concurrency
+        self, timeline: Timeline, recall: SearchPipeline, background: ReadBackground, concurrency: Concurrency
     ) -> None:
         self._timeline = timeline
         self._recall = recall

@@ -223,7 +223,7 @@ _RESERVE = 10
 _SUPERSEDED = 10  # named by each arm besides, so that their successors may stand for them
 
 
-class Recall:
+class SearchPipeline:
     """Begun and concluded apart, so that a caller can put its own reads into the same two waves."""
 
     def __init__(

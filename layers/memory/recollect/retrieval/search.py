@@ -9,7 +9,7 @@ from recollect.core.scope import Scope
 from recollect.memories.memory import Memory
 from recollect.memories.representation import as_it_stands
 from recollect.retrieval.filters import DropReason, drop_reason
-from recollect.retrieval.pipeline import Recall, Recalled, RecallRequest
+from recollect.retrieval.pipeline import Recalled, RecallRequest, SearchPipeline
 from recollect.retrieval.ranking import Mode, Ranked
 
 
@@ -60,7 +60,7 @@ class SearchAnswer:
 class SearchMemory:
     """Recall, cut to the places asked for, with counts."""
 
-    def __init__(self, recall: Recall) -> None:
+    def __init__(self, recall: SearchPipeline) -> None:
         self._recall = recall
 
     def __call__(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
