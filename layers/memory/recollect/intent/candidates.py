@@ -25,7 +25,7 @@ from recollect.ports import Concurrency, Items, Pending, Timeline
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
 from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
 from recollect.retrieval.pipeline import as_asked
-from recollect.retrieval.rerank import Judging
+from recollect.retrieval.rerank import VisibilityFilter
 from recollect.retrieval.unprojected import TailSlots
 from recollect.timeline.listing import KnownSpaces
 from recollect.timeline.timeline import COUNTED_RECORDS, Tail, WindowQuery
@@ -129,9 +129,9 @@ class IntentCandidates:
         tail_events = self._settled_tail(scope, tail, records)
         known = [*walk.events.values(), *tail_events] if tail.cut else tail_events
         slots = SlotsThen.of(self._timeline, self._concurrency, scope, filters, known)
-        judge = Judging(scope, filters, records, slots, begun.rejections.result())
+        visibility = VisibilityFilter(scope, filters, records, slots, begun.rejections.result())
         named = begun.spaces.result() | _spaces_of((*walk.events.values(), *tail_events))
-        return _judged(judge, walk, [ref.id for ref in wanted], named, tail)
+        return _judged(visibility, walk, [ref.id for ref in wanted], named, tail)
 
     def _walk(self, scope: Scope, filters: SearchFilters) -> _Walk:
         """The window's newest events, at most 10,000 in at most 12 pages."""
@@ -166,19 +166,21 @@ class IntentCandidates:
         return settled
 
 
-def _judged(judge: Judging, walk: _Walk, ids: Iterable[str], spaces: frozenset[str], tail: Tail) -> Candidates:
+def _judged(
+    visibility: VisibilityFilter, walk: _Walk, ids: Iterable[str], spaces: frozenset[str], tail: Tail
+) -> Candidates:
     """Of the records that lie in the window those that may be candidates; of one memory the newest alone."""
-    there = [judge.records.events[i] for i in dict.fromkeys(ids) if i in judge.records.events]
-    inside = [e for e in there if e.id in walk.events or judge.filters.window.contains(e.timestamp)]
-    reasons = judge.forbidden(event.id for event in inside)
+    there = [visibility.records.events[i] for i in dict.fromkeys(ids) if i in visibility.records.events]
+    inside = [e for e in there if e.id in walk.events or visibility.filters.window.contains(e.timestamp)]
+    reasons = visibility.hidden(event.id for event in inside)
     dropped = walk.dropped + Counter(reason for reason in reasons.values() if reason not in _MARKED)
-    shown = _once(judge, [event for event in inside if event.id not in reasons])
+    shown = _once(visibility, [event for event in inside if event.id not in reasons])
     marked = [event for event in inside if reasons.get(event.id) in _MARKED]
-    asked = as_asked({event.id: event for event in shown}, judge.filters, [event.id for event in shown])
-    records = [_record(judge, event, reasons.get(event.id)) for event in _newest_first([*shown, *marked])]
+    asked = as_asked({event.id: event for event in shown}, visibility.filters, [event.id for event in shown])
+    records = [_record(visibility, event, reasons.get(event.id)) for event in _newest_first([*shown, *marked])]
     return Candidates(
         records=tuple(records),
-        see=lambda event_id: _seen(judge, asked[event_id]),
+        see=lambda event_id: _seen(visibility, asked[event_id]),
         spaces=spaces,
         dropped=dropped,
         exact=not walk.cut and walk.scanned < COUNTED_RECORDS,
@@ -189,11 +191,11 @@ def _judged(judge: Judging, walk: _Walk, ids: Iterable[str], spaces: frozenset[s
     )
 
 
-def _once(judge: Judging, events: Iterable[Event]) -> list[Event]:
+def _once(visibility: VisibilityFilter, events: Iterable[Event]) -> list[Event]:
     """Records of one memory are one result: the newest of them."""
     own: dict[str, Event] = {}
     for event in _newest_first(events):
-        own.setdefault(judge.records.own_id(event.id), event)
+        own.setdefault(visibility.records.own_id(event.id), event)
     return list(own.values())
 
 
@@ -201,18 +203,18 @@ def _newest_first(events: Iterable[Event]) -> list[Event]:
     return sorted(events, key=lambda event: (event.timestamp, event.id), reverse=True)
 
 
-def _record(judge: Judging, event: Event, reason: DropReason | None) -> RetrievalRecord:
+def _record(visibility: VisibilityFilter, event: Event, reason: DropReason | None) -> RetrievalRecord:
     """What is scored: the record in the words of its memory, without what was rejected of it."""
-    shown = judge.records.shown(event)
+    shown = visibility.records.shown(event)
     if reason is not None:
         return record_of(shown, is_deleted=reason is DropReason.DELETED)
-    return record_of(judge.rejections.shown(shown) or shown)
+    return record_of(visibility.rejections.shown(shown) or shown)
 
 
-def _seen(judge: Judging, event: Event) -> Seen:
-    records, memory = judge.records, judge.records.memories.get(event.id)
-    said = judge.rejections.shown(event) or judge.rejections.shown(records.shown(event)) or event
-    kept = judge.rejections.shown_memory(records.seen(memory)) if memory is not None else None
+def _seen(visibility: VisibilityFilter, event: Event) -> Seen:
+    records, memory = visibility.records, visibility.records.memories.get(event.id)
+    said = visibility.rejections.shown(event) or visibility.rejections.shown(records.shown(event)) or event
+    kept = visibility.rejections.shown_memory(records.seen(memory)) if memory is not None else None
     return Seen(said, as_it_stands(kept, event) if kept is not None else None)
 
 

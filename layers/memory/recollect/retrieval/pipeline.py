@@ -32,7 +32,7 @@ from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
 from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
 from recollect.retrieval.pooling import COSINE, SimilarityScale
 from recollect.retrieval.ranking import Mode, Query, Ranked, RankingPolicy, on_scale, rank
-from recollect.retrieval.rerank import Judging, Ranking, ReadingBack, leading
+from recollect.retrieval.rerank import Ranking, ReadingBack, VisibilityFilter, leading
 from recollect.retrieval.unprojected import TailSlots, TailVectors, candidate_of_event, statistics_of
 from recollect.text.terms import TermStatistics, query_terms
 from recollect.timeline.timeline import Tail
@@ -357,8 +357,8 @@ class SearchPipeline:
         more = tail.cut and nominations is not None and nominations.includes_tail
         filters = opened.request.filters
         slots = SlotsThen.of(self._timeline, self._concurrency, opened.scope, filters, tail_events, more_wait=more)
-        judge = Judging(opened.scope, opened.request.filters, records, slots, opened.rejections.result())
-        back = self._read_back(judge, ranking)
+        visibility = VisibilityFilter(opened.scope, opened.request.filters, records, slots, opened.rejections.result())
+        back = self._read_back(visibility, ranking)
         scale, mode = self._scale(opened.request), effective_query(opened).mode
         live = {i for i in waiting if records.shown(records.events[i]).superseded_by is None}
         reached = [one for one in ranking.order if one.candidate.ref.id in live]

@@ -20,8 +20,8 @@ from recollect.timeline.slots import bound_of, named_slot, slot_of
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
-    """The judge of one read: nothing deleted, private, expired, rejected or superseded passes, however it was found."""
+class VisibilityFilter:
+    """The visibility of one read: nothing deleted, private, expired, rejected or superseded passes, however it was found."""
 
     scope: Scope
     filters: SearchFilters
@@ -29,7 +29,7 @@ class Judging:
     slots: SlotsThen
     rejections: Rejections
 
-    def forbidden(self, record_ids: Iterable[str]) -> dict[str, DropReason]:
+    def hidden(self, record_ids: Iterable[str]) -> dict[str, DropReason]:
         """Those of the records, all of them looked up, that may not be shown, and why."""
         ids = list(record_ids)
         there = [self.records.events[i] for i in ids if i in self.records.events]
@@ -79,23 +79,25 @@ class Succession:
     def __init__(self, reading: RecordReading) -> None:
         self._reading = reading
 
-    def __call__(self, judge: Judging, record_ids: Iterable[str]) -> dict[str, str]:
+    def __call__(self, visibility: VisibilityFilter, record_ids: Iterable[str]) -> dict[str, str]:
         """The records that may be shown in the place of these, by the ids of these; without those that have none."""
         walk = _Walk.of(record_ids)
         for step in range(_MOST_STEPS):
             ways = {
-                start: way for start, place in walk.places.items() if (way := _next(judge, place, step)) is not None
+                start: way
+                for start, place in walk.places.items()
+                if (way := _next(visibility, place, step)) is not None
             }
             if not ways:
                 break
-            self._go(judge, walk, ways)
+            self._go(visibility, walk, ways)
         return walk.found
 
-    def _go(self, judge: Judging, walk: _Walk, ways: dict[str, EventRef | str]) -> None:
+    def _go(self, visibility: VisibilityFilter, walk: _Walk, ways: dict[str, EventRef | str]) -> None:
         """Everyone one step on; who may be shown has arrived, who is superseded too goes on."""
-        self._reading.look_up(judge.scope, ways.values(), judge.records)
-        ends = {start: judge.records.own_id(_id_of(way)) for start, way in ways.items()}
-        reasons = judge.forbidden(dict.fromkeys(ends.values()))
+        self._reading.look_up(visibility.scope, ways.values(), visibility.records)
+        ends = {start: visibility.records.own_id(_id_of(way)) for start, way in ways.items()}
+        reasons = visibility.hidden(dict.fromkeys(ends.values()))
         walk.places = {}
         for start, end in ends.items():
             if end not in reasons:
@@ -105,28 +107,28 @@ class Succession:
                 walk.passed[start].add(end)
 
 
-def _next(judge: Judging, record_id: str, step: int) -> EventRef | str | None:
+def _next(visibility: VisibilityFilter, record_id: str, step: int) -> EventRef | str | None:
     """The next record, by its place where that is known or likely; None where nothing follows."""
-    records = judge.records
+    records = visibility.records
     event, memory = records.events.get(record_id), records.memories.get(record_id)
-    if event is not None and (in_slot := _in_slot(judge, event, step)) is not None:
+    if event is not None and (in_slot := _in_slot(visibility, event, step)) is not None:
         return in_slot
-    return successor_of(memory, judge.filters) if memory is not None else None
+    return successor_of(memory, visibility.filters) if memory is not None else None
 
 
-def _in_slot(judge: Judging, event: Event, step: int) -> EventRef | None:
+def _in_slot(visibility: VisibilityFilter, event: Event, step: int) -> EventRef | None:
     """The value of the event's slot; its history tells it where the next one is not the last, or of the past."""
     slot = named_slot(event)
-    newest = judge.slots.newest.get(slot) if slot is not None else None
+    newest = visibility.slots.newest.get(slot) if slot is not None else None
     if newest is not None and (newest.timestamp, newest.id) > (event.timestamp, event.id):
         return newest.ref
     if slot is None or (event.superseded_by is None and bound_of(event) is None):
         return None
-    current = _known_current(judge.records, event)
-    if current is not None and not judge.filters.looks_back:
+    current = _known_current(visibility.records, event)
+    if current is not None and not visibility.filters.looks_back:
         return current.ref
-    if step or judge.filters.looks_back or event.superseded_by is None or event.superseded_at is None:
-        entry = judge.slots.current(slot)
+    if step or visibility.filters.looks_back or event.superseded_by is None or event.superseded_at is None:
+        entry = visibility.slots.current(slot)
         newer = entry is not None and entry.emptied is None and entry.order > (event.timestamp, event.id)
         return entry.ref if entry is not None and newer else None
     return EventRef(event.superseded_by, event.superseded_at)
@@ -196,26 +198,26 @@ class ReadingBack:
         self._reading = reading
         self._succession = Succession(reading)
 
-    def __call__(self, judge: Judging, ranking: Ranking) -> ReadBack:
+    def __call__(self, visibility: VisibilityFilter, ranking: Ranking) -> ReadBack:
         """A successor takes the best place among its own and those that it stands for."""
         found = _Found()
         left, order = dict(ranking.candidates), list(ranking.order)
         ranked: list[Ranked] = []
         for _ in range(_MAX_ROUNDS):
             ranked = leading(order, ranking.wanted, ranking.told)
-            out = self._round(judge, found, ranked)
+            out = self._round(visibility, found, ranked)
             if not out:
                 break
             ranked = [one for one in ranked if one.candidate.ref.id not in out]
             left = {i: candidate for i, candidate in left.items() if i not in out}
             order = ranking.rank(list(left.values()))
         shown = ranked[: ranking.wanted]
-        near = self._near(judge, ranking, found, left, shown) if ranking.near_misses else ()
-        return replace(_answer(judge, ranking, found, shown), near_misses=near)
+        near = self._near(visibility, ranking, found, left, shown) if ranking.near_misses else ()
+        return replace(_answer(visibility, ranking, found, shown), near_misses=near)
 
     def _near(
         self,
-        judge: Judging,
+        visibility: VisibilityFilter,
         ranking: Ranking,
         found: _Found,
         left: Mapping[str, Candidate],
@@ -226,26 +228,28 @@ class ReadingBack:
         order = ranking.rank_all(list(left.values()))
         behind = [one for one in order if one.candidate.ref.id not in places and one.score > 0]
         next_ones = behind[: ranking.near_misses + _NEAR_RESERVE]
-        self._reading.read(judge.scope, [one.candidate.ref for one in next_ones], judge.records)
+        self._reading.read(visibility.scope, [one.candidate.ref for one in next_ones], visibility.records)
         ids = [one.candidate.ref.id for one in next_ones]
-        out = {*judge.forbidden(ids), *found.stands_for, *_repeated(judge, found, [*places, *ids])}
+        out = {*visibility.hidden(ids), *found.stands_for, *_repeated(visibility, found, [*places, *ids])}
         return tuple(one for one in next_ones if one.candidate.ref.id not in out)[: ranking.near_misses]
 
-    def _round(self, judge: Judging, found: _Found, ranked: Sequence[Ranked]) -> set[str]:
+    def _round(self, visibility: VisibilityFilter, found: _Found, ranked: Sequence[Ranked]) -> set[str]:
         """The ids that are out: forbidden, or one result with another that stands above it."""
-        self._reading.read(judge.scope, [one.candidate.ref for one in ranked], judge.records)
+        self._reading.read(visibility.scope, [one.candidate.ref for one in ranked], visibility.records)
         ids = [one.candidate.ref.id for one in ranked]
-        reasons = judge.forbidden(i for i in ids if i not in found.stands_for)
-        found.stands_for |= self._followed(judge, found, reasons)
+        reasons = visibility.hidden(i for i in ids if i not in found.stands_for)
+        found.stands_for |= self._followed(visibility, found, reasons)
         reasons = {i: reason for i, reason in reasons.items() if i not in found.stands_for}
         found.dropped |= reasons
         left = [i for i in ids if i not in reasons]
-        return {*reasons, *_repeated(judge, found, left)}
+        return {*reasons, *_repeated(visibility, found, left)}
 
-    def _followed(self, judge: Judging, found: _Found, reasons: Mapping[str, DropReason]) -> dict[str, str]:
+    def _followed(
+        self, visibility: VisibilityFilter, found: _Found, reasons: Mapping[str, DropReason]
+    ) -> dict[str, str]:
         over = [i for i, reason in reasons.items() if reason is DropReason.SUPERSEDED and i not in found.followed]
         found.followed.update(over)
-        return self._succession(judge, over) if over else {}
+        return self._succession(visibility, over) if over else {}
 
 
 def leading(order: Sequence[Ranked], wanted: int, superseded: Collection[str]) -> list[Ranked]:
@@ -254,23 +258,23 @@ def leading(order: Sequence[Ranked], wanted: int, superseded: Collection[str]) -
     return list(order if len(places) <= wanted else order[: places[wanted]])
 
 
-def _repeated(judge: Judging, found: _Found, ids: Iterable[str]) -> set[str]:
+def _repeated(visibility: VisibilityFilter, found: _Found, ids: Iterable[str]) -> set[str]:
     """Those that are one result with one before them: of one memory, or of one successor."""
     seen: set[str] = set()
     again: set[str] = set()
     for record_id in ids:
-        identity = judge.records.own_id(found.stands_for.get(record_id, record_id))
+        identity = visibility.records.own_id(found.stands_for.get(record_id, record_id))
         if identity in seen:
             again.add(record_id)
         seen.add(identity)
     return again
 
 
-def _answer(judge: Judging, ranking: Ranking, found: _Found, ranked: Sequence[Ranked]) -> ReadBack:
-    by_itself = {judge.records.own_id(one.candidate.ref.id) for one in ranking.order} - found.stands_for.keys()
+def _answer(visibility: VisibilityFilter, ranking: Ranking, found: _Found, ranked: Sequence[Ranked]) -> ReadBack:
+    by_itself = {visibility.records.own_id(one.candidate.ref.id) for one in ranking.order} - found.stands_for.keys()
     alone: dict[str, str] = {}
     for old, now in found.stands_for.items():
-        if judge.records.own_id(now) not in by_itself:
+        if visibility.records.own_id(now) not in by_itself:
             alone.setdefault(now, old)
     counted = {i for i in ranking.told if i in alone.values()}
     stale = {one.candidate.ref.id for one in ranked} & ranking.told - found.stands_for.keys()
@@ -278,19 +282,24 @@ def _answer(judge: Judging, ranking: Ranking, found: _Found, ranked: Sequence[Ra
     told = {i for i in ranking.told if (found.dropped | over).get(i) is DropReason.SUPERSEDED}
     dropped = {i: reason for i, reason in (found.dropped | over).items() if i not in told}
     return ReadBack(
-        tuple(_standing(judge, found, one) for one in ranked), dropped, _replaces(judge, found), len(counted | stale)
+        tuple(_standing(visibility, found, one) for one in ranked),
+        dropped,
+        _replaces(visibility, found),
+        len(counted | stale),
     )
 
 
-def _standing(judge: Judging, found: _Found, one: Ranked) -> Ranked:
+def _standing(visibility: VisibilityFilter, found: _Found, one: Ranked) -> Ranked:
     """The place of an old record, with what stands there for it."""
     now = found.stands_for.get(one.candidate.ref.id)
-    return one if now is None else replace(one, candidate=replace(one.candidate, ref=judge.records.events[now].ref))
+    return (
+        one if now is None else replace(one, candidate=replace(one.candidate, ref=visibility.records.events[now].ref))
+    )
 
 
-def _replaces(judge: Judging, found: _Found) -> dict[str, tuple[EventRef, ...]]:
+def _replaces(visibility: VisibilityFilter, found: _Found) -> dict[str, tuple[EventRef, ...]]:
     olds: dict[str, list[EventRef]] = {}
     for old, now in found.stands_for.items():
-        if old in judge.records.events:
-            olds.setdefault(judge.records.own_id(now), []).append(judge.records.events[old].ref)
+        if old in visibility.records.events:
+            olds.setdefault(visibility.records.own_id(now), []).append(visibility.records.events[old].ref)
     return {now: tuple(sorted(refs, key=lambda ref: (ref.timestamp, ref.id))) for now, refs in olds.items()}
