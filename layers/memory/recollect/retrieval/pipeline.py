@@ -32,7 +32,7 @@ from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
 from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
 from recollect.retrieval.pooling import COSINE, SimilarityScale
 from recollect.retrieval.ranking import Mode, Query, Ranked, RankingPolicy, on_scale, rank
-from recollect.retrieval.rerank import Ranking, ReadingBack, VisibilityFilter, leading
+from recollect.retrieval.rerank import Ranking, Reranker, VisibilityFilter, leading
 from recollect.retrieval.unprojected import TailSlots, TailVectors, candidate_of_event, statistics_of
 from recollect.text.terms import TermStatistics, query_terms
 from recollect.timeline.timeline import Tail
@@ -236,7 +236,7 @@ class SearchPipeline:
         policy: RankingPolicy,
     ) -> None:
         self._records = RecordReading(timeline, items, concurrency)
-        self._read_back = ReadingBack(self._records)
+        self._read_back = Reranker(self._records)
         self._gate = ValueGate(items)
         self._timeline = timeline
         self._index = index

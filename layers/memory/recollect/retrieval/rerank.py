@@ -191,7 +191,7 @@ class _Found:
     followed: set[str] = field(default_factory=set)
 
 
-class ReadingBack:
+class Reranker:
     """Drops what the records forbid, ranks the rest, reads what moved up: a bounded number of rounds."""
 
     def __init__(self, reading: RecordReading) -> None:
