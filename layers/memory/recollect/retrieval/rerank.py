@@ -168,7 +168,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadBack:
+class Reranked:
     """What may be shown, best first; what was dropped, and why, less what the counts tell already.
 
     `replaces` says, by the ids of what is shown, for which older records it stands. `returned` counts those that the
@@ -198,7 +198,7 @@ class Reranker:
         self._reading = reading
         self._succession = Succession(reading)
 
-    def __call__(self, visibility: VisibilityFilter, ranking: Ranking) -> ReadBack:
+    def __call__(self, visibility: VisibilityFilter, ranking: Ranking) -> Reranked:
         """A successor takes the best place among its own and those that it stands for."""
         found = _Found()
         left, order = dict(ranking.candidates), list(ranking.order)
@@ -270,7 +270,7 @@ def _repeated(visibility: VisibilityFilter, found: _Found, ids: Iterable[str]) -
     return again
 
 
-def _answer(visibility: VisibilityFilter, ranking: Ranking, found: _Found, ranked: Sequence[Ranked]) -> ReadBack:
+def _answer(visibility: VisibilityFilter, ranking: Ranking, found: _Found, ranked: Sequence[Ranked]) -> Reranked:
     by_itself = {visibility.records.own_id(one.candidate.ref.id) for one in ranking.order} - found.stands_for.keys()
     alone: dict[str, str] = {}
     for old, now in found.stands_for.items():
@@ -281,7 +281,7 @@ def _answer(visibility: VisibilityFilter, ranking: Ranking, found: _Found, ranke
     over = {old: DropReason.SUPERSEDED for old in found.stands_for if old not in alone.values()}
     told = {i for i in ranking.told if (found.dropped | over).get(i) is DropReason.SUPERSEDED}
     dropped = {i: reason for i, reason in (found.dropped | over).items() if i not in told}
-    return ReadBack(
+    return Reranked(
         tuple(_standing(visibility, found, one) for one in ranked),
         dropped,
         _replaces(visibility, found),
