@@ -23,7 +23,7 @@ from recollect.memories.representation import as_it_stands
 from recollect.memories.storage import SAME_AS, memory_in
 from recollect.ports import Concurrency, Items, Pending, Timeline
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
-from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
+from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
 from recollect.retrieval.pipeline import as_asked
 from recollect.retrieval.rerank import VisibilityFilter
 from recollect.retrieval.unprojected import TailSlots
@@ -128,7 +128,7 @@ class IntentCandidates:
         wanted = [ref for ref in asked if ref.id not in walk.unreadable]
         tail_events = self._settled_tail(scope, tail, records)
         known = [*walk.events.values(), *tail_events] if tail.cut else tail_events
-        slots = SlotsThen.of(self._timeline, self._concurrency, scope, filters, known)
+        slots = SlotsAsOf.of(self._timeline, self._concurrency, scope, filters, known)
         visibility = VisibilityFilter(scope, filters, records, slots, begun.rejections.result())
         named = begun.spaces.result() | _spaces_of((*walk.events.values(), *tail_events))
         return _judged(visibility, walk, [ref.id for ref in wanted], named, tail)

@@ -200,7 +200,7 @@ Slot = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class SlotsThen:
+class SlotsAsOf:
     """One reader's view: the newest of each slot among what is not projected yet, and the histories read so far.
 
     Asked of the present, an event itself says whether it is its slot's value. Asked of the past, only one that
@@ -227,7 +227,7 @@ class SlotsThen:
         tail: Iterable[Event],
         *,
         more_wait: bool = False,
-    ) -> "SlotsThen":
+    ) -> "SlotsAsOf":
         """The view of who asks with these filters; `tail` are the newest events that are not projected yet."""
         counted = newest_of_slots((event for event in tail if _counts(event, filters)), filters.moment)
         return cls(timeline, concurrency, scope, filters, counted, more_wait)

@@ -28,7 +28,7 @@ from recollect.memories.memory import Memory
 from recollect.memories.reading import NewestMemories
 from recollect.ports import Concurrency, Embedder, Items, Pending, SearchIndex, Timeline
 from recollect.retrieval.filters import DropReason, SearchFilters, drop_reason
-from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
+from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
 from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
 from recollect.retrieval.pooling import COSINE, SimilarityScale
 from recollect.retrieval.ranking import Mode, Query, Ranked, RankingPolicy, on_scale, rank
@@ -98,7 +98,7 @@ class Recalled:
     dropped: Mapping[str, DropReason]
     replaces: Mapping[str, tuple[EventRef, ...]]
     returned: int
-    slots: SlotsThen = field(repr=False)
+    slots: SlotsAsOf = field(repr=False)
     nominations: Nominations | None
     tail_events: tuple[Event, ...]
     tail_cut: bool
@@ -356,7 +356,7 @@ class SearchPipeline:
         """What the records let pass, and what the counts need."""
         more = tail.cut and nominations is not None and nominations.includes_tail
         filters = opened.request.filters
-        slots = SlotsThen.of(self._timeline, self._concurrency, opened.scope, filters, tail_events, more_wait=more)
+        slots = SlotsAsOf.of(self._timeline, self._concurrency, opened.scope, filters, tail_events, more_wait=more)
         visibility = VisibilityFilter(opened.scope, opened.request.filters, records, slots, opened.rejections.result())
         back = self._read_back(visibility, ranking)
         scale, mode = self._scale(opened.request), effective_query(opened).mode

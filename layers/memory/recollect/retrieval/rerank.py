@@ -13,7 +13,7 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections
 from recollect.memories.representation import memory_drop_reason, says_otherwise, successor_of
 from recollect.retrieval.filters import DropReason, SearchFilters, drop_reason
-from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
+from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
 from recollect.retrieval.nomination import Candidate
 from recollect.retrieval.ranking import Ranked
 from recollect.timeline.slots import bound_of, named_slot, slot_of
@@ -26,7 +26,7 @@ class VisibilityFilter:
     scope: Scope
     filters: SearchFilters
     records: Records
-    slots: SlotsThen
+    slots: SlotsAsOf
     rejections: Rejections
 
     def hidden(self, record_ids: Iterable[str]) -> dict[str, DropReason]:
