@@ -58,7 +58,9 @@ def asks_of_now(text: str) -> bool:
     return _NOW.search(text) is not None and _THEN.search(text) is None
 
 
-def lifts_of_newer(candidates: Sequence[Candidate], scores: Sequence[float], text: str, lacking: float) -> list[float]:
+def recency_tiebreak(
+    candidates: Sequence[Candidate], scores: Sequence[float], text: str, lacking: float
+) -> list[float]:
     """What raises each candidate just above the older one before it: 0 for most.
 
     Both are of one speaker and alike, and the newer's score lacks at most the share `lacking` of the older's.
@@ -253,7 +255,7 @@ def _mixed(
     }
     parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
     scores = [sum(values) for values in zip(*parts.values(), strict=True)]
-    parts["newer_of_alike"] = lifts_of_newer(candidates, scores, query.text, policy.newer_of_alike)
+    parts["newer_of_alike"] = recency_tiebreak(candidates, scores, query.text, policy.newer_of_alike)
     newer = [1.0 if lift else 0.0 for lift in parts["newer_of_alike"]]
     return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts, "newer_of_alike": newer})
 
