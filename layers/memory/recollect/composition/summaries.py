@@ -10,7 +10,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.rules.use_cases import KeepRules
-from recollect.summaries.keep_goals import KeepGoals
+from recollect.summaries.keep_goals import GoalStore
 from recollect.summaries.reading import ReadSummaries, RedactSummaries
 from recollect.summaries.run import KeepSummariesUp, NoteMessages, RunSummaries, SummarizeJob
 from recollect.summaries.summarize import Summarize
@@ -45,9 +45,9 @@ class SummaryUseCases:
         return ReadSummaries(self._parts.items)
 
     @cached_property
-    def goals(self) -> KeepGoals:
+    def goals(self) -> GoalStore:
         """`/v1/users/{user_id}/goals`."""
-        return KeepGoals(self._parts.items, self._deployment.ids)
+        return GoalStore(self._parts.items, self._deployment.ids)
 
     @cached_property
     def redact(self) -> RedactSummaries:

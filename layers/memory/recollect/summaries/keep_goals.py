@@ -32,7 +32,7 @@ _PAGE = 200
 _TRIES = 8
 
 
-class KeepGoals:
+class GoalStore:
     """Goals are of a user and a persona; a scope without a persona means the default one, unless said otherwise.
 
     Each change, and each refusal of a rejected value, has its entry in the audit.
