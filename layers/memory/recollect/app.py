@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recollect.intent.retrieve import RetrieveByIntent
     from recollect.jobs.job import JobKind
     from recollect.jobs.run import Jobs, RunJobs
-    from recollect.knowledge.use_cases import KeepKnowledge
+    from recollect.knowledge.use_cases import KnowledgeStore
     from recollect.ports import Pending
     from recollect.rules.use_cases import KeepRules
     from recollect.search_index.health import CheckReadiness
@@ -82,11 +82,11 @@ class App:
         return BusOutbox(self.parts.items, self.parts.publisher)
 
     @cached_property
-    def knowledge(self) -> KeepKnowledge:
+    def knowledge(self) -> KnowledgeStore:
         """`/v1/knowledge`."""
-        from recollect.knowledge.use_cases import KeepKnowledge
+        from recollect.knowledge.use_cases import KnowledgeStore
 
-        return KeepKnowledge(self.parts.items, self.ids)
+        return KnowledgeStore(self.parts.items, self.ids)
 
     @cached_property
     def timeline(self) -> TimelineUseCases:

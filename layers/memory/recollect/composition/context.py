@@ -9,7 +9,7 @@ from recollect.composition.timeline import TimelineUseCases
 from recollect.context.build import BuildContext
 from recollect.context.sources import ContextSources, ReadBackground
 from recollect.context.turn import TakeTurn
-from recollect.knowledge.use_cases import KeepKnowledge
+from recollect.knowledge.use_cases import KnowledgeStore
 
 
 class ContextUseCases:
@@ -20,7 +20,7 @@ class ContextUseCases:
         deployment: Deployment,
         timeline: TimelineUseCases,
         summaries: SummaryUseCases,
-        knowledge: KeepKnowledge,
+        knowledge: KnowledgeStore,
         retrieval: RetrievalUseCases,
     ) -> None:
         self._parts = deployment.parts

@@ -192,7 +192,7 @@ class _Loaded:
     cut: bool
 
 
-class KeepKnowledge:
+class KnowledgeStore:
     """The tenant's knowledge, all users' together. Every method takes the tenant first."""
 
     def __init__(self, items: Items, ids: IdSource) -> None:
