@@ -12,7 +12,7 @@ from recollect.core.scope import Scope
 from recollect.rules.use_cases import KeepRules
 from recollect.summaries.keep_goals import GoalStore
 from recollect.summaries.reading import ReadSummaries, RedactSummaries
-from recollect.summaries.run import KeepSummariesUp, NoteMessages, RunSummaries, SummarizeJob
+from recollect.summaries.run import NoteMessages, RunSummaries, SummarizeJob, SummaryStep
 from recollect.summaries.summarize import Summarize
 
 
@@ -55,9 +55,9 @@ class SummaryUseCases:
         return RedactSummaries(self._parts.items)
 
     @cached_property
-    def keep_up(self) -> KeepSummariesUp:
+    def keep_up(self) -> SummaryStep:
         """The projection step of summaries."""
-        return KeepSummariesUp(NoteMessages(self._parts.items, self._rules.resolved), self.redact)
+        return SummaryStep(NoteMessages(self._parts.items, self._rules.resolved), self.redact)
 
     def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Redacts before the projection does; where it fails, `project` makes it good by the pending marker."""

@@ -202,7 +202,7 @@ def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, lis
     return by_persona
 
 
-class KeepSummariesUp:
+class SummaryStep:
     """Called before the markers go, so that nothing is lost where it fails; calling it again is no harm."""
 
     def __init__(self, note: NoteMessages, redact: RedactSummaries) -> None:
