@@ -280,7 +280,7 @@ def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, 
     behind = gathered.background
     return ContextParts(
         user_input=request.question.text,
-        raw_window=tuple(_said(event, gathered.recalled.kept.get(event.id)) for event in gathered.raw_window),
+        raw_window=tuple(_said(event, gathered.recalled.stored.get(event.id)) for event in gathered.raw_window),
         summary=behind.summary.text if behind.summary else None,
         goals=tuple(goal_line(goal.tracked) for goal in behind.goals),
         knowledge=behind.knowledge.text if behind.knowledge else None,

@@ -24,7 +24,7 @@ from recollect.memories.storage import SAME_AS, memory_in
 from recollect.ports import Concurrency, Items, Pending, Timeline
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
 from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
-from recollect.retrieval.pipeline import as_asked
+from recollect.retrieval.pipeline import without_later_successors
 from recollect.retrieval.rerank import VisibilityFilter
 from recollect.retrieval.unprojected import TailSlots
 from recollect.timeline.listing import KnownSpaces
@@ -176,7 +176,7 @@ def _judged(
     dropped = walk.dropped + Counter(reason for reason in reasons.values() if reason not in _MARKED)
     shown = _once(visibility, [event for event in inside if event.id not in reasons])
     marked = [event for event in inside if reasons.get(event.id) in _MARKED]
-    asked = as_asked({event.id: event for event in shown}, visibility.filters, [event.id for event in shown])
+    asked = without_later_successors({e.id: e for e in shown}, visibility.filters, [e.id for e in shown])
     records = [_record(visibility, event, reasons.get(event.id)) for event in _newest_first([*shown, *marked])]
     return Candidates(
         records=tuple(records),

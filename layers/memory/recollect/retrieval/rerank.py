@@ -1,9 +1,4 @@
-"""What the records themselves say of what was nominated: the last word on who may see what.
-
-What holds in the place of a record that something newer replaced: its successor, or the successor's, and so on.
-
-Read-back: what may be shown of a ranking, and what stands there for what something newer replaced.
-"""
+"""Read-back of a ranking: the visibility filter, the successors of superseded records, and the final order."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,10 +13,15 @@ from recollect.retrieval.nomination import Candidate
 from recollect.retrieval.ranking import Ranked
 from recollect.timeline.slots import bound_of, named_slot, slot_of
 
+_MOST_STEPS = 8
+_MAX_ROUNDS = 4
+_NEAR_RESERVE = 5  # of the near misses some may not be shown
+Rank = Callable[[Sequence[Candidate]], list[Ranked]]
+
 
 @dataclass(frozen=True, slots=True)
 class VisibilityFilter:
-    """The visibility of one read: nothing deleted, private, expired, rejected or superseded passes, however it was found."""
+    """What one read may show: no deleted, private, expired, rejected or superseded record, however it was found."""
 
     scope: Scope
     filters: SearchFilters
@@ -30,7 +30,7 @@ class VisibilityFilter:
     rejections: Rejections
 
     def hidden(self, record_ids: Iterable[str]) -> dict[str, DropReason]:
-        """Those of the records, all of them looked up, that may not be shown, and why."""
+        """Those of the records, all of them read before, that may not be shown, and why."""
         ids = list(record_ids)
         there = [self.records.events[i] for i in ids if i in self.records.events]
         over = self.slots.superseded(there) if not self.filters.include_superseded else set()
@@ -52,13 +52,39 @@ class VisibilityFilter:
         return of_memory or (DropReason.DELETED if self.rejections.shown(shown) is None else None)
 
 
-_MOST_STEPS = 8
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Candidates by id, and their order; `rank` orders others by the same rules, `rank_all` without the threshold.
+
+    `counted_superseded` are candidates that the counts take for superseded already.
+    """
+
+    candidates: Mapping[str, Candidate]
+    order: Sequence[Ranked]
+    rank: Rank
+    rank_all: Rank
+    wanted: int
+    counted_superseded: frozenset[str] = frozenset()
+    near_misses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """What may be shown, best first; what was dropped, and why, less what the tally counts already.
+
+    `replaces` maps a result's id to the older records whose place it takes. `recovered` counts results that the tally
+    counts as dropped: successors took their places. `near_misses` come next.
+    """
+
+    ranked: tuple[Ranked, ...]
+    dropped: Mapping[str, DropReason]
+    replaces: Mapping[str, tuple[EventRef, ...]]
+    recovered: int
+    near_misses: tuple[Ranked, ...] = ()
 
 
 @dataclass(slots=True)
 class _Walk:
-    """Where each record's successors have led so far: the place it stands at, and all places it stood at."""
-
     places: dict[str, str]
     passed: dict[str, set[str]]
     found: dict[str, str] = field(default_factory=dict)
@@ -70,17 +96,17 @@ class _Walk:
 
 
 class Succession:
-    """A step reads what is not known yet in one wave; most successors are, since they are of the newest memories.
+    """Follows successors, at most eight steps and never in a circle; a slot of many values takes two.
 
-    At most eight steps, never in a circle; a slot of many values is two. Where the successor was deleted, rejected or
-    is not for these eyes, nothing stands in the record's place: the slot is empty (P-22).
+    Each step reads what is not read yet in one wave. Where the successor was deleted, rejected or is hidden from this
+    reader, nothing takes the record's place: the slot is empty (P-22).
     """
 
     def __init__(self, reading: RecordReading) -> None:
         self._reading = reading
 
     def __call__(self, visibility: VisibilityFilter, record_ids: Iterable[str]) -> dict[str, str]:
-        """The records that may be shown in the place of these, by the ids of these; without those that have none."""
+        """The visible successors, by the ids of the superseded records; records without one are left out."""
         walk = _Walk.of(record_ids)
         for step in range(_MOST_STEPS):
             ways = {
@@ -90,11 +116,10 @@ class Succession:
             }
             if not ways:
                 break
-            self._go(visibility, walk, ways)
+            self._advance(visibility, walk, ways)
         return walk.found
 
-    def _go(self, visibility: VisibilityFilter, walk: _Walk, ways: dict[str, EventRef | str]) -> None:
-        """Everyone one step on; who may be shown has arrived, who is superseded too goes on."""
+    def _advance(self, visibility: VisibilityFilter, walk: _Walk, ways: dict[str, EventRef | str]) -> None:
         self._reading.look_up(visibility.scope, ways.values(), visibility.records)
         ends = {start: visibility.records.own_id(_id_of(way)) for start, way in ways.items()}
         reasons = visibility.hidden(dict.fromkeys(ends.values()))
@@ -108,7 +133,6 @@ class Succession:
 
 
 def _next(visibility: VisibilityFilter, record_id: str, step: int) -> EventRef | str | None:
-    """The next record, by its place where that is known or likely; None where nothing follows."""
     records = visibility.records
     event, memory = records.events.get(record_id), records.memories.get(record_id)
     if event is not None and (in_slot := _in_slot(visibility, event, step)) is not None:
@@ -117,14 +141,14 @@ def _next(visibility: VisibilityFilter, record_id: str, step: int) -> EventRef |
 
 
 def _in_slot(visibility: VisibilityFilter, event: Event, step: int) -> EventRef | None:
-    """The value of the event's slot; its history tells it where the next one is not the last, or of the past."""
+    """The slot's history decides where the next value is not the last one, or the past is asked for."""
     slot = named_slot(event)
     newest = visibility.slots.newest.get(slot) if slot is not None else None
     if newest is not None and (newest.timestamp, newest.id) > (event.timestamp, event.id):
         return newest.ref
     if slot is None or (event.superseded_by is None and bound_of(event) is None):
         return None
-    current = _known_current(visibility.records, event)
+    current = _current_in_slot(visibility.records, event)
     if current is not None and not visibility.filters.looks_back:
         return current.ref
     if step or visibility.filters.looks_back or event.superseded_by is None or event.superseded_at is None:
@@ -134,8 +158,7 @@ def _in_slot(visibility: VisibilityFilter, event: Event, step: int) -> EventRef 
     return EventRef(event.superseded_by, event.superseded_at)
 
 
-def _known_current(records: Records, event: Event) -> Event | None:
-    """The slot's value where it was read already."""
+def _current_in_slot(records: Records, event: Event) -> Event | None:
     slot, order = named_slot(event), (event.timestamp, event.id)
     same = (e for e in records.events.values() if e.key == event.key and e.superseded_by is None and slot_of(e) == slot)
     return next((e for e in same if (e.timestamp, e.id) > order), None)
@@ -145,66 +168,27 @@ def _id_of(way: EventRef | str) -> str:
     return way if isinstance(way, str) else way.id
 
 
-_MAX_ROUNDS = 4
-_NEAR_RESERVE = 5  # of the near misses some may not be shown
-
-Rank = Callable[[Sequence[Candidate]], list[Ranked]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
-    """Candidates by id, and their order now; `rank` orders others by the same rules, `rank_all` without the threshold.
-
-    `told` are those of which the counts say already that they are superseded; so many `near_misses` are asked for.
-    """
-
-    candidates: Mapping[str, Candidate]
-    order: Sequence[Ranked]
-    rank: Rank
-    rank_all: Rank
-    wanted: int
-    told: frozenset[str] = frozenset()
-    near_misses: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Reranked:
-    """What may be shown, best first; what was dropped, and why, less what the counts tell already.
-
-    `replaces` says, by the ids of what is shown, for which older records it stands. `returned` counts those that the
-    counts take for dropped, and that are shown, in the words of their successors, after all. `near_misses` come next.
-    """
-
-    ranked: tuple[Ranked, ...]
-    dropped: Mapping[str, DropReason]
-    replaces: Mapping[str, tuple[EventRef, ...]]
-    returned: int
-    near_misses: tuple[Ranked, ...] = ()
-
-
 @dataclass(slots=True)
 class _Found:
-    """What the rounds found so far: who may not be shown, and who stands for whom."""
-
     dropped: dict[str, DropReason] = field(default_factory=dict)
-    stands_for: dict[str, str] = field(default_factory=dict)
+    successors: dict[str, str] = field(default_factory=dict)
     followed: set[str] = field(default_factory=set)
 
 
 class Reranker:
-    """Drops what the records forbid, ranks the rest, reads what moved up: a bounded number of rounds."""
+    """Drops what is hidden, ranks the rest, reads what moved up: a bounded number of rounds."""
 
     def __init__(self, reading: RecordReading) -> None:
         self._reading = reading
         self._succession = Succession(reading)
 
     def __call__(self, visibility: VisibilityFilter, ranking: Ranking) -> Reranked:
-        """A successor takes the best place among its own and those that it stands for."""
+        """A successor takes the best place among its own and those of its predecessors."""
         found = _Found()
         left, order = dict(ranking.candidates), list(ranking.order)
         ranked: list[Ranked] = []
         for _ in range(_MAX_ROUNDS):
-            ranked = leading(order, ranking.wanted, ranking.told)
+            ranked = first_wanted(order, ranking.wanted, ranking.counted_superseded)
             out = self._round(visibility, found, ranked)
             if not out:
                 break
@@ -223,23 +207,21 @@ class Reranker:
         left: Mapping[str, Candidate],
         shown: Sequence[Ranked],
     ) -> tuple[Ranked, ...]:
-        """Those just behind what is shown that the records let pass, one of each memory."""
         places = [one.candidate.ref.id for one in shown]
         order = ranking.rank_all(list(left.values()))
         behind = [one for one in order if one.candidate.ref.id not in places and one.score > 0]
         next_ones = behind[: ranking.near_misses + _NEAR_RESERVE]
         self._reading.read(visibility.scope, [one.candidate.ref for one in next_ones], visibility.records)
         ids = [one.candidate.ref.id for one in next_ones]
-        out = {*visibility.hidden(ids), *found.stands_for, *_repeated(visibility, found, [*places, *ids])}
+        out = {*visibility.hidden(ids), *found.successors, *_repeated(visibility, found, [*places, *ids])}
         return tuple(one for one in next_ones if one.candidate.ref.id not in out)[: ranking.near_misses]
 
     def _round(self, visibility: VisibilityFilter, found: _Found, ranked: Sequence[Ranked]) -> set[str]:
-        """The ids that are out: forbidden, or one result with another that stands above it."""
         self._reading.read(visibility.scope, [one.candidate.ref for one in ranked], visibility.records)
         ids = [one.candidate.ref.id for one in ranked]
-        reasons = visibility.hidden(i for i in ids if i not in found.stands_for)
-        found.stands_for |= self._followed(visibility, found, reasons)
-        reasons = {i: reason for i, reason in reasons.items() if i not in found.stands_for}
+        reasons = visibility.hidden(i for i in ids if i not in found.successors)
+        found.successors |= self._followed(visibility, found, reasons)
+        reasons = {i: reason for i, reason in reasons.items() if i not in found.successors}
         found.dropped |= reasons
         left = [i for i in ids if i not in reasons]
         return {*reasons, *_repeated(visibility, found, left)}
@@ -252,18 +234,18 @@ class Reranker:
         return self._succession(visibility, over) if over else {}
 
 
-def leading(order: Sequence[Ranked], wanted: int, superseded: Collection[str]) -> list[Ranked]:
-    """The first of them, and besides those among them that are superseded: many may have one successor."""
+def first_wanted(order: Sequence[Ranked], wanted: int, superseded: Collection[str]) -> list[Ranked]:
+    """The first `wanted`, and the superseded ones among them besides: several may have one successor."""
     places = [place for place, one in enumerate(order) if one.candidate.ref.id not in superseded]
     return list(order if len(places) <= wanted else order[: places[wanted]])
 
 
 def _repeated(visibility: VisibilityFilter, found: _Found, ids: Iterable[str]) -> set[str]:
-    """Those that are one result with one before them: of one memory, or of one successor."""
+    """Those of the same memory, or with the same successor, as one before them."""
     seen: set[str] = set()
     again: set[str] = set()
     for record_id in ids:
-        identity = visibility.records.own_id(found.stands_for.get(record_id, record_id))
+        identity = visibility.records.own_id(found.successors.get(record_id, record_id))
         if identity in seen:
             again.add(record_id)
         seen.add(identity)
@@ -271,27 +253,26 @@ def _repeated(visibility: VisibilityFilter, found: _Found, ids: Iterable[str]) -
 
 
 def _answer(visibility: VisibilityFilter, ranking: Ranking, found: _Found, ranked: Sequence[Ranked]) -> Reranked:
-    by_itself = {visibility.records.own_id(one.candidate.ref.id) for one in ranking.order} - found.stands_for.keys()
+    own_places = {visibility.records.own_id(one.candidate.ref.id) for one in ranking.order} - found.successors.keys()
     alone: dict[str, str] = {}
-    for old, now in found.stands_for.items():
-        if visibility.records.own_id(now) not in by_itself:
+    for old, now in found.successors.items():
+        if visibility.records.own_id(now) not in own_places:
             alone.setdefault(now, old)
-    counted = {i for i in ranking.told if i in alone.values()}
-    stale = {one.candidate.ref.id for one in ranked} & ranking.told - found.stands_for.keys()
-    over = {old: DropReason.SUPERSEDED for old in found.stands_for if old not in alone.values()}
-    told = {i for i in ranking.told if (found.dropped | over).get(i) is DropReason.SUPERSEDED}
-    dropped = {i: reason for i, reason in (found.dropped | over).items() if i not in told}
+    counted = {i for i in ranking.counted_superseded if i in alone.values()}
+    stale = {one.candidate.ref.id for one in ranked} & ranking.counted_superseded - found.successors.keys()
+    over = {old: DropReason.SUPERSEDED for old in found.successors if old not in alone.values()}
+    counted_drops = {i for i in ranking.counted_superseded if (found.dropped | over).get(i) is DropReason.SUPERSEDED}
+    dropped = {i: reason for i, reason in (found.dropped | over).items() if i not in counted_drops}
     return Reranked(
-        tuple(_standing(visibility, found, one) for one in ranked),
+        tuple(_with_successor(visibility, found, one) for one in ranked),
         dropped,
         _replaces(visibility, found),
         len(counted | stale),
     )
 
 
-def _standing(visibility: VisibilityFilter, found: _Found, one: Ranked) -> Ranked:
-    """The place of an old record, with what stands there for it."""
-    now = found.stands_for.get(one.candidate.ref.id)
+def _with_successor(visibility: VisibilityFilter, found: _Found, one: Ranked) -> Ranked:
+    now = found.successors.get(one.candidate.ref.id)
     return (
         one if now is None else replace(one, candidate=replace(one.candidate, ref=visibility.records.events[now].ref))
     )
@@ -299,7 +280,7 @@ def _standing(visibility: VisibilityFilter, found: _Found, one: Ranked) -> Ranke
 
 def _replaces(visibility: VisibilityFilter, found: _Found) -> dict[str, tuple[EventRef, ...]]:
     olds: dict[str, list[EventRef]] = {}
-    for old, now in found.stands_for.items():
+    for old, now in found.successors.items():
         if old in visibility.records.events:
             olds.setdefault(visibility.records.own_id(now), []).append(visibility.records.events[old].ref)
     return {now: tuple(sorted(refs, key=lambda ref: (ref.timestamp, ref.id))) for now, refs in olds.items()}
