@@ -128,9 +128,14 @@ _DAY: Final = rf"[0-9]{{1,2}} (?:{'|'.join(_MONTHS)}) [0-9]{{4}}"
 _HEAD: Final = re.compile(rf"[^\n]{{1,400}}? (?:on {_DAY}|\({_DAY}\)): ")
 
 
+def written_day(day: datetime) -> str:
+    """`8 May 2023`, whatever the locale."""
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
 def passage_head(speaker: str, said_at: datetime) -> str:
     """`Anna on 8 May 2023: `."""
-    return f"{speaker} on {said_at.day} {_MONTHS[said_at.month - 1]} {said_at.year}: "
+    return f"{speaker} on {written_day(said_at)}: "
 
 
 def own_start(passage: str) -> int:
