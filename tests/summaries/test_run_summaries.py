@@ -10,7 +10,7 @@ import pytest
 from embedded.setting import ANNA, NOON, Away, Memory, away, with_parts
 from embedded.summarizing import Summaries, answer, summaries_of
 from recollect.context.model_call import ModelRequest
-from recollect.core.errors import UpstreamFailed, VersionMismatch
+from recollect.core.errors import Conflict, UpstreamFailed, VersionMismatch
 from recollect.core.items import Item, ItemWrite
 from recollect.core.scope import Scope
 from recollect.summaries.run import NoteMessages, SummaryRun, SummaryStep
@@ -135,7 +135,7 @@ def test_a_count_that_others_change_all_the_time_is_a_failure_and_no_loss(summar
         def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
             raise VersionMismatch("again")
 
-    with pytest.raises(VersionMismatch):
+    with pytest.raises(Conflict):
         NoteMessages(Contended(), summaries.app.rules.resolved)(ANNA, events, summaries.memory.now)
 
 

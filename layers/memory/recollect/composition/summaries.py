@@ -10,7 +10,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.rules.use_cases import KeepRules
-from recollect.summaries.keep_goals import GoalStore
+from recollect.summaries.goal_store import GoalStore
 from recollect.summaries.reading import ReadSummaries, RedactSummaries
 from recollect.summaries.run import NoteMessages, RunSummaries, SummarizeJob, SummaryStep
 from recollect.summaries.summarize import Summarize
