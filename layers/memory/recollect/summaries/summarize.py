@@ -314,7 +314,6 @@ class Summarize:
         return self._make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
 
     def _store(self, work: _Work, draft: Draft) -> Summary:
-
         def attempt() -> Summary:
             item = self._state_item(work.scope)
             state = state_in(item, work.scope.persona_id)
@@ -401,7 +400,6 @@ class Summarize:
         self._items.write(work.scope.user, [ItemWrite(key, counts)], now)
 
     def _change(self, work: _Work, changed: Callable[[SummaryState], SummaryState]) -> None:
-
         def attempt() -> None:
             item = self._state_item(work.scope)
             state = state_in(item, work.scope.persona_id)
