@@ -12,7 +12,7 @@ from recollect.core.event import Source
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.core.scope import Scope
-from recollect.knowledge.use_cases import LOADED_AT_MOST, KeepKnowledge, KnowledgeAuthor
+from recollect.knowledge.use_cases import LOADED_AT_MOST, KnowledgeAuthor, KnowledgeStore
 from recollect.memories.audit import Actor, ActorKind
 from recollect.ports import Items
 
@@ -39,8 +39,8 @@ def items(memory: Memory) -> CountingItems:
 
 
 @pytest.fixture
-def knowledge(items: CountingItems) -> KeepKnowledge:
-    return KeepKnowledge(items, IdSource())
+def knowledge(items: CountingItems) -> KnowledgeStore:
+    return KnowledgeStore(items, IdSource())
 
 
 def put_raw(items: CountingItems, namespace: str, values: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def put_raw(items: CountingItems, namespace: str, values: dict[str, Any]) -> Non
         items.write(TENANT, writes[start : start + 25], NOW)
 
 
-def walked(knowledge: KeepKnowledge, namespace: str | None, limit: int) -> list[tuple[str, str]]:
+def walked(knowledge: KnowledgeStore, namespace: str | None, limit: int) -> list[tuple[str, str]]:
     """Namespace and key of all entries of a listing, page by page."""
     found: list[tuple[str, str]] = []
     after: str | None = None
@@ -64,7 +64,7 @@ def walked(knowledge: KeepKnowledge, namespace: str | None, limit: int) -> list[
         after = page.more
 
 
-def fill(knowledge: KeepKnowledge, places: Sequence[tuple[str, str]], tenant: str = "acme") -> None:
+def fill(knowledge: KnowledgeStore, places: Sequence[tuple[str, str]], tenant: str = "acme") -> None:
     """Good entries at these places."""
     values = {
         "vocabulary": {"target": "t"},
@@ -83,7 +83,7 @@ PLACES = [
 
 @pytest.mark.spec("S-01")
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 11, 200])
-def test_all_of_it_is_listed_by_namespace_and_key(knowledge: KeepKnowledge, limit: int) -> None:
+def test_all_of_it_is_listed_by_namespace_and_key(knowledge: KnowledgeStore, limit: int) -> None:
     fill(knowledge, list(reversed(PLACES)))
     fill(knowledge, [("alpha", "0"), ("rule", "0")], "globex")
     assert walked(knowledge, None, limit) == PLACES
@@ -93,19 +93,19 @@ def test_all_of_it_is_listed_by_namespace_and_key(knowledge: KeepKnowledge, limi
 
 
 @pytest.mark.spec("S-01")
-def test_it_is_stored_in_llm_knowledge_and_nowhere_else(knowledge: KeepKnowledge, items: CountingItems) -> None:
+def test_it_is_stored_in_llm_knowledge_and_nowhere_else(knowledge: KnowledgeStore, items: CountingItems) -> None:
     fill(knowledge, PLACES)
     stored = items.page(TENANT, ItemPath("llm_knowledge"), 100, None).items
     assert {(item.key.path.labels[-1], item.key.key) for item in stored} == set(PLACES)
 
 
 @pytest.mark.parametrize("after", ["", "x", "[]", "[1, 2]", '["a", "b", "c"]', "[true, null]", "{}"])
-def test_a_place_that_is_none_is_refused(knowledge: KeepKnowledge, after: str) -> None:
+def test_a_place_that_is_none_is_refused(knowledge: KnowledgeStore, after: str) -> None:
     with pytest.raises(InvalidInput):
         knowledge.listed("acme", None, 10, after)
 
 
-def test_a_walk_sees_what_stays_once_while_others_come_and_go(knowledge: KeepKnowledge) -> None:
+def test_a_walk_sees_what_stays_once_while_others_come_and_go(knowledge: KnowledgeStore) -> None:
     fill(knowledge, PLACES)
     seen: list[tuple[str, str]] = []
     after: str | None = None
@@ -123,7 +123,7 @@ def test_a_walk_sees_what_stays_once_while_others_come_and_go(knowledge: KeepKno
     assert len(seen) == len(set(seen))
 
 
-def test_an_entry_is_put_read_replaced_and_deleted(knowledge: KeepKnowledge) -> None:
+def test_an_entry_is_put_read_replaced_and_deleted(knowledge: KnowledgeStore) -> None:
     first = knowledge.put("acme", "rule", "vip", {"condition": "a"}, NOW, expected=ABSENT)
     assert (first.version, first.updated_at, first.value) == (1, NOW, {"condition": "a", "applies_to": []})
     later = NOW + timedelta(days=1)
@@ -144,7 +144,7 @@ def test_an_entry_is_put_read_replaced_and_deleted(knowledge: KeepKnowledge) -> 
         knowledge.get("acme", "rule", "vip")
 
 
-def test_what_a_model_writes_is_an_inference_whatever_it_claims(knowledge: KeepKnowledge) -> None:
+def test_what_a_model_writes_is_an_inference_whatever_it_claims(knowledge: KnowledgeStore) -> None:
     claimed = {"target": "t", "source": "user_instruction"}
     model = KnowledgeAuthor(Scope("acme", "anna"), Actor(ActorKind.MODEL, "manage_knowledge"))
     entry = knowledge.put("acme", "vocabulary", "a:b", claimed, NOW, author=model)
@@ -156,7 +156,7 @@ def test_what_a_model_writes_is_an_inference_whatever_it_claims(knowledge: KeepK
 
 
 @pytest.mark.spec("S-31")
-def test_section_and_resolution_are_loaded_by_one_query(knowledge: KeepKnowledge, items: CountingItems) -> None:
+def test_section_and_resolution_are_loaded_by_one_query(knowledge: KnowledgeStore, items: CountingItems) -> None:
     fill(knowledge, PLACES)
     for load in (lambda: knowledge.section("acme", "orders"), lambda: knowledge.resolve("acme", "cost", "orders")):
         items.called.clear()
@@ -165,7 +165,7 @@ def test_section_and_resolution_are_loaded_by_one_query(knowledge: KeepKnowledge
 
 
 @pytest.mark.spec("S-31")
-def test_a_section_tells_what_holds_in_the_store_and_which_entries_say_so(knowledge: KeepKnowledge) -> None:
+def test_a_section_tells_what_holds_in_the_store_and_which_entries_say_so(knowledge: KnowledgeStore) -> None:
     knowledge.put("acme", "vocabulary", "global:cost", {"target": "any"}, NOW)
     knowledge.put("acme", "vocabulary", "orders:cost", {"target": "total"}, NOW)
     knowledge.put("acme", "rule", "vip", {"condition": "x", "applies_to": ["users"]}, NOW)
@@ -181,7 +181,7 @@ def test_a_section_tells_what_holds_in_the_store_and_which_entries_say_so(knowle
 
 @pytest.mark.spec("S-02", "S-32")
 def test_a_malformed_legacy_value_is_skipped_counted_and_harms_nothing(
-    knowledge: KeepKnowledge, items: CountingItems
+    knowledge: KnowledgeStore, items: CountingItems
 ) -> None:
     knowledge.put("acme", "vocabulary", "orders:cost", {"target": "total"}, NOW)
     put_raw(items, "vocabulary", {"colonless": {"target": "x"}, "orders:a": "no JSON", "orders:b": '{"target": "B"}'})
@@ -199,7 +199,7 @@ def test_a_malformed_legacy_value_is_skipped_counted_and_harms_nothing(
 
 
 def test_free_entries_take_no_place_and_too_many_corrections_go_first(
-    knowledge: KeepKnowledge, items: CountingItems
+    knowledge: KnowledgeStore, items: CountingItems
 ) -> None:
     knowledge.put("acme", "vocabulary", "orders:cost", {"target": "total"}, NOW)
     knowledge.put("acme", "rule", "vip", {"condition": "x"}, NOW)
@@ -215,7 +215,7 @@ def test_free_entries_take_no_place_and_too_many_corrections_go_first(
 
 
 @pytest.mark.spec("S-25", "S-29", "S-40")
-def test_what_is_learnt_holds_for_every_later_query_and_can_be_corrected(knowledge: KeepKnowledge) -> None:
+def test_what_is_learnt_holds_for_every_later_query_and_can_be_corrected(knowledge: KnowledgeStore) -> None:
     assert knowledge.resolve("acme", "cost by day", "orders").resolution.text == "cost by day"
     dry = knowledge.learn("acme", COST, "orders", NOW, dry_run=True)
     assert knowledge.listed("acme").entries == ()
@@ -231,7 +231,7 @@ def test_what_is_learnt_holds_for_every_later_query_and_can_be_corrected(knowled
     assert knowledge.get("acme", "vocabulary", "orders:cost").version == 2
 
 
-def test_what_teaches_nothing_stores_nothing(knowledge: KeepKnowledge, items: CountingItems) -> None:
+def test_what_teaches_nothing_stores_nothing(knowledge: KnowledgeStore, items: CountingItems) -> None:
     items.called.clear()
     assert knowledge.learn("acme", "What do you mean by 'cost'?", "orders", NOW) is None
     assert items.called == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.core.event import EventRef
 from recollect.retrieval.nomination import Candidate
-from recollect.retrieval.ranking import Mode, Query, RankingPolicy, asks_of_now, lifts_of_newer, rank
+from recollect.retrieval.ranking import Mode, Query, RankingPolicy, asks_of_now, rank, recency_tiebreak
 from samples.candidates import EAST, NORTH, STATISTICS, candidate
 from samples.events import NOON
 
@@ -56,7 +56,7 @@ CASES = [
 
 @pytest.mark.parametrize(("newer", "score", "text", "first"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_when_the_newer_one_goes_first(newer: Candidate, score: float, text: str, first: bool) -> None:
-    old, new = lifts_of_newer([said("old", 0), newer], [1.0, score], text, 0.25)
+    old, new = recency_tiebreak([said("old", 0), newer], [1.0, score], text, 0.25)
     assert old == 0.0
     assert (score + new > 1.0) is first
     assert new < 0.31
@@ -64,19 +64,19 @@ def test_when_the_newer_one_goes_first(newer: Candidate, score: float, text: str
 
 def test_an_older_one_sinks_below_all_that_are_newer_and_alike() -> None:
     three = [said("old", 0), said("mid", 1), said("new", 2)]
-    lifts = lifts_of_newer(three, [1.0, 0.9, 0.85], NOW, 0.25)
+    lifts = recency_tiebreak(three, [1.0, 0.9, 0.85], NOW, 0.25)
     assert 1.0 + lifts[0] < 0.85 + lifts[2] <= 0.9 + lifts[1]
 
 
 def test_nothing_is_lifted_where_it_is_off() -> None:
-    assert lifts_of_newer([said("old", 0), said("new", 1)], [1.0, 0.99], NOW, 0.0) == [0.0, 0.0]
+    assert recency_tiebreak([said("old", 0), said("new", 1)], [1.0, 0.99], NOW, 0.0) == [0.0, 0.0]
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40)), min_size=1, max_size=20))
 def test_no_one_is_lifted_above_what_stood_above_the_older_one(given: list[tuple[float, int]]) -> None:
     candidates = [said(f"{place:02}", days) for place, (_, days) in enumerate(given)]
     scores = [score for score, _ in given]
-    lifts = lifts_of_newer(candidates, scores, NOW, 0.25)
+    lifts = recency_tiebreak(candidates, scores, NOW, 0.25)
     assert all(lift >= 0 for lift in lifts)
     assert max(score + lift for score, lift in zip(scores, lifts, strict=True)) <= max(scores) + 1e-7
 

@@ -14,13 +14,12 @@ from recollect.retrieval.signals import (
     ENOUGH_TO_SHARE,
     NEAR,
     Vectors,
-    answers_to,
     beside_ones,
-    best_lent,
     best_near,
     by_maximum,
     distinct_part,
     exchange_words,
+    lenders,
     lexical_scores,
     named_dates,
     named_speaker,
@@ -247,4 +246,4 @@ def test_a_question_lends_all_that_it_would_have_to_what_another_voice_says_besi
     answered = candidate("answered", conversation_id="c", role="bot")
     went_on = candidate("went on", conversation_id="c")
     three = [asked, answered, went_on]
-    assert best_lent(near_ones(three), answers_to(three), [1.0, 0.1, 0.2], [0.3, 1.0, 1.0]) == [0.2, 1.0, 0.2]
+    assert best_near(lenders(three, near_ones(three)), [1.0, 0.1, 0.2]) == [0.2, 1.0, 0.2]

@@ -117,7 +117,7 @@ def test_what_speaks_of_a_goal_without_what_marks_it_is_no_source() -> None:
 def test_a_goal_that_was_kept_before_gains_events_that_hold_all_of_it(goal: str, events: tuple[str, ...]) -> None:
     clara = "Clara and I run the Lyon marathon."
     texts = ["I run the Lyon marathon with Clara.", "I run the Lyon marathon.", clara, "I plan a trip."]
-    assert matched(texts).of_kept_goal(goal) == GoalSources(events, supported=bool(events))
+    assert matched(texts).of_stored_goal(goal) == GoalSources(events, supported=bool(events))
 
 
 def words(letter: str) -> st.SearchStrategy[list[str]]:

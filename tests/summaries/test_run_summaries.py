@@ -10,10 +10,10 @@ import pytest
 from embedded.setting import ANNA, NOON, Away, Memory, away, with_parts
 from embedded.summarizing import Summaries, answer, summaries_of
 from recollect.context.model_call import ModelRequest
-from recollect.core.errors import UpstreamFailed, VersionMismatch
+from recollect.core.errors import Conflict, UpstreamFailed, VersionMismatch
 from recollect.core.items import Item, ItemWrite
 from recollect.core.scope import Scope
-from recollect.summaries.run import KeepSummariesUp, NoteMessages, SummaryRun
+from recollect.summaries.run import NoteMessages, SummaryRun, SummaryStep
 from recollect.summaries.storage import state_key
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent
@@ -135,7 +135,7 @@ def test_a_count_that_others_change_all_the_time_is_a_failure_and_no_loss(summar
         def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
             raise VersionMismatch("again")
 
-    with pytest.raises(VersionMismatch):
+    with pytest.raises(Conflict):
         NoteMessages(Contended(), summaries.app.rules.resolved)(ANNA, events, summaries.memory.now)
 
 
@@ -247,6 +247,6 @@ def test_a_queue_that_does_not_answer_fails_the_run(summaries: Summaries) -> Non
 
 def test_what_is_gone_is_told_to_the_summaries_only_where_something_is(summaries: Summaries) -> None:
     told: list[object] = []
-    keep_up = KeepSummariesUp(lambda *given: None, lambda *given: told.append(given))  # type: ignore[arg-type]
+    keep_up = SummaryStep(lambda *given: None, lambda *given: told.append(given))  # type: ignore[arg-type]
     keep_up(ANNA, [], [], NOON)
     assert told == []

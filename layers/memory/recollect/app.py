@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from recollect.intent.retrieve import RetrieveByIntent
     from recollect.jobs.job import JobKind
     from recollect.jobs.run import Jobs, RunJobs
-    from recollect.knowledge.use_cases import KeepKnowledge
+    from recollect.knowledge.use_cases import KnowledgeStore
     from recollect.ports import Pending
     from recollect.rules.use_cases import TenantRuleStore
     from recollect.search_index.health import CheckReadiness
@@ -90,11 +90,11 @@ class App:
         return CueJudge()
 
     @cached_property
-    def knowledge(self) -> KeepKnowledge:
+    def knowledge(self) -> KnowledgeStore:
         """`/v1/knowledge`."""
-        from recollect.knowledge.use_cases import KeepKnowledge
+        from recollect.knowledge.use_cases import KnowledgeStore
 
-        return KeepKnowledge(self.parts.items, self.ids)
+        return KnowledgeStore(self.parts.items, self.ids)
 
     @cached_property
     def timeline(self) -> TimelineUseCases:

@@ -10,7 +10,7 @@ from recollect.composition.timeline import TimelineUseCases
 from recollect.context.build import BuildContext
 from recollect.context.sources import ContextSources, ReadBackground
 from recollect.context.turn import TakeTurn
-from recollect.knowledge.use_cases import KeepKnowledge
+from recollect.knowledge.use_cases import KnowledgeStore
 
 
 @dataclass(eq=False)
@@ -19,7 +19,7 @@ class ContextUseCases(UseCases):
 
     _timeline: TimelineUseCases
     _summaries: SummaryUseCases
-    _knowledge: KeepKnowledge
+    _knowledge: KnowledgeStore
     _retrieval: RetrievalUseCases
 
     @cached_property

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from recollect.composition.deployment import UseCases
 from recollect.composition.search_index import SearchIndexUseCases
-from recollect.retrieval.pipeline import Recall
+from recollect.retrieval.pipeline import SearchPipeline
 from recollect.retrieval.ranking import RankingPolicy
 from recollect.retrieval.search import SearchMemory
 
@@ -17,11 +17,11 @@ class RetrievalUseCases(UseCases):
     _search_index: SearchIndexUseCases
 
     @cached_property
-    def pipeline(self) -> Recall:
+    def pipeline(self) -> SearchPipeline:
         """The retrieval that search and context share."""
         parts = self._parts
         index, policy = self._search_index.in_use, RankingPolicy()
-        return Recall(parts.timeline, parts.items, index, parts.embedder, parts.concurrency, policy)
+        return SearchPipeline(parts.timeline, parts.items, index, parts.embedder, parts.concurrency, policy)
 
     @cached_property
     def search(self) -> SearchMemory:

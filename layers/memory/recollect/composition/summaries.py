@@ -11,9 +11,9 @@ from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.rules.use_cases import TenantRuleStore
-from recollect.summaries.keep_goals import KeepGoals
+from recollect.summaries.goal_store import GoalStore
 from recollect.summaries.reading import ReadSummaries, RedactSummaries
-from recollect.summaries.run import KeepSummariesUp, NoteMessages, RunSummaries, SummarizeJob
+from recollect.summaries.run import NoteMessages, RunSummaries, SummarizeJob, SummaryStep
 from recollect.summaries.summarize import Summarize
 
 
@@ -44,9 +44,9 @@ class SummaryUseCases(UseCases):
         return ReadSummaries(self._parts.items)
 
     @cached_property
-    def goals(self) -> KeepGoals:
+    def goals(self) -> GoalStore:
         """`/v1/users/{user_id}/goals`."""
-        return KeepGoals(self._parts.items, self._deployment.ids)
+        return GoalStore(self._parts.items, self._deployment.ids)
 
     @cached_property
     def redact(self) -> RedactSummaries:
@@ -54,9 +54,9 @@ class SummaryUseCases(UseCases):
         return RedactSummaries(self._parts.items)
 
     @cached_property
-    def keep_up(self) -> KeepSummariesUp:
+    def keep_up(self) -> SummaryStep:
         """The projection step of summaries."""
-        return KeepSummariesUp(NoteMessages(self._parts.items, self._rules.resolved), self.redact)
+        return SummaryStep(NoteMessages(self._parts.items, self._rules.resolved), self.redact)
 
     def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Redacts before the projection does; where that fails, `project` does so by the pending marker."""

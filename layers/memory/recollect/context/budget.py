@@ -1,4 +1,4 @@
-"""Prompt and messages inside a token budget: what goes first, and until when (api.md, *Context*)."""
+"""Fits prompt and messages into a token budget: what is cut, in which order (api.md, *Context*)."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One thing that gives way: an item by its id, a goal or result by its position, a part as a whole by ""."""
+    """One thing that is cut: an item by its id, a goal or result by its position, a part as a whole by ""."""
 
     part: Part
     key: str = ""
@@ -45,7 +45,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """The prompt with what stands in it, its size, and the memories that the budget cost."""
+    """The prompt with what stands in it, its size, and the memories that the budget cut."""
 
     text: str
     memories: tuple[Selected, ...]
@@ -56,7 +56,7 @@ class FittedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class FittedMessages:
-    """The messages with the parts that stand in them, the sum of their contents' sizes, and what was cut."""
+    """The messages with the parts that stand in them, the sum of their contents' sizes, and the cuts."""
 
     messages: tuple[Message, ...]
     parts: ContextParts
@@ -106,7 +106,7 @@ def check_input(user_input: str, token_budget: int | None, count: Counter = coun
 
 
 def message_cuts(parts: ContextParts) -> list[Cut]:
-    """All that can give way in messages, in the order in which it does."""
+    """All that can be cut from messages, in order."""
     return [
         *_memory_cuts(parts.memories, parts.raw_window),
         *_from_the_end(Part.GOALS, parts.goals),
@@ -118,17 +118,17 @@ def message_cuts(parts: ContextParts) -> list[Cut]:
 
 
 def without(parts: ContextParts, cuts: Sequence[Cut]) -> ContextParts:
-    """The parts less what is cut."""
-    gone = frozenset(cuts)
+    """The parts without what is cut."""
+    cut_away = frozenset(cuts)
     return replace(
         parts,
-        memories=tuple(s for s in parts.memories if Cut(Part.MEMORIES, s.item.id) not in gone),
-        raw_window=tuple(item for item in parts.raw_window if Cut(Part.RAW_WINDOW, item.id) not in gone),
-        goals=tuple(g for i, g in enumerate(parts.goals) if Cut(Part.GOALS, str(i)) not in gone),
-        web_results=tuple(w for i, w in enumerate(parts.web_results) if Cut(Part.WEB_RESULTS, str(i)) not in gone),
-        knowledge=None if Cut(Part.KNOWLEDGE) in gone else parts.knowledge,
-        summary=None if Cut(Part.SUMMARY) in gone else parts.summary,
-        instructions=parts.instructions and Cut(Part.INSTRUCTIONS) not in gone,
+        memories=tuple(s for s in parts.memories if Cut(Part.MEMORIES, s.item.id) not in cut_away),
+        raw_window=tuple(item for item in parts.raw_window if Cut(Part.RAW_WINDOW, item.id) not in cut_away),
+        goals=tuple(g for i, g in enumerate(parts.goals) if Cut(Part.GOALS, str(i)) not in cut_away),
+        web_results=tuple(w for i, w in enumerate(parts.web_results) if Cut(Part.WEB_RESULTS, str(i)) not in cut_away),
+        knowledge=None if Cut(Part.KNOWLEDGE) in cut_away else parts.knowledge,
+        summary=None if Cut(Part.SUMMARY) in cut_away else parts.summary,
+        instructions=parts.instructions and Cut(Part.INSTRUCTIONS) not in cut_away,
     )
 
 
@@ -152,7 +152,6 @@ def _from_the_end(part: Part, entries: Sequence[str]) -> list[Cut]:
 
 
 def _fewest_cuts(available: int, size_after: Callable[[int], int], token_budget: int | None) -> int:
-    """The smallest number of cuts after which the size fits: each cut makes it smaller, so that halving finds it."""
     if token_budget is None or size_after(0) <= token_budget:
         return 0
     least = size_after(available)
@@ -160,6 +159,7 @@ def _fewest_cuts(available: int, size_after: Callable[[int], int], token_budget:
         raise InvalidInput(
             f"the input alone takes {least} tokens, the budget is {token_budget}", loc=("body", "token_budget")
         )
+    # Each cut makes it smaller, so that a binary search finds the fewest.
     return bisect_left(range(available), True, key=lambda number: size_after(number) <= token_budget)
 
 

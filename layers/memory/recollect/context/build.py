@@ -1,6 +1,6 @@
-"""The web search of one input: the rule's decision, and the search beside the reads (K-38 to K-42, K-76, K-83).
+"""Context: what the next model call should see (K-15 to K-37, P-1, P-2, P-5, P-23). It stores nothing.
 
-Context: what the next model call should see (K-15 to K-37, P-1, P-2, P-5, P-23). It stores nothing.
+Beside the reads runs the web search of the input, where the rules or the request ask for it (K-38 to K-42, K-76, K-83).
 """
 
 import threading
@@ -43,9 +43,9 @@ LONGEST_QUERY = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookedUp:
-    """What the rule decided and by which words; why nothing was searched all the same (`skipped`); what came.
+    """Whether the web search was triggered, by which words; why it was skipped all the same; its results.
 
-    `failed`: it was searched, and the search failed or was too slow; then there are no results.
+    `failed`: the search failed or was too slow; then there are no results.
     """
 
     triggered: bool
@@ -81,7 +81,7 @@ class LookUp:
             self._open = _Search(self._web_search, self._text, self._seconds)
 
     def result(self) -> LookedUp:
-        """The decision, with the results that came before the search's time was over."""
+        """The decision, with the results that came in time."""
         if self._open is None:
             return self._decided
         found = self._open.result()
@@ -90,7 +90,7 @@ class LookUp:
 
 
 class _Search:
-    """A search under way, on a thread of its own: a wave's threads must not wait for a stranger's server."""
+    """On a thread of its own: a wave's threads must not wait for a foreign server."""
 
     def __init__(self, web_search: WebSearch, text: str, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds
@@ -102,17 +102,15 @@ class _Search:
     def _run(self, web_search: WebSearch, query: str, seconds: float) -> None:
         try:
             self._found = _bounded_results(web_search.search(query, seconds))
-        except Exception:  # noqa: BLE001 - whatever a stranger's server causes, the turn goes on without it (K-77)
+        except Exception:  # noqa: BLE001 - whatever a foreign server causes, the turn goes on without it (K-77)
             self._found = None
 
     def result(self) -> tuple[str, ...] | None:
-        """The results; None where the search failed or its time, counted from its beginning, is over."""
         self._thread.join(max(0.0, self._deadline - time.monotonic()))
         return self._found
 
 
 def _bounded_results(results: tuple[str, ...]) -> tuple[str, ...]:
-    """The first few, each one line and not too long: it is a stranger who says how much comes."""
     lines = [_line(text, LONGEST_RESULT) for text in results]
     return tuple(line for line in lines if line)[:MOST_RESULTS]
 
@@ -123,10 +121,10 @@ def _line(text: str, longest: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRequest:
-    """A question, the limits of this request where they differ from the rules (as in `ContextRules`), the budget.
+    """A question, limits of this request that override the rules' (as in `ContextRules`), the budget.
 
     `memory_tokens` bounds the memories of the messages. `web_search` is auto, always or never; `fence` carries this
-    request's nonce; `tools` tells a model how to call them.
+    request's nonce; `tools` says to a model how to call them.
     """
 
     question: ContextQuestion
@@ -140,7 +138,7 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How search saw an item: its place (from 1) and signals."""
+    """An item's place in the search (from 1) and its signals."""
 
     place: int
     ranked: Ranked
@@ -148,7 +146,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ShownItem:
-    """An item of a context with what chose it, and the places in which it is shown, one at least."""
+    """An item of a context with what chose it, and the forms that show it, one at least."""
 
     selected: Selected
     shown_in: tuple[ShownIn, ...]
@@ -156,7 +154,7 @@ class ShownItem:
 
 @dataclass(frozen=True, slots=True)
 class ContextAnswer:
-    """Prompt and messages, each inside the budget, and the receipt of what stands in them and what does not.
+    """Prompt and messages, each within the budget, and the receipt of what stands in them and what does not.
 
     `seconds`: how long it took, reads and web search included.
     """
@@ -177,10 +175,7 @@ class ContextAnswer:
 
     @property
     def items(self) -> tuple[ShownItem, ...]:
-        """What stands in the prompt or among the memories of the messages, oldest first, each once.
-
-        What the raw window shows is shown in the messages too.
-        """
+        """What stands in prompt or messages as a memory, oldest first, each once, with the forms that show it."""
         parts = self.messages.parts
         chosen = {one.item.identity: one for one in (*parts.memories, *self.prompt.memories)}
         in_prompt = {one.item.identity for one in self.prompt.memories}
@@ -194,7 +189,7 @@ class ContextAnswer:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The parts that did not answer, so that the context had to do without them."""
+        """The parts that did not answer."""
         web = ("web_search",) if self.web_search.failed else ()
         return (*self.gathered.recalled.missing, *self.gathered.background.missing, *web)
 
@@ -205,7 +200,7 @@ class ContextAnswer:
 
     @property
     def goals(self) -> tuple[Goal, ...]:
-        """The goals that stand in the messages: the last ones give way first."""
+        """The goals that stand in the messages: the last ones are cut first."""
         return self.gathered.background.goals[: len(self.messages.parts.goals)]
 
     @property
@@ -216,7 +211,7 @@ class ContextAnswer:
 
 
 class BuildContext:
-    """The use case behind `POST /v1/context`. Without `web_search` the web is not searched, and the answer says so."""
+    """The use case behind `POST /v1/context`. Without `web_search` the answer says that the web search is off."""
 
     def __init__(self, sources: ContextSources, web_search: WebSearch | None) -> None:
         self._sources = sources
@@ -225,20 +220,20 @@ class BuildContext:
     def __call__(self, scope: Scope, request: ContextRequest, given_rules: GivenRules) -> ContextAnswer:
         """Selects, renders, fits. Raises InvalidInput where the input alone exceeds the budget.
 
-        The rules may still be under way: they are waited for when the first wave of reads has begun. Then the web is
-        searched, where they ask for it, beside the rest of the reads.
+        The rules may still be loading: they are awaited once the first wave of reads has begun. Then the web search
+        begins, where they ask for it, beside the rest of the reads.
         """
         began = time.perf_counter()
         check_input(request.question.text, request.token_budget)
-        looking = LookUp(self._web_search, request.question.text, request.web_search)
+        web_lookup = LookUp(self._web_search, request.question.text, request.web_search)
 
         def rules_read() -> Rules:
             rules = settled(given_rules)
-            looking.begin(rules)
+            web_lookup.begin(rules)
             return _effective(rules, request)
 
         gathered = self._sources(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
-        answer = assemble(gathered, looking.result(), request, settled(given_rules))
+        answer = assemble(gathered, web_lookup.result(), request, settled(given_rules))
         return replace(answer, seconds=time.perf_counter() - began)
 
 
@@ -248,15 +243,15 @@ def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, 
     recalled, found, reach = gathered.recalled, _found(gathered), reach_of(limits)
     memories = recalled.memories
     shown = [represented(event, memories.get(event.id)) for event in gathered.important]
-    weighty = by_importance(shown, limits.decay_half_life_days, question.now)
-    by_search = _noted(
+    important = by_importance(shown, limits.decay_half_life_days, question.now)
+    by_search = _with_replaced(
         [_item(recalled.events[i], memories.get(i), one.ranked.score) for i, one in found.items()], recalled
     )
     own = frozenset([gathered.input_event.id]) if gathered.input_event else frozenset[str]()
     selection = select(
-        _noted(_items(gathered.recent[: reach.recent], memories), recalled),
+        _with_replaced(_items(gathered.recent[: reach.recent], memories), recalled),
         by_search,
-        _noted(_items(weighty[: reach.important], memories), recalled),
+        _with_replaced(_items(important[: reach.important], memories), recalled),
         limits,
         question.now,
         own,
@@ -276,21 +271,20 @@ def _setting(parts: ContextParts, own: frozenset[str]) -> Setting:
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:
-    """All but the memories, which prompt and messages choose each for itself."""
-    behind = gathered.background
+    background = gathered.background
     return ContextParts(
         user_input=request.question.text,
-        raw_window=tuple(_said(event, gathered.recalled.kept.get(event.id)) for event in gathered.raw_window),
-        summary=behind.summary.text if behind.summary else None,
-        goals=tuple(goal_line(goal.tracked) for goal in behind.goals),
-        knowledge=behind.knowledge.text if behind.knowledge else None,
+        raw_window=tuple(_raw_item(event, gathered.recalled.stored.get(event.id)) for event in gathered.raw_window),
+        summary=background.summary.text if background.summary else None,
+        goals=tuple(goal_line(goal.tracked) for goal in background.goals),
+        knowledge=background.knowledge.text if background.knowledge else None,
         web_results=web_results,
         tools=request.tools,
     )
 
 
-def _said(event: Event, memory: Memory | None) -> ContextItem:
-    """A message of the raw window, in the words that a person put in the place of its own where they edited it."""
+def _raw_item(event: Event, memory: Memory | None) -> ContextItem:
+    """A message of the raw window, in the words of a person's edit where there is one."""
     if memory is None or memory.origin is Origin.MERGED or memory.content.strip() == event.content.strip():
         return _item(event, None)
     return _item(replace(event, content=memory.content), None)
@@ -311,13 +305,12 @@ def _items(events: Sequence[Event], memories: Mapping[str, Memory]) -> list[Cont
     return [_item(event, memories.get(event.id)) for event in events]
 
 
-def _noted(items: Sequence[ContextItem], recalled: Recalled) -> list[ContextItem]:
-    """With what they replaced, where a search came upon that."""
+def _with_replaced(items: Sequence[ContextItem], recalled: Recalled) -> list[ContextItem]:
     return [replace(item, replaces=recalled.replaces.get(item.id, ())) for item in items]
 
 
 def _item(event: Event, memory: Memory | None, score: float | None = None) -> ContextItem:
-    """A record is one item with the memory made from it (P-1); a directly saved memory has no source but itself."""
+    """A record is one item with its memory (P-1); a directly saved memory has no source but itself."""
     shown = represented(event, memory)
     return ContextItem(
         id=memory.id if memory else event.id,

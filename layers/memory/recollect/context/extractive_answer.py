@@ -1,9 +1,7 @@
-"""An answer without a model: the sentences of what was recalled that best match the input, quoted (K-78).
+"""An answer without a model: the recalled sentences that best match the input, quoted (K-78).
 
-It says of itself what it is. What it quotes is data: nothing that could read as a tool call is ever quoted, nor is a
-question, nor an earlier answer of this kind.
-
-What a DuckDuckGo instant answer tells: its abstract, else its first related topics (K-82).
+It says that it is one. Nothing that could read as a tool call is quoted, no question, and no earlier answer of this
+kind. Besides: the texts of a DuckDuckGo instant answer (K-82).
 """
 
 import re
@@ -16,6 +14,7 @@ from itertools import islice
 from recollect.context.model_call import Evidence
 from recollect.context.rendering import one_line
 from recollect.core.event import Role
+from recollect.core.time import written_day
 from recollect.retrieval.pooling import RELATED
 from recollect.text.sentences import count_words, is_question, split_sentences
 from recollect.text.terms import TermStatistics, bm25, inverse_document_frequency, query_terms, terms
@@ -31,7 +30,8 @@ REMEMBERED = (
     "I remember that now, and have nothing to quote on it; this is the extractive provider, which answers from memory "
     "only, without a language model."
 )
-
+MOST_TOPICS = 3
+LONGEST_TEXT = 1_000
 _MOST_QUOTES = 3
 _FAINTLY_ALIKE = 0.2
 _LONGEST_TEXT = 8_000
@@ -39,10 +39,9 @@ _LONGEST_QUOTE = 400
 _LEAST_SHARE_OF_QUERY = 0.4
 _LEAST_SHARE_OF_BEST = 0.5
 _LIKE_A_CALL = re.compile(r"\[\[|\]\]|<<<|>>>|「始」|「末」|ABP_TOOL|TOOL_REQUEST", re.IGNORECASE)
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
+_SPACES = re.compile(r"\s+")
+_REMOVED = frozenset({"Cc", "Cs"})
+_BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,9 @@ class _Match:
 def answer_from(evidence: Sequence[Evidence], text: str, max_words: int) -> str:
     """One to three quotes in the order they were said, each with its speaker and day (UTC), or that there are none.
 
-    Quoted are the sentences that share enough words with the input; where none does, those of what the search finds
-    related to it, though it says so in other words; where nothing is, the nearest, with a word of doubt. The quotes
-    have at most `max_words` words together, but for a single one, which is cut at 400 characters. The same input gives
-    the same answer, of any text.
+    First the sentences that share enough words with the input; else those of records that the search finds related;
+    else, for a question, the nearest one, with a word of doubt. The quotes have at most `max_words` words together, but
+    for a single one, which is cut at 400 characters. Deterministic; any text is taken.
     """
     sentences = list(_sentences(evidence))
     quoted = _within(_best(sentences, query_terms(text)) or _alike(sentences, RELATED)[:_MOST_QUOTES], max_words)
@@ -87,7 +85,6 @@ def is_extractive_answer(text: str) -> bool:
 
 
 def _sentences(evidence: Iterable[Evidence]) -> Iterator[_Sentence]:
-    """Those that may be quoted, each wording once."""
     seen: set[str] = set()
     for one in evidence:
         if is_extractive_answer(one.text) or _LIKE_A_CALL.search(one.text):
@@ -113,7 +110,6 @@ def _best(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sente
 
 
 def _alike(sentences: Sequence[_Sentence], least: float) -> list[_Sentence]:
-    """Of the records that have so much similarity to the input the first sentence each, the most alike first."""
     first = {one.said.event_id: one for one in reversed(sentences) if (one.said.similarity or 0.0) >= least}
     return sorted(first.values(), key=lambda one: (one.said.similarity or 0.0, one.said.timestamp), reverse=True)
 
@@ -124,9 +120,9 @@ def _statistics(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> TermS
 
 
 def _share_of_query(statistics: TermStatistics, counts: Mapping[str, int], query: tuple[str, ...]) -> float:
-    """How much of the query the sentence holds, 0 to 1, its words weighted by rarity; 0 of a query without words.
+    """How much of the query the sentence holds, 0 to 1, words weighted by rarity.
 
-    A word that no sentence holds weighs as one that a single sentence holds: it says little of the others.
+    A word that no sentence holds weighs as one that a single sentence holds.
     """
     least = replace(statistics, document_frequency={t: max(1, n) for t, n in statistics.document_frequency.items()})
     weights = {term: inverse_document_frequency(least, term) for term in query}
@@ -145,9 +141,8 @@ def _within(sentences: Sequence[_Sentence], max_words: int) -> list[_Sentence]:
 
 
 def _line(sentence: _Sentence) -> str:
-    day = sentence.said.timestamp
     quote = _shortened(one_line(sentence.text))
-    return f"- on {day.day} {_MONTHS[day.month - 1]} {day.year} {_said_by(sentence.said)}: “{quote}”"
+    return f"- on {written_day(sentence.said.timestamp)} {_said_by(sentence.said)}: “{quote}”"
 
 
 def _said_by(said: Evidence) -> str:
@@ -160,19 +155,11 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 1].rstrip() + "…"
 
 
-MOST_TOPICS = 3
-LONGEST_TEXT = 1_000
-
-_SPACES = re.compile(r"\s+")
-_REMOVED = frozenset({"Cc", "Cs"})
-_BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
 def texts_of(answer: object) -> tuple[str, ...]:
-    """The texts of an answer as it was parsed from JSON, of whatever form; none where it has none.
+    """The texts of an answer parsed from JSON, of whatever form; none where it has none.
 
-    `AbstractText` alone where there is one; else up to 3 texts of `RelatedTopics`, those in its groups (`Topics`) too,
-    in order. Each is one line of at most 1,000 characters, without control characters.
+    `AbstractText` alone where there is one; else up to 3 texts of `RelatedTopics` and of its groups (`Topics`), in
+    order. Each is one line of at most 1,000 characters, without control characters.
     """
     if not isinstance(answer, dict):
         return ()
@@ -181,7 +168,7 @@ def texts_of(answer: object) -> tuple[str, ...]:
 
 
 def plain_text(value: object) -> str:
-    """Text on one line, cut; empty for what is no text. What steers a terminal or turns the reading order goes."""
+    """One line, cut, without control and bidirectional characters; empty for what is no text."""
     if not isinstance(value, str):
         return ""
     spaced = _SPACES.sub(" ", value[: 2 * LONGEST_TEXT])

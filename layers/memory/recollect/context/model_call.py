@@ -1,4 +1,4 @@
-"""What a language model, or what stands in for one, is asked, and what it answers."""
+"""Requests to a language model, or to a provider that stands in for one, and their answers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,25 +8,25 @@ from recollect.context.rendering import Message
 
 
 class Task(StrEnum):
-    """What the answer is for: a provider that only extracts goes by it, a model by the messages."""
+    """What the answer is for: a provider without a model goes by it, a model by the messages."""
 
     CONVERSE = "converse"
     SUMMARIZE = "summarize"
 
 
 EARLIER_SUMMARY = "summary"
-"""Role of an evidence that is a sentence of the summary before; its event is that summary."""
+"""Role of a sentence of the summary before; its event is that summary."""
 
 KEPT_GOAL = "goal"
-"""Role of an evidence that is a goal which is kept already."""
+"""Role of a goal that is stored already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A text that an extractive answer may quote, with its event; oldest first in a request.
 
-    `role` is `user` or `bot`, or one of the two above. `speaker` is a name, where one is known. `similarity` is how
-    alike it is to the input, on the embedder's scale; None where no search compared them.
+    `role` is `user` or `bot`, or one of the two above. `speaker` is a name, where one is known. `similarity` to the
+    input is on the embedder's scale; None where no search compared them.
     """
 
     event_id: str
@@ -39,11 +39,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """`messages` are all that a model is sent; `evidence` is the same material for a provider without a model.
+    """`messages` are all that a model reads; `evidence` is the same material for a provider without a model.
 
-    `user_input` is what the user says now, alone. `seconds` is the time the whole call may take, retries included, > 0.
-    `json_answer`: one JSON object is wanted.
-    `max_words` bounds an extractive text.
+    `user_input` is the user's line alone. `seconds` is the time of the whole call, retries included, > 0.
+    `json_answer`: one JSON object is wanted. `max_words` bounds an extractive text.
     """
 
     task: Task
@@ -58,7 +57,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
-    """The text, and which provider and model gave it, such as `openai:llama3.2` or `extractive`."""
+    """The text, and the provider and model that gave it, such as `openai:llama3.2` or `extractive`."""
 
     text: str
     model: str

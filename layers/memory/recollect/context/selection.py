@@ -33,9 +33,9 @@ class ShownIn(StrEnum):
 class ContextItem:
     """One thing that may stand in a prompt: an event or a memory.
 
-    `timestamp` carries a zone; `importance` lies in [0, 1]; `score` is the search's, higher is better, None where
-    no search found it. `speaker` names who said it where that is not simply the user. `replaces` are the older records
-    for which it stands: what they said it replaced.
+    `timestamp` carries a zone; `importance` lies in [0, 1]; `score` is the search's, higher is better, None where no
+    search found it. `speaker` is a name, None for the plain user. `replaces` are the older records whose place it
+    takes.
     """
 
     id: str
@@ -66,7 +66,7 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An item that a source offered and that stands in no place, and why."""
+    """An item that a source offered and that got no place, and why."""
 
     id: str
     section: Section
@@ -75,7 +75,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`chosen` by time, oldest first, ties by id (K-25); `left_out` in the order in which the sources offered it."""
+    """`chosen` by time, oldest first, ties by id (K-25); `left_out` in the order of the offers."""
 
     chosen: tuple[Selected, ...]
     left_out: tuple[LeftOut, ...]
@@ -83,8 +83,6 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """What a source offers: `rank` from 1, in the source's own order."""
-
     item: ContextItem
     section: Section
     rank: int
@@ -95,20 +93,25 @@ class _Offer:
             return f"number {self.rank} of the newest"
         if self.section is Section.IMPORTANT:
             return f"importance {self.item.importance:.2f}, rank {self.rank} by importance"
-        score = "" if self.item.score is None else f", score {self.item.score:.2f}"
-        return f"search rank {self.rank}{score}"
+        return search_reason(self.item, self.rank)
+
+
+def search_reason(item: ContextItem, rank: int) -> str:
+    """Why a search hit is chosen; `rank` from 1."""
+    score = "" if item.score is None else f", score {item.score:.2f}"
+    return f"search rank {rank}{score}"
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far into a source a selection can look at most: what lies beyond can neither be chosen nor displace."""
+    """How far into a source a selection reads at most: what lies beyond can neither be chosen nor displace."""
 
     recent: int
     important: int
 
 
 def reach_of(limits: ContextRules) -> Reach:
-    """The newest that may be taken, or the most important that have no place yet, with as many more as have one."""
+    """Per source the places it may fill, and as many more as the other sources may have filled."""
     return Reach(max(limits.recent, limits.recent_fill) + limits.total, limits.important + 2 * limits.total)
 
 
@@ -122,10 +125,10 @@ def select(
 ) -> Selection:
     """At most `limits.total` items, none twice (P-1).
 
-    `recent` comes newest first, `semantic` best first, `important` in any order. `exclude_ids` names the current
-    input's own event: neither it nor a memory made from it alone is chosen (P-2). `now` serves the decay alone.
-    The newest `recent`, then `semantic` hits not among them, then `important` ones; what is left over goes to the
-    newest up to `recent_fill`. Where all places are taken, one memory may displace the weakest search hit (K-68).
+    `recent` comes newest first, `semantic` best first, `important` in any order. `exclude_ids` names the input's own
+    event: neither it nor a memory made from it alone is chosen (P-2). `now` serves the decay alone. The newest
+    `recent`, then `semantic` hits not among them, then `important` ones; places left over go to the newest up to
+    `recent_fill`. Where all places are taken, one memory may displace the weakest search hit (K-68).
     """
     ordered = (recent, semantic, by_importance(important, limits.decay_half_life_days, now))
     sizes = (limits.recent, limits.semantic, limits.important)
@@ -161,8 +164,8 @@ W = TypeVar("W", bound=Weighed)
 def by_importance(items: Iterable[W], decay_half_life_days: float | None, now: datetime) -> list[W]:
     """The most important first, of equals the newer, then the higher id (K-20).
 
-    With a half-life (days, > 0) the weight of an item halves with each; that changes this order and nothing
-    else (P-4). A time to come does not raise a weight.
+    With a half-life (days, > 0) an item's weight halves with each; that changes this order and nothing else (P-4). A
+    future timestamp does not raise a weight.
     """
 
     def order(item: W) -> tuple[float, datetime, str]:
@@ -179,7 +182,6 @@ def _decayed(item: Weighed, half_life_days: float | None, now: datetime) -> floa
 
 
 def _offers(items: Iterable[ContextItem], section: Section, exclude_ids: frozenset[str]) -> list[_Offer]:
-    """Each item of a source once, ranked; without the current input."""
     distinct: dict[str, ContextItem] = {}
     for item in items:
         if exclude_ids.isdisjoint((item.id, item.identity)):
@@ -188,7 +190,7 @@ def _offers(items: Iterable[ContextItem], section: Section, exclude_ids: frozens
 
 
 def _fill(places: "_Places", offers: list[list[_Offer]], limits: ContextRules) -> None:
-    """Gives the places left over to newest items; and to the rest where there are fewer memories than places (P-1)."""
+    """Free places go to the newest items; to the important ones too, if there are fewer memories than places (P-1)."""
     newest, _, weighty = offers
     places.seat(newest[: limits.recent_fill], limits.recent_fill)
     known = {offer.item.identity for source in offers for offer in source}
@@ -198,15 +200,13 @@ def _fill(places: "_Places", offers: list[list[_Offer]], limits: ContextRules) -
 
 
 class _Places:
-    """The places of one context while they are given away."""
-
     def __init__(self, total: int) -> None:
         self._total = total
         self._seated: dict[str, tuple[_Offer, str]] = {}
         self._refused: dict[str, str] = {}
 
     def seat(self, offers: Iterable[_Offer], limit: int) -> list[_Offer]:
-        """Seats the first `limit` that have no place yet; answers those of them for whom none was free."""
+        """Seats the first `limit` that have no place yet; answers those for whom none was free."""
         waiting = self._without_place(offers)
         invited = list(islice(waiting, limit))
         free = max(self._total - len(self._seated), 0)
@@ -230,7 +230,6 @@ class _Places:
         self._seated[offer.item.identity] = (offer, reason)
 
     def selection(self, offers: Iterable[_Offer]) -> Selection:
-        """The places as they are given, and of all that was offered what has none."""
         chosen = (Selected(offer.item, offer.section, reason) for offer, reason in self._seated.values())
         by_time = sorted(chosen, key=lambda selected: (selected.item.timestamp, selected.item.id))
         first_offers = {offer.item.identity: offer for offer in reversed(list(self._without_place(offers)))}

@@ -1,9 +1,7 @@
-"""The ids of one turn: a retry with the same seed makes the same ones, in the order in which things are said.
+"""The turn: one line of the user's in, an answer out, and both stored (K-74 to K-80).
 
-The turn: one line of the user's in, an answer out, and both remembered (K-74 to K-80).
-
-The input is stored before anything that can fail; then the web is searched beside the reads, the context built, the
-model asked, its tool calls executed, and its answer stored under the tags of the input.
+The input is stored before anything that can fail; then the context is built, the model asked, its tool calls executed,
+and its answer stored under the tags of the input. A retry with the same seed uses the same ids.
 """
 
 import hashlib
@@ -32,46 +30,23 @@ from recollect.timeline.record import EventDraft
 from recollect.tool_calls.call import ToolCall
 from recollect.tool_calls.protocol import ReadingPolicy, defused, read_tool_calls, without_quoted_calls
 
-_FIRST_CALL = 2  # after the input and the conversation
-_IDS_OF_A_CALL = 4
-_MOST_CALLS = 8
-_RESPONSE = _FIRST_CALL + _MOST_CALLS * _IDS_OF_A_CALL
-
-IDS_OF_A_TURN = _RESPONSE + 2
-
-_TAIL_MASK = (1 << 62) - 1
-
-
-def seed_of_call(seed: IdSeed, position: int, call: ToolCall) -> IdSeed:
-    """For what the call at that position (from 0) stores.
-
-    It depends on what is called: a retry in which the model asks for something else must not meet the ids of what it
-    asked for first, and take its wish for done.
-    """
-    words = json.dumps([seed.encode(), call.tool, call.action, dict(call.parameters)], sort_keys=True)
-    tail = int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") & _TAIL_MASK
-    return IdSeed(seed.tick + _FIRST_CALL + min(position, _MOST_CALLS - 1) * _IDS_OF_A_CALL, tail)
-
-
-def seed_of_response(seed: IdSeed) -> IdSeed:
-    """For the response: after all that was done on the way to it."""
-    return IdSeed(seed.tick + _RESPONSE, seed.tail)
-
-
-__all__ = ["IDS_OF_A_TURN", "ExecutedCall", "TakeTurn", "Tools", "TurnAnswer", "TurnRequest"]
-
 MOST_CALLS = 8
 RESPONSE_BYTES = 64 * 1024
-_STORING_SECONDS = 1.5  # of the turn's time, kept back from the model: what comes after it must not be lost
+_FIRST_CALL = 2  # after the input and the conversation
+_IDS_OF_A_CALL = 4
+_RESPONSE = _FIRST_CALL + MOST_CALLS * _IDS_OF_A_CALL
+IDS_OF_A_TURN = _RESPONSE + 2
+_TAIL_MASK = (1 << 62) - 1
+_STORING_SECONDS = 1.5  # of the turn's time, reserved for storing the response
 _LEAST_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """The input with what its context is asked for, and the seconds that the whole turn may take.
+    """The input with its context request, and the seconds that the whole turn may take.
 
-    Without a conversation in the question a new one begins. `resumed`: an earlier try with the same ids came to
-    some point, and this one goes on from there.
+    Without a conversation in the question a new one begins. `resumed`: an earlier try used the same ids, and this one
+    goes on from there.
     """
 
     context: ContextRequest
@@ -81,10 +56,9 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedCall:
-    """A call of the model's and what came of it; `message` is a sentence that a person can read.
+    """A model's call and its outcome; `message` is a sentence for a person.
 
-    `tool` names the tool where there is one of that name: what the model calls else is its own text. `result` is what
-    the caller is shown.
+    `tool` is None where no tool has that name: the model's text is not repeated. `result` is what the caller sees.
     """
 
     call: ToolCall
@@ -99,7 +73,7 @@ class Tools(Protocol):
 
     @property
     def instructions(self) -> str | None:
-        """What a model is told of them; None: nothing."""
+        """How a model calls them; None: nothing is said."""
 
     def execute(self, scope: Scope, call: ToolCall, seed: IdSeed, now: datetime, conversation_id: str) -> ExecutedCall:
         """Does what is asked, or says why not: never raises for what the model wrote."""
@@ -124,8 +98,6 @@ class TurnAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    """One turn under way, its input stored; `deadline` is of the clock."""
-
     scope: Scope
     request: TurnRequest
     seed: IdSeed
@@ -137,14 +109,13 @@ class _Turn:
 
     @property
     def conversation_id(self) -> str:
-        """The session's."""
         return self.session.conversation_id
 
 
 class TakeTurn:
     """The use case behind `POST /v1/turns` and `recollect chat`.
 
-    `model` is asked for when it is needed: one that cannot even be made must not cost the user's words (K-77).
+    `model` is made when it is needed: one that cannot be made must not cost the user's words (K-77).
     """
 
     def __init__(
@@ -172,16 +143,15 @@ class TakeTurn:
         deadline = self._clock() + request.seconds
         rules = settled(given_rules)
         check_input(request.context.question.text, request.context.token_budget)
-        turn = self._begun(scope, request, seed, now, rules, deadline)
+        turn = self._begin(scope, request, seed, now, rules, deadline)
         try:
             return (self._earlier_answer(turn) if request.resumed else None) or self._answer(turn, tools)
         except RecollectError as error:
-            raise TurnUnanswered(_why(error), error, turn.conversation_id, turn.input_event_id) from error
+            raise TurnUnanswered(_public_reason(error), error, turn.conversation_id, turn.input_event_id) from error
 
-    def _begun(
+    def _begin(
         self, scope: Scope, request: TurnRequest, seed: IdSeed, now: datetime, rules: Rules, deadline: float
     ) -> _Turn:
-        """Stores the input (K-74)."""
         question = request.context.question
         ingested = self._ingest(scope, question.conversation_id, [EventDraft(content=question.text)], seed, now, rules)
         stored = ingested.results[0]
@@ -199,7 +169,6 @@ class TakeTurn:
         )
 
     def _earlier_answer(self, turn: _Turn) -> TurnAnswer | None:
-        """The response that an earlier try stored before it was cut off."""
         event = self._timeline.find(turn.scope, seed_of_response(turn.seed).nth(0))
         return answer_of(event, turn.input_event_id) if event else None
 
@@ -222,7 +191,7 @@ class TakeTurn:
         )
 
     def _ask(self, context: ContextAnswer, seconds: float) -> ModelAnswer:
-        """The whole context goes to the model (K-79). Raises OutOfTime, or UpstreamFailed for whatever else fails."""
+        """Sends the whole context (K-79). Raises OutOfTime, or UpstreamFailed for whatever else fails."""
         if seconds < _LEAST_SECONDS:
             raise OutOfTime("no time is left for the model")
         request = ModelRequest(
@@ -240,7 +209,7 @@ class TakeTurn:
             raise UpstreamFailed("the model does not answer") from error
 
     def _store_response(self, turn: _Turn, response: str, model: str) -> str | None:
-        """Under the tags of the input (K-75), as what the model said and no user."""
+        """Under the tags of the input (K-75), as a model's words and no user's."""
         tags = extract_tags(turn.request.context.question.text, turn.rules)
         draft = EventDraft(content=response, role=Role.BOT, tags=tags, metadata={ANSWERED_BY: model})
         seed = seed_of_response(turn.seed)
@@ -249,12 +218,28 @@ class TakeTurn:
         return None if result.status is IngestStatus.REFUSED else result.event_id
 
 
+def seed_of_call(seed: IdSeed, position: int, call: ToolCall) -> IdSeed:
+    """For what the call at that position (from 0) stores.
+
+    It depends on the call: a retry in which the model asks for something else must not meet the ids of its first wish
+    and take that for done.
+    """
+    words = json.dumps([seed.encode(), call.tool, call.action, dict(call.parameters)], sort_keys=True)
+    tail = int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") & _TAIL_MASK
+    return IdSeed(seed.tick + _FIRST_CALL + min(position, MOST_CALLS - 1) * _IDS_OF_A_CALL, tail)
+
+
+def seed_of_response(seed: IdSeed) -> IdSeed:
+    """For the response: after the ids of all calls."""
+    return IdSeed(seed.tick + _RESPONSE, seed.tail)
+
+
 def _joined(session: Session, result: IngestResult) -> Session:
     return session.joined_by(result.event) if result.event is not None else session
 
 
 def answer_of(response: Event, input_event_id: str) -> TurnAnswer:
-    """The answer that a stored response is, without the context that it was made from."""
+    """The answer of a stored response, without the context that it was made from."""
     return TurnAnswer(
         conversation_id=response.conversation_id,
         response=response.content,
@@ -272,10 +257,7 @@ def _context_request(turn: _Turn, tools: Tools) -> ContextRequest:
 
 
 def _evidence(context: ContextAnswer) -> tuple[Evidence, ...]:
-    """What the messages hold of memories and of the conversation, each once, the oldest first.
-
-    No tool block in it is whole: who answers by quoting must not call anything by it.
-    """
+    """No tool block in it is whole: a provider that answers by quoting must not call anything by it."""
     parts = context.messages.parts
     shown: dict[str, ContextItem] = {selected.item.identity: selected.item for selected in parts.memories}
     shown |= {item.identity: item for item in parts.raw_window}
@@ -292,18 +274,16 @@ def _similarity(context: ContextAnswer, item: ContextItem) -> float | None:
 
 
 def _sent(context: ContextAnswer, request: ContextRequest) -> list[str]:
-    """What the model was sent that somebody else wrote: all but our own instructions, which show how to call."""
+    """All that others wrote: not our own instructions, which show how to call."""
     others = replace(context.messages.parts, instructions=False)
     return [message.content for message in render_messages(others, request.fence, request.question.now)]
 
 
 def _bounded(text: str) -> str:
-    """At most 64 KiB of Unicode text: a model's server says how much comes."""
     return text.encode("utf-8", "replace")[:RESPONSE_BYTES].decode("utf-8", "ignore")
 
 
 def _response(text: str, executed: Sequence[ExecutedCall]) -> str:
-    """The text without its tool blocks; where it was nothing else, what came of them. Raises UpstreamFailed."""
     said = text.strip() or "\n".join(one.message for one in executed).strip()
     if not said:
         raise UpstreamFailed("the model's answer is empty")
@@ -311,7 +291,6 @@ def _response(text: str, executed: Sequence[ExecutedCall]) -> str:
 
 
 def _executed(turn: _Turn, calls: Sequence[ToolCall], tools: Tools) -> tuple[ExecutedCall, ...]:
-    """One round: what the calls find is for the caller to see, and for the next turn to remember."""
     done = [
         tools.execute(turn.scope, call, seed_of_call(turn.seed, place, call), turn.now, turn.conversation_id)
         for place, call in enumerate(calls[:MOST_CALLS])
@@ -321,12 +300,12 @@ def _executed(turn: _Turn, calls: Sequence[ToolCall], tools: Tools) -> tuple[Exe
 
 def _one_too_many(call: ToolCall) -> ExecutedCall:
     message = f"not executed: an answer has at most {MOST_CALLS} tool calls"
-    told = {"ok": False, "status": "refused", "message": message}
-    return ExecutedCall(call=call, tool=None, status="refused", message=message, result=told)
+    result = {"ok": False, "status": "refused", "message": message}
+    return ExecutedCall(call=call, tool=None, status="refused", message=message, result=result)
 
 
-def _why(error: RecollectError) -> str:
-    """A sentence of our own: what a provider says may quote what it was sent."""
+def _public_reason(error: RecollectError) -> str:
+    # A provider's own message may quote what it was sent.
     if isinstance(error, OutOfTime):
         return "the input is stored; the time was used up before there was an answer"
     if isinstance(error, UpstreamFailed):

@@ -91,8 +91,8 @@ class Event:
     `timestamp` is when it was said, `recorded_at` when it arrived; both are UTC with microseconds. `persona_id` None is
     the default persona. `embedding` is the caller's own vector, packed; with None the embedder makes one.
     `superseded_by` names the next newer event of the same `key`, `superseded_at` is that event's timestamp.
-    `holds_until` is the exclusive end that the words of a keyed event set ("until Friday"); it is OPEN_ENDED without one,
-    and None until `project` has read them (P-24).
+    `holds_until` is the exclusive end that the words of a keyed event set ("until Friday"), OPEN_ENDED without
+    one, None until `project` has read them (P-24).
     """
 
     id: str

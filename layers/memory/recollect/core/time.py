@@ -1,6 +1,7 @@
 """Instants: UTC, microseconds, between the years 1900 and 2200; their text and their fixed-width form for keys."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from recollect.core.errors import InvalidInput
 
@@ -8,6 +9,11 @@ EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MILLISECONDS_FROM = 10**11
+
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 def parse_instant(value: object) -> datetime:
@@ -65,3 +71,8 @@ def from_microseconds(count: int) -> datetime:
 def sortable(moment: datetime) -> str:
     """16 digits that sort as time does, for keys."""
     return f"{microseconds(moment):016d}"
+
+
+def written_day(day: datetime) -> str:
+    """`8 May 2023`, whatever the locale."""
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"

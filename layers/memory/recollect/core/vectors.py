@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from recollect.core.errors import InvalidInput
+from recollect.core.time import MONTHS, written_day
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +27,7 @@ else:
 _STORED_TYPE = "<f2"
 _STORED_BYTES = 2
 
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_DAY: Final = rf"[0-9]{{1,2}} (?:{'|'.join(_MONTHS)}) [0-9]{{4}}"
+_DAY: Final = rf"[0-9]{{1,2}} (?:{'|'.join(MONTHS)}) [0-9]{{4}}"
 _HEAD: Final = re.compile(rf"[^\n]{{1,400}}? (?:on {_DAY}|\({_DAY}\)): ")
 
 
@@ -133,7 +130,7 @@ def unpack_vector(data: bytes, dimension: int | None = None) -> FloatArray:
 
 def passage_head(speaker: str, said_at: datetime) -> str:
     """Speaker and day before an embedded text: `Anna on 8 May 2023: `."""
-    return f"{speaker} on {said_at.day} {_MONTHS[said_at.month - 1]} {said_at.year}: "
+    return f"{speaker} on {written_day(said_at)}: "
 
 
 def own_start(passage: str) -> int:

@@ -1,8 +1,7 @@
-"""What a query names: dates, measurements, categories, spaces (R-11, R-19 to R-22).
+"""Analysis of a query: keywords, entities, intent, and what the conversation adds (R-08 to R-25).
 
-What a query wants, by rules that hold in every language (R-26 to R-29, P-7).
-
-A query analysed: keywords, entities, intent, and what the conversation adds (R-08 to R-25).
+Entities are dates, measurements, categories and spaces (R-11, R-19 to R-22); the intent's rules hold in every language
+(R-26 to R-29, P-7).
 """
 
 import re
@@ -17,6 +16,9 @@ from recollect.text.phrases import fold, whole_word_positions
 from recollect.text.terms import extract_keywords, is_stop_word, query_words
 
 KNOWN_CATEGORIES = ("blood pressure", "medication")
+LOOKBACK_LIMIT = 2
+LONG_QUERY_WORDS = 100
+_LONG_UNSPACED_KEYWORDS = 1_000
 _UNITS = (
     "mmol/l|mg/dl|g/dl|mmhg|bpm|kcal|cal|kj|kwh|kg|mcg|µg|μg|mg|g|lbs?|oz|km/h|mph|km|cm|mm|mi|miles?|m|ft|ml|dl|l"
     "|°c|°f|hours?|minutes?|min|steps|%"
@@ -26,6 +28,15 @@ _MEASUREMENT = re.compile(
     rf"|(?P<number>[0-9]{{1,9}}(?:[.,][0-9]{{1,9}})?)\s?(?P<unit>{_UNITS})(?![\w/]))",
     re.IGNORECASE,
 )
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
+_GREETING_KEYWORDS = 2
+_OPENERS = frozenset({"and", "also", "but", "then", "et", "und", "и", "а"})
+_OPENING_PAIRS = frozenset({("what", "about"), ("how", "about"), ("et", "pour"), ("und", "was")})
+_PRONOUNS = frozenset({
+    "it", "its", "they", "them", "their", "he", "him", "his", "she", "her", "hers", "он", "она", "оно", "они", "его",
+    "её", "ее", "их", "ему", "ей", "им", "lui", "leur", "eux", "ihn", "ihm", "ihnen", "ellos", "ellas",
+})  # fmt: skip
+_DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
 
 
 class EntityType(StrEnum):
@@ -39,10 +50,10 @@ class EntityType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """`value` as the query has it; `normalized` as it is compared.
+    """`value` as in the query; `normalized` as it is compared.
 
     A date's `normalized` is a range `from/to` of ISO times in UTC, both inclusive; a measurement's is in lower case
-    with one space before the unit; a category's is without case; a space's is the known space's own name.
+    with one space before the unit; a category's is case-folded; a space's is the known space's own name.
     """
 
     type: EntityType
@@ -50,10 +61,97 @@ class Entity:
     normalized: str
 
 
+class IntentName(StrEnum):
+    """The four intents (R-10); the default rules produce `question` and `greeting` only (P-7)."""
+
+    QUESTION = "question"
+    COMMAND = "command"
+    STATEMENT = "statement"
+    GREETING = "greeting"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """An intent and the classifier's confidence, in [0, 1]."""
+
+    name: IntentName
+    confidence: float
+
+
+Classifier = Callable[[str, Sequence[str]], Intent]
+"""(query, keywords) → intent: the default rules, or what replaces them (P-7)."""
+
+UNCLASSIFIED = Intent(IntentName.QUESTION, 0.5)
+_ASKED = Intent(IntentName.QUESTION, 0.8)
+_GREETED = Intent(IntentName.GREETING, 0.6)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryContext:
+    """What the conversation adds to a follow-up: how many messages were read, and their keywords."""
+
+    messages: int
+    keywords: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnalysis:
+    """R-09. `keywords` are the query's own, in its order, then those of `context`; confidence in [0, 1]."""
+
+    original_query: str
+    keywords: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    intent: IntentName
+    intent_confidence: float
+    context: QueryContext | None = None
+
+
+def classify(query: str, keywords: Sequence[str]) -> Intent:
+    """Question mark: question, 0.8; two keywords or fewer: greeting, 0.6; else question, 0.5 (R-23, R-26 to R-28)."""
+    if any(mark in query for mark in _QUESTION_MARKS):
+        return _ASKED
+    if len(keywords) <= _GREETING_KEYWORDS:
+        return _GREETED
+    return UNCLASSIFIED
+
+
+def classify_or_question(query: str, keywords: Sequence[str], classifier: Classifier = classify) -> Intent:
+    """The classifier's intent; one that fails leaves a question at 0.5 and retrieval goes on (R-66, R-68)."""
+    try:
+        return classifier(query, keywords)
+    except Exception:  # noqa: BLE001 - a plugged-in classifier may fail in any way; a query is never lost to it
+        return UNCLASSIFIED
+
+
+def analyze(
+    query: str | None,
+    history: Sequence[str],
+    spaces: Iterable[str],
+    categories: Iterable[str],
+    now: datetime,
+    rules: Rules,
+    classifier: Classifier = classify,
+    extractor: Callable[[str], tuple[str, ...]] = extract_keywords,
+) -> QueryAnalysis:
+    """Analyses one query; None is an empty one. Raises on no text at all (R-P19).
+
+    `history`: the conversation before it, oldest first; at most its last two messages are read (R-P20). `spaces`,
+    `categories`: known names. `now` carries a zone. `classifier` may be a richer one (P-7).
+    """
+    text = query or ""
+    words = extractor(text)
+    intent = classify_or_question(text, words, classifier)
+    own = _capped(text, words, rules.intent.max_keywords)
+    context = _context(words, own, history, rules)
+    entities = extract_entities(text, spaces, categories, now)
+    keywords = own + (context.keywords if context else ())
+    return QueryAnalysis(text, keywords, entities, intent.name, intent.confidence, context)
+
+
 def extract_entities(text: str, spaces: Iterable[str], categories: Iterable[str], now: datetime) -> tuple[Entity, ...]:
     """The entities of a query, each once: dates, measurements, categories, spaces, each kind in the text's order.
 
-    `now` carries a zone and is what "yesterday" is counted from. Raises nothing on any text.
+    `now` carries a zone and is what "yesterday" counts from. Raises on no text at all.
     """
     known = [fold(category) for category in (*categories, *KNOWN_CATEGORIES)]
     return tuple(
@@ -75,7 +173,7 @@ def _measurements(text: str) -> Iterator[Entity]:
 
 
 def _known_names(text: str, names: Iterable[str], entity_type: EntityType) -> list[Entity]:
-    """Known names as whole words; a longer name hides a shorter one inside it (R-21, R-22)."""
+    """Whole words; a longer name hides a shorter one inside it (R-21, R-22)."""
     folded = fold(text)
     spelt = _by_folded(names)
     hidden = bytearray(len(folded))
@@ -89,7 +187,7 @@ def _known_names(text: str, names: Iterable[str], entity_type: EntityType) -> li
 
 
 def _by_folded(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names by what they are compared as: two spaces may differ in case alone, and a mention means both."""
+    """Two spaces may differ in case alone, and a mention means both."""
     spelt: dict[str, list[str]] = {}
     for name in names:
         spelt.setdefault(fold(name), []).append(name)
@@ -97,115 +195,11 @@ def _by_folded(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _first_visible(folded: str, name: str, hidden: bytearray) -> int | None:
-    """Where the name first stands outside longer names; hides all the places where it stands."""
     size = len(name)
     visible = [at for at in whole_word_positions(folded, name) if 1 not in hidden[at : at + size]]
     for start in visible:
         hidden[start : start + size] = b"\x01" * size
     return visible[0] if visible else None
-
-
-class IntentName(StrEnum):
-    """The four intents (R-10); the default rules produce `question` and `greeting` only (P-7)."""
-
-    QUESTION = "question"
-    COMMAND = "command"
-    STATEMENT = "statement"
-    GREETING = "greeting"
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """An intent and how sure the classifier is, in [0, 1]."""
-
-    name: IntentName
-    confidence: float
-
-
-Classifier = Callable[[str, Sequence[str]], Intent]
-"""(query, keywords) → intent: the shape of the default rules and of what may be plugged in for them (P-7)."""
-
-UNCLASSIFIED = Intent(IntentName.QUESTION, 0.5)
-_ASKED = Intent(IntentName.QUESTION, 0.8)
-_GREETED = Intent(IntentName.GREETING, 0.6)
-_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
-_GREETING_KEYWORDS = 2
-
-
-def classify(query: str, keywords: Sequence[str]) -> Intent:
-    """Question mark: question, 0.8; two keywords or fewer: greeting, 0.6; else question, 0.5 (R-23, R-26 to R-28)."""
-    if any(mark in query for mark in _QUESTION_MARKS):
-        return _ASKED
-    if len(keywords) <= _GREETING_KEYWORDS:
-        return _GREETED
-    return UNCLASSIFIED
-
-
-def classify_or_question(query: str, keywords: Sequence[str], classifier: Classifier = classify) -> Intent:
-    """What the classifier says; one that fails leaves a question at 0.5 and retrieval goes on (R-66, R-68)."""
-    try:
-        return classifier(query, keywords)
-    except Exception:  # noqa: BLE001 - a plugged-in classifier may fail in any way; a query is never lost to it
-        return UNCLASSIFIED
-
-
-LOOKBACK_LIMIT = 2
-LONG_QUERY_WORDS = 100
-_LONG_UNSPACED_KEYWORDS = 1_000
-
-_OPENERS = frozenset({"and", "also", "but", "then", "et", "und", "и", "а"})
-_OPENING_PAIRS = frozenset({("what", "about"), ("how", "about"), ("et", "pour"), ("und", "was")})
-_PRONOUNS = frozenset({
-    "it", "its", "they", "them", "their", "he", "him", "his", "she", "her", "hers", "он", "она", "оно", "они", "его",
-    "её", "ее", "их", "ему", "ей", "им", "lui", "leur", "eux", "ihn", "ihm", "ihnen", "ellos", "ellas",
-})  # fmt: skip
-_DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
-
-
-@dataclass(frozen=True, slots=True)
-class QueryContext:
-    """What the conversation gave to a follow-up: how many messages were read, and the keywords that they added."""
-
-    messages: int
-    keywords: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryAnalysis:
-    """R-09. `keywords` are the query's own, in its order, then those of `context`; confidence in [0, 1]."""
-
-    original_query: str
-    keywords: tuple[str, ...]
-    entities: tuple[Entity, ...]
-    intent: IntentName
-    intent_confidence: float
-    context: QueryContext | None = None
-
-
-def analyze(
-    query: str | None,
-    history: Sequence[str],
-    spaces: Iterable[str],
-    categories: Iterable[str],
-    now: datetime,
-    rules: Rules,
-    classifier: Classifier = classify,
-    extractor: Callable[[str], tuple[str, ...]] = extract_keywords,
-) -> QueryAnalysis:
-    """Analyses one query; None is an empty one. Raises on no text at all (R-P19).
-
-    `history`: the conversation before it, oldest first; at most its last two messages are read (R-P20).
-    `spaces`, `categories`: known names. `now` carries a zone. `classifier` may be a richer one (P-7),
-    `extractor` a watched one.
-    """
-    text = query or ""
-    words = extractor(text)
-    intent = classify_or_question(text, words, classifier)
-    own = _capped(text, words, rules.intent.max_keywords)
-    context = _context(words, own, history, rules)
-    entities = extract_entities(text, spaces, categories, now)
-    keywords = own + (context.keywords if context else ())
-    return QueryAnalysis(text, keywords, entities, intent.name, intent.confidence, context)
 
 
 def _capped(text: str, keywords: tuple[str, ...], max_keywords: int) -> tuple[str, ...]:
@@ -230,7 +224,7 @@ def _context(words: Sequence[str], own: Iterable[str], history: Sequence[str], r
 
 
 def _refers_back(words: Sequence[str]) -> bool:
-    """Whether a query follows up what was said before it, or points to it with a pronoun (R-24)."""
+    """Whether it follows up what was said before, or points to it with a pronoun (R-24)."""
     if not words:
         return False
     if words[0] in _OPENERS or tuple(words[:2]) in _OPENING_PAIRS:

@@ -1,9 +1,9 @@
-"""The candidates of a search by intent: the records of a window as they stand, read in two waves (R-44, R-110, P-17).
+"""The candidates of a search by intent: the current records of a window, read in two waves (R-44, R-110, P-17).
 
 Wave 1: the window's events, page by page, and beside them the tail of what is not projected yet, the newest memories,
-rejected values and the user's spaces. Wave 2: the memories of the window's events, where the first wave does not tell
-them, and the records of directly saved ones. What the records themselves forbid (superseded, expired, out of scope or
-filters) is no candidate; private and deleted ones are, marked as such, for the privacy filter to leave out.
+rejected values and the user's spaces. Wave 2: the memories of the window's events that wave 1 did not bring, and the
+records of directly saved ones. Superseded, expired and out-of-scope records, and those that the filters drop, are no
+candidates; private and deleted ones are, marked as such, for the privacy filter to leave out.
 """
 
 from collections import Counter
@@ -23,15 +23,15 @@ from recollect.memories.representation import as_it_stands
 from recollect.memories.storage import SAME_AS, memory_in
 from recollect.ports import Concurrency, Items, Pending, Timeline
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
-from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
-from recollect.retrieval.pipeline import as_asked
-from recollect.retrieval.rerank import Judging
+from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
+from recollect.retrieval.pipeline import without_later_successors
+from recollect.retrieval.rerank import VisibilityFilter
 from recollect.retrieval.unprojected import TailSlots
 from recollect.timeline.listing import KnownSpaces
 from recollect.timeline.timeline import COUNTED_RECORDS, Tail, WindowQuery
 
 MOST_CANDIDATES = COUNTED_RECORDS
-"""Events of a window that are looked at, the newest first; the document's 20 cap the date-based mode only (R-44)."""
+"""Events of a window that are scored, the newest first; the document's 20 cap the date-based mode only (R-44)."""
 _MOST_PAGES = 12
 _MOST_MEMORIES = 1000
 _MOST_CATEGORIES = 1000
@@ -40,7 +40,7 @@ _MARKED = {DropReason.PRIVATE, DropReason.DELETED}
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A record as it is answered: the event, and the memory made of it, as they stand."""
+    """A record as it is answered: the event, and its memory in the current version."""
 
     event: Event
     memory: Memory | None
@@ -50,9 +50,8 @@ class Seen:
 class Candidates:
     """The records, newest first; what else was read, and why it is none.
 
-    `see` tells of one of them, by its id, how it is answered: it is found out for the few that are. `unreadable` are
-    the ids of records of which the event or the memory cannot be read: they are not among the others, since it cannot
-    be told what they say now (R-71).
+    `see` answers how one of them, by its id, is shown: it is computed for the few results only. `unreadable` are the
+    ids of records whose event or memory cannot be read: they are not among the others (R-71).
     """
 
     records: tuple[RetrievalRecord, ...]
@@ -67,7 +66,7 @@ class Candidates:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The categories of what may be shown, each once, at most 1,000 (R-21)."""
+        """The categories of visible records, each once, at most 1,000 (R-21)."""
         shown = (record for record in self.records if not record.is_private and not record.is_deleted)
         named = dict.fromkeys(record.category for record in shown if record.category)
         return tuple(islice(named, _MOST_CATEGORIES))
@@ -85,8 +84,6 @@ class Begun:
 
 @dataclass(slots=True)
 class _Walk:
-    """What the pages of the window brought; `cut` where there are more."""
-
     events: dict[str, Event] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
     dropped: Counter[DropReason] = field(default_factory=Counter)
@@ -95,7 +92,7 @@ class _Walk:
 
 
 class IntentCandidates:
-    """Reads; decides nothing that the records do not say themselves."""
+    """Reads the candidates of a window."""
 
     def __init__(self, timeline: Timeline, items: Items, concurrency: Concurrency) -> None:
         self._timeline = timeline
@@ -116,7 +113,7 @@ class IntentCandidates:
         )
 
     def __call__(self, scope: Scope, filters: SearchFilters, begun: Begun) -> Candidates:
-        """The candidates within `filters.window`. Raises what the ports raise: without records there is no answer."""
+        """The candidates within `filters.window`. Raises what the ports raise."""
         walk = self._walk(scope, filters)
         tail = begun.tail.result()
         records = Records(
@@ -125,16 +122,16 @@ class IntentCandidates:
         saved = _saved_in(records.newest, filters.window, walk)
         asked = [*(event.ref for event in walk.events.values()), *tail.refs, *saved]
         self._reading.read(scope, [ref for ref in asked if ref.id not in walk.unreadable], records)
+        # What proved unreadable just now is left out too.
         wanted = [ref for ref in asked if ref.id not in walk.unreadable]
-        tail_events = self._settled_tail(scope, tail, records)
+        tail_events = self._tail_events(scope, tail, records)
         known = [*walk.events.values(), *tail_events] if tail.cut else tail_events
-        slots = SlotsThen.of(self._timeline, self._concurrency, scope, filters, known)
-        judge = Judging(scope, filters, records, slots, begun.rejections.result())
+        slots = SlotsAsOf.of(self._timeline, self._concurrency, scope, filters, known)
+        visibility = VisibilityFilter(scope, filters, records, slots, begun.rejections.result())
         named = begun.spaces.result() | _spaces_of((*walk.events.values(), *tail_events))
-        return _judged(judge, walk, [ref.id for ref in wanted], named, tail)
+        return _candidates_of(visibility, walk, [ref.id for ref in wanted], named, tail)
 
     def _walk(self, scope: Scope, filters: SearchFilters) -> _Walk:
-        """The window's newest events, at most 10,000 in at most 12 pages."""
         walk, after = _Walk(), None
         window = TimeWindow(filters.window.start, filters.latest)
         for _ in range(_MOST_PAGES):
@@ -157,8 +154,7 @@ class IntentCandidates:
         walk.cut = after is not None
         return walk
 
-    def _settled_tail(self, scope: Scope, tail: Tail, records: Records) -> tuple[Event, ...]:
-        """What is not projected yet, with what its slots say of it already (P-19)."""
+    def _tail_events(self, scope: Scope, tail: Tail, records: Records) -> tuple[Event, ...]:
         read = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
         there = [event for event in read if not event.is_quotation]
         settled = self._tail_slots(scope, there)
@@ -166,19 +162,20 @@ class IntentCandidates:
         return settled
 
 
-def _judged(judge: Judging, walk: _Walk, ids: Iterable[str], spaces: frozenset[str], tail: Tail) -> Candidates:
-    """Of the records that lie in the window those that may be candidates; of one memory the newest alone."""
-    there = [judge.records.events[i] for i in dict.fromkeys(ids) if i in judge.records.events]
-    inside = [e for e in there if e.id in walk.events or judge.filters.window.contains(e.timestamp)]
-    reasons = judge.forbidden(event.id for event in inside)
+def _candidates_of(
+    visibility: VisibilityFilter, walk: _Walk, ids: Iterable[str], spaces: frozenset[str], tail: Tail
+) -> Candidates:
+    there = [visibility.records.events[i] for i in dict.fromkeys(ids) if i in visibility.records.events]
+    inside = [e for e in there if e.id in walk.events or visibility.filters.window.contains(e.timestamp)]
+    reasons = visibility.hidden(event.id for event in inside)
     dropped = walk.dropped + Counter(reason for reason in reasons.values() if reason not in _MARKED)
-    shown = _once(judge, [event for event in inside if event.id not in reasons])
+    shown = _once_a_memory(visibility, [event for event in inside if event.id not in reasons])
     marked = [event for event in inside if reasons.get(event.id) in _MARKED]
-    asked = as_asked({event.id: event for event in shown}, judge.filters, [event.id for event in shown])
-    records = [_record(judge, event, reasons.get(event.id)) for event in _newest_first([*shown, *marked])]
+    asked = without_later_successors({e.id: e for e in shown}, visibility.filters, [e.id for e in shown])
+    records = [_record(visibility, event, reasons.get(event.id)) for event in _newest_first([*shown, *marked])]
     return Candidates(
         records=tuple(records),
-        see=lambda event_id: _seen(judge, asked[event_id]),
+        see=lambda event_id: _seen(visibility, asked[event_id]),
         spaces=spaces,
         dropped=dropped,
         exact=not walk.cut and walk.scanned < COUNTED_RECORDS,
@@ -189,11 +186,10 @@ def _judged(judge: Judging, walk: _Walk, ids: Iterable[str], spaces: frozenset[s
     )
 
 
-def _once(judge: Judging, events: Iterable[Event]) -> list[Event]:
-    """Records of one memory are one result: the newest of them."""
+def _once_a_memory(visibility: VisibilityFilter, events: Iterable[Event]) -> list[Event]:
     own: dict[str, Event] = {}
     for event in _newest_first(events):
-        own.setdefault(judge.records.own_id(event.id), event)
+        own.setdefault(visibility.records.own_id(event.id), event)
     return list(own.values())
 
 
@@ -201,19 +197,19 @@ def _newest_first(events: Iterable[Event]) -> list[Event]:
     return sorted(events, key=lambda event: (event.timestamp, event.id), reverse=True)
 
 
-def _record(judge: Judging, event: Event, reason: DropReason | None) -> RetrievalRecord:
-    """What is scored: the record in the words of its memory, without what was rejected of it."""
-    shown = judge.records.shown(event)
+def _record(visibility: VisibilityFilter, event: Event, reason: DropReason | None) -> RetrievalRecord:
+    """The record in the words of its memory, without rejected values."""
+    shown = visibility.records.shown(event)
     if reason is not None:
         return record_of(shown, is_deleted=reason is DropReason.DELETED)
-    return record_of(judge.rejections.shown(shown) or shown)
+    return record_of(visibility.rejections.shown(shown) or shown)
 
 
-def _seen(judge: Judging, event: Event) -> Seen:
-    records, memory = judge.records, judge.records.memories.get(event.id)
-    said = judge.rejections.shown(event) or judge.rejections.shown(records.shown(event)) or event
-    kept = judge.rejections.shown_memory(records.seen(memory)) if memory is not None else None
-    return Seen(said, as_it_stands(kept, event) if kept is not None else None)
+def _seen(visibility: VisibilityFilter, event: Event) -> Seen:
+    records, memory = visibility.records, visibility.records.memories.get(event.id)
+    shown = visibility.rejections.shown(event) or visibility.rejections.shown(records.shown(event)) or event
+    visible = visibility.rejections.shown_memory(records.seen(memory)) if memory is not None else None
+    return Seen(shown, as_it_stands(visible, event) if visible is not None else None)
 
 
 def _saved_in(newest: NewestMemories, window: TimeWindow, walk: _Walk) -> list[EventRef]:

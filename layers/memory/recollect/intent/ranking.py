@@ -1,8 +1,7 @@
-"""The intent-driven retriever: privacy, match gate, relevance, threshold, the best 15 (R-30, R-31, R-43, P-15).
+"""Ranks candidates by intent: privacy, match gate, relevance, threshold, the best 15 (R-30, R-31, R-43, P-15).
 
-When a search by intent becomes one by date, and why (R-64, R-89, R-111, R-112, R-P17, R-P18, P-15).
-
-The context truncator: what of the records a model is shown (R-45).
+Besides: when the date-based mode answers instead (R-64, R-89, R-111, R-112, R-P17, R-P18, P-15), and the context
+truncator, which bounds what a model is shown (R-45).
 """
 
 from collections.abc import Iterable, Sequence
@@ -70,15 +69,13 @@ class RetrievalResult:
     unscorable: tuple[str, ...] = ()
 
     def besides(self, unreadable: Sequence[str]) -> Self:
-        """The same where these could not even be read: considered, and of no score."""
+        """With records that could not even be read: considered, and unscorable."""
         stats = replace(self.stats, records_considered=self.stats.records_considered + len(unreadable))
         return replace(self, stats=stats, unscorable=(*self.unscorable, *unreadable))
 
 
 @dataclass(slots=True)
 class _Scored:
-    """What became of the candidates that the privacy filter let pass."""
-
     matched: int = 0
     reached: list[ScoredRecord] = field(default_factory=list)
     unscorable: list[str] = field(default_factory=list)
@@ -92,10 +89,10 @@ def retrieve(
     now: datetime,
     max_results: int = MOST_RESULTS,
 ) -> RetrievalResult:
-    """The records that the query is about (R-30). `candidates` lie inside of the dates already, and are not capped.
+    """The records that the query is about (R-30). `candidates` lie within the dates already, and are not capped.
 
-    The smallest of `max_results`, `rules.max_results` and 15 limits the result. Raises nothing for a record that cannot
-    be read: it scores 0.0.
+    The smallest of `max_results`, `rules.max_results` and 15 limits the result. A record that cannot be read scores
+    0.0.
     """
     reach = space_reach(analysis, active_space_id, rules)
     allowed = PrivacyFilter(reach.allowed).filter(candidates)
@@ -115,7 +112,7 @@ def retrieve(
 def retrieve_by_date(
     candidates: Sequence[RetrievalRecord], reach: SpaceReach, rules: IntentRules, max_results: int = MOST_RESULTS
 ) -> RetrievalResult:
-    """The fallback: the newest of what the privacy filter lets pass, unscored, at most as many as there (P-17)."""
+    """The fallback: the newest visible records, unscored, at most as many as `retrieve` (P-17)."""
     allowed = PrivacyFilter(reach.allowed).filter(candidates)
     newest = newest_records(allowed, _limit(max_results, rules))
     stats = RetrievalStats(
@@ -141,7 +138,7 @@ def _scored_all(
 
 
 def _best(ranked: Sequence[ScoredRecord], limit: int, reach: SpaceReach) -> list[ScoredRecord]:
-    """The first ones, with the best record of each space that is named: they are asked for side by side (R-P15)."""
+    """Spaces that the query names are compared side by side: the best record of each comes first (R-P15)."""
     named: dict[str | None, ScoredRecord] = {}
     for one in ranked:
         if reach.mentions(one.record.space_id):
@@ -181,10 +178,10 @@ def _order(one: ScoredRecord) -> tuple[float, date, int, datetime, str]:
 
 
 def fallback_reason(analysis: QueryAnalysis, reach: SpaceReach, rules: IntentRules) -> FallbackReason | None:
-    """The first reason that holds; None where the query is good for retrieval by intent.
+    """The first reason that holds; None where the query suits retrieval by intent.
 
-    Words are those of the raw query, between spaces, with a letter or digit. Its own keywords alone tell whether it is
-    of stop words only: what the conversation adds does not.
+    Words are those of the raw query, between spaces, with a letter or digit. Stop words alone: by the query's own
+    keywords, without those that the conversation adds.
     """
     if not rules.enabled:
         return FallbackReason.DISABLED
@@ -222,7 +219,7 @@ class TruncatedContext:
 
 
 def truncated(records: Sequence[RetrievalRecord], policy: TruncationPolicy | None = None) -> TruncatedContext:
-    """The first records that fit; the first one that does not ends it."""
+    """The first records that fit; the first one that does not fit ends it."""
     bounds = policy or TruncationPolicy()
     lines: list[str] = []
     total = 0
@@ -236,7 +233,6 @@ def truncated(records: Sequence[RetrievalRecord], policy: TruncationPolicy | Non
 
 
 def _line(record: RetrievalRecord, characters: int) -> str:
-    """Day, title and category whole, and of notes and content the first characters."""
     day = record.instant.date().isoformat() if record.instant is not None else None
     texts = (one_line(text)[:characters] for text in (record.notes, record.content) if text)
     return " ".join(part for part in (day, record.title, record.category, *texts) if part)

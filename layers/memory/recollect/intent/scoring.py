@@ -1,4 +1,8 @@
-"""What intent-driven retrieval scores: the document's record, as it is found in ours (R-35, R-39 to R-41).
+"""Scores and filters of retrieval by intent: relevance (R-32 to R-38, P-6, P-15), the match gate before the threshold
+(P-15, R-83, R-87), spaces (R-108, R-118, R-P14, R-P15), privacy (R-39 to R-42, P-17), the date-based mode, the
+document's "Stage 4" (R-01, R-02, R-69, R-109), and redaction for logs (P-18).
+
+The document's record in terms of ours (R-35, R-39 to R-41); a directly saved memory has `content` alone:
 
 | the document  | here                                                                        |
 |---------------|-----------------------------------------------------------------------------|
@@ -10,20 +14,6 @@
 | isPrivate     | the event's `is_private`                                                    |
 | isDeleted     | it is deleted or rejected, or its memory is                                 |
 | spaceId       | the event's `space_id`; a space's name is its id                            |
-
-A directly saved memory has no title, category, notes or space: its content alone is read.
-
-The relevance scorer: keywords and recency, exactly the formula (R-32 to R-38, P-6, P-15).
-
-Which spaces a query reaches: the active one, and those that it names (R-108, R-118, R-P14, R-P15).
-
-The match gate before the threshold: recency alone is no reason to be found (P-15, R-83, R-87).
-
-The date-based mode that intent-driven retrieval builds on and falls back to: "Stage 4" (R-01, R-02, R-69, R-109).
-
-The privacy filter: what no scorer, result or log ever sees (R-39 to R-42, P-17).
-
-How a log tells of a text without saying it: by its length and a keyed hash (P-18).
 """
 
 import hashlib
@@ -44,6 +34,23 @@ from recollect.text.dates import TimeRange
 from recollect.text.phrases import fold, whole_word_positions
 from recollect.text.terms import extract_keywords, is_stop_word, split_words
 
+KEYWORD_WEIGHT = 0.6
+RECENCY_WEIGHT = 0.4
+RECENCY_DAYS = 90.0
+DEFAULT_DAYS = 14
+MOST_RECORDS = 20
+
+DATE_BASED = "date_based"
+"""The answer's name of the fallback."""
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+_WHOLE_WORD_LETTERS = 2
+_DAY_SECONDS = 86_400.0
+_MOST_CATEGORIES = 20  # of those that one query names
+_NO_CONTENT = (EntityType.DATE, EntityType.SPACE_NAME)
+_HASH_DIGITS = 16
+Logged: TypeAlias = "str | dict[str, int | str]"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalRecord:
@@ -62,17 +69,16 @@ class RetrievalRecord:
 
     @property
     def instant(self) -> datetime | None:
-        """When it was said; None where that cannot be told."""
+        """When it was said; None where unknown."""
         return self.created_at if self.created_at is not None and self.created_at.tzinfo is not None else None
 
     @property
     def searched(self) -> str:
-        """What keywords are looked for in: every field that there is, each on lines of its own (R-35, R-38, R-70)."""
+        """Every field that keywords are looked for in, each on lines of its own (R-35, R-38, R-70)."""
         return "\n".join(part for part in (self.title, self.category, self.notes, self.content) if part)
 
 
 def record_of(event: Event, *, is_deleted: bool = False) -> RetrievalRecord:
-    """The record of an event as a reader sees it."""
     return RetrievalRecord(
         id=event.id,
         title=event.title,
@@ -85,13 +91,6 @@ def record_of(event: Event, *, is_deleted: bool = False) -> RetrievalRecord:
         is_deleted=is_deleted,
         space_id=event.space_id,
     )
-
-
-KEYWORD_WEIGHT = 0.6
-RECENCY_WEIGHT = 0.4
-RECENCY_DAYS = 90.0
-_WHOLE_WORD_LETTERS = 2
-_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ NOT_RELEVANT = Relevance(0.0, 0.0, 0.0)
 
 
 class Matcher:
-    """One record's text, folded once, so that many keywords can be looked for in it."""
+    """One record's text, folded once for many keywords."""
 
     __slots__ = ("_folded", "_text", "_words")
 
@@ -147,7 +146,7 @@ def score(record: RetrievalRecord, keywords: Iterable[str], now: datetime) -> Re
 
 
 def scored(record: RetrievalRecord, matcher: Matcher, keywords: tuple[str, ...], now: datetime) -> Relevance:
-    """The same with a matcher and folded keywords that are there already."""
+    """`score` with a matcher and folded keywords."""
     keyword_match, recency = _share(matcher, keywords), recency_score(record, now)
     return Relevance(_clamped(KEYWORD_WEIGHT * keyword_match + RECENCY_WEIGHT * recency), keyword_match, recency)
 
@@ -179,12 +178,14 @@ def _clamped(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SpaceReach:
-    """`allowed` None is every space; `mentioned` are those, among the allowed, whose naming counts as a match."""
+    """The spaces that a query searches: `allowed` None is every space; `mentioned` count as a match.
+
+    `crosses`: the query names a space besides the active one, and may search it.
+    """
 
     allowed: frozenset[str] | None
     mentioned: frozenset[str]
     crosses: bool
-    """Whether the query names a space besides the active one, and may look there."""
 
     def mentions(self, space_id: str | None) -> bool:
         """Whether the query names this space."""
@@ -201,13 +202,9 @@ def space_reach(analysis: QueryAnalysis, active_space_id: str | None, rules: Int
 
 
 def active_alone(active_space_id: str | None) -> SpaceReach:
-    """What is reached before, and without, an analysis."""
+    """The reach before, and without, an analysis."""
     allowed = None if active_space_id is None else frozenset((active_space_id,))
     return SpaceReach(allowed, frozenset(), crosses=False)
-
-
-_MOST_CATEGORIES = 20  # of those that one query names
-_NO_CONTENT = (EntityType.DATE, EntityType.SPACE_NAME)
 
 
 def content_keywords(analysis: QueryAnalysis) -> tuple[str, ...]:
@@ -220,9 +217,9 @@ def content_keywords(analysis: QueryAnalysis) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class MatchGate:
-    """Which records may be compared with the threshold at all.
+    """Which records may be compared with the threshold at all: recency alone is no match.
 
-    `categories` are the phrases that the query names and some candidate carries: then only such records pass.
+    `categories` are the phrases that the query names and some candidate has: then only such records pass.
     """
 
     keywords: tuple[str, ...]
@@ -234,14 +231,13 @@ class MatchGate:
     def of(
         cls, analysis: QueryAnalysis, reach: SpaceReach, records: Sequence[RetrievalRecord], *, require_match: bool
     ) -> "MatchGate":
-        """The gate of one query over its candidates."""
         if not require_match:
             return cls((), reach, open=True)
         carried = _carried(_categories(analysis.entities), records)
         return cls(folded_keywords(content_keywords(analysis)), reach, carried)
 
     def admits(self, record: RetrievalRecord, matcher: Matcher) -> bool:
-        """Whether the record holds a content keyword, or its space is named; and a category, where one is asked for."""
+        """Whether it holds a content keyword, or the query names its space; and one of the categories, if any."""
         if self.open:
             return True
         if self.categories and not _carried(self.categories, [record]):
@@ -255,7 +251,6 @@ def _categories(entities: Iterable[Entity]) -> tuple[str, ...]:
 
 
 def _carried(phrases: Iterable[str], records: Sequence[RetrievalRecord]) -> tuple[str, ...]:
-    """Those of the phrases that stand as whole words in some record."""
     left = dict.fromkeys(phrases)
     carried: list[str] = []
     for record in records if left else ():
@@ -263,14 +258,6 @@ def _carried(phrases: Iterable[str], records: Sequence[RetrievalRecord]) -> tupl
         carried += [one for one in left if next(whole_word_positions(text, one), None) is not None]
         left = {one: None for one in left if one not in carried}
     return tuple(carried)
-
-
-DEFAULT_DAYS = 14
-MOST_RECORDS = 20
-DATE_BASED = "date_based"
-"""What an answer says was used instead of intent."""
-
-NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class FallbackReason(StrEnum):
@@ -285,15 +272,15 @@ class FallbackReason(StrEnum):
 
 
 def newest_records(records: Iterable[RetrievalRecord], limit: int = MOST_RECORDS) -> list[RetrievalRecord]:
-    """The newest first, at most `limit`; of one instant the greater id first. One without an instant comes last."""
+    """The newest first, at most `limit`; of one instant the greater id first; those without an instant last."""
     return sorted(records, key=_age, reverse=True)[:limit]
 
 
 def date_window(given: TimeWindow, named: Sequence[TimeRange], now: datetime) -> TimeWindow:
-    """The window whose records are candidates at all (R-84, R-110, R-P16, P-15).
+    """The window of the candidates (R-84, R-110, R-P16, P-15).
 
-    The dates of the query, from the first to the last, take the place of the default, which is the last 14 days, and
-    narrow a window that was given. It may be empty: then it ends before it begins.
+    The query's dates, from the first to the last, replace the default, which is the last 14 days, and narrow a given
+    window. It may be empty: then it ends before it begins.
     """
     first, last = _span(named)
     if given.start is None and given.end is None:
@@ -308,7 +295,6 @@ def _span(named: Sequence[TimeRange]) -> tuple[datetime | None, datetime | None]
 
 
 def _known(moment: datetime) -> datetime:
-    """Within the years that a timeline knows."""
     return min(max(moment, EARLIEST), LATEST)
 
 
@@ -328,7 +314,7 @@ def _age(record: RetrievalRecord) -> tuple[datetime, str]:
 class PrivacyFilter:
     """Leaves out deleted and private records, and those of spaces that are not allowed.
 
-    `allowed_spaces` None allows all: nobody said which space is active. With any, a record without a space is left out.
+    `allowed_spaces` None allows all: no space is active. With any, a record without a space is left out.
     """
 
     allowed_spaces: frozenset[str] | None = None
@@ -338,7 +324,6 @@ class PrivacyFilter:
         return [record for record in records if self.is_allowed(record)]
 
     def is_allowed(self, record: RetrievalRecord) -> bool:
-        """Whether the record may be scored and shown."""
         return self.reason(record) is None
 
     def reason(self, record: RetrievalRecord) -> DropReason | None:
@@ -351,18 +336,14 @@ class PrivacyFilter:
         return DropReason.FILTER if other_space else None
 
 
-Told: TypeAlias = "str | dict[str, int | str]"
-_HASH_DIGITS = 16
-
-
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """`content`: texts are told as they are, because a tenant's rules say so. Equal texts under one key hash alike."""
+    """`content`: texts are logged in clear, by a tenant's rules. Equal texts under one key hash alike."""
 
     key: bytes
     content: bool = False
 
-    def text(self, text: str) -> Told:
+    def text(self, text: str) -> Logged:
         """The text, or its length in characters and its hash."""
         if self.content:
             return text
@@ -370,7 +351,7 @@ class Redaction:
         return {"length": len(text), "hash": digest[:_HASH_DIGITS]}
 
     def analysis(self, analysis: QueryAnalysis) -> dict[str, Any]:
-        """The fields of R-99 that the analysis holds."""
+        """The fields of R-99."""
         return {
             "originalQuery": self.text(analysis.original_query),
             "keywords": [self.text(keyword) for keyword in analysis.keywords],
@@ -381,5 +362,5 @@ class Redaction:
         }
 
     def _entity(self, entity: Entity) -> dict[str, Any]:
-        told = {"value": self.text(entity.value), "normalized": self.text(entity.normalized)}
-        return {"type": entity.type.value, **told}
+        texts = {"value": self.text(entity.value), "normalized": self.text(entity.normalized)}
+        return {"type": entity.type.value, **texts}

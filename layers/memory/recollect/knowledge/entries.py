@@ -1,9 +1,7 @@
-"""The values of knowledge: the schemas of the three namespaces, and what a free one may hold (S-02 to S-21, S-39).
+"""Terms, rules and corrections that users taught, and the schemas of their values (S-01 to S-21, S-39).
 
-Writing is strict: wrong types, missing and unknown fields are refused with their path. Reading is lenient where
-nothing is lost by it: a field that we do not know is passed over.
-
-What users taught: terms, rules and corrections, each under a key of its namespace (S-01 to S-21).
+Writing is strict: wrong types, missing and unknown fields are refused with their path. Reading passes over unknown
+fields.
 """
 
 import json
@@ -22,9 +20,12 @@ VALUE_BYTES = 16 * 1024
 VALUE_DEPTH = 8
 LONGEST_TARGET = 256
 MOST_STORES = 100
+
+GLOBAL = "global"
+"""The resource whose terms hold in every store (S-05)."""
+
 _LARGEST_WHOLE = 2**63 - 1
 _SHOWN_CHARACTERS = 64
-
 Path: TypeAlias = tuple[str | int, ...]
 Check: TypeAlias = Callable[[Any, Path], None]
 
@@ -45,6 +46,163 @@ class KnowledgeSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class KnowledgeEntry:
+    """An entry as stored: the value is JSON, `version` counts its writes from 1.
+
+    `source` is `inferred` for a model's call, None for a person or a program.
+    """
+
+    namespace: str
+    key: str
+    value: Any
+    version: int
+    updated_at: datetime
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A users' word and the field or store that it means; `key` is `{resource}:{term}` (S-03, S-04)."""
+
+    key: str
+    resource: str
+    term: str
+    target: str
+
+    def holds_in(self, store: str | None) -> bool:
+        """Whether it holds in that store; None: in any."""
+        return store is None or self.resource in (store, GLOBAL)
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessRule:
+    """A concept and the condition that it stands for: opaque text, never executed here (S-12, S-14)."""
+
+    key: str
+    condition: str
+    applies_to: tuple[str, ...]
+
+    def holds_in(self, store: str | None) -> bool:
+        """Whether it holds in that store; without stores of its own it holds in all (S-15). None: in any."""
+        return store is None or not self.applies_to or store in self.applies_to
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What to do or avoid, and when (S-18, S-20, S-21)."""
+
+    key: str
+    instruction: str
+    trigger: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSection:
+    """The prompt's sections, None where they are empty, and the entries that stand in them.
+
+    `skipped` counts malformed entries, which are left out (S-02, S-32); `cut`: there are more than were read.
+    """
+
+    text: str | None
+    entries: tuple[KnowledgeEntry, ...]
+    skipped: int = 0
+    cut: bool = False
+
+
+Meaning: TypeAlias = Term | BusinessRule | Correction
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """What entries mean, each kind by key; `skipped` counts malformed ones (S-02, S-32)."""
+
+    terms: tuple[Term, ...]
+    rules: tuple[BusinessRule, ...]
+    corrections: tuple[Correction, ...]
+    skipped: int
+
+
+def check_ids(namespace: str, key: str) -> None:
+    """Raises InvalidInput, with `loc` ("namespace",) or ("key",), where one of them is no id."""
+    for name, value in (("namespace", namespace), ("key", key)):
+        fault = id_fault(value)
+        if fault is not None:
+            raise InvalidInput(fault, (name,))
+
+
+def checked_entry(namespace: str, key: str, value: Any) -> Any:
+    """The value to store at that place. Raises InvalidInput with `loc` from "namespace", "key" or "value" on."""
+    check_ids(namespace, key)
+    if namespace == Namespace.VOCABULARY:
+        term_of(key)
+    return checked_value(namespace, value)
+
+
+def texts_of(namespace: str, key: str, value: Any) -> list[str]:
+    """All texts of an entry: its namespace, its key, a term within that, and every text in its value."""
+    term = key.partition(":")[2]
+    return [namespace, key, *([term] if term else []), *_texts_in(value)]
+
+
+def _texts_in(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [*map(str, value), *(text for part in value.values() for text in _texts_in(part))]
+    return [text for part in value for text in _texts_in(part)] if isinstance(value, list) else []
+
+
+def term_of(key: str) -> tuple[str, str]:
+    """Resource and term of a vocabulary key, split at its first colon (S-04). Raises InvalidInput at ("key",)."""
+    resource, _, term = key.partition(":")
+    if not resource.strip() or not term.strip():
+        raise InvalidInput("a key of the vocabulary is resource:term, neither of them blank", ("key",))
+    return resource, term
+
+
+def meanings_of(entries: Iterable[KnowledgeEntry]) -> Meanings:
+    """The entries of the three namespaces, read; a malformed one is skipped and counted, free ones mean nothing."""
+    found: list[Meaning] = []
+    skipped = 0
+    for entry in sorted(entries, key=lambda entry: (entry.namespace, entry.key)):
+        try:
+            found += _meaning(entry)
+        except InvalidInput:
+            skipped += 1
+    return Meanings(
+        tuple(one for one in found if isinstance(one, Term)),
+        tuple(one for one in found if isinstance(one, BusinessRule)),
+        tuple(one for one in found if isinstance(one, Correction)),
+        skipped,
+    )
+
+
+def held_in(meanings: Meanings, store: str | None) -> Meanings:
+    """What holds in that store: its own terms before global ones of the same spelling (S-22, S-23)."""
+    own = {term.term.casefold() for term in meanings.terms if store is not None and term.resource == store}
+    terms = (term for term in meanings.terms if term.holds_in(store))
+    return Meanings(
+        tuple(t for t in terms if t.resource == store or t.term.casefold() not in own),
+        tuple(rule for rule in meanings.rules if rule.holds_in(store)),
+        meanings.corrections,
+        meanings.skipped,
+    )
+
+
+def _meaning(entry: KnowledgeEntry) -> Sequence[Meaning]:
+    if entry.namespace == Namespace.VOCABULARY:
+        resource, term = term_of(entry.key)
+        return (Term(entry.key, resource, term, read_value(Namespace.VOCABULARY, entry.value)["target"]),)
+    if entry.namespace == Namespace.RULE:
+        value = read_value(Namespace.RULE, entry.value)
+        return (BusinessRule(entry.key, value["condition"], tuple(value["applies_to"])),)
+    if entry.namespace == Namespace.CORRECTION:
+        value = read_value(Namespace.CORRECTION, entry.value)
+        return (Correction(entry.key, value["instruction"], value["trigger"]),)
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Field:
     check: Check
     required: bool = False
@@ -52,10 +210,10 @@ class _Field:
 
 
 def checked_value(namespace: str, value: Any) -> Any:
-    """The value to store. For the three namespaces an object, or the text of one, with every default filled in.
+    """The value to store; in the three namespaces an object, or the text of one, with every default filled in.
 
-    Raises InvalidInput, its `loc` beginning with "value": over 16 KiB as JSON or 8 levels deep, no JSON, or against
-    the namespace's schema.
+    Raises InvalidInput, its `loc` beginning with "value": over 16 KiB as JSON or 8 levels deep, no JSON, or against the
+    namespace's schema.
     """
     if namespace not in SCHEMAS:
         _check_json(value, ("value",), VALUE_DEPTH)
@@ -71,7 +229,7 @@ def read_value(namespace: Namespace, stored: Any) -> Mapping[str, Any]:
 
 
 def _object(value: Any) -> Mapping[str, Any]:
-    """The object that the value is, or is the text of (S-02 speaks of JSON strings)."""
+    """S-02 speaks of JSON strings."""
     found = _parsed(value) if isinstance(value, str) else value
     if not isinstance(found, Mapping):
         raise InvalidInput("must be an object, or the text of one", ("value",))
@@ -92,7 +250,6 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _filled(given: Mapping[str, Any], schema: Mapping[str, _Field]) -> dict[str, Any]:
-    """The fields of the schema, in its order, and the defaults of what is absent; null is taken as absent."""
     read: dict[str, Any] = {}
     for name, field in schema.items():
         value = given.get(name)
@@ -204,166 +361,4 @@ SCHEMAS: Mapping[str, Mapping[str, _Field]] = {
         "trigger": _Field(_text, required=True),
     },
 }
-"""What the values of the three namespaces hold (S-06 to S-10, S-14 to S-16, S-20, S-21)."""
-
-
-GLOBAL = "global"
-"""The resource whose terms hold in every store (S-05)."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgeEntry:
-    """An entry as stored: the value is JSON, `version` counts its writes from 1.
-
-    `source` is `inferred` where a model's call wrote it, None for what a person or a program wrote.
-    """
-
-    namespace: str
-    key: str
-    value: Any
-    version: int
-    updated_at: datetime
-    source: Source | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A word of the users' and the field or store that it means; `key` is `{resource}:{term}` (S-03, S-04)."""
-
-    key: str
-    resource: str
-    term: str
-    target: str
-
-    def holds_in(self, store: str | None) -> bool:
-        """Whether it holds where the store is current; None: wherever."""
-        return store is None or self.resource in (store, GLOBAL)
-
-
-@dataclass(frozen=True, slots=True)
-class BusinessRule:
-    """A concept and the condition that it stands for: opaque text, never executed here (S-12, S-14)."""
-
-    key: str
-    condition: str
-    applies_to: tuple[str, ...]
-
-    def holds_in(self, store: str | None) -> bool:
-        """Whether it holds in the store; without any named it holds in all (S-15). None: wherever."""
-        return store is None or not self.applies_to or store in self.applies_to
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """What to do or avoid, and when (S-18, S-20, S-21)."""
-
-    key: str
-    instruction: str
-    trigger: str
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgeSection:
-    """The prompt's sections, None where there is nothing to say, and the entries that stand in them.
-
-    `skipped` counts malformed entries, which are passed over (S-02, S-32); `cut`: there are more than were read.
-    """
-
-    text: str | None
-    entries: tuple[KnowledgeEntry, ...]
-    skipped: int = 0
-    cut: bool = False
-
-
-Meaning: TypeAlias = Term | BusinessRule | Correction
-
-
-@dataclass(frozen=True, slots=True)
-class Meanings:
-    """What entries say, each kind in the order of its keys; `skipped` counts malformed ones (S-02, S-32)."""
-
-    terms: tuple[Term, ...]
-    rules: tuple[BusinessRule, ...]
-    corrections: tuple[Correction, ...]
-    skipped: int
-
-
-def check_ids(namespace: str, key: str) -> None:
-    """Raises InvalidInput, with `loc` ("namespace",) or ("key",), where one of them is no id."""
-    for name, value in (("namespace", namespace), ("key", key)):
-        fault = id_fault(value)
-        if fault is not None:
-            raise InvalidInput(fault, (name,))
-
-
-def checked_entry(namespace: str, key: str, value: Any) -> Any:
-    """The value to store at that place. Raises InvalidInput with `loc` from "namespace", "key" or "value" on."""
-    check_ids(namespace, key)
-    if namespace == Namespace.VOCABULARY:
-        term_of(key)
-    return checked_value(namespace, value)
-
-
-def texts_of(namespace: str, key: str, value: Any) -> list[str]:
-    """All that an entry says: its namespace, its key, a term within that, and every text in its value."""
-    term = key.partition(":")[2]
-    return [namespace, key, *([term] if term else []), *_texts_in(value)]
-
-
-def _texts_in(value: Any) -> list[str]:
-    """Of a checked value, whose depth is bounded."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [*map(str, value), *(text for part in value.values() for text in _texts_in(part))]
-    return [text for part in value for text in _texts_in(part)] if isinstance(value, list) else []
-
-
-def term_of(key: str) -> tuple[str, str]:
-    """Resource and term of a vocabulary key, split at its first colon (S-04). Raises InvalidInput at ("key",)."""
-    resource, _, term = key.partition(":")
-    if not resource.strip() or not term.strip():
-        raise InvalidInput("a key of the vocabulary is resource:term, neither of them blank", ("key",))
-    return resource, term
-
-
-def meanings_of(entries: Iterable[KnowledgeEntry]) -> Meanings:
-    """What the entries of the three namespaces say; a malformed one is skipped and counted, free ones say nothing."""
-    found: list[Meaning] = []
-    skipped = 0
-    for entry in sorted(entries, key=lambda entry: (entry.namespace, entry.key)):
-        try:
-            found += _meaning(entry)
-        except InvalidInput:
-            skipped += 1
-    return Meanings(
-        tuple(one for one in found if isinstance(one, Term)),
-        tuple(one for one in found if isinstance(one, BusinessRule)),
-        tuple(one for one in found if isinstance(one, Correction)),
-        skipped,
-    )
-
-
-def held_in(meanings: Meanings, store: str | None) -> Meanings:
-    """What holds where the store is current: its own terms before global ones of the same spelling (S-22, S-23)."""
-    own = {term.term.casefold() for term in meanings.terms if store is not None and term.resource == store}
-    terms = (term for term in meanings.terms if term.holds_in(store))
-    return Meanings(
-        tuple(t for t in terms if t.resource == store or t.term.casefold() not in own),
-        tuple(rule for rule in meanings.rules if rule.holds_in(store)),
-        meanings.corrections,
-        meanings.skipped,
-    )
-
-
-def _meaning(entry: KnowledgeEntry) -> Sequence[Meaning]:
-    if entry.namespace == Namespace.VOCABULARY:
-        resource, term = term_of(entry.key)
-        return (Term(entry.key, resource, term, read_value(Namespace.VOCABULARY, entry.value)["target"]),)
-    if entry.namespace == Namespace.RULE:
-        value = read_value(Namespace.RULE, entry.value)
-        return (BusinessRule(entry.key, value["condition"], tuple(value["applies_to"])),)
-    if entry.namespace == Namespace.CORRECTION:
-        value = read_value(Namespace.CORRECTION, entry.value)
-        return (Correction(entry.key, value["instruction"], value["trigger"]),)
-    return ()
+"""The fields of the three namespaces (S-06 to S-10, S-14 to S-16, S-20, S-21)."""

@@ -1,10 +1,7 @@
-"""Active learning: what a user says a word means, found in text (S-25 to S-29).
+"""Active learning: what a user says a word means (S-25 to S-29); and the prompt's sections (S-31 to S-38).
 
-A table of patterns finds candidates; what stands around one decides whether it was said in earnest: not in a
-question, not denied, not supposed, not reported of somebody else. Every pattern and every look around is bounded, so
-that the work grows with the text and with nothing else. English only; another language is more rows in the tables.
-
-The sections that knowledge has in a prompt, byte for byte (S-31 to S-38).
+A table of patterns finds candidates; the text around one decides whether it is a statement: no question, not denied,
+not supposed, not reported of somebody else. Every pattern and look around is bounded. English only.
 """
 
 import re
@@ -29,8 +26,11 @@ from recollect.knowledge.resolution import PATTERNS, Pattern, plain_quotes
 from recollect.text.phrases import fold
 
 LOOKED_AROUND = 200
-"""Characters before and after a candidate in which its sentence is read."""
+"""Characters that are read before and after a candidate."""
 
+SEMANTIC_MEMORY = "[Semantic Memory]\nThe following terms have special meanings in this database:"
+BUSINESS_RULES = "[Business Rules]"
+CORRECTIONS = "[Corrections]"
 _SENTENCE_BEGINS = re.compile(r"[.!?\u2026\n\r](?=\s|$)")
 _SENTENCE_ENDS = re.compile(r"[.!?\u2026]+(?=[\s\"')\]]|$)|[\n\r]")
 _CLAUSE_BEGINS = re.compile(r"[,;:()\u2013\u2014]|\s-+\s|\bbut\b|\band\b|\bbecause\b")
@@ -54,7 +54,7 @@ _ANOTHER_CHOICE = re.compile(r"\s{0,4}\bor\b")
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A word of the user's and the field that it means, as they are spelt, without quotes."""
+    """A user's word and the field that it means, as spelt, without quotes."""
 
     term: str
     target: str
@@ -71,7 +71,7 @@ class ManageKnowledge:
 
 
 def learnt_from(text: str) -> Learnt | None:
-    """The first correction that the text makes; None where it makes none. Raises on no text at all."""
+    """The first correction in the text; None where it has none. Raises on no text at all."""
     plain = plain_quotes(text)
     return min(_first_of_each(text, plain), key=lambda found: found[0], default=(0, None))[1]
 
@@ -98,7 +98,7 @@ def call_for(learnt: Learnt, store: str | None) -> ManageKnowledge | None:
 
 
 def confirmation_of(learnt: Learnt) -> str:
-    """The sentence that confirms it to the user, exactly (S-29)."""
+    """The sentence that confirms it to the user, verbatim (S-29)."""
     return f"I have learnt that '{learnt.term}' refers to '{learnt.target}' for future queries."
 
 
@@ -120,7 +120,6 @@ def _learnt(text: str, plain: str, pattern: Pattern, match: re.Match[str]) -> Le
 
 
 def _in_earnest(plain: str, match: re.Match[str]) -> bool:
-    """Whether the sentence around it says it, rather than asks, denies, supposes or reports it."""
     before = _SENTENCE_BEGINS.split(plain[max(0, match.start() - LOOKED_AROUND) : match.start()])[-1].lower()
     clause = _CLAUSE_BEGINS.split(before)[-1]
     after = plain[match.end() : match.end() + LOOKED_AROUND]
@@ -132,15 +131,10 @@ def _in_earnest(plain: str, match: re.Match[str]) -> bool:
     return not reported and not any(unsaid)
 
 
-SEMANTIC_MEMORY = "[Semantic Memory]\nThe following terms have special meanings in this database:"
-BUSINESS_RULES = "[Business Rules]"
-CORRECTIONS = "[Corrections]"
-
-
 def render_knowledge(meanings: Meanings, *, corrections: bool = True) -> str | None:
-    """Terms, rules and, where wanted, corrections; a section without entries is left out, None where all are (S-37).
+    """Terms, rules and, where wanted, corrections; an empty section is left out, None where all are (S-37).
 
-    Whatever a value holds, its entry is one line: a line break becomes a space.
+    Each entry is one line: a line break in a value becomes a space.
     """
     sections = (
         _section(SEMANTIC_MEMORY, [_term_line(term) for term in _by_term(meanings.terms)]),

@@ -1,9 +1,7 @@
-"""The ways in which people say what a word means, as a table; the text is as `plain_quotes` leaves it.
+"""Resolution of a query: terms become their targets, and concepts add their conditions (S-22 to S-24, S-30).
 
-Every repetition is bounded, and no two of them can share characters: an attempt at one place ends after some hundred
-steps, whatever follows.
-
-Terms and concepts of a query made plain: first the direct match, then the context match (S-22 to S-24, S-30).
+Besides: the table of the ways in which people say what a word means. Every repetition in it is bounded, and no two can
+share characters: an attempt at one place ends after some hundred steps.
 """
 
 import re
@@ -41,13 +39,13 @@ def plain_quotes(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One way to say it. `explicit`: its words leave no doubt, so that a plain word in quotes may mean a plain word."""
+    """One way to say it. `explicit`: its words leave no doubt, so that a quoted plain word may mean a plain word."""
 
     expression: re.Pattern[str]
     explicit: bool
 
     def read(self, match: re.Match[str]) -> tuple[Span, Span] | None:
-        """Where the term and the target stand; None where they can be neither."""
+        """The spans of term and target; None where they can be neither."""
         term, target = _span(match, "term"), _span(match, "target")
         return (term, target) if self._is_term(match, term) and self._is_target(match, target) else None
 
@@ -85,7 +83,6 @@ def _quoted(match: re.Match[str], what: str) -> bool:
 
 
 def _whole(match: re.Match[str], span: Span) -> bool:
-    """Whether no letter or mark adjoins it that the expression knows nothing of."""
     neighbours = match.string[max(0, span[0] - 1) : span[0]] + match.string[span[1] : span[1] + 1]
     return not any(map(is_word_character, neighbours))
 
@@ -145,7 +142,7 @@ _TABLE = (
 )
 
 PATTERNS = tuple(Pattern(re.compile(expression, re.IGNORECASE), explicit) for expression, explicit in _TABLE)
-"""The table: how it is said, and whether there is no doubt about it (S-25)."""
+"""The ways to say it (S-25)."""
 
 
 _CONCEPT_SEPARATORS = "_-\u2010\u2011"
@@ -153,7 +150,7 @@ _CONCEPT_SEPARATORS = "_-\u2010\u2011"
 
 @dataclass(frozen=True, slots=True)
 class Commenting:
-    """What comments tell of (S-30): rules that were applied, terms that were replaced."""
+    """What comments name (S-30): rules that were applied, terms that were replaced."""
 
     rules: bool = True
     terms: bool = False
@@ -175,7 +172,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A query made plain. `filter` None where none was given and no rule applies; all lists in order of mention."""
+    """A resolved query. `filter` is None where none was given and no rule applies; lists are in order of mention."""
 
     text: str
     filter: str | None
@@ -193,7 +190,7 @@ def resolve(
 ) -> Resolution:
     """Replaces terms by their targets, then adds the conditions of the concepts that the new text mentions.
 
-    Without a store only what is global holds. Raises nothing; the work grows with the text, not with the entries.
+    Without a store only global entries hold. Raises nothing; the work grows with the text, not with the entries.
     """
     held = held_in(meanings, store or GLOBAL)
     replaced, replacements = _with_targets(text, held.terms)
@@ -206,7 +203,7 @@ def resolve(
 
 
 def _with_targets(text: str, terms: Sequence[Term]) -> tuple[str, tuple[Replacement, ...]]:
-    """Each whole term, in any case, becomes its target; the longest first, and a target is not looked at again."""
+    """Whole terms, in any case, the longest first; a target is not replaced again."""
     if not terms:
         return text, ()
     tree: PhraseTree[Term] = PhraseTree()
@@ -237,7 +234,7 @@ def _count(made: dict[str, Replacement], term: Term) -> None:
 
 
 def _mentioned(text: str, rules: Iterable[BusinessRule]) -> tuple[BusinessRule, ...]:
-    """The rules whose concept stands in the text as whole words; `_`, space and `-` are the same (S-23)."""
+    """Concepts as whole words; `_`, space and `-` are the same (S-23)."""
     concepts = _by_concept(rules)
     if not concepts:
         return ()
@@ -259,7 +256,6 @@ def _by_concept(rules: Iterable[BusinessRule]) -> dict[str, list[BusinessRule]]:
 
 
 def _joined(filter_text: str | None, rules: Sequence[BusinessRule]) -> str | None:
-    """Filter and conditions, as they are; where there are several, each in parentheses, all of them required."""
     given = [filter_text] if filter_text is not None and filter_text.strip() else []
     sides = [*given, *(rule.condition for rule in rules)]
     if not rules:

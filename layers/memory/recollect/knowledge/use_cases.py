@@ -1,13 +1,9 @@
-"""Where knowledge is stored, and how all of it is listed.
+"""The tenant's knowledge: stored, listed, rendered for prompts, applied to queries, learnt from text (S-01 to S-40).
 
-What has a meaning (vocabulary, rules, corrections) and what is free have a branch each, so that a prompt is loaded by
-one query that no free entry gets into; a list of everything is the two branches merged.
-
-What users taught: kept, listed, put into a prompt, applied to a query, learnt from what they say (S-01 to S-40).
-
-Knowledge is the tenant's. What is written in a user's name (by a model's call, or by credentials that are one user's)
-must be no value that the user rejected, and has an entry in that user's audit, by hashes. The entry is written first,
-since two owners' items are not one step: a write that fails after it has an entry all the same.
+Entries with a meaning (vocabulary, rules, corrections) and free ones have a branch each: one query loads all of the
+former; a list of all namespaces merges the branches. A write in a user's name (by a model's call, or by credentials of
+one user) must not say a value that the user rejected, and has an entry in that user's audit, by hashes. The entry is
+written first, since two owners' items cannot be written atomically: a failed write has an entry all the same.
 """
 
 import json
@@ -42,118 +38,27 @@ from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.ports import Items
 
 COLLECTION = "llm_knowledge"
-_MEANING, _FREE = "meaning", "free"
-_BRANCHES = (_MEANING, _FREE)
+VIA = "knowledge"
+
+LOADED_AT_MOST = 1_000
+"""Entries that one query loads; of more, the vocabulary comes first, then rules."""
+
+_MEANINGS, _FREE = "meaning", "free"
+_BRANCHES = (_MEANINGS, _FREE)
 _START, _END = None, False
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePage:
-    """Entries of one page; `more` where the next one goes on."""
+    """Entries of one page; `more` is where the next one begins."""
 
     entries: tuple[KnowledgeEntry, ...]
     more: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch:
-    """How far a walk has come in a branch: nowhere yet (None), at its end (False), or at a place of the port's."""
-
-    name: str
-    at: str | bool | None
-
-
-def path_of_meanings() -> ItemPath:
-    """The branch of what has a meaning, the namespaces in their order: correction, rule, vocabulary."""
-    return ItemPath(COLLECTION, (_MEANING,))
-
-
-def key_of(namespace: str, key: str) -> ItemKey:
-    """Where an entry is stored (S-01)."""
-    return ItemKey(_path_of(namespace), key)
-
-
-def entry_of(item: Item) -> KnowledgeEntry:
-    """The entry that an item holds."""
-    value, source = item.value.get("value"), item.value.get("source")
-    known = Source(source) if source else None
-    return KnowledgeEntry(item.key.path.labels[1], item.key.key, value, item.version, item.updated_at, known)
-
-
-class ListKnowledge:
-    """Pages of entries by namespace and key; each is a walk that sees what stays exactly once."""
-
-    def __init__(self, items: Items) -> None:
-        self._items = items
-
-    def __call__(self, owner: Scope, namespace: str | None, limit: int, after: str | None) -> KnowledgePage:
-        """A page of one namespace, or of all. Raises InvalidInput for an `after` that is none of ours."""
-        if namespace is None:
-            return self._of_all(owner, limit, _branches(after))
-        page = self._items.page(owner, _path_of(namespace), limit, after)
-        return KnowledgePage(tuple(map(entry_of, page.items)), page.more)
-
-    def _of_all(self, owner: Scope, limit: int, branches: Sequence[_Branch]) -> KnowledgePage:
-        """The first of both branches together; a branch of which less is taken is read again, just so far."""
-        ahead = [self._entries(owner, branch, limit) for branch in branches]
-        first = sorted((entry for entries, _ in ahead for entry in entries), key=_order)[:limit]
-        pages = [
-            read if all(entry in first for entry in read[0]) else self._entries(owner, branch, _count(read[0], first))
-            for branch, read in zip(branches, ahead, strict=True)
-        ]
-        entries = sorted((entry for entries, _ in pages for entry in entries), key=_order)
-        rest = [after for _, after in pages]
-        return KnowledgePage(tuple(entries), None if all(place is _END for place in rest) else json.dumps(rest))
-
-    def _entries(self, owner: Scope, branch: _Branch, limit: int) -> tuple[list[KnowledgeEntry], str | bool | None]:
-        """The next entries of a branch, and how far the walk has come then."""
-        if branch.at is _END:
-            return [], _END
-        place = branch.at if isinstance(branch.at, str) else None
-        page = self._items.page(owner, ItemPath(COLLECTION, (branch.name,)), max(limit, 1), place)
-        if limit == 0:
-            return [], branch.at if page.items else _END
-        return [entry_of(item) for item in page.items], page.more if page.more is not None else _END
-
-
-def _path_of(namespace: str) -> ItemPath:
-    known = namespace in frozenset(Namespace)
-    return ItemPath(COLLECTION, (_MEANING if known else _FREE, namespace))
-
-
-def _branches(after: str | None) -> list[_Branch]:
-    places = [_START, _START] if after is None else _read(after)
-    return [_Branch(name, place) for name, place in zip(_BRANCHES, places, strict=True)]
-
-
-def _read(after: str) -> list[Any]:
-    try:
-        places = json.loads(after)
-    except ValueError:
-        places = None
-    good = isinstance(places, list) and len(places) == len(_BRANCHES)
-    if not good or any(place is not None and place is not False and not isinstance(place, str) for place in places):
-        raise InvalidInput("a place in a listing that is none", ("after",))
-    return list(places)
-
-
-def _count(entries: Sequence[KnowledgeEntry], among: Sequence[KnowledgeEntry]) -> int:
-    return sum(entry in among for entry in entries)
-
-
-def _order(entry: KnowledgeEntry) -> tuple[bytes, bytes]:
-    return entry.namespace.encode(), entry.key.encode()
-
-
-VIA = "knowledge"
-
-LOADED_AT_MOST = 1_000
-"""Entries that a prompt or a query is made from; of more, the vocabulary is kept first, then rules."""
-
-
-@dataclass(frozen=True, slots=True)
 class Resolved:
-    """A query made plain; `skipped` and `cut` as in `KnowledgeSection`."""
+    """A resolved query; `skipped` and `cut` as in `KnowledgeSection`."""
 
     resolution: Resolution
     skipped: int
@@ -162,7 +67,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a text taught: the call that stores it and the sentence that confirms it."""
+    """What a text teaches: the call that stores it and the sentence that confirms it."""
 
     call: ManageKnowledge
     confirmation: str
@@ -170,9 +75,9 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeAuthor:
-    """In whose name an entry is written: the scope of the user, and who acts.
+    """In whose name an entry is written: the user's scope, and the actor.
 
-    `audit_id` is the id of the entry in the audit where a retry has it again; None: a new one.
+    `audit_id` is the id of the audit's entry, which a retry uses again; None: a new one.
     """
 
     scope: Scope
@@ -181,7 +86,6 @@ class KnowledgeAuthor:
 
     @property
     def is_model(self) -> bool:
-        """Whether a model's call writes."""
         return self.actor.kind is ActorKind.MODEL
 
 
@@ -192,8 +96,8 @@ class _Loaded:
     cut: bool
 
 
-class KeepKnowledge:
-    """The tenant's knowledge, all users' together. Every method takes the tenant first."""
+class KnowledgeStore:
+    """The knowledge of all users of a tenant. Every method takes the tenant first."""
 
     def __init__(self, items: Items, ids: IdSource) -> None:
         self._items = items
@@ -213,18 +117,16 @@ class KeepKnowledge:
         expected: int | None = None,
         author: KnowledgeAuthor | None = None,
     ) -> KnowledgeEntry:
-        """Makes or replaces an entry; `expected` as in `ItemWrite`, `author` where it is in a user's name.
+        """Makes or replaces an entry; `expected` as in `ItemWrite`, `author` if it is in a user's name.
 
-        What a model writes has source `inferred`, and in the vocabulary `inference`, whatever its value claims.
-        Raises InvalidInput (its `loc` from "namespace", "key" or "value" on), VersionMismatch, and Conflict where the
-        author's user rejected what it says.
+        A model's entry has source `inferred`, and in the vocabulary `inference`, whatever its value claims. Raises
+        InvalidInput (its `loc` from "namespace", "key" or "value" on), VersionMismatch, and Conflict for a value that
+        the author's user rejected.
         """
         document = _document(namespace, checked_entry(namespace, key, value), author)
         if author is not None:
             self._check(author, namespace, key, document, now)
-            self._note(author, namespace, key, document, now)
-        write = ItemWrite(key_of(namespace, key), document, expected)
-        (item,) = self._items.write(of_tenant(tenant), [write], now)
+        item = self._write(tenant, namespace, key, document, expected, author, now)
         assert item is not None  # only a deletion leaves none
         return entry_of(item)
 
@@ -248,9 +150,7 @@ class KeepKnowledge:
     ) -> None:
         """Deletes an entry. Raises NotFound, VersionMismatch, InvalidInput."""
         self.get(tenant, namespace, key)
-        if author is not None:
-            self._note(author, namespace, key, None, now)
-        self._items.write(of_tenant(tenant), [ItemWrite(key_of(namespace, key), None, expected)], now)
+        self._write(tenant, namespace, key, None, expected, author, now)
 
     def listed(
         self, tenant: str, namespace: str | None = None, limit: int = 50, after: str | None = None
@@ -259,12 +159,12 @@ class KeepKnowledge:
         return self._listing(of_tenant(tenant), namespace, limit, after)
 
     def section(self, tenant: str, store: str | None) -> KnowledgeSection:
-        """What a prompt says of the store, of every store where none is named; one query (S-31 to S-38)."""
+        """The prompt's section for the store, for all stores where none is named; one query (S-31 to S-38)."""
         loaded = self._load(tenant)
         held = held_in(loaded.meanings, store)
-        standing = {*_places(Namespace.VOCABULARY, held.terms), *_places(Namespace.RULE, held.rules)}
-        standing |= {*_places(Namespace.CORRECTION, held.corrections)}
-        entries = tuple(entry for entry in loaded.entries if (entry.namespace, entry.key) in standing)
+        held_entries = {*_places(Namespace.VOCABULARY, held.terms), *_places(Namespace.RULE, held.rules)}
+        held_entries |= {*_places(Namespace.CORRECTION, held.corrections)}
+        entries = tuple(entry for entry in loaded.entries if (entry.namespace, entry.key) in held_entries)
         return KnowledgeSection(render_knowledge(held), entries, held.skipped, loaded.cut)
 
     def resolve(
@@ -275,7 +175,7 @@ class KeepKnowledge:
         filter_text: str | None = None,
         commenting: Commenting = RULES_ALONE,
     ) -> Resolved:
-        """Terms replaced and conditions added, by what the tenant's users taught; one query (S-22 to S-24, S-30)."""
+        """Replaces terms and adds conditions, by what the tenant's users taught; one query (S-22 to S-24, S-30)."""
         loaded = self._load(tenant)
         resolution = resolve(text, loaded.meanings, store, filter_text, commenting)
         return Resolved(resolution, loaded.meanings.skipped, loaded.cut)
@@ -302,7 +202,6 @@ class KeepKnowledge:
     def _check(
         self, author: KnowledgeAuthor, namespace: str, key: str, document: Mapping[str, Any], now: datetime
     ) -> None:
-        """Raises Conflict where some of it is a value that the user rejected."""
         scope, rejections = author.scope, self._gate.load(author.scope)
         said = texts_of(namespace, key, document["value"]) if rejections else []
         refused = next((text for text in said if rejections.redact_for(text, scope.persona_id) != text), None)
@@ -311,10 +210,24 @@ class KeepKnowledge:
             self._refused(scope, RefusedWrite(actor=author.actor, via=VIA, now=now, target_ids=named, content=refused))
             raise Conflict("the value was rejected")
 
-    def _note(
+    def _write(
+        self,
+        tenant: str,
+        namespace: str,
+        key: str,
+        document: Mapping[str, Any] | None,
+        expected: int | None,
+        author: KnowledgeAuthor | None,
+        now: datetime,
+    ) -> Item | None:
+        if author is not None:
+            self._audit(author, namespace, key, document, now)
+        (item,) = self._items.write(of_tenant(tenant), [ItemWrite(key_of(namespace, key), document, expected)], now)
+        return item
+
+    def _audit(
         self, author: KnowledgeAuthor, namespace: str, key: str, document: Mapping[str, Any] | None, now: datetime
     ) -> None:
-        """The entry of the audit; `document` None for a deletion."""
         scope, place = author.scope, key_of(namespace, key)
         item = self._items.get(of_tenant(scope.tenant), [place]).get(place)
         named, version = _named(scope, namespace, key), item.version if item else 0
@@ -329,21 +242,88 @@ class KeepKnowledge:
             before=_trace(scope, named, version, item.value) if item else None,
             after=_trace(scope, named, version + 1, document) if document is not None else None,
         )
-        with suppress(VersionMismatch):  # an earlier try noted it
+        with suppress(VersionMismatch):  # an earlier try wrote it
             self._items.write(scope.user, audit_once(entry) if author.audit_id else [audit_write(entry)], now)
 
     def _load(self, tenant: str) -> _Loaded:
-        """One query, backwards, so that a tenant with too many entries keeps its vocabulary."""
+        """Backwards, so that a tenant with too many entries keeps its vocabulary."""
         page = self._items.page(of_tenant(tenant), path_of_meanings(), LOADED_AT_MOST, None, descending=True)
         entries = tuple(map(entry_of, reversed(page.items)))
         return _Loaded(entries, meanings_of(entries), page.more is not None)
 
 
 def lesson_of(text: str, store: str | None) -> Lesson | None:
-    """What the text teaches, storing nothing. Raises InvalidInput at ("store",)."""
+    """What the text teaches; stores nothing. Raises InvalidInput at ("store",)."""
     learnt = learnt_from(text)
     call = call_for(learnt, store) if learnt else None
     return Lesson(call, confirmation_of(learnt)) if call and learnt else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """`at` is None before the first page, False after the last, else the port's place."""
+
+    name: str
+    at: str | bool | None
+
+
+class ListKnowledge:
+    """Pages of entries by namespace and key; a walk sees each entry that stays exactly once."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+
+    def __call__(self, owner: Scope, namespace: str | None, limit: int, after: str | None) -> KnowledgePage:
+        """A page of one namespace, or of all. Raises InvalidInput for an `after` that no page gave."""
+        if namespace is None:
+            return self._of_all(owner, limit, _branches(after))
+        page = self._items.page(owner, _path_of(namespace), limit, after)
+        return KnowledgePage(tuple(map(entry_of, page.items)), page.more)
+
+    def _of_all(self, owner: Scope, limit: int, branches: Sequence[_Branch]) -> KnowledgePage:
+        """The first `limit` of both branches; a branch of which fewer are taken is read again, just so far."""
+        ahead = [self._entries(owner, branch, limit) for branch in branches]
+        first = sorted((entry for entries, _ in ahead for entry in entries), key=_order)[:limit]
+        pages = [
+            read if all(entry in first for entry in read[0]) else self._entries(owner, branch, _count(read[0], first))
+            for branch, read in zip(branches, ahead, strict=True)
+        ]
+        entries = sorted((entry for entries, _ in pages for entry in entries), key=_order)
+        rest = [after for _, after in pages]
+        return KnowledgePage(tuple(entries), None if all(place is _END for place in rest) else json.dumps(rest))
+
+    def _entries(self, owner: Scope, branch: _Branch, limit: int) -> tuple[list[KnowledgeEntry], str | bool | None]:
+        if branch.at is _END:
+            return [], _END
+        place = branch.at if isinstance(branch.at, str) else None
+        page = self._items.page(owner, ItemPath(COLLECTION, (branch.name,)), max(limit, 1), place)
+        if limit == 0:
+            return [], branch.at if page.items else _END
+        return [entry_of(item) for item in page.items], page.more if page.more is not None else _END
+
+
+def _branches(after: str | None) -> list[_Branch]:
+    places = [_START, _START] if after is None else _read(after)
+    return [_Branch(name, place) for name, place in zip(_BRANCHES, places, strict=True)]
+
+
+def _read(after: str) -> list[Any]:
+    try:
+        places = json.loads(after)
+    except ValueError:
+        places = None
+    good = isinstance(places, list) and len(places) == len(_BRANCHES)
+    if not good or any(place is not None and place is not False and not isinstance(place, str) for place in places):
+        raise InvalidInput("a place in a listing that is none", ("after",))
+    return list(places)
+
+
+def _count(entries: Sequence[KnowledgeEntry], among: Sequence[KnowledgeEntry]) -> int:
+    return sum(entry in among for entry in entries)
+
+
+def _order(entry: KnowledgeEntry) -> tuple[bytes, bytes]:
+    return entry.namespace.encode(), entry.key.encode()
 
 
 def _places(namespace: Namespace, meanings: Any) -> set[tuple[str, str]]:
@@ -359,10 +339,31 @@ def _document(namespace: str, value: Any, author: KnowledgeAuthor | None) -> dic
 
 
 def _named(scope: Scope, namespace: str, key: str) -> str:
-    """How the audit names an entry: a key of the vocabulary has a user's word in it."""
+    """The audit names an entry by a hash: a key of the vocabulary holds a user's word."""
     return content_hash(scope.tenant, scope.user_id, f"{namespace}/{key}")
 
 
 def _trace(scope: Scope, named: str, version: int, document: Mapping[str, Any]) -> dict[str, Any]:
     text = json.dumps(document.get("value"), ensure_ascii=False, sort_keys=True)
     return {"id": named, "version": version, "hash": content_hash(scope.tenant, scope.user_id, text)}
+
+
+def path_of_meanings() -> ItemPath:
+    """The branch of entries with a meaning, by namespace: correction, rule, vocabulary."""
+    return ItemPath(COLLECTION, (_MEANINGS,))
+
+
+def key_of(namespace: str, key: str) -> ItemKey:
+    """Where an entry is stored (S-01)."""
+    return ItemKey(_path_of(namespace), key)
+
+
+def entry_of(item: Item) -> KnowledgeEntry:
+    value, source = item.value.get("value"), item.value.get("source")
+    known = Source(source) if source else None
+    return KnowledgeEntry(item.key.path.labels[1], item.key.key, value, item.version, item.updated_at, known)
+
+
+def _path_of(namespace: str) -> ItemPath:
+    known = namespace in frozenset(Namespace)
+    return ItemPath(COLLECTION, (_MEANINGS if known else _FREE, namespace))

@@ -1,9 +1,7 @@
-"""How well a context or a search serves ordinary questions: what is needed, what is stale, what is filler.
+"""Measures of search and context over gold questions: evidence recall, and what is needed, stale or filler.
 
-A question names the turns that its answer needs and the turns that were true once and are not by then. Every measure
-is over sets of turns, so that no wording decides it.
-
-How much of what answers questions a search finds: recall of evidence, by category.
+A question names the turns that its answer needs and the turns that are stale by then. Every measure is over sets of
+turns, so that no wording decides it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from statistics import fmean
 
-ALL_KINDS = "all"
+ALL = "all"
+"""The group of all questions."""
 
 
 class Needs(StrEnum):
@@ -24,7 +23,7 @@ class Needs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TalkQuestion:
-    """What is asked at an instant. `evidence` and `stale` are turn ids; without evidence nothing answers it."""
+    """A question at an instant. `evidence` and `stale` are turn ids; without evidence nothing answers it."""
 
     id: str
     kind: str
@@ -50,7 +49,7 @@ class ShownLine:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What one question got: the lines, best or oldest first, and the tokens of all that is sent."""
+    """The lines of one answer, best or oldest first, and the tokens of all that is sent."""
 
     lines: tuple[ShownLine, ...]
     tokens: int = 0
@@ -62,10 +61,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ContextQuality:
-    """Means over the questions of one kind; None where no question of the kind tells.
+    """Means over the questions of one kind; None where no question applies.
 
-    `right`: the needed turns are shown. `stale`: of questions with stale turns, one is shown without a mark;
-    `misled`: the same, and the needed turns are not beside it. `precise`: needed lines among the lines shown.
+    `right`: the needed turns are shown. `stale`: of questions with stale turns, one is shown without a mark; `misled`:
+    the same, without the needed turns. `precise`: needed lines among the lines shown.
     """
 
     questions: int
@@ -87,7 +86,7 @@ class SearchQuality:
 
 
 def context_quality(questions: Sequence[TalkQuestion], shown: Sequence[Shown]) -> dict[str, ContextQuality]:
-    """Over all questions that something answers, by kind, and over those that nothing answers by their own kind."""
+    """Over all questions with evidence, then by kind."""
     return {kind: _quality([(questions[p], shown[p]) for p in places]) for kind, places in _kinds(questions).items()}
 
 
@@ -100,7 +99,7 @@ def search_quality(
 
 
 def _kinds(questions: Sequence[TalkQuestion]) -> dict[str, list[int]]:
-    groups: dict[str, list[int]] = {ALL_KINDS: [p for p, one in enumerate(questions) if one.evidence]}
+    groups: dict[str, list[int]] = {ALL: [p for p, one in enumerate(questions) if one.evidence]}
     for place, question in enumerate(questions):
         groups.setdefault(question.kind, []).append(place)
     return {kind: places for kind, places in groups.items() if places}
@@ -145,16 +144,12 @@ def _precision(question: TalkQuestion, shown: Shown) -> float:
 
 
 def _stale_first(question: TalkQuestion, shown: Shown) -> bool:
-    """Whether an unmarked stale line stands above the first line that is needed; so where none is found."""
     for line in shown.lines:
         if line.turns & question.evidence:
             return False
         if line.turns & question.stale and not line.marked:
             return True
     return False
-
-
-ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)

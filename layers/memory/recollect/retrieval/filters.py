@@ -1,4 +1,4 @@
-"""Which events a read may see, and for which reason another is dropped: one rule for every adapter and path."""
+"""Which events a read may see, and why another is dropped: one rule for every adapter and path."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from recollect.core.scope import Scope
 
 
 class DropReason(StrEnum):
-    """Why a record is not in a result (api.md, *Shapes*), in the order in which they are tried."""
+    """Why a record is not in a result (api.md, *Shapes*), in the order of the checks."""
 
     DELETED = "deleted"
     SCOPE = "scope"
@@ -41,7 +41,7 @@ class SearchFilters:
     """What a search asks of a record besides its words.
 
     `now` decides expiry. `as_of` shows events up to it, `recorded_as_of` what had arrived by then; under either,
-    what was superseded is decided at read-back, so the arms let it pass. `tags`: all of them.
+    supersession is decided at read-back. `tags`: all of them.
     """
 
     now: datetime
@@ -69,7 +69,7 @@ class SearchFilters:
 
     @property
     def moment(self) -> datetime:
-        """The instant that is asked about: `as_of`, else when the store is asked, or would have been."""
+        """The instant that the query asks about: `as_of`, else `recorded_as_of`, else `now`."""
         return self.as_of or self.recorded_as_of or self.now
 
     @property

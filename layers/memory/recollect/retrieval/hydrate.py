@@ -1,9 +1,4 @@
-"""Reading a batch around what cannot be read, for a reader who goes on without it (R-71).
-
-Reading records back: events, and in the same wave the memories made of them.
-
-Which keyed events were not their slot's value at the instant that is asked about (P-19, P-24, api.md *Time*).
-"""
+"""Reads records back: events, the memories made of them, and slot values as of an instant (P-19, P-24, R-71)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,36 +27,17 @@ from recollect.timeline.slots import (
 )
 
 V = TypeVar("V")
-
-
-def read_around(
-    read: Callable[[Sequence[str]], dict[str, V]], ids: Sequence[str], unreadable: set[str]
-) -> dict[str, V]:
-    """What `read` answers for these; of what it cannot read by itself the id is added to `unreadable`.
-
-    A batch that fails is read again in halves: for each such id at most twice as many reads as the batch can be halved.
-    Raises what `read` raises, but for StoredDataError.
-    """
-    try:
-        return read(ids)
-    except StoredDataError:
-        if len(ids) < 2:
-            unreadable.update(ids)
-            return {}
-    half = len(ids) // 2
-    return read_around(read, ids[:half], unreadable) | read_around(read, ids[half:], unreadable)
-
-
-_AT_ONCE = 100  # what a store reads in one call: more are asked for in calls of their own, side by side
+Slot = tuple[str, str, str]
+_AT_ONCE = 100  # what a store reads in one call; more calls run side by side
 
 
 @dataclass(slots=True)
 class Records:
-    """What was read so far: events as they are, and the memory of each that has one, both by the event's id.
+    """What was read so far: events, and the memory of each that has one, both by the event's id.
 
-    `asked` are the ids of which it is known whether they have a memory; `newest` tells it of many others. Under the
-    `filters` of a reader who asks of the past, memories are those that were there then, in their versions of then.
-    `unreadable` gathers the ids of what a reader goes on without; where it is None, one such record fails the reading.
+    `asked` are the ids whose memories were looked up; `newest` answers for many others. `filters` of the past select
+    the memories' versions of then. `unreadable` gathers the ids of records that cannot be read; where it is None, one
+    such record fails the read.
     """
 
     events: dict[str, Event]
@@ -74,7 +50,7 @@ class Records:
     _seen: dict[str, tuple[Memory, Memory | None]] = field(default_factory=dict)
 
     def shown(self, event: Event) -> Event:
-        """The event as readers see it: in the words of its memory, where that has been looked up."""
+        """The event as readers see it: in the words of its memory, once that was looked up."""
         memory = self.memories.get(event.id)
         known = self._shown.get(event.id)
         if known is None or known[0] is not event or known[1] is not memory:
@@ -82,16 +58,16 @@ class Records:
             known = self._shown[event.id] = event, memory, shown
         return known[2]
 
-    def told(self, event: Event) -> Event:
-        """The event as an index is told of it: what it is found by, also where readers see less of it."""
+    def as_indexed(self, event: Event) -> Event:
+        """The event as it is indexed: what finds it, also where readers see less of it."""
         return indexed(event, self.memories.get(event.id))
 
     def seen(self, memory: Memory) -> Memory:
-        """The memory as the reader sees it; as it is where nothing of it holds."""
+        """The memory as the reader sees it; unchanged where nothing of it holds."""
         return memory if self.filters is None else self.sees(memory, self.filters) or memory
 
     def sees(self, memory: Memory, filters: SearchFilters) -> Memory | None:
-        """What these filters see of the memory (`representation.seen`); those of this reader find it out once."""
+        """What these filters see of the memory (`representation.seen`); cached for the reader's own filters."""
         if filters is not self.filters:
             return seen(memory, filters)
         known = self._seen.get(memory.id)
@@ -116,22 +92,19 @@ class RecordReading:
         self._concurrency = concurrency
 
     def newest_memories(self, scope: Scope, limit: int) -> list[EventRef]:
-        """The records of the memories made last: those that were saved directly are in no other list."""
+        """The records of the newest memories: a directly saved memory is in no other list."""
         page = self._items.page(scope.user, MEMORIES, limit, None, descending=True)
         return [memory_in(item.value).ref for item in page.items if SAME_AS not in item.value]
 
     def newest(self, scope: Scope, limit: int) -> NewestMemories:
-        """What a first wave may read beside all else, so that the second need not ask for most of it.
-
-        Where they cannot be listed none are told, and all are asked for.
-        """
+        """What a first wave may read ahead, so that the second need not look it up; nothing where the store is away."""
         try:
             return self._memories.newest(scope, limit)
         except Unavailable:
             return NewestMemories()
 
     def read(self, scope: Scope, refs: Sequence[EventRef], records: Records) -> None:
-        """Adds to `records` what is there of these."""
+        """Adds these to `records`, those that exist."""
         unread = {ref.id: ref for ref in refs if ref.id not in records.events}
         unasked = [i for i in dict.fromkeys(ref.id for ref in refs) if i not in records.asked]
         memories = partial(self._memories, scope, newest=records.newest)
@@ -140,23 +113,24 @@ class RecordReading:
             for part in _parts(unasked, records.newest)
         ]
         if unread:
-            events = partial(self._there, scope, unread)
+            events = partial(self._events_at, scope, unread)
             records.events |= _read(events, list(unread), records)
         found = {record_id: memory for part in begun for record_id, memory in part.result().items()}
-        records.memories |= self._then(scope, found, records.filters)
+        records.memories |= self._as_of(scope, found, records.filters)
         records.asked.update(unasked)
 
-    def look_up(self, scope: Scope, ways: Iterable[EventRef | str], records: Records) -> None:
-        """Adds the records that carry the memories of these, with the memories.
+    def look_up(self, scope: Scope, targets: Iterable[EventRef | str], records: Records) -> None:
+        """Adds the events that carry the memories of these, with the memories.
 
-        Of some only the id is known, and a place may be wrong: then their memories tell it, else the timeline is asked.
+        Of some only the id is known, and a place may be wrong: then the memory has the right one, else the timeline is
+        asked.
         """
-        asked = list(ways)
-        ids = list(dict.fromkeys(way if isinstance(way, str) else way.id for way in asked))
-        self.read(scope, [way for way in asked if isinstance(way, EventRef)], records)
+        asked = list(targets)
+        ids = list(dict.fromkeys(target if isinstance(target, str) else target.id for target in asked))
+        self.read(scope, [target for target in asked if isinstance(target, EventRef)], records)
         unasked = [one for one in ids if one not in records.asked]
         found = self._memories(scope, unasked, records.newest) if unasked else {}
-        records.memories |= self._then(scope, found, records.filters)
+        records.memories |= self._as_of(scope, found, records.filters)
         own = {memory.id: memory for one in ids if (memory := records.memories.get(one)) is not None}
         records.memories |= own
         records.asked.update([*unasked, *own])
@@ -164,16 +138,15 @@ class RecordReading:
         self.read(scope, [own[one].ref for one in missing if one in own], records)
         self._find(scope, [one for one in missing if one not in own], records)
 
-    def _there(self, scope: Scope, places: Mapping[str, EventRef], ids: Sequence[str]) -> dict[str, Event]:
+    def _events_at(self, scope: Scope, places: Mapping[str, EventRef], ids: Sequence[str]) -> dict[str, Event]:
         return self._timeline.read(scope, [places[one] for one in ids])
 
     def _find(self, scope: Scope, ids: Sequence[str], records: Records) -> None:
-        """Events of which nothing but the id is known."""
         begun = [self._concurrency.submit(partial(self._timeline.find, scope, one)) for one in ids]
         records.events |= {event.id: event for found in begun if (event := found.result()) is not None}
 
-    def _then(self, scope: Scope, found: Mapping[str, Memory], filters: SearchFilters | None) -> dict[str, Memory]:
-        """The memories that were there for who asks of the past; an event without one then is itself."""
+    def _as_of(self, scope: Scope, found: Mapping[str, Memory], filters: SearchFilters | None) -> dict[str, Memory]:
+        """The memories that existed at the instant of the query; an event without one then stands for itself."""
         memories = dict(found)
         if filters is None:
             return memories
@@ -189,24 +162,19 @@ def _read(read: Callable[[Sequence[str]], dict[str, V]], ids: Sequence[str], rec
 
 
 def _parts(ids: Sequence[str], newest: NewestMemories) -> list[list[str]]:
-    """What is known but for where it leads, and then the rest, call by call."""
-    told = [one for one in ids if one in newest.items]
-    untold = [one for one in ids if not newest.tells(one)]
-    parts = [untold[start : start + _AT_ONCE] for start in range(0, len(untold), _AT_ONCE)]
-    return [told, *parts] if told else parts
-
-
-Slot = tuple[str, str, str]
+    known = [one for one in ids if one in newest.items]
+    unknown = [one for one in ids if not newest.tells(one)]
+    parts = [unknown[start : start + _AT_ONCE] for start in range(0, len(unknown), _AT_ONCE)]
+    return [known, *parts] if known else parts
 
 
 @dataclass(slots=True)
-class SlotsThen:
-    """One reader's view: the newest of each slot among what is not projected yet, and the histories read so far.
+class SlotsAsOf:
+    """Slot values as of the instant of one query: the newest of the tail, and the histories read so far.
 
-    Asked of the present, an event itself says whether it is its slot's value. Asked of the past, only one that
-    something newer superseded since needs its slot's history, and a bounded value does: each is read once, side by side
-    with others. Where `more_wait` than were given, a newer value may be among those: then the slot of every keyed event
-    is read, with all that was said of it.
+    Of the present, an event's own fields say whether it is its slot's value. Of the past, superseded events and bounded
+    values need the slot's history: each is read once, side by side. With `more_wait` a newer value may be among events
+    beyond the tail: then the slot of every keyed event is read.
     """
 
     timeline: Timeline
@@ -227,8 +195,8 @@ class SlotsThen:
         tail: Iterable[Event],
         *,
         more_wait: bool = False,
-    ) -> "SlotsThen":
-        """The view of who asks with these filters; `tail` are the newest events that are not projected yet."""
+    ) -> "SlotsAsOf":
+        """The view of a reader with these filters; `tail` are the newest events that are not projected yet."""
         counted = newest_of_slots((event for event in tail if _counts(event, filters)), filters.moment)
         return cls(timeline, concurrency, scope, filters, counted, more_wait)
 
@@ -255,7 +223,6 @@ class SlotsThen:
         return at is not None and at.ref.id != event.id and at.order > (event.timestamp, event.id)
 
     def _past_slot(self, event: Event) -> Slot | None:
-        """The slot whose history is asked: always where no record may say that the value was replaced."""
         if self.more_wait or bound_of(event) is not None:
             return named_slot(event)
         return slot_of(event) if self.filters.looks_back and event.superseded_by is not None else None
@@ -263,16 +230,16 @@ class SlotsThen:
     def _read(self, slots: Iterable[Slot]) -> None:
         unread = [slot for slot in dict.fromkeys(slots) if slot not in self._histories]
         begun = {s: self.concurrency.submit(partial(self.timeline.slot_history, self.scope, s)) for s in unread}
-        said = {s: self.concurrency.submit(partial(self._said, s)) for s in unread} if self.more_wait else {}
+        said = {s: self.concurrency.submit(partial(self._of_slot, s)) for s in unread} if self.more_wait else {}
         self._histories |= {slot: found.result() for slot, found in begun.items()}
         for slot, events in said.items():
-            self._take(slot, events.result())
+            self._add_to_history(slot, events.result())
 
-    def _said(self, slot: Slot) -> list[Event]:
+    def _of_slot(self, slot: Slot) -> list[Event]:
         return [event for event in self.timeline.of_slot(self.scope, slot) if _counts(event, self.filters)]
 
-    def _take(self, slot: Slot, events: list[Event]) -> None:
-        """What was said of the slot, as its projection will enter it in the history."""
+    def _add_to_history(self, slot: Slot, events: list[Event]) -> None:
+        """Adds the events to the history as their projection will."""
         newest = self.newest.get(slot)
         self.newest |= newest_of_slots([*events, *([newest] if newest else [])], self.filters.moment)
         history = self._histories[slot]
@@ -283,3 +250,20 @@ class SlotsThen:
 def _counts(event: Event, filters: SearchFilters) -> bool:
     said = filters.as_of is None or event.timestamp <= filters.as_of
     return said and (filters.recorded_as_of is None or event.recorded_at <= filters.recorded_as_of)
+
+
+def read_around(
+    read: Callable[[Sequence[str]], dict[str, V]], ids: Sequence[str], unreadable: set[str]
+) -> dict[str, V]:
+    """What `read` answers for these ids; an id that cannot be read by itself is added to `unreadable` (R-71).
+
+    A batch that fails is read again in halves. Raises what `read` raises, but for StoredDataError.
+    """
+    try:
+        return read(ids)
+    except StoredDataError:
+        if len(ids) < 2:
+            unreadable.update(ids)
+            return {}
+    half = len(ids) // 2
+    return read_around(read, ids[:half], unreadable) | read_around(read, ids[half:], unreadable)

@@ -1,7 +1,4 @@
-"""A record that may be shown, with what is known of it for one question: what signals are computed from.
-
-What a search engine is asked, and what it answers: candidates with the features that the domain ranks by.
-"""
+"""What a search engine is asked, and what it answers: candidates with the features that the domain ranks by."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,11 +11,11 @@ from recollect.retrieval.filters import DropReason, SearchFilters
 from recollect.text.terms import TermStatistics
 
 ASKING = "question"
-"""The role, to ranking, of a record in which a user only asks."""
+"""The ranker's role of a record in which a user only asks."""
 
 
 class Arm(StrEnum):
-    """Who nominated a candidate."""
+    """Which arm nominated a candidate."""
 
     LEXICAL = "lexical"
     VECTOR = "vector"
@@ -50,7 +47,7 @@ class Candidate:
 
 
 def rank_order(candidate: Candidate, score: float) -> tuple[float, datetime, str]:
-    """What candidates are ordered by, greatest first: the score to nine digits; ties: newer first, then id (A-25)."""
+    """The sort key of candidates, greatest first: score to nine digits; ties: newer first, then id (A-25)."""
     return round(score, 9), candidate.timestamp, candidate.ref.id
 
 
@@ -58,9 +55,9 @@ def rank_order(candidate: Candidate, score: float) -> tuple[float, datetime, str
 class NominationRequest:
     """One wave of an engine: the lexical arm where there are terms, the vector arm where there is a vector.
 
-    `limit` counts per arm. `count` asks for the tally. `min_similarity` only serves the tally: how many of the
-    filtered records reach that cosine; the arms themselves are not cut by it. `superseded` asks each arm for as many
-    of the superseded records besides, where the filters do not admit those anyway: their successors stand for them.
+    `limit` counts per arm. `count` asks for the tally. `min_similarity` serves the tally alone: how many of the
+    filtered records reach that cosine. `superseded` asks each arm for as many superseded records besides, where the
+    filters do not admit those anyway: their successors take their places.
     """
 
     filters: SearchFilters
@@ -73,7 +70,7 @@ class NominationRequest:
 
     @property
     def most_superseded(self) -> int:
-        """How many superseded records an arm names besides: none where they are among its hits."""
+        """How many superseded records an arm nominates besides: none where the filters admit them."""
         return 0 if self.filters.admits_superseded else self.superseded
 
 
@@ -93,10 +90,9 @@ class Tally:
 class Nominations:
     """Hits (each record once, whatever arms name it), the user's term statistics, the tally if asked for.
 
-    `superseded` are hits that the filters drop for that reason alone, with ranks among themselves; the tally counts
-    them as dropped.
-    `includes_tail` says that statistics and tally count every durable event already, also those whose projection
-    is pending: true where the index is part of the timeline's own transaction.
+    `superseded` are hits that the filters drop for that reason alone, with ranks of their own; the tally counts them as
+    dropped. `includes_tail`: statistics and tally count events that are not projected yet too, since the index is part
+    of the timeline's own transaction.
     """
 
     hits: tuple[Candidate, ...]

@@ -1,19 +1,10 @@
-"""The question that a recall answers, the answer, and the rules between them.
+"""The search pipeline, shared by search and context: engines nominate, the domain ranks, the timeline decides.
 
-Records that an index shows by their words before their vector is made, compared by a vector made at read.
-
-The newest 100 that wait have theirs made for every search (`tail_vectors`). Behind them, in a store that shows words
-in the transaction which stores the event, a bulk import leaves thousands: a search that asks for a similarity, by mode
-or by threshold, compares those of them that its words find first.
-
-Recall: engines nominate, the domain ranks, the timeline decides.
-
-Wave 1 (after the query is encoded): all arms of the index, the tail of what the index does not show yet, and the
-newest memories, which spare the second wave most of its look-ups.
-Wave 2: the best candidates and the tail are read back in one consistent batch; what is deleted, expired,
-superseded, private or out of scope never appears, however stale the index. What something newer replaced is nominated
-all the same: its successor stands in its place, read in a third wave where neither brought it. Search and context
-share it.
+Wave 1 (after the query is encoded): all arms of the index, the tail of events that are not projected yet, rejected
+values, and the newest memories, which spare the second wave most of its look-ups. Wave 2: the best candidates and the
+tail are read back in one consistent batch. Deleted, expired, superseded, private and out-of-scope records never appear,
+however stale the index. Superseded records are nominated all the same: the successor takes the place of its
+predecessor, read in a third wave if neither wave read it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,24 +19,36 @@ from recollect.memories.memory import Memory
 from recollect.memories.reading import NewestMemories
 from recollect.ports import Concurrency, Embedder, Items, Pending, SearchIndex, Timeline
 from recollect.retrieval.filters import DropReason, SearchFilters, drop_reason
-from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
+from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
 from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
 from recollect.retrieval.pooling import COSINE, SimilarityScale
 from recollect.retrieval.ranking import Mode, Query, Ranked, RankingPolicy, on_scale, rank
-from recollect.retrieval.rerank import Judging, Ranking, ReadingBack, leading
+from recollect.retrieval.rerank import Ranking, Reranker, VisibilityFilter, first_wanted
 from recollect.retrieval.unprojected import TailSlots, TailVectors, candidate_of_event, statistics_of
 from recollect.text.terms import TermStatistics, query_terms
 from recollect.timeline.timeline import Tail
 
 _TOLERANCE = 1e-9
 
+COMPARED = 20
+"""How many events without a vector a search encodes, the best by words first.
+
+Right after an import, on every third question of the dev set, evidence recall@10 in semantic mode is .61 with 20, .62
+with 40 and .63 with 80; without any it is .14, and .63 when all is projected.
+"""
+
+PER_ARM = 80
+_MOST_TERMS = 256  # a dialogue put as one question has some 120; with 64 of them a third of its evidence was missed
+_RESERVE = 10
+_SUPERSEDED = 10  # nominated by each arm besides, so that their successors may take their places
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """A question put to memory: its text or a vector, how to rank, what may be shown, how many are wanted.
+    """A query: its text or a vector, how to rank, what may be shown, how many results are wanted.
 
-    `newest_memories` are read in one piece beforehand, which spares their look-ups: as many as are worth it.
-    `near_misses` is how many of those just behind what is shown are told too; what is shown does not depend on it.
+    `newest_memories` are read ahead in one page, which spares their look-ups. `near_misses` is how many results just
+    behind the last one are answered too; the results do not depend on it.
     """
 
     text: str
@@ -61,10 +64,7 @@ class RecallRequest:
 
 @dataclass(slots=True)
 class OpenRecall:
-    """A recall under way, after its first wave was begun; `missing` names parts that did not answer.
-
-    `nomination` is what the index was asked.
-    """
+    """A query whose first wave is under way; `missing` names the parts that did not answer."""
 
     scope: Scope
     request: RecallRequest
@@ -79,151 +79,36 @@ class OpenRecall:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What may be shown, best first, with each record as it is now; what was dropped at read-back, and why.
+    """What may be shown, best first, each record in its current version; what read-back dropped, and why.
 
-    `memories` has the memory of each record that has one, as it is seen: several records may have the same, and are
-    ranked once; `kept` has them as they are. `replaces` says for which older records something ranked stands, by the
-    id of what is shown; `returned` how many the counts take for dropped and are ranked all the same. `slots` is how
-    keyed events were judged. `near_misses` are those just behind, below the threshold too, that may be shown.
-    `pending` is how many of the user's events wait to be projected; where `tail_cut`, an engine may know no more than
-    that it is at least the tail.
-    `tail_alike` counts those of the tail that rank by a vector which the index does not have, `tail_unlike` those that
-    do not rank, though the filters admit them.
+    `memories` has the memory of each record, in the version that the filters see; records of one memory are ranked
+    once. `stored` has the memories as stored. `replaces` maps a result's id to the older records whose place it takes.
+    `recovered` counts results that the engine's tally counts as dropped. `near_misses` come just behind the results,
+    below the threshold too. `pending` counts the user's events that wait to be projected; with `tail_cut` an engine may
+    know no more than the length of the tail. `tail_matched` counts events of the tail that rank by a vector which the
+    index does not have, `tail_unmatched` those that the filters admit and that do not rank.
     """
 
     ranked: tuple[Ranked, ...]
     events: Mapping[str, Event]
     memories: Mapping[str, Memory]
-    kept: Mapping[str, Memory] = field(repr=False)
+    stored: Mapping[str, Memory] = field(repr=False)
     dropped: Mapping[str, DropReason]
     replaces: Mapping[str, tuple[EventRef, ...]]
-    returned: int
-    slots: SlotsThen = field(repr=False)
+    recovered: int
+    slots: SlotsAsOf = field(repr=False)
     nominations: Nominations | None
     tail_events: tuple[Event, ...]
     tail_cut: bool
     pending: int
-    tail_alike: int
-    tail_unlike: int
+    tail_matched: int
+    tail_unmatched: int
     missing: tuple[str, ...]
     fallback: str | None
     near_misses: tuple[Ranked, ...] = ()
 
 
-def without_rejected_values(recalled: Recalled, rejections: Rejections) -> Recalled:
-    """What was read, less the sentences that were rejected, and less what says nothing else (P-22)."""
-    if not rejections:
-        return recalled
-    memories, kept = _redacted(recalled.memories, rejections), _redacted(recalled.kept, rejections)
-    gone = recalled.memories.keys() - memories.keys()
-    found = rejections.shown_of(event for event in recalled.events.values() if event.id not in gone)
-    tail = rejections.shown_of(event for event in recalled.tail_events if event.id not in gone)
-    events = {event.id: event for event in found}
-    return replace(recalled, events=events, memories=memories, kept=kept, tail_events=tuple(tail))
-
-
-def _redacted(memories: Mapping[str, Memory], rejections: Rejections) -> dict[str, Memory]:
-    return {i: one for i, memory in memories.items() if (one := rejections.shown_memory(memory)) is not None}
-
-
-def as_asked(events: Mapping[str, Event], filters: SearchFilters, shown: Iterable[str]) -> dict[str, Event]:
-    """The events, without successors that came only after the instant that is asked about (api.md, *Time*).
-
-    What may be shown was its slot's value then, unless superseded ones are asked for.
-    """
-    current = set() if filters.include_superseded or not filters.looks_back else set(shown)
-    return {i: _current(event) if i in current or _later(event, filters) else event for i, event in events.items()}
-
-
-def _later(event: Event, filters: SearchFilters) -> bool:
-    return filters.as_of is not None and event.superseded_at is not None and event.superseded_at > filters.as_of
-
-
-def _current(event: Event) -> Event:
-    return event if event.superseded_by is None else replace(event, superseded_by=None, superseded_at=None)
-
-
-def effective_query(opened: OpenRecall) -> Query:
-    """A semantic question without a vector is ranked by its words: said so in `fallback`."""
-    query = opened.query
-    if query.mode is Mode.SEMANTIC and query.vector is None:
-        return replace(query, mode=Mode.LEXICAL)
-    if query.mode is Mode.SEMANTIC and "vectors" in opened.missing:
-        return replace(query, mode=Mode.HYBRID)
-    return query
-
-
-def fallback_of(opened: OpenRecall, nominations: Nominations | None) -> str | None:
-    """What was used instead of what the question asked for; None where nothing was."""
-    if nominations is None:
-        return "timeline"
-    by_words = opened.query.vector is None or "vectors" in opened.missing
-    return "lexical" if by_words and opened.query.mode is not Mode.LEXICAL else None
-
-
-def reaching(ranked: Iterable[Ranked], opened: OpenRecall) -> list[Ranked]:
-    """Those that meet the threshold (cosine, inclusive, A-28), and in lexical mode have a term of the query."""
-    least, wordy = opened.request.min_similarity, effective_query(opened).mode is Mode.LEXICAL
-    alike = (one for one in ranked if least is None or one.signals.get("similarity", -2.0) >= least - _TOLERANCE)
-    return [one for one in alike if not wordy or one.signals.get("bm25", 0.0) > 0]
-
-
-def statistics_for(
-    opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
-) -> TermStatistics:
-    """The scope's statistics; those of the candidates themselves where the engine has fewer documents."""
-    known = nominations.statistics if nominations else TermStatistics(0, 0, {})
-    return known if known.documents >= len(candidates) else statistics_of(candidates, opened.query.terms)
-
-
-COMPARED = 20
-"""How many of them a search makes a vector for, the best by words first.
-
-Right after an import, on every third question of the dev set, evidence recall@10 in semantic mode is .61 with 20, .62
-with 40 and .63 with 80; without any it is .14, and .63 when all is projected. Each costs an encoding: 20 of them a
-fifth of what the tail's 100 cost.
-"""
-
-
-def asks_for_similarity(opened: OpenRecall) -> bool:
-    """Whether a record without a vector cannot be an answer, however well its words fit."""
-    alike = opened.query.mode is Mode.SEMANTIC or opened.request.min_similarity is not None
-    return alike and opened.query.vector is not None and "vectors" not in opened.missing
-
-
-class WaitingWords:
-    """Asks the index by words where a recall asked by meaning alone."""
-
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
-
-    def __call__(self, opened: OpenRecall, nominations: Nominations | None, tail: Tail) -> tuple[Candidate, ...]:
-        """Those to be compared, best first: none where the tail tells all that wait, or no similarity is asked for."""
-        if nominations is None or not nominations.includes_tail or not tail.cut or not asks_for_similarity(opened):
-            return ()
-        newest = {ref.id for ref in tail.refs}
-        hits = self._by_words(opened, nominations)
-        waiting = [hit for hit in hits if hit.vector is None and Arm.LEXICAL in hit.arms and hit.ref.id not in newest]
-        return tuple(sorted(waiting, key=lambda hit: hit.arms[Arm.LEXICAL])[:COMPARED])
-
-    def _by_words(self, opened: OpenRecall, nominations: Nominations) -> Iterable[Candidate]:
-        """The first wave's hits, or a second one's where that asked by meaning alone; none where the engine is away."""
-        if opened.nomination.terms or not opened.query.terms:
-            return nominations.hits
-        asked = replace(opened.nomination, terms=opened.query.terms, vector=None, superseded=0, count=False)
-        try:
-            return self._index.nominate(opened.scope, asked).hits
-        except (Unavailable, UpstreamFailed):
-            return ()
-
-
-PER_ARM = 80
-_MOST_TERMS = 256  # a dialogue put as one question has some 120; with 64 of them a third of its evidence was missed
-_RESERVE = 10
-_SUPERSEDED = 10  # named by each arm besides, so that their successors may stand for them
-
-
-class Recall:
+class SearchPipeline:
     """Begun and concluded apart, so that a caller can put its own reads into the same two waves."""
 
     def __init__(
@@ -236,7 +121,7 @@ class Recall:
         policy: RankingPolicy,
     ) -> None:
         self._records = RecordReading(timeline, items, concurrency)
-        self._read_back = ReadingBack(self._records)
+        self._read_back = Reranker(self._records)
         self._gate = SuppressionList(items)
         self._timeline = timeline
         self._index = index
@@ -248,7 +133,7 @@ class Recall:
         self._waiting_words = WaitingWords(index)
 
     def begin(self, scope: Scope, request: RecallRequest) -> OpenRecall:
-        """Encodes the query and begins the first wave; from here on a threshold is one of cosines."""
+        """Encodes the query and begins the first wave; from here on a threshold is a cosine."""
         request = replace(request, min_similarity=self._least_cosine(request))
         missing: list[str] = [] if self._comparable(scope) else ["vectors"]
         vector, tokens = self._encoded(request, missing)
@@ -270,7 +155,7 @@ class Recall:
         return OpenRecall(scope, request, query, nomination, nominations, tail, rejections, memories, missing)
 
     def _scale(self, request: RecallRequest) -> SimilarityScale:
-        """Of a text the embedder's; a given vector is of a model that nobody here knows (A-28)."""
+        """A given vector is of an unknown model: its scale is the cosine itself (A-28)."""
         return COSINE if self._embedder is None or request.vector is not None else self._embedder.similarity_scale
 
     def _least_cosine(self, request: RecallRequest) -> float | None:
@@ -278,19 +163,16 @@ class Recall:
         return None if least is None else self._scale(request).cosine(least)
 
     def _newest(self, scope: Scope, request: RecallRequest) -> NewestMemories:
-        """In advance only where that costs no time: else the second wave asks for those that it needs."""
-        told = self._concurrency.side_by_side
-        return self._records.newest(scope, request.newest_memories) if told else NewestMemories()
+        """Read ahead only where reads run side by side: else the second wave asks for those that it needs."""
+        ahead = self._concurrency.side_by_side
+        return self._records.newest(scope, request.newest_memories) if ahead else NewestMemories()
 
     def _comparable(self, scope: Scope) -> bool:
-        """Whether the index in use has vectors of this embedder; it is asked by words alone where it has another's."""
+        """An index with vectors of another embedder is asked by words alone."""
         return self._embedder is None or self._index.holds_vectors(scope.tenant)
 
     def _encoded(self, request: RecallRequest, missing: list[str]) -> tuple[FloatArray | None, TokenVectors | None]:
-        """The query's vector, and its tokens where they are told.
-
-        Without vectors in the index it is for the tail, where a meaning or a threshold is asked for.
-        """
+        """The vector also serves the tail, if the index has no vectors and a meaning or a threshold is asked for."""
         if missing and request.mode is Mode.HYBRID and request.min_similarity is None:
             return None, None
         if request.vector is not None:
@@ -319,7 +201,7 @@ class Recall:
         candidates = self._first_candidates(opened, nominations, records)
         ranking = self._ranked(opened, list(candidates.values()), nominations)
         superseded = {hit.ref.id for hit in nominations.superseded} if nominations else set()
-        first = leading(ranking, opened.request.wanted + _RESERVE, superseded)
+        first = first_wanted(ranking, opened.request.wanted + _RESERVE, superseded)
         by_words = self._waiting_words(opened, nominations, tail)
         wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in by_words), *tail.refs, *also]
         self._records.read(opened.scope, wanted, records)
@@ -331,17 +213,17 @@ class Recall:
         if waiting:
             candidates |= waiting
             ranking = self._ranked(opened, list(candidates.values()), nominations)
-        to_judge = Ranking(
+        to_rank = Ranking(
             candidates=candidates,
             order=ranking,
             rank=lambda left: self._ranked(opened, left, nominations),
             rank_all=lambda left: self._ordered(opened, left, nominations),
             wanted=opened.request.wanted,
-            told=_told(opened, nominations, tail_events),
+            counted_superseded=_counted_superseded(opened, nominations, tail_events),
             near_misses=opened.request.near_misses,
         )
-        recalled = self._recalled(opened, nominations, records, to_judge, tail, tail_events, waiting)
-        return without_rejected_values(recalled, opened.rejections.result())
+        recalled = self._recalled(opened, nominations, records, to_rank, tail, tail_events, waiting)
+        return _without_rejected_values(recalled, opened.rejections.result())
 
     def _recalled(
         self,
@@ -353,33 +235,32 @@ class Recall:
         tail_events: tuple[Event, ...],
         waiting: Mapping[str, Candidate],
     ) -> Recalled:
-        """What the records let pass, and what the counts need."""
         more = tail.cut and nominations is not None and nominations.includes_tail
         filters = opened.request.filters
-        slots = SlotsThen.of(self._timeline, self._concurrency, opened.scope, filters, tail_events, more_wait=more)
-        judge = Judging(opened.scope, opened.request.filters, records, slots, opened.rejections.result())
-        back = self._read_back(judge, ranking)
-        scale, mode = self._scale(opened.request), effective_query(opened).mode
+        slots = SlotsAsOf.of(self._timeline, self._concurrency, opened.scope, filters, tail_events, more_wait=more)
+        visibility = VisibilityFilter(opened.scope, filters, records, slots, opened.rejections.result())
+        back = self._read_back(visibility, ranking)
+        scale, mode = self._scale(opened.request), _effective_query(opened).mode
         live = {i for i in waiting if records.shown(records.events[i]).superseded_by is None}
         reached = [one for one in ranking.order if one.candidate.ref.id in live]
-        told = [one.candidate.ref.id for one in (*back.ranked, *back.near_misses)]
+        shown = [one.candidate.ref.id for one in (*back.ranked, *back.near_misses)]
         return Recalled(
             ranked=on_scale(back.ranked, scale, mode),
-            events=as_asked(records.events, opened.request.filters, told),
+            events=without_later_successors(records.events, filters, shown),
             memories={i: records.seen(memory) for i, memory in records.memories.items()},
-            kept=records.memories,
+            stored=records.memories,
             dropped=back.dropped,
             replaces=back.replaces,
-            returned=back.returned,
+            recovered=back.recovered,
             slots=slots,
             nominations=nominations,
             tail_events=tail_events,
             tail_cut=tail.cut,
             pending=tail.waiting,
-            tail_alike=sum(1 for one in reached if Arm.VECTOR not in one.candidate.arms),
-            tail_unlike=len(live) - len(reached),
+            tail_matched=sum(1 for one in reached if Arm.VECTOR not in one.candidate.arms),
+            tail_unmatched=len(live) - len(reached),
             missing=tuple(opened.missing),
-            fallback=fallback_of(opened, nominations),
+            fallback=_fallback_of(opened, nominations),
             near_misses=on_scale(back.near_misses, scale, mode),
         )
 
@@ -398,7 +279,7 @@ class Recall:
         return {hit.ref.id: hit for hit in (*nominations.superseded, *nominations.hits)}
 
     def _timeline_candidates(self, opened: OpenRecall, records: Records) -> dict[str, Candidate]:
-        """Without an index: the newest events and memories and the important ones, ranked by the same rules."""
+        """Without an index: the newest and the important events and the newest memories, ranked by the same rules."""
         newest = self._timeline.newest(opened.scope, PER_ARM)
         important = self._timeline.important(opened.scope, PER_ARM)
         memories = self._records.newest_memories(opened.scope, PER_ARM)
@@ -412,15 +293,14 @@ class Recall:
     def _tail_candidates(
         self, opened: OpenRecall, tail_events: Sequence[Event], records: Records, known: Mapping[str, Candidate]
     ) -> dict[str, Candidate]:
-        """The tail's records, over what an index says of the same ones: an index may lack their vectors."""
+        """The tail's features take precedence over the index's, which may lack vectors."""
         made = self._from_events(opened, tail_events, records, Arm.TAIL)
         ranks = {event_id: dict(known[event_id].arms) if event_id in known else {} for event_id in made}
         return {i: replace(candidate, arms={**ranks[i], **candidate.arms}) for i, candidate in made.items()}
 
     def _compared(self, opened: OpenRecall, hits: Sequence[Candidate], records: Records) -> dict[str, Candidate]:
-        """What words found among the rest of what waits, with vectors made now."""
-        told = [records.told(records.events[hit.ref.id]) for hit in hits if hit.ref.id in records.events]
-        vectors = self._vectors(opened, told)
+        events = [records.as_indexed(records.events[hit.ref.id]) for hit in hits if hit.ref.id in records.events]
+        vectors = self._vectors(opened, events)
         return {hit.ref.id: replace(hit, vector=vectors[hit.ref.id]) for hit in hits if hit.ref.id in vectors}
 
     def _from_events(
@@ -428,11 +308,11 @@ class Recall:
     ) -> dict[str, Candidate]:
         reasons = {e.id: drop_reason(opened.scope, records.shown(e), opened.request.filters) for e in events}
         searchable = (e for e in events if not e.is_quotation)
-        told = [records.told(e) for e in searchable if reasons[e.id] in (None, DropReason.SUPERSEDED)]
-        vectors = self._vectors(opened, told)
+        indexed = [records.as_indexed(e) for e in searchable if reasons[e.id] in (None, DropReason.SUPERSEDED)]
+        vectors = self._vectors(opened, indexed)
         return {
             event.id: candidate_of_event(event, opened.query.terms, vectors.get(event.id), {arm: position})
-            for position, event in enumerate(told, start=1)
+            for position, event in enumerate(indexed, start=1)
         }
 
     def _vectors(self, opened: OpenRecall, events: Sequence[Event]) -> dict[str, FloatArray]:
@@ -447,20 +327,123 @@ class Recall:
     def _ranked(
         self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
     ) -> list[Ranked]:
-        return reaching(self._ordered(opened, candidates, nominations), opened)
+        return _above_threshold(self._ordered(opened, candidates, nominations), opened)
 
     def _ordered(
         self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
     ) -> list[Ranked]:
-        """With those below the threshold."""
-        statistics = statistics_for(opened, candidates, nominations)
-        return rank(candidates, effective_query(opened), statistics, self._policy)
+        statistics = _statistics_for(opened, candidates, nominations)
+        return rank(candidates, _effective_query(opened), statistics, self._policy)
 
 
-def _told(opened: OpenRecall, nominations: Nominations | None, tail_events: Sequence[Event]) -> frozenset[str]:
-    """The ids of those that the counts take for superseded: the engine's, and the tail's where it does not count it."""
-    told = {hit.ref.id for hit in nominations.superseded} if nominations else set()
+class WaitingWords:
+    """Finds by words the events of a bulk import that have no vector yet, for a query that asks for similarity.
+
+    The newest 100 events that wait get their vectors at every search (`TailVectors`); an import leaves thousands behind
+    them.
+    """
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
+
+    def __call__(self, opened: OpenRecall, nominations: Nominations | None, tail: Tail) -> tuple[Candidate, ...]:
+        """Candidates to encode, best first; none where the tail holds all that wait, or no similarity is asked for."""
+        if nominations is None or not nominations.includes_tail or not tail.cut or not _asks_for_similarity(opened):
+            return ()
+        newest = {ref.id for ref in tail.refs}
+        hits = self._by_words(opened, nominations)
+        waiting = [hit for hit in hits if hit.vector is None and Arm.LEXICAL in hit.arms and hit.ref.id not in newest]
+        return tuple(sorted(waiting, key=lambda hit: hit.arms[Arm.LEXICAL])[:COMPARED])
+
+    def _by_words(self, opened: OpenRecall, nominations: Nominations) -> Iterable[Candidate]:
+        if opened.nomination.terms or not opened.query.terms:
+            return nominations.hits
+        asked = replace(opened.nomination, terms=opened.query.terms, vector=None, superseded=0, count=False)
+        try:
+            return self._index.nominate(opened.scope, asked).hits
+        except (Unavailable, UpstreamFailed):
+            return ()
+
+
+def without_later_successors(
+    events: Mapping[str, Event], filters: SearchFilters, shown: Iterable[str]
+) -> dict[str, Event]:
+    """The events; supersession after the instant of the query is left out (api.md, *Time*).
+
+    A shown event was its slot's value at that instant, unless superseded ones are asked for.
+    """
+    current = set() if filters.include_superseded or not filters.looks_back else set(shown)
+    return {i: _as_current(event) if i in current or _later(event, filters) else event for i, event in events.items()}
+
+
+def _without_rejected_values(recalled: Recalled, rejections: Rejections) -> Recalled:
+    """Without the sentences that the user rejected, and without records that hold nothing else (P-22)."""
+    if not rejections:
+        return recalled
+    memories, stored = _redacted(recalled.memories, rejections), _redacted(recalled.stored, rejections)
+    rejected = recalled.memories.keys() - memories.keys()
+    found = rejections.shown_of(event for event in recalled.events.values() if event.id not in rejected)
+    tail = rejections.shown_of(event for event in recalled.tail_events if event.id not in rejected)
+    events = {event.id: event for event in found}
+    return replace(recalled, events=events, memories=memories, stored=stored, tail_events=tuple(tail))
+
+
+def _redacted(memories: Mapping[str, Memory], rejections: Rejections) -> dict[str, Memory]:
+    return {i: one for i, memory in memories.items() if (one := rejections.shown_memory(memory)) is not None}
+
+
+def _later(event: Event, filters: SearchFilters) -> bool:
+    return filters.as_of is not None and event.superseded_at is not None and event.superseded_at > filters.as_of
+
+
+def _as_current(event: Event) -> Event:
+    return event if event.superseded_by is None else replace(event, superseded_by=None, superseded_at=None)
+
+
+def _effective_query(opened: OpenRecall) -> Query:
+    """A semantic query without a vector is ranked by words; without vectors in the index, by all signals."""
+    query = opened.query
+    if query.mode is Mode.SEMANTIC and query.vector is None:
+        return replace(query, mode=Mode.LEXICAL)
+    if query.mode is Mode.SEMANTIC and "vectors" in opened.missing:
+        return replace(query, mode=Mode.HYBRID)
+    return query
+
+
+def _fallback_of(opened: OpenRecall, nominations: Nominations | None) -> str | None:
+    """What was used instead of what the query asked for; None where nothing was."""
+    if nominations is None:
+        return "timeline"
+    by_words = opened.query.vector is None or "vectors" in opened.missing
+    return "lexical" if by_words and opened.query.mode is not Mode.LEXICAL else None
+
+
+def _above_threshold(ranked: Iterable[Ranked], opened: OpenRecall) -> list[Ranked]:
+    """Those that meet the threshold (cosine, inclusive, A-28), and in lexical mode hold a term of the query."""
+    least, wordy = opened.request.min_similarity, _effective_query(opened).mode is Mode.LEXICAL
+    similar = (one for one in ranked if least is None or one.signals.get("similarity", -2.0) >= least - _TOLERANCE)
+    return [one for one in similar if not wordy or one.signals.get("bm25", 0.0) > 0]
+
+
+def _statistics_for(
+    opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
+) -> TermStatistics:
+    """The scope's statistics; those of the candidates where the engine counts fewer documents."""
+    known = nominations.statistics if nominations else TermStatistics(0, 0, {})
+    return known if known.documents >= len(candidates) else statistics_of(candidates, opened.query.terms)
+
+
+def _asks_for_similarity(opened: OpenRecall) -> bool:
+    alike = opened.query.mode is Mode.SEMANTIC or opened.request.min_similarity is not None
+    return alike and opened.query.vector is not None and "vectors" not in opened.missing
+
+
+def _counted_superseded(
+    opened: OpenRecall, nominations: Nominations | None, tail_events: Sequence[Event]
+) -> frozenset[str]:
+    """Ids that the counts take for superseded: the engine's, and the tail's where the engine does not count it."""
+    counted = {hit.ref.id for hit in nominations.superseded} if nominations else set()
     if nominations is None or not nominations.includes_tail:
         reasons = {event.id: drop_reason(opened.scope, event, opened.request.filters) for event in tail_events}
-        told |= {event_id for event_id, reason in reasons.items() if reason is DropReason.SUPERSEDED}
-    return frozenset(told)
+        counted |= {event_id for event_id, reason in reasons.items() if reason is DropReason.SUPERSEDED}
+    return frozenset(counted)

@@ -1,13 +1,9 @@
-"""One vector for a text, pooled from the vectors of its tokens.
+"""One vector for a text, pooled from its tokens' vectors; and a similarity on one scale for every embedder.
 
-The encoder reads a passage with speaker and day before it; only the tokens of its own text are summed, so that what
-all records of a person share does not make them alike. In a question words that say little count half; and among
-what was nominated, where it is known how rare a word is among the user's records, the rarer ones count more.
-
-How alike two texts are, on a scale that means the same for every embedder: the share of related pairs at a cosine.
-
-Cosines of one model are not those of another: of the default embedder's centred vectors a question and its answer have
-0.27 in the median, where other models have 0.8. A threshold is given on the common scale and held against the cosine.
+The encoder reads a passage with speaker and day before it; only the tokens of its own text are summed. In a query stop
+words count half; the ranker weighs the others by their rarity in the user's records. A similarity is the share of
+related pairs at a cosine: of the default embedder's centred vectors a question and its answer have 0.27 in the median,
+where other models have 0.8.
 """
 
 from __future__ import annotations
@@ -27,22 +23,22 @@ if TYPE_CHECKING:
     from recollect.core.vectors import Encoding, FloatArray, TokenVectors
     from recollect.text.terms import TermStatistics
 
-
 WEAK_WEIGHT = 0.5
-"""What a token of a stop word, or of no word at all, counts in a question."""
+"""The weight of a stop word's token, or of no word's, in a query."""
+
 _WORD = re.compile(r"\w+")
 _LEAST_LENGTH = 1e-6
 
 
 def passage_vector(encoding: Encoding, own_from: int) -> FloatArray:
-    """The normalised sum of the tokens that reach beyond character `own_from`; without any, the vector as it is."""
+    """The normalised sum of the tokens that reach beyond character `own_from`; the vector itself without tokens."""
     if encoding.tokens is None:
         return encoding.vector
     return _sum(encoding.tokens, [1.0 if end > own_from else 0.0 for _, end in encoding.tokens.spans], encoding.vector)
 
 
 def query_vector(encoding: Encoding, text: str) -> FloatArray:
-    """The normalised sum of the tokens, those of stop words and marks at half; without tokens, the vector as it is."""
+    """The normalised sum of the tokens, stop words and marks at half; the vector itself without tokens."""
     if encoding.tokens is None:
         return encoding.vector
     weights = token_weights(text, encoding.tokens.spans, lambda _terms: 1.0)
@@ -50,9 +46,9 @@ def query_vector(encoding: Encoding, text: str) -> FloatArray:
 
 
 def weighted_query_vector(tokens: TokenVectors, text: str, statistics: TermStatistics) -> FloatArray:
-    """The normalised sum of a question's tokens, each by the inverse document frequency of its word in the scope.
+    """The normalised sum of a query's tokens, each by the inverse document frequency of its word in the scope.
 
-    A term that the statistics do not know, beyond the first ones of a long text, counts as the known do on average.
+    A term that the statistics do not know, beyond the first ones of a long text, weighs as the known ones on average.
     """
     known = {term: inverse_document_frequency(statistics, term) for term in statistics.document_frequency}
     usual = sum(known.values()) / len(known) if known else 1.0
@@ -64,7 +60,7 @@ def weighted_query_vector(tokens: TokenVectors, text: str, statistics: TermStati
 
 
 def token_weights(text: str, spans: Sequence[tuple[int, int]], weigh: Callable[[Sequence[str]], float]) -> list[float]:
-    """`weigh` of the terms of the word that a token stands in; `WEAK_WEIGHT` where it has none."""
+    """`weigh` of the terms of each token's word; `WEAK_WEIGHT` where it has none."""
     words = [(match.start(), match.end(), terms(match.group())) for match in _WORD.finditer(text)]
     starts = [start for start, _, _ in words]
     found = (_terms_at(text, span, words, starts) for span in spans)
@@ -98,21 +94,21 @@ def _sum(tokens: TokenVectors, weights: Sequence[float], instead: FloatArray) ->
 class SimilarityScale:
     """A logistic map of cosines in [-1, 1] to similarities in [0, 1]: half at `midpoint`, the steeper by `slope`.
 
-    A similarity is the share of related pairs among pairs of that cosine, of a sample that is half related; at cosine 1
-    it is 1. Without a slope nobody has measured the embedder, and the similarity is the cosine itself.
+    A similarity is the share of related pairs among pairs of that cosine, of a sample that is half related; 1 at cosine
+    1. Without a slope nobody has measured the embedder, and the similarity is the cosine itself.
     """
 
     midpoint: float = 0.0
     slope: float | None = None
 
     def similarity(self, cosine: float) -> float:
-        """Of a cosine; the greater, the greater."""
+        """Of a cosine; monotonic."""
         if self.slope is None:
             return cosine
         return min(1.0, self._share(cosine) / self._share(1.0))
 
     def cosine(self, similarity: float) -> float:
-        """The least cosine that has so much similarity: -1 for 0 and less, 1 for 1 and more."""
+        """The least cosine of that similarity: -1 for 0 and less, 1 for 1 and more."""
         if self.slope is None:
             return similarity
         share = similarity * self._share(1.0)

@@ -1,9 +1,4 @@
-"""Of two results that are alike the newer one first, where a question asks how things are now.
-
-"What is the deadline?" is answered by what was said of it last. No word of the question tells the two apart, and what
-no rule could settle keeps both; so the order does. A question about the past keeps the order of the signals.
-
-The order of search results: named signals over typed candidates, mixed by a policy with documented weights.
+"""The order of search results: named signals over typed candidates, mixed by a policy with documented weights.
 
 Engines only nominate; this module decides, so that SQLite and OpenSearch give one order.
 """
@@ -21,12 +16,12 @@ from recollect.retrieval.nomination import ASKING, Candidate, rank_order
 from recollect.retrieval.pooling import SimilarityScale, weighted_query_vector
 from recollect.retrieval.signals import (
     Vectors,
-    answers_to,
     beside_ones,
-    best_lent,
+    best_near,
     by_maximum,
     distinct_part,
     exchange_words,
+    lenders,
     lexical_scores,
     named_dates,
     named_speaker,
@@ -39,10 +34,17 @@ from recollect.text.dates import date_hints
 from recollect.text.terms import TermStatistics
 
 AMONG = 15
-"""How many of the best are looked at."""
+"""How many of the best the tie-break compares."""
 
 ALIKE = 0.6
 """The cosine from which two records count as alike: the measure of the default embedder's centred vectors."""
+
+QUESTION_SHARE = 0.3
+"""The share of each signal that counts for a record in which a user only asks, in hybrid mode.
+
+It is nearer to a question than any answer is, and states nothing. It lends its whole sum to what another speaker said
+beside it, which may be its answer.
+"""
 
 _JUST_ABOVE = 1e-8
 _NOW = re.compile(r"\b(?:is|are|am|do|does|have|has|should|can|(?:what|who|where|how|when)'s)\b", re.IGNORECASE)
@@ -51,50 +53,6 @@ _THEN = re.compile(
     r"|(?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
-
-
-def asks_of_now(text: str) -> bool:
-    """Whether a question is in the present tense and names no time before; English alone is known."""
-    return _NOW.search(text) is not None and _THEN.search(text) is None
-
-
-def lifts_of_newer(candidates: Sequence[Candidate], scores: Sequence[float], text: str, lacking: float) -> list[float]:
-    """What raises each candidate just above the older one before it: 0 for most.
-
-    Both are of one speaker and alike, and the newer's score lacks at most the share `lacking` of the older's.
-    """
-    lifts = [0.0] * len(candidates)
-    if lacking <= 0 or not asks_of_now(text):
-        return lifts
-    places = range(len(candidates))
-    order = nlargest(AMONG, places, key=lambda place: rank_order(candidates[place], scores[place]))
-    for behind in range(1, len(order)):
-        first, second = order[behind - 1], order[behind]
-        near = scores[second] >= (1 - lacking) * scores[first]
-        if near and _is_newer_alike(candidates[first], candidates[second]):
-            lifts[second] = scores[first] - scores[second] + _JUST_ABOVE
-            order[behind - 1], order[behind] = second, first
-    return lifts
-
-
-def _is_newer_alike(first: Candidate, second: Candidate) -> bool:
-    newer = (second.timestamp, second.ref.id) > (first.timestamp, first.ref.id)
-    return newer and first.speaker == second.speaker and first.role == second.role and _are_alike(first, second)
-
-
-def _are_alike(first: Candidate, second: Candidate) -> bool:
-    if first.vector is None or second.vector is None:
-        return False
-    return round(cosine(first.vector, second.vector), 6) > ALIKE
-
-
-QUESTION_SHARE = 0.3
-"""What a record in which a user only asks keeps of each signal in hybrid mode.
-
-It is nearer to a question than any answer is, and states nothing. Only to what somebody else said beside it, which may
-be its answer, it lends its sum, and that whole.
-"""
-
 _BY_VECTOR = ("weighted_similarity", "distinct_similarity")
 
 
@@ -108,7 +66,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """The question as the ranker sees it; `tokens` are those of its text, where the embedder tells them."""
+    """The query as the ranker sees it; `tokens` are those of its text, where the embedder gives them."""
 
     text: str
     terms: tuple[str, ...]
@@ -121,22 +79,22 @@ class Query:
 class RankingPolicy:
     """Weights of the signals in hybrid mode; docs/adr/0003 holds the ablation behind them.
 
-    Of what was nominated the best has 1 in the first four, the others their share of it.
+    In the first four the best candidate has 1, the others their share of it.
 
-    - `weighted_similarity`: the cosine of the record and the question, whose words count the more the rarer they are
-      in the user's records (the plain cosine where the embedder tells no tokens).
-    - `distinct_similarity`: the same by what of the question is not common to all that was nominated.
-      Of a record that has no vector yet, among others that have one, both are estimated by its words.
+    - `weighted_similarity`: the cosine of record and query, whose rarer words (in the user's records) weigh more; the
+      plain cosine where the embedder gives no tokens.
+    - `distinct_similarity`: the same by the part of the query that is not common to all candidates. If a record has no
+      vector yet and others do, both are estimated by its words.
     - `bm25`: the record's own words.
     - `exchange_words`: its words, and those of the best record of its exchange.
-    - `named_date`: it was said on a date that the question names.
-    - `named_speaker`: it was said by the one person whom the question names.
+    - `named_date`: it was said on a date that the query names.
+    - `named_speaker`: it was said by the one person whom the query names.
     - `said_by_user`: the user's own words, where an assistant speaks too.
-    - `exchange`: the share that it gets of the best sum of all these in its exchange, for an answer stands beside its
-      question, whatever the words. What stands alone gets it of its own sum, so that it is behind nothing for that.
-    - `beside`: the same of the best that stands at most two places away in its exchange: what is closer counts more.
-    - `newer_of_alike`: the share of an older one's score that a newer one like it may lack, to stand just above it
-      where the question asks how things are now (`newer_of_alike`).
+    - `exchange`: its share of the best sum of all these in its exchange, since an answer stands beside its question. A
+      record that stands alone gets its own sum.
+    - `beside`: the same among records at most two places away in its exchange.
+    - `newer_of_alike`: the share of an older one's score that a newer one like it may lack, to rank just above it where
+      the query asks how things are now (`recency_tiebreak`).
     """
 
     weighted_similarity: float = 0.175
@@ -202,7 +160,7 @@ def rank(
 
 
 def on_scale(ranked: Sequence[Ranked], scale: SimilarityScale, mode: Mode) -> tuple[Ranked, ...]:
-    """The same order with similarities in place of cosines, which stand beside them; in semantic mode as scores too."""
+    """The same order with similarities instead of cosines, which stand beside them; in semantic mode as scores too."""
     if scale.slope is None:
         return tuple(ranked)
     return tuple(_on_scale(one, scale, mode) for one in ranked)
@@ -218,7 +176,6 @@ def _on_scale(ranked: Ranked, scale: SimilarityScale, mode: Mode) -> Ranked:
 
 
 def _single(candidate: Candidate, name: str, raw: Mapping[str, float | None]) -> Ranked | None:
-    """Ranked by one signal alone; None where the candidate has no such signal. The others are there to be read."""
     score = raw[name]
     signals = {signal: value for signal, value in raw.items() if value is not None}
     return None if score is None else Ranked(candidate, score, MappingProxyType(signals), MappingProxyType({name: 1.0}))
@@ -231,11 +188,11 @@ def _mixed(
     lexical: Sequence[float],
     policy: RankingPolicy,
 ) -> list[Ranked]:
-    """The weighted sum of all signals, then a share of the best one of the exchange, and of those beside, on top."""
-    near, answers = near_ones(candidates), answers_to(candidates)
+    """The weighted sum of all signals, then shares of the best sums of the exchange and of its neighbours."""
+    near = lenders(candidates, near_ones(candidates))
     keeps = [QUESTION_SHARE if candidate.role == ASKING else 1.0 for candidate in candidates]
     similarity, raw = _measures(candidates, query, statistics)
-    raw |= {"bm25": lexical, "exchange_words": exchange_words(lexical, best_lent(near, answers, lexical, keeps))}
+    raw |= {"bm25": lexical, "exchange_words": exchange_words(lexical, best_near(near, lexical))}
     normal = {name: by_maximum([max(0.0, value or 0.0) for value in values], keeps) for name, values in raw.items()}
     known = [cosine is not None for cosine in similarity]
     normal |= {name: with_estimates(normal[name], known, normal["bm25"]) for name in _BY_VECTOR}
@@ -248,12 +205,12 @@ def _mixed(
     sums = [sum(values) for values in zip(*parts.values(), strict=True)]
     wholes = [total / keep for total, keep in zip(sums, keeps, strict=True)]
     lifts = {
-        "exchange": best_lent(near, answers, wholes, keeps),
-        "beside": best_lent(beside_ones(candidates, near), answers, wholes, keeps),
+        "exchange": best_near(near, wholes),
+        "beside": best_near(beside_ones(candidates, near), wholes),
     }
     parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
     scores = [sum(values) for values in zip(*parts.values(), strict=True)]
-    parts["newer_of_alike"] = lifts_of_newer(candidates, scores, query.text, policy.newer_of_alike)
+    parts["newer_of_alike"] = recency_tiebreak(candidates, scores, query.text, policy.newer_of_alike)
     newer = [1.0 if lift else 0.0 for lift in parts["newer_of_alike"]]
     return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts, "newer_of_alike": newer})
 
@@ -261,7 +218,6 @@ def _mixed(
 def _measures(
     candidates: Sequence[Candidate], query: Query, statistics: TermStatistics
 ) -> tuple[Sequence[float | None], dict[str, Sequence[float | None]]]:
-    """The plain cosines, which have no part in the score, and those that have."""
     weighted = _weighted_vector(query, statistics)
     vectors = Vectors.of(candidates)
     asked = query.vector, weighted, distinct_part(vectors, weighted)
@@ -291,3 +247,41 @@ def _ranked(
 
 def _order(ranked: Ranked) -> tuple[float, datetime, str]:
     return rank_order(ranked.candidate, ranked.score)
+
+
+def asks_of_now(text: str) -> bool:
+    """Whether a query is in the present tense and names no earlier time; English only."""
+    return _NOW.search(text) is not None and _THEN.search(text) is None
+
+
+def recency_tiebreak(
+    candidates: Sequence[Candidate], scores: Sequence[float], text: str, lacking: float
+) -> list[float]:
+    """What lifts each candidate just above an older one like it, for a query of how things are now; 0 for most.
+
+    "What is the deadline?" is answered by what was said of it last, and no word of the query tells the two apart. Both
+    are of one speaker and alike, and the newer's score lacks at most the share `lacking` of the older's.
+    """
+    lifts = [0.0] * len(candidates)
+    if lacking <= 0 or not asks_of_now(text):
+        return lifts
+    places = range(len(candidates))
+    order = nlargest(AMONG, places, key=lambda place: rank_order(candidates[place], scores[place]))
+    for behind in range(1, len(order)):
+        first, second = order[behind - 1], order[behind]
+        near = scores[second] >= (1 - lacking) * scores[first]
+        if near and _is_newer_alike(candidates[first], candidates[second]):
+            lifts[second] = scores[first] - scores[second] + _JUST_ABOVE
+            order[behind - 1], order[behind] = second, first
+    return lifts
+
+
+def _is_newer_alike(first: Candidate, second: Candidate) -> bool:
+    newer = (second.timestamp, second.ref.id) > (first.timestamp, first.ref.id)
+    return newer and first.speaker == second.speaker and first.role == second.role and _are_alike(first, second)
+
+
+def _are_alike(first: Candidate, second: Candidate) -> bool:
+    if first.vector is None or second.vector is None:
+        return False
+    return round(cosine(first.vector, second.vector), 6) > ALIKE

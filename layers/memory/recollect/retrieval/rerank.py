@@ -1,9 +1,4 @@
-"""What the records themselves say of what was nominated: the last word on who may see what.
-
-What holds in the place of a record that something newer replaced: its successor, or the successor's, and so on.
-
-Read-back: what may be shown of a ranking, and what stands there for what something newer replaced.
-"""
+"""Read-back of a ranking: the visibility filter, the successors of superseded records, and the final order."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,24 +8,29 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections
 from recollect.memories.representation import memory_drop_reason, says_otherwise, successor_of
 from recollect.retrieval.filters import DropReason, SearchFilters, drop_reason
-from recollect.retrieval.hydrate import RecordReading, Records, SlotsThen
+from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
 from recollect.retrieval.nomination import Candidate
 from recollect.retrieval.ranking import Ranked
 from recollect.timeline.slots import bound_of, named_slot, slot_of
 
+_MOST_STEPS = 8
+_MAX_ROUNDS = 4
+_NEAR_RESERVE = 5  # of the near misses some may not be shown
+Rank = Callable[[Sequence[Candidate]], list[Ranked]]
+
 
 @dataclass(frozen=True, slots=True)
-class Judging:
-    """The judge of one read: nothing deleted, private, expired, rejected or superseded passes, however it was found."""
+class VisibilityFilter:
+    """What one read may show: no deleted, private, expired, rejected or superseded record, however it was found."""
 
     scope: Scope
     filters: SearchFilters
     records: Records
-    slots: SlotsThen
+    slots: SlotsAsOf
     rejections: Rejections
 
-    def forbidden(self, record_ids: Iterable[str]) -> dict[str, DropReason]:
-        """Those of the records, all of them looked up, that may not be shown, and why."""
+    def hidden(self, record_ids: Iterable[str]) -> dict[str, DropReason]:
+        """Those of the records, all of them read before, that may not be shown, and why."""
         ids = list(record_ids)
         there = [self.records.events[i] for i in ids if i in self.records.events]
         over = self.slots.superseded(there) if not self.filters.include_superseded else set()
@@ -52,13 +52,39 @@ class Judging:
         return of_memory or (DropReason.DELETED if self.rejections.shown(shown) is None else None)
 
 
-_MOST_STEPS = 8
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Candidates by id, and their order; `rank` orders others by the same rules, `rank_all` without the threshold.
+
+    `counted_superseded` are candidates that the counts take for superseded already.
+    """
+
+    candidates: Mapping[str, Candidate]
+    order: Sequence[Ranked]
+    rank: Rank
+    rank_all: Rank
+    wanted: int
+    counted_superseded: frozenset[str] = frozenset()
+    near_misses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """What may be shown, best first; what was dropped, and why, less what the tally counts already.
+
+    `replaces` maps a result's id to the older records whose place it takes. `recovered` counts results that the tally
+    counts as dropped: successors took their places. `near_misses` come next.
+    """
+
+    ranked: tuple[Ranked, ...]
+    dropped: Mapping[str, DropReason]
+    replaces: Mapping[str, tuple[EventRef, ...]]
+    recovered: int
+    near_misses: tuple[Ranked, ...] = ()
 
 
 @dataclass(slots=True)
 class _Walk:
-    """Where each record's successors have led so far: the place it stands at, and all places it stood at."""
-
     places: dict[str, str]
     passed: dict[str, set[str]]
     found: dict[str, str] = field(default_factory=dict)
@@ -70,32 +96,33 @@ class _Walk:
 
 
 class Succession:
-    """A step reads what is not known yet in one wave; most successors are, since they are of the newest memories.
+    """Follows successors, at most eight steps and never in a circle; a slot of many values takes two.
 
-    At most eight steps, never in a circle; a slot of many values is two. Where the successor was deleted, rejected or
-    is not for these eyes, nothing stands in the record's place: the slot is empty (P-22).
+    Each step reads what is not read yet in one wave. Where the successor was deleted, rejected or is hidden from this
+    reader, nothing takes the record's place: the slot is empty (P-22).
     """
 
     def __init__(self, reading: RecordReading) -> None:
         self._reading = reading
 
-    def __call__(self, judge: Judging, record_ids: Iterable[str]) -> dict[str, str]:
-        """The records that may be shown in the place of these, by the ids of these; without those that have none."""
+    def __call__(self, visibility: VisibilityFilter, record_ids: Iterable[str]) -> dict[str, str]:
+        """The visible successors, by the ids of the superseded records; records without one are left out."""
         walk = _Walk.of(record_ids)
         for step in range(_MOST_STEPS):
             ways = {
-                start: way for start, place in walk.places.items() if (way := _next(judge, place, step)) is not None
+                start: way
+                for start, place in walk.places.items()
+                if (way := _next(visibility, place, step)) is not None
             }
             if not ways:
                 break
-            self._go(judge, walk, ways)
+            self._advance(visibility, walk, ways)
         return walk.found
 
-    def _go(self, judge: Judging, walk: _Walk, ways: dict[str, EventRef | str]) -> None:
-        """Everyone one step on; who may be shown has arrived, who is superseded too goes on."""
-        self._reading.look_up(judge.scope, ways.values(), judge.records)
-        ends = {start: judge.records.own_id(_id_of(way)) for start, way in ways.items()}
-        reasons = judge.forbidden(dict.fromkeys(ends.values()))
+    def _advance(self, visibility: VisibilityFilter, walk: _Walk, ways: dict[str, EventRef | str]) -> None:
+        self._reading.look_up(visibility.scope, ways.values(), visibility.records)
+        ends = {start: visibility.records.own_id(_id_of(way)) for start, way in ways.items()}
+        reasons = visibility.hidden(dict.fromkeys(ends.values()))
         walk.places = {}
         for start, end in ends.items():
             if end not in reasons:
@@ -105,35 +132,33 @@ class Succession:
                 walk.passed[start].add(end)
 
 
-def _next(judge: Judging, record_id: str, step: int) -> EventRef | str | None:
-    """The next record, by its place where that is known or likely; None where nothing follows."""
-    records = judge.records
+def _next(visibility: VisibilityFilter, record_id: str, step: int) -> EventRef | str | None:
+    records = visibility.records
     event, memory = records.events.get(record_id), records.memories.get(record_id)
-    if event is not None and (in_slot := _in_slot(judge, event, step)) is not None:
+    if event is not None and (in_slot := _in_slot(visibility, event, step)) is not None:
         return in_slot
-    return successor_of(memory, judge.filters) if memory is not None else None
+    return successor_of(memory, visibility.filters) if memory is not None else None
 
 
-def _in_slot(judge: Judging, event: Event, step: int) -> EventRef | None:
-    """The value of the event's slot; its history tells it where the next one is not the last, or of the past."""
+def _in_slot(visibility: VisibilityFilter, event: Event, step: int) -> EventRef | None:
+    """The slot's history decides where the next value is not the last one, or the past is asked for."""
     slot = named_slot(event)
-    newest = judge.slots.newest.get(slot) if slot is not None else None
+    newest = visibility.slots.newest.get(slot) if slot is not None else None
     if newest is not None and (newest.timestamp, newest.id) > (event.timestamp, event.id):
         return newest.ref
     if slot is None or (event.superseded_by is None and bound_of(event) is None):
         return None
-    current = _known_current(judge.records, event)
-    if current is not None and not judge.filters.looks_back:
+    current = _current_in_slot(visibility.records, event)
+    if current is not None and not visibility.filters.looks_back:
         return current.ref
-    if step or judge.filters.looks_back or event.superseded_by is None or event.superseded_at is None:
-        entry = judge.slots.current(slot)
+    if step or visibility.filters.looks_back or event.superseded_by is None or event.superseded_at is None:
+        entry = visibility.slots.current(slot)
         newer = entry is not None and entry.emptied is None and entry.order > (event.timestamp, event.id)
         return entry.ref if entry is not None and newer else None
     return EventRef(event.superseded_by, event.superseded_at)
 
 
-def _known_current(records: Records, event: Event) -> Event | None:
-    """The slot's value where it was read already."""
+def _current_in_slot(records: Records, event: Event) -> Event | None:
     slot, order = named_slot(event), (event.timestamp, event.id)
     same = (e for e in records.events.values() if e.key == event.key and e.superseded_by is None and slot_of(e) == slot)
     return next((e for e in same if (e.timestamp, e.id) > order), None)
@@ -143,154 +168,119 @@ def _id_of(way: EventRef | str) -> str:
     return way if isinstance(way, str) else way.id
 
 
-_MAX_ROUNDS = 4
-_NEAR_RESERVE = 5  # of the near misses some may not be shown
-
-Rank = Callable[[Sequence[Candidate]], list[Ranked]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
-    """Candidates by id, and their order now; `rank` orders others by the same rules, `rank_all` without the threshold.
-
-    `told` are those of which the counts say already that they are superseded; so many `near_misses` are asked for.
-    """
-
-    candidates: Mapping[str, Candidate]
-    order: Sequence[Ranked]
-    rank: Rank
-    rank_all: Rank
-    wanted: int
-    told: frozenset[str] = frozenset()
-    near_misses: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ReadBack:
-    """What may be shown, best first; what was dropped, and why, less what the counts tell already.
-
-    `replaces` says, by the ids of what is shown, for which older records it stands. `returned` counts those that the
-    counts take for dropped, and that are shown, in the words of their successors, after all. `near_misses` come next.
-    """
-
-    ranked: tuple[Ranked, ...]
-    dropped: Mapping[str, DropReason]
-    replaces: Mapping[str, tuple[EventRef, ...]]
-    returned: int
-    near_misses: tuple[Ranked, ...] = ()
-
-
 @dataclass(slots=True)
 class _Found:
-    """What the rounds found so far: who may not be shown, and who stands for whom."""
-
     dropped: dict[str, DropReason] = field(default_factory=dict)
-    stands_for: dict[str, str] = field(default_factory=dict)
+    successors: dict[str, str] = field(default_factory=dict)
     followed: set[str] = field(default_factory=set)
 
 
-class ReadingBack:
-    """Drops what the records forbid, ranks the rest, reads what moved up: a bounded number of rounds."""
+class Reranker:
+    """Drops what is hidden, ranks the rest, reads what moved up: a bounded number of rounds."""
 
     def __init__(self, reading: RecordReading) -> None:
         self._reading = reading
         self._succession = Succession(reading)
 
-    def __call__(self, judge: Judging, ranking: Ranking) -> ReadBack:
-        """A successor takes the best place among its own and those that it stands for."""
+    def __call__(self, visibility: VisibilityFilter, ranking: Ranking) -> Reranked:
+        """A successor takes the best place among its own and those of its predecessors."""
         found = _Found()
         left, order = dict(ranking.candidates), list(ranking.order)
         ranked: list[Ranked] = []
         for _ in range(_MAX_ROUNDS):
-            ranked = leading(order, ranking.wanted, ranking.told)
-            out = self._round(judge, found, ranked)
+            ranked = first_wanted(order, ranking.wanted, ranking.counted_superseded)
+            out = self._round(visibility, found, ranked)
             if not out:
                 break
             ranked = [one for one in ranked if one.candidate.ref.id not in out]
             left = {i: candidate for i, candidate in left.items() if i not in out}
             order = ranking.rank(list(left.values()))
         shown = ranked[: ranking.wanted]
-        near = self._near(judge, ranking, found, left, shown) if ranking.near_misses else ()
-        return replace(_answer(judge, ranking, found, shown), near_misses=near)
+        near = self._near(visibility, ranking, found, left, shown) if ranking.near_misses else ()
+        return replace(_answer(visibility, ranking, found, shown), near_misses=near)
 
     def _near(
         self,
-        judge: Judging,
+        visibility: VisibilityFilter,
         ranking: Ranking,
         found: _Found,
         left: Mapping[str, Candidate],
         shown: Sequence[Ranked],
     ) -> tuple[Ranked, ...]:
-        """Those just behind what is shown that the records let pass, one of each memory."""
         places = [one.candidate.ref.id for one in shown]
         order = ranking.rank_all(list(left.values()))
         behind = [one for one in order if one.candidate.ref.id not in places and one.score > 0]
         next_ones = behind[: ranking.near_misses + _NEAR_RESERVE]
-        self._reading.read(judge.scope, [one.candidate.ref for one in next_ones], judge.records)
+        self._reading.read(visibility.scope, [one.candidate.ref for one in next_ones], visibility.records)
         ids = [one.candidate.ref.id for one in next_ones]
-        out = {*judge.forbidden(ids), *found.stands_for, *_repeated(judge, found, [*places, *ids])}
+        out = {*visibility.hidden(ids), *found.successors, *_repeated(visibility, found, [*places, *ids])}
         return tuple(one for one in next_ones if one.candidate.ref.id not in out)[: ranking.near_misses]
 
-    def _round(self, judge: Judging, found: _Found, ranked: Sequence[Ranked]) -> set[str]:
-        """The ids that are out: forbidden, or one result with another that stands above it."""
-        self._reading.read(judge.scope, [one.candidate.ref for one in ranked], judge.records)
+    def _round(self, visibility: VisibilityFilter, found: _Found, ranked: Sequence[Ranked]) -> set[str]:
+        self._reading.read(visibility.scope, [one.candidate.ref for one in ranked], visibility.records)
         ids = [one.candidate.ref.id for one in ranked]
-        reasons = judge.forbidden(i for i in ids if i not in found.stands_for)
-        found.stands_for |= self._followed(judge, found, reasons)
-        reasons = {i: reason for i, reason in reasons.items() if i not in found.stands_for}
+        reasons = visibility.hidden(i for i in ids if i not in found.successors)
+        found.successors |= self._followed(visibility, found, reasons)
+        reasons = {i: reason for i, reason in reasons.items() if i not in found.successors}
         found.dropped |= reasons
         left = [i for i in ids if i not in reasons]
-        return {*reasons, *_repeated(judge, found, left)}
+        return {*reasons, *_repeated(visibility, found, left)}
 
-    def _followed(self, judge: Judging, found: _Found, reasons: Mapping[str, DropReason]) -> dict[str, str]:
+    def _followed(
+        self, visibility: VisibilityFilter, found: _Found, reasons: Mapping[str, DropReason]
+    ) -> dict[str, str]:
         over = [i for i, reason in reasons.items() if reason is DropReason.SUPERSEDED and i not in found.followed]
         found.followed.update(over)
-        return self._succession(judge, over) if over else {}
+        return self._succession(visibility, over) if over else {}
 
 
-def leading(order: Sequence[Ranked], wanted: int, superseded: Collection[str]) -> list[Ranked]:
-    """The first of them, and besides those among them that are superseded: many may have one successor."""
+def first_wanted(order: Sequence[Ranked], wanted: int, superseded: Collection[str]) -> list[Ranked]:
+    """The first `wanted`, and the superseded ones among them besides: several may have one successor."""
     places = [place for place, one in enumerate(order) if one.candidate.ref.id not in superseded]
     return list(order if len(places) <= wanted else order[: places[wanted]])
 
 
-def _repeated(judge: Judging, found: _Found, ids: Iterable[str]) -> set[str]:
-    """Those that are one result with one before them: of one memory, or of one successor."""
+def _repeated(visibility: VisibilityFilter, found: _Found, ids: Iterable[str]) -> set[str]:
+    """Those of the same memory, or with the same successor, as one before them."""
     seen: set[str] = set()
     again: set[str] = set()
     for record_id in ids:
-        identity = judge.records.own_id(found.stands_for.get(record_id, record_id))
+        identity = visibility.records.own_id(found.successors.get(record_id, record_id))
         if identity in seen:
             again.add(record_id)
         seen.add(identity)
     return again
 
 
-def _answer(judge: Judging, ranking: Ranking, found: _Found, ranked: Sequence[Ranked]) -> ReadBack:
-    by_itself = {judge.records.own_id(one.candidate.ref.id) for one in ranking.order} - found.stands_for.keys()
+def _answer(visibility: VisibilityFilter, ranking: Ranking, found: _Found, ranked: Sequence[Ranked]) -> Reranked:
+    own_places = {visibility.records.own_id(one.candidate.ref.id) for one in ranking.order} - found.successors.keys()
     alone: dict[str, str] = {}
-    for old, now in found.stands_for.items():
-        if judge.records.own_id(now) not in by_itself:
+    for old, now in found.successors.items():
+        if visibility.records.own_id(now) not in own_places:
             alone.setdefault(now, old)
-    counted = {i for i in ranking.told if i in alone.values()}
-    stale = {one.candidate.ref.id for one in ranked} & ranking.told - found.stands_for.keys()
-    over = {old: DropReason.SUPERSEDED for old in found.stands_for if old not in alone.values()}
-    told = {i for i in ranking.told if (found.dropped | over).get(i) is DropReason.SUPERSEDED}
-    dropped = {i: reason for i, reason in (found.dropped | over).items() if i not in told}
-    return ReadBack(
-        tuple(_standing(judge, found, one) for one in ranked), dropped, _replaces(judge, found), len(counted | stale)
+    counted = {i for i in ranking.counted_superseded if i in alone.values()}
+    stale = {one.candidate.ref.id for one in ranked} & ranking.counted_superseded - found.successors.keys()
+    over = {old: DropReason.SUPERSEDED for old in found.successors if old not in alone.values()}
+    counted_drops = {i for i in ranking.counted_superseded if (found.dropped | over).get(i) is DropReason.SUPERSEDED}
+    dropped = {i: reason for i, reason in (found.dropped | over).items() if i not in counted_drops}
+    return Reranked(
+        tuple(_with_successor(visibility, found, one) for one in ranked),
+        dropped,
+        _replaces(visibility, found),
+        len(counted | stale),
     )
 
 
-def _standing(judge: Judging, found: _Found, one: Ranked) -> Ranked:
-    """The place of an old record, with what stands there for it."""
-    now = found.stands_for.get(one.candidate.ref.id)
-    return one if now is None else replace(one, candidate=replace(one.candidate, ref=judge.records.events[now].ref))
+def _with_successor(visibility: VisibilityFilter, found: _Found, one: Ranked) -> Ranked:
+    now = found.successors.get(one.candidate.ref.id)
+    return (
+        one if now is None else replace(one, candidate=replace(one.candidate, ref=visibility.records.events[now].ref))
+    )
 
 
-def _replaces(judge: Judging, found: _Found) -> dict[str, tuple[EventRef, ...]]:
+def _replaces(visibility: VisibilityFilter, found: _Found) -> dict[str, tuple[EventRef, ...]]:
     olds: dict[str, list[EventRef]] = {}
-    for old, now in found.stands_for.items():
-        if old in judge.records.events:
-            olds.setdefault(judge.records.own_id(now), []).append(judge.records.events[old].ref)
+    for old, now in found.successors.items():
+        if old in visibility.records.events:
+            olds.setdefault(visibility.records.own_id(now), []).append(visibility.records.events[old].ref)
     return {now: tuple(sorted(refs, key=lambda ref: (ref.timestamp, ref.id))) for now, refs in olds.items()}

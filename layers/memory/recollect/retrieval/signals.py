@@ -1,6 +1,6 @@
 """Signals of the ranking: pure functions over candidates, one number for each of them, in their order.
 
-A hint is 0 for all where the question or the records do not have what it looks for: no name, no date, no assistant.
+A hint is 0 for all where query or records lack what it looks for: a name, a date, an assistant.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ NEAR = timedelta(hours=1)
 """How far apart two records of one conversation are at most to be of one exchange."""
 
 Near = NDArray[numpy.bool_]
-"""(candidates, candidates): which are of one exchange; each is of its own."""
+"""(candidates, candidates): which are of one exchange."""
 
 BESIDE = 2
-"""How many places apart two records are at most to stand beside each other, among the nominated of their exchange."""
+"""How many places apart two records stand beside each other at most, among the candidates of their exchange."""
 
 ENOUGH_TO_SHARE = 8
-"""Of how many vectors at least it can be told what they share."""
+"""The fewest vectors that have a mean direction worth taking out."""
 
 _NOTHING_LEFT = 1e-3
 _OF_USERS = ("user", ASKING)
@@ -33,9 +33,10 @@ _OF_USERS = ("user", ASKING)
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The vectors of candidates, side by side, with their lengths: made once for all that is asked of them.
+    """The vectors of candidates as one matrix, with their lengths.
 
-    `known` are the places, of `count`, of those that have one; `matrix` is (known, dimensions), None where none has.
+    `known` are the places, of `count`, of candidates with a vector; `matrix` is (known, dimensions), None where none
+    has.
     """
 
     count: int
@@ -45,7 +46,6 @@ class Vectors:
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate]) -> "Vectors":
-        """Those of these candidates, in their order."""
         found = [(place, c.vector) for place, c in enumerate(candidates) if c.vector is not None]
         if not found:
             return cls(len(candidates), (), None, None)
@@ -54,7 +54,7 @@ class Vectors:
 
 
 def similarities(vectors: Vectors, *asked: FloatArray | None) -> list[list[float | None]]:
-    """For each of the asked vectors the cosines of the candidates to it; None where either has no vector."""
+    """For each of the given vectors the cosines of the candidates to it; None where either has no vector."""
     return [_cosines(vectors, vector) for vector in asked]
 
 
@@ -70,10 +70,10 @@ def _cosines(vectors: Vectors, vector: FloatArray | None) -> list[float | None]:
 
 
 def distinct_part(vectors: Vectors, vector: FloatArray | None) -> FloatArray | None:
-    """The question's vector less its part along the mean direction of what was nominated, which tells none apart.
+    """The query's vector less its part along the candidates' mean direction, which tells none apart.
 
-    As it is where fewer than `ENOUGH_TO_SHARE` have a vector; zero where they share all of it. What is of that mean,
-    as greetings and general talk are, comes near every question: by what is left the particular is found.
+    Unchanged where fewer than `ENOUGH_TO_SHARE` have a vector; zero where they share all of it. Greetings and general
+    talk, near every query, lie along that mean.
     """
     if vector is None or vectors.matrix is None or vectors.lengths is None or len(vectors.known) < ENOUGH_TO_SHARE:
         return vector
@@ -96,8 +96,7 @@ def lexical_scores(candidates: Sequence[Candidate], statistics: TermStatistics, 
 def near_ones(candidates: Sequence[Candidate]) -> Near:
     """Which candidates stand in one exchange: the same conversation, at most `NEAR` apart.
 
-    Only what was nominated is looked at. Reading the true neighbours besides, two turns either side, moved recall on
-    the dev sets by less than their noise: what helps the question is nominated itself.
+    Only candidates are compared. Reading two turns either side moved recall on the dev sets by less than their noise.
     """
     names = {name: number for number, name in enumerate(dict.fromkeys(c.conversation_id for c in candidates))}
     conversation = numpy.array([names[c.conversation_id] for c in candidates], dtype=numpy.int64)
@@ -109,7 +108,7 @@ def near_ones(candidates: Sequence[Candidate]) -> Near:
 def beside_ones(candidates: Sequence[Candidate], near: Near) -> Near:
     """Which of an exchange stand beside each other: at most `BESIDE` places apart in the order said.
 
-    Places are counted among what was nominated, so that nothing is read for it; of one instant the ids tell the order.
+    Places are counted among the candidates, so that nothing is read for it; ids order records of one instant.
     """
     said = sorted((c.conversation_id, c.ref.timestamp, c.ref.id, place) for place, c in enumerate(candidates))
     order = numpy.empty(len(candidates), dtype=numpy.int64)
@@ -119,7 +118,7 @@ def beside_ones(candidates: Sequence[Candidate], near: Near) -> Near:
 
 
 def best_near(near: Near, values: Sequence[float]) -> list[float]:
-    """The greatest of these values in each candidate's exchange, at least 0; its own where it stands alone."""
+    """The greatest of these values that a candidate may take from its exchange, at least 0."""
     if not len(values):
         return []
     among = numpy.where(near, numpy.array(values, dtype=numpy.float64), 0.0)
@@ -127,37 +126,35 @@ def best_near(near: Near, values: Sequence[float]) -> list[float]:
     return found
 
 
-def answers_to(candidates: Sequence[Candidate]) -> Near:
-    """Which may answer which: another voice said it. An assistant is a voice, and each speaker who has a name."""
+def lenders(candidates: Sequence[Candidate], near: Near) -> Near:
+    """From whom each candidate may take: from its exchange, but from a record that only asks just another speaker.
+
+    An assistant is a speaker, and each user who has a name.
+    """
+    asking = numpy.array([c.role == ASKING for c in candidates], dtype=numpy.bool_)
+    if not asking.any():
+        return near
     voices = [("bot" if c.role == "bot" else "user", c.speaker) for c in candidates]
     numbers = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
     said_by = numpy.array([numbers[voice] for voice in voices], dtype=numpy.int64)
-    other: Near = said_by[:, None] != said_by
-    return other
-
-
-def best_lent(near: Near, answers: Near, values: Sequence[float], keeps: Sequence[float]) -> list[float]:
-    """`best_near`, where a record that only asks, and so keeps less than all, lends to what may answer it alone."""
-    if all(share >= 1 for share in keeps):
-        return best_near(near, values)
-    states = numpy.array(keeps) >= 1
-    return best_near(near & (states[None, :] | answers), values)
+    allowed: Near = near & (~asking | (said_by[:, None] != said_by))
+    return allowed
 
 
 def exchange_words(lexical: Sequence[float], lent: Sequence[float]) -> list[float]:
-    """The words of an exchange: BM25 of the candidate and of the best other one, or of itself if it is the best."""
+    """BM25 of the candidate and of the best of its exchange, which may be itself."""
     return [own + other for own, other in zip(lexical, lent, strict=True)]
 
 
 def named_dates(candidates: Sequence[Candidate], hints: Sequence[DateHint]) -> list[float]:
-    """How narrow a date of the question the record falls into: 1 for a day, less for a month or a year."""
+    """How narrow a date of the query the record falls into: 1 for a day, less for a month or a year."""
     if not hints:
         return [0.0] * len(candidates)
     return [max((hint.weight for hint in hints if hint.holds(c.timestamp)), default=0.0) for c in candidates]
 
 
 def named_speaker(candidates: Sequence[Candidate], text: str) -> list[float]:
-    """1 for what the one person said whom the question names; all 0 where it names none or several."""
+    """1 for records of the one speaker whom the query names; all 0 where it names none or several."""
     asked = text.casefold()
     speakers = {c.speaker for c in candidates if c.speaker}
     named = {speaker for speaker in speakers if _mentions(asked, speaker.casefold())}
@@ -181,24 +178,21 @@ def said_by_user(candidates: Sequence[Candidate]) -> list[float]:
     return [1.0 if c.role in _OF_USERS else 0.0 for c in candidates]
 
 
-def by_maximum(values: Sequence[float], keeps: Sequence[float]) -> list[float]:
+def by_maximum(values: Sequence[float], counted: Sequence[float]) -> list[float]:
     """Each value as a share of the greatest, at most 1; all 0 where none is above 0.
 
-    A value sets the scale by the share that it keeps: a question asked before is no full measure of what is stated.
-
-    The scale's zero is "not alike at all" and "no such word", not the weakest nomination: so it does not depend on how
-    far down an engine happened to read.
+    A value sets the scale by the share of it that counts: a question is no full measure of statements. 0 means "not
+    alike" or "no such word", not the weakest nomination, so that shares do not depend on how far an engine read.
     """
-    high = max((value * share for value, share in zip(values, keeps, strict=True)), default=0.0)
+    high = max((value * share for value, share in zip(values, counted, strict=True)), default=0.0)
     return [min(value / high, 1.0) if high > 0 else 0.0 for value in values]
 
 
 def with_estimates(shares: Sequence[float], known: Sequence[bool], words: Sequence[float]) -> list[float]:
-    """The shares of a similarity, those that are not known estimated by the words.
+    """The shares of a similarity; unknown ones are estimated by the words.
 
-    A record whose vector is not made yet is not unlike the question: taken for 0 it would stand behind whatever has a
-    vector. It gets the mean of the known ones, and of what that lacks to the best as much as `words`, its share of the
-    best BM25, says. Where all are known, or none is, they stay as they are.
+    Of a record whose vector is not made yet: the mean of the known shares, and of the rest to 1 the share `words`, its
+    share of the best BM25. Unchanged where all are known, or none is.
     """
     if all(known) or not any(known):
         return list(shares)

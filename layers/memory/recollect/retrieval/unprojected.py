@@ -1,11 +1,4 @@
-"""What slots say of events that are not projected yet: readers apply the rule that `project` will apply (P-19).
-
-Vectors of events that are not projected yet, made at read and kept for the next read of this process.
-
-Candidates from events that no index shows yet.
-
-Vectors that callers gave with their events.
-"""
+"""Candidates of events that are not projected yet: their slots, vectors and features are made at read (P-19)."""
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,11 +14,14 @@ from recollect.search_index.page import voice_of
 from recollect.text.terms import TermStatistics, terms
 from recollect.timeline.slots import entry_of, newest_of_slots, slot_of, successor
 
+_CACHED = 2000
+
 
 class TailSlots:
-    """An event that arrives late, behind its slot's value or behind one that was removed, does not fill the slot.
+    """Applies to the tail the slot rule that projection will apply.
 
-    Only the newest of each slot is looked up, so that without keyed events nothing is read.
+    An event that arrives late, behind its slot's value or behind a removed one, does not fill the slot. Only the newest
+    of each slot is looked up.
     """
 
     def __init__(self, timeline: Timeline, concurrency: Concurrency) -> None:
@@ -33,7 +29,7 @@ class TailSlots:
         self._concurrency = concurrency
 
     def __call__(self, scope: Scope, events: Sequence[Event]) -> tuple[Event, ...]:
-        """The events in order; those that something newer holds over say so."""
+        """The events in order, superseded where something newer holds."""
         asked = [event for event in newest_of_slots(events).values() if event.superseded_by is None]
         settled = [self._concurrency.submit(partial(self._settled, scope, event)) for event in asked]
         known = {event.id: event for event in (one.result() for one in settled)}
@@ -45,28 +41,25 @@ class TailSlots:
         return replace(event, superseded_by=by.ref.id, superseded_at=by.ref.timestamp) if by else event
 
 
-_KEPT = 2000
-
-
 class TailVectors:
     """A bounded cache by user, event and version, so that a slow projector costs each event one encoding."""
 
     def __init__(self, embedder: Embedder | None) -> None:
         self._embedder = embedder
-        self._kept: OrderedDict[tuple[Scope, str, int], FloatArray] = OrderedDict()
+        self._cache: OrderedDict[tuple[Scope, str, int], FloatArray] = OrderedDict()
 
     def of(self, scope: Scope, events: Sequence[Event]) -> dict[str, FloatArray]:
         """A vector per event id; none where there is no embedder. Raises what the embedder raises."""
         if self._embedder is None:
             return {}
         keys = {event.id: (scope.user, event.id, event.version) for event in events}
-        missing = [event for event in events if keys[event.id] not in self._kept]
+        missing = [event for event in events if keys[event.id] not in self._cache]
         made = self._encoded(self._embedder, missing)
-        found = {event.id: made.get(event.id, self._kept.get(keys[event.id])) for event in events}
+        found = {event.id: made.get(event.id, self._cache.get(keys[event.id])) for event in events}
         for event in missing:
-            self._kept[keys[event.id]] = made[event.id]
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+            self._cache[keys[event.id]] = made[event.id]
+        while len(self._cache) > _CACHED:
+            self._cache.popitem(last=False)
         return {event_id: vector for event_id, vector in found.items() if vector is not None}
 
     @staticmethod
@@ -80,7 +73,7 @@ class TailVectors:
 def candidate_of_event(
     event: Event, query: Sequence[str], vector: FloatArray | None, arms: Mapping[Arm, int]
 ) -> Candidate:
-    """The features that an index would tell, made from the record itself."""
+    """The features that an index would give, made from the record itself."""
     counted = Counter(terms(event.searchable_text))
     return Candidate(
         ref=event.ref,
@@ -96,12 +89,12 @@ def candidate_of_event(
 
 
 def statistics_of(candidates: Sequence[Candidate], query: Sequence[str]) -> TermStatistics:
-    """Term statistics of the candidates alone, where no engine has better ones."""
+    """Term statistics of the candidates alone."""
     frequency = {term: sum(1 for c in candidates if c.counts.get(term)) for term in query}
     return TermStatistics(len(candidates), sum(c.length for c in candidates), frequency)
 
 
 def given_vectors(events: Iterable[Event], embedder: Embedder | None) -> dict[str, FloatArray]:
-    """Those that fit the embedder's dimension, by event id; one made for another model is made anew from the text."""
+    """Callers' vectors by event id; those of another dimension are left out and made anew from the text."""
     given = {event.id: unpack_vector(event.embedding) for event in events if event.embedding is not None}
     return {i: vector for i, vector in given.items() if embedder is None or len(vector) == embedder.dimension}

@@ -1,10 +1,8 @@
-"""Goals without a model: what users say they plan, by cue phrases; and that they reached it, or gave it up.
-
-A summary without a model: the sentences that together hold the most of what a conversation keeps coming back to.
+"""A summary without a model, and goals by cue phrases.
 
 Each content word weighs by the number of messages that hold it; a sentence is worth the words that no chosen one has
-yet, for its length. So what repeats counts once (diversity), small talk costs more than it brings, and long
-sentences have no advantage. Sentences stand as they were said, in that order, with speaker and day before them.
+yet, for its length. So what repeats counts once, small talk costs more than it brings, and long sentences have no
+advantage. Sentences stand as they were said, in that order, with speaker and day before them.
 """
 
 import math
@@ -17,6 +15,7 @@ from typing import Any
 
 from recollect.context.extractive_answer import is_extractive_answer
 from recollect.context.model_call import EARLIER_SUMMARY, KEPT_GOAL, Evidence
+from recollect.core.time import written_day
 from recollect.summaries.goals import LONGEST_GOAL, GoalStatus, same_goal
 from recollect.text.phrases import fold
 from recollect.text.sentences import count_words, first_words, split_said_by, split_sentences
@@ -26,7 +25,14 @@ _MOST_GOALS = 10
 _MOST_CHARACTERS = 8_000
 _FEWEST_TERMS = 1
 _SHARED = 0.5
-
+_FEWEST_WORDS = 5
+_MOST_WORDS = 40
+_FIXED_COST = 4
+_BOT_SHARE = 0.6
+_QUESTION_SHARE = 0.5
+_FACT_BONUS = 1.25
+_EARLIER_SHARE = 0.5
+_FEWEST_LETTERS = 0.8
 _PLAN = re.compile(
     r"\bmy (?:new )?(?:goal|aim|resolution|plan) (?:is|for [\w ]{1,30}? is) (?:to )?(?P<goal>.+)"
     r"|\bi(?:'m| am| have been|'ve been)? (?:still )?(?:plan|planning|aim|aiming|intend|intending)"
@@ -53,15 +59,23 @@ _CLAUSE_END = re.compile(
     r"|, (?:and i|so i|so can|can you|which|considering|as i)\b",
     re.IGNORECASE,
 )
+_FACT = re.compile(
+    r"\b(?:i|we|my|our)\b.*\b(?:am|are|is|was|were|have|had|live|work|prefer|love|like|hate|want|need|plan|went|got"
+    r"|started|moved|bought|met|never|always)\b|\d",
+    re.IGNORECASE,
+)
+_CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CODE = re.compile(r"[{}<>;=\\|]|\w\(|\w_\w|\)\.|^\W*(?:import|from|def|class|return|if|for|const|let|var|pip|npm)\b")
+_MARKUP = re.compile(r"^(?:[\s>#*•\-]|\d+[.)]\s)+|[*`#]+")
 
 
 def extract_goals(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
-    """At most ten goals, as a model is asked for them: `{goal, status, check_in_frequency?}`, in the order said.
+    """At most ten goals in the form asked of a model: `{goal, status, check_in_frequency?}`, in the order said.
 
-    Of users only, and of the goals that are kept already those which were reached or given up. An intention alone
-    counts where it comes with a frequency ("I want to run every day"); a plan, a goal or a training by itself.
+    Of users only; and of the stored goals those that were reached or given up. An intention alone counts where it has a
+    frequency ("I want to run every day"); a plan, a goal or a training by itself.
     """
-    kept = [_kept(one) for one in evidence if one.role == KEPT_GOAL]
+    kept = [_active_goal(one) for one in evidence if one.role == KEPT_GOAL]
     goals = [dict(goal) for goal in kept]
     for one in evidence:
         for sentence in split_sentences(one.text[:_MOST_CHARACTERS]) if one.role == "user" else ():
@@ -69,7 +83,7 @@ def extract_goals(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
     return [goal for goal in goals if goal not in kept][-_MOST_GOALS:]
 
 
-def _kept(one: Evidence) -> dict[str, Any]:
+def _active_goal(one: Evidence) -> dict[str, Any]:
     return {"goal": one.text, "status": GoalStatus.ACTIVE.value}
 
 
@@ -97,7 +111,6 @@ def _speaks_of(folded: str, goal: str) -> bool:
 
 
 def _plan(sentence: str, folded: str) -> dict[str, Any] | None:
-    """The goal that a sentence states; None for none, a doubt, or a question."""
     match = _PLAN.search(folded)
     if match is None or folded.endswith("?") or _NOT_SURE.search(folded[: match.end()][:200]):
         return None
@@ -111,35 +124,10 @@ def _plan(sentence: str, folded: str) -> dict[str, Any] | None:
 
 
 def _clause(sentence: str, start: int) -> str:
-    """From there to the end of the clause, with a capital."""
     rest = sentence[start:]
     end = _CLAUSE_END.search(rest)
     clause = " ".join(rest[: end.start() if end else None].split())[:LONGEST_GOAL].strip(" ,:")
     return clause[:1].upper() + clause[1:]
-
-
-__all__ = ["extract_goals", "extractive_summary"]
-
-
-_FEWEST_WORDS, _MOST_WORDS = 5, 40
-_FIXED_COST = 4
-_BOT_SHARE = 0.6
-_QUESTION_SHARE = 0.5
-_FACT_BONUS = 1.25
-_EARLIER_SHARE = 0.5
-_FEWEST_LETTERS = 0.8
-_FACT = re.compile(
-    r"\b(?:i|we|my|our)\b.*\b(?:am|are|is|was|were|have|had|live|work|prefer|love|like|hate|want|need|plan|went|got"
-    r"|started|moved|bought|met|never|always)\b|\d",
-    re.IGNORECASE,
-)
-_CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_CODE = re.compile(r"[{}<>;=\\|]|\w\(|\w_\w|\)\.|^\W*(?:import|from|def|class|return|if|for|const|let|var|pip|npm)\b")
-_MARKUP = re.compile(r"^(?:[\s>#*•\-]|\d+[.)]\s)+|[*`#]+")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +141,14 @@ class _Candidate:
 
     @property
     def cost(self) -> int:
-        """Its words, and those before it."""
         return self.words + count_words(self.said_by)
 
 
 def extractive_summary(evidence: Sequence[Evidence], previous: str | None, max_words: int) -> str:
-    """A text of at most `max_words` ≥ 1 words made of sentences of the evidence and of the summary before it.
+    """A text of at most `max_words` ≥ 1 words, of sentences of the evidence and of the summary before it.
 
-    That summary is `previous`, or evidence of that role; up to half of the words go to its sentences. The
-    same input gives the same text. Empty only where nothing has a word in it.
+    That summary is `previous`, or evidence of that role; up to half of the words go to its sentences. Deterministic.
+    Empty only where nothing has a word in it.
     """
     old = _earlier([*split_sentences(previous or ""), *(e.text.strip() for e in evidence if e.role == EARLIER_SUMMARY)])
     said = [one for one in evidence if one.role not in (EARLIER_SUMMARY, KEPT_GOAL)]
@@ -185,7 +172,7 @@ def _candidates(one: Evidence, position: int) -> Iterable[_Candidate]:
 
 
 def _earlier(texts: Sequence[str]) -> list[_Candidate]:
-    """The sentences of the summary before; one without speaker and day goes on from the one before it."""
+    """A sentence without speaker and day takes those of the one before it."""
     found: list[_Candidate] = []
     said_by = ""
     for position, text in enumerate(texts, start=-len(texts)):
@@ -197,18 +184,16 @@ def _earlier(texts: Sequence[str]) -> list[_Candidate]:
 def _said_by(one: Evidence) -> str:
     """`Anna (8 May 2023): `, as passages are embedded."""
     who = one.speaker or ("Assistant" if one.role == "bot" else "User")
-    day = one.timestamp
-    return f"{who} ({day.day} {_MONTHS[day.month - 1]} {day.year}): "
+    return f"{who} ({written_day(one.timestamp)}): "
 
 
 def _is_prose(text: str) -> bool:
-    """No code, no table, no path: mostly letters."""
     letters = sum(1 for character in text if character.isalpha() or character.isspace())
     return bool(text) and letters >= _FEWEST_LETTERS * len(text) and not _CODE.search(text)
 
 
 def _share(one: Evidence, text: str) -> float:
-    """How much a sentence counts: a user's own word more than an assistant's, a fact more than a question."""
+    """A user's own word counts more than an assistant's, a fact more than a question."""
     share = _BOT_SHARE if one.role == "bot" else 1.0
     if text.endswith(("?", "？")):
         return share * _QUESTION_SHARE
@@ -221,7 +206,7 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _weights(said: Sequence[Evidence], earlier: Sequence[_Candidate]) -> dict[str, float]:
-    """By how many messages hold a word; what the summary before holds was held by several already."""
+    """By how many messages hold a word; words of the summary before count as held by two."""
     counts: Counter[str] = Counter()
     for one in said:
         counts.update(_content(one.text[:_MOST_CHARACTERS]))
@@ -250,7 +235,6 @@ def _worth(one: _Candidate, weights: dict[str, float], held: set[str]) -> float:
 
 
 def _written(chosen: Sequence[_Candidate]) -> str:
-    """In the order said; speaker and day once for what stands together."""
     parts, last = [], ""
     for one in sorted(chosen, key=lambda one: one.order):
         parts.append(one.text if one.said_by == last else one.said_by + one.text)

@@ -20,7 +20,7 @@ MOST_SOURCES = 50
 _FIELDS = ("goal", "status", "check_in_frequency")
 _SHARED_OF_SHORTER = 0.75
 _SHARED_OF_BOTH = 0.4
-# What wordings of one goal differ in: who wants it, and that it is wanted.
+# Words in which wordings of one goal differ: who wants it, and that it is wanted.
 _FRAME = frozenset(terms("user users goal goals want wants plan plans planning hope hopes aim aims try tries trying "
                          "would like intend intends going decided committed start started keep get"))  # fmt: skip
 
@@ -34,7 +34,7 @@ class GoalStatus(StrEnum):
 
 
 class CheckInStatus(StrEnum):
-    """What became of one occasion."""
+    """The outcome of one occasion."""
 
     COMPLETED = "completed"
     MISSED = "missed"
@@ -62,7 +62,7 @@ class TrackedGoal:
 class GoalSources:
     """The events that hold a goal's wording: each of them by itself, or, where `together`, only all of them.
 
-    `supported` is False where no event holds enough of it: then there is no id, and nobody knows where it comes from.
+    `supported` is False where no event holds enough of it: then the sources are unknown.
     """
 
     event_ids: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class GoalSources:
     supported: bool = True
 
     def without(self, event_ids: frozenset[str]) -> "GoalSources | None":
-        """The sources after these events are gone; None where nothing speaks for the goal any more."""
+        """The sources without deleted events; None where none is left."""
         left = tuple(one for one in self.event_ids if one not in event_ids)
         if left == self.event_ids:
             return self
@@ -81,23 +81,23 @@ class GoalSources:
 class NamedGoal:
     """A goal that a summary named.
 
-    `wording` is what `sources` were found for: the kept goal's words where it means one, and then `means` is the
-    stored goal's id. `source` is how it came about: a model's call, or words of the conversation itself.
+    `wording` is what `sources` were found for: the stored goal's words where it means one, with `stored_id`. `source`:
+    a model's call, or words of the conversation itself.
     """
 
     goal: TrackedGoal
     wording: str
     sources: GoalSources = GoalSources()
-    means: str | None = None
+    stored_id: str | None = None
     source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A goal as kept; `version` is that of its item (0: not stored yet), `history` by date, one entry a date.
+    """A goal as stored; `version` is that of its item (0: not stored yet), `history` by date, one entry a date.
 
     `set_by_user` names the fields that a person set: no summary and no tool call changes those. `together` and
-    `supported` as in `GoalSources`. `source` is None for goals of before it was noted.
+    `supported` as in `GoalSources`. `source` is None for goals that predate it.
     """
 
     id: str
@@ -115,33 +115,31 @@ class Goal:
 
     @property
     def sources(self) -> GoalSources:
-        """What speaks for it."""
         return GoalSources(self.source_event_ids, self.together, self.supported)
 
     @property
     def tracked(self) -> TrackedGoal:
-        """As a summary shows it."""
         return TrackedGoal(self.goal, self.status, self.check_in_frequency, self.history)
 
     def patched(self, changes: Mapping[str, Any]) -> "Goal":
         """With the fields that a person sets: any of goal, status, check_in_frequency.
 
-        A goal in a person's own words has source `user`; a status or a frequency leaves the source as it is.
+        A goal in a person's own words has source `user`; a status or a frequency leaves the source unchanged.
         """
         source = Source.USER if "goal" in changes else self.source
         return replace(self, **changes, source=source, set_by_user=self.set_by_user | changes.keys())
 
     def checked_in(self, entries: Iterable[CheckIn]) -> "Goal":
-        """With more check-ins: the last word on a date stands, and of very many the newest are kept."""
+        """With more check-ins: the last entry of a date replaces earlier ones; the newest 400 stay."""
         by_date = {one.date: one for one in (*self.history, *entries)}
         history = tuple(by_date[date] for date in sorted(by_date))[-MOST_CHECK_INS:]
         return replace(self, history=history)
 
-    def told(self, tracked: TrackedGoal) -> "Goal":
-        """With what a model says of it; its wording stays.
+    def updated_by(self, tracked: TrackedGoal) -> "Goal":
+        """With a model's status, frequency and check-ins; the wording stays (P-5: goals are merged, never replaced).
 
-        What a person set stands; a goal that is completed or abandoned is not taken up again; of a date that is
-        known already the model's word does not count (P-5: goals are merged, never replaced).
+        What a person set stays; a goal that is completed or abandoned is not resumed; a date that has an entry keeps
+        it.
         """
         known = {one.date for one in self.history}
         merged = self.checked_in(one for one in tracked.history if one.date not in known)
@@ -153,15 +151,15 @@ class Goal:
             check_in_frequency=self.check_in_frequency if settled else tracked.check_in_frequency,
         )
 
-    def held_by(self, sources: GoalSources) -> "Goal":
-        """With more events that hold its wording; those of which each alone holds it take the place of a guess."""
+    def with_sources(self, sources: GoalSources) -> "Goal":
+        """With more events that hold its wording, each by itself; they replace guessed sources."""
         if not sources.event_ids or sources.together or not sources.supported:
             return self
         before = self.source_event_ids if self.supported and not self.together else ()
         return self._with(GoalSources(tuple(dict.fromkeys((*before, *sources.event_ids)))[:MOST_SOURCES]))
 
     def without_sources(self, event_ids: frozenset[str]) -> "Goal | None":
-        """Without these sources; None where it had sources and too few are left: nothing speaks for it any more."""
+        """Without these sources; None where it had sources and too few are left."""
         left = self.sources.without(event_ids)
         if left is None:
             return None
@@ -174,7 +172,7 @@ class Goal:
 def same_goal(one: str, other: str) -> bool:
     """Whether two wordings mean one goal: equal but for case and spaces, or made of much the same content words.
 
-    Two of which each has a number, or each a name, that the other has not are two goals.
+    Two goals differ where each has a number, or each a name, that the other lacks.
     """
     if value_fingerprint(one) == value_fingerprint(other):
         return True
@@ -188,26 +186,26 @@ def same_goal(one: str, other: str) -> bool:
 
 
 def find_goal(goals: Iterable[Goal], text: str) -> Goal | None:
-    """The kept goal that a wording means: one still active before one that is over."""
+    """The goal that a wording means: an active one before one that is over."""
     meant = [goal for goal in goals if same_goal(goal.goal, text)]
     return next((goal for goal in meant if goal.status is GoalStatus.ACTIVE), meant[0] if meant else None)
 
 
 def merge_goals(
-    kept: Sequence[Goal], tracked: Sequence[NamedGoal], new_ids: Iterable[str], persona_id: str | None
+    stored: Sequence[Goal], tracked: Sequence[NamedGoal], new_ids: Iterable[str], persona_id: str | None
 ) -> list[Goal]:
-    """All goals after a summary named some: none goes by being left out (H-03).
+    """All goals after a summary named some: none is dropped for being left out (H-03).
 
-    New ones come last, with ids of `new_ids` in order; beyond 100 goals no new one is taken in. A goal gains the
-    sources that were found for its own wording alone.
+    New ones come last, with ids of `new_ids` in order; beyond 100 goals no new one is added. A goal gains only sources
+    that were found for its own wording.
     """
-    goals = {goal.id: goal for goal in kept}
+    goals = {goal.id: goal for goal in stored}
     fresh = iter(new_ids)
     for named in tracked:
         meant = find_goal(goals.values(), named.goal.goal)
         if meant is not None:
-            told = meant.told(named.goal)
-            goals[meant.id] = told.held_by(named.sources) if named.wording == meant.goal else told
+            updated = meant.updated_by(named.goal)
+            goals[meant.id] = updated.with_sources(named.sources) if named.wording == meant.goal else updated
         elif len(goals) < MOST_GOALS:
             made = _made(named, next(fresh), persona_id)
             goals[made.id] = made
@@ -225,11 +223,10 @@ def _made(named: NamedGoal, goal_id: str, persona_id: str | None) -> Goal:
         source=named.source,
         persona_id=persona_id,
     )
-    return bare.told(named.goal)
+    return bare.updated_by(named.goal)
 
 
 def goal_document(goal: Goal) -> dict[str, Any]:
-    """A goal as its item holds it."""
     known: dict[str, Any] = {
         **tracked_document(goal.tracked),
         "id": goal.id,

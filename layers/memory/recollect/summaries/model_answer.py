@@ -1,9 +1,7 @@
-"""What a model answers when it is asked for a summary: taken only where it has the form that was asked for (H-24, P-5).
+"""What a model is sent for a summary, as fenced data (P-5, P-23), and how its answer is read (H-24, P-5).
 
-Code fences and words around the object are tolerated, and so are fields that nobody asked for; everything else that
-is wrong makes the answer invalid as a whole. Raises on no text at all.
-
-What a model is sent for a summary: instructions, and everything said as fenced data (P-5, P-23).
+An answer is taken only in the form asked for. Code fences and words around the object are tolerated, and so are unknown
+fields; every other fault makes the answer invalid as a whole. Raises on no text at all.
 """
 
 import json
@@ -33,10 +31,16 @@ from recollect.summaries.summary import SummarySentence
 from recollect.text.sentences import count_words
 
 MOST_TRACKED = 20
+MOST_MESSAGES = 400
+MOST_CHARACTERS = 120_000
+LONGEST_SHOWN = 1_000
+_MOST_GOALS = 50
 _LONGEST_ANSWER = 200_000
 _LONGEST_WORD = 40
 _FENCE = "```"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MESSAGES_HEADING = "Messages since then, oldest first:"
+_ASK = "Now answer with the JSON object alone."
 
 
 class Fault(StrEnum):
@@ -175,20 +179,13 @@ def _line(given: object, longest: int) -> str:
 
 
 def _clean(text: str) -> str:
-    """Trimmed, without control characters. Half a surrogate pair is no text at all, and cannot be stored."""
+    """Half a surrogate pair is no text at all, and cannot be stored."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise _Invalid(Fault.NO_TEXT)
     kept: Sequence[str] = [c if c in "\n\t" or unicodedata.category(c) != "Cc" else " " for c in text]
     return "".join(kept).strip()
 
 
-MOST_MESSAGES = 400
-MOST_CHARACTERS = 120_000
-LONGEST_SHOWN = 1_000
-_MOST_GOALS = 50
-
-_MESSAGES_HEADING = "Messages since then, oldest first:"
-_ASK = "Now answer with the JSON object alone."
 _AGAIN = {
     Fault.TOO_LONG: "The answer before had too many words: write a shorter summary.",
     Fault.BAD_GOALS: "In the answer before, tracked_goals did not have the form asked for.",
@@ -198,7 +195,7 @@ _AGAIN_ELSE = "The answer before was not the JSON object asked for."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryMaterial:
-    """What one step goes by: the summary so far, the goals so far, and messages, oldest first, at least one."""
+    """The material of one step: the summary and goals so far, and messages, oldest first, at least one."""
 
     earlier: tuple[SummarySentence, ...]
     goals: tuple[Goal, ...]
@@ -206,7 +203,7 @@ class SummaryMaterial:
 
 
 def in_steps(events: Iterable[Event]) -> Iterator[tuple[Event, ...]]:
-    """The events in order, so many at a time as one prompt may show: 400 messages, 120,000 characters."""
+    """The events in order, as many at a time as one prompt may show: 400 messages, 120,000 characters."""
     step: list[Event] = []
     shown = 0
     for event in events:
@@ -223,7 +220,7 @@ def in_steps(events: Iterable[Event]) -> Iterator[tuple[Event, ...]]:
 def summary_messages(
     material: SummaryMaterial, fence: Fence, max_words: int, fault: Fault | None = None
 ) -> tuple[Message, ...]:
-    """Instructions, then the data in one message; after an invalid answer it says what was wrong with that."""
+    """Instructions, then the data in one message; after an invalid answer, with what was wrong with it."""
     blocks = [f"{heading}\n{fence.around(text)}" for heading, text in _blocks(material) if text]
     again = [_AGAIN.get(fault, _AGAIN_ELSE)] if fault else []
     asked = "\n\n".join([*blocks, *again, _ASK])
@@ -271,7 +268,6 @@ def _goal_lines(goals: Sequence[Goal]) -> Iterator[str]:
 
 
 def _event_line(event: Event) -> str:
-    """When, who, what; of a long text the beginning."""
     who = "assistant" if event.role == "bot" else "user"
     named = f"{one_line(event.speaker)} ({who})" if event.speaker else who
     text = one_line(event.content)

@@ -1,8 +1,6 @@
-"""What no summary covers yet, read from the timeline in pages; and the messages themselves, a step at a time.
+"""Reads the messages that no summary covers yet, and stored summaries (H-14); redacts summaries and goals.
 
-Summaries as they are kept: the newest of a persona, and the list (H-14).
-
-What a deleted event said goes from summaries and goals too, by the ids of their sources (P-5, P-22).
+What a deleted event said is deleted from summaries and goals too, by the ids of their sources (P-5, P-22).
 """
 
 from collections import deque
@@ -12,9 +10,9 @@ from datetime import datetime
 from itertools import islice
 from typing import TypeAlias
 
-from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.items import Document, Item, ItemKey, ItemPath, ItemWrite
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections
 from recollect.ports import Items, Timeline
@@ -34,28 +32,30 @@ from recollect.summaries.summary import Backlog, Summary, place, summary_documen
 from recollect.timeline.timeline import WindowQuery
 
 _PAGE = 500
-_KEPT = 1_000
+_SUMMARIES_PAGE = 50
+_MOST_IN_MEMORY = 1_000
 _BATCH = 100
+Changed: TypeAlias = Callable[[Item], Document | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The backlog, and the oldest 1,000 of its messages by id: so many need not be read twice."""
+    """The backlog, and the oldest 1,000 of its messages by id, which need not be read twice."""
 
     backlog: Backlog
     events: Mapping[str, Event]
 
 
 class ReadBacklog:
-    """Reads messages of one persona over all conversations: private and expired ones are none (P-21)."""
+    """Reads messages of one persona over all conversations, without private and expired ones (P-21)."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
 
     def __call__(self, scope: Scope, state: SummaryState, now: datetime) -> Found:
-        """All that lies strictly after what is covered (H-08); in memory a place for each, and 1,000 messages."""
+        """All that lies strictly after the covered place (H-08); at most 1,000 messages stay in memory."""
         refs: list[EventRef] = []
-        oldest: deque[Event] = deque(maxlen=_KEPT)
+        oldest: deque[Event] = deque(maxlen=_MOST_IN_MEMORY)
         for event in self._uncovered(scope, state, now):
             refs.append(event.ref)
             oldest.append(event)
@@ -67,7 +67,7 @@ class ReadBacklog:
     def messages(self, scope: Scope, refs: Sequence[EventRef], known: Mapping[str, Event]) -> Iterator[Event]:
         """The messages at these places that may be quoted, in order.
 
-        Not what is gone or superseded by now, and not what will expire: a summary would outlive it.
+        Not deleted or superseded ones, and none that will expire: a summary would outlive it.
         """
         rest = iter(refs)
         while batch := list(islice(rest, _BATCH)):
@@ -76,14 +76,13 @@ class ReadBacklog:
             found = (known.get(ref.id) or read.get(ref.id) for ref in batch)
             yield from (event for event in found if event is not None and _may_be_quoted(event))
 
-    def gone(self, scope: Scope, event_ids: Iterable[str], known: Mapping[str, EventRef]) -> frozenset[str]:
-        """Which of these events, as far as their places are known, are in the timeline no longer."""
+    def deleted(self, scope: Scope, event_ids: Iterable[str], known: Mapping[str, EventRef]) -> frozenset[str]:
+        """Which of these events, as far as their places are known, were deleted from the timeline."""
         refs = [known[event_id] for event_id in event_ids if event_id in known]
         there = self._timeline.read(scope, refs) if refs else {}
         return frozenset(ref.id for ref in refs) - there.keys()
 
     def _uncovered(self, scope: Scope, state: SummaryState, now: datetime) -> Iterator[Event]:
-        """Newest first."""
         start = state.covered.timestamp if state.covered else None
         after: EventRef | None = None
         while True:
@@ -111,14 +110,14 @@ def _first(refs: Sequence[EventRef]) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class SummaryPage:
-    """Summaries, newest first; `more` where the next page goes on."""
+    """Summaries, newest first; `more` is where the next page begins."""
 
     summaries: tuple[Summary, ...]
     more: str | None
 
 
 class ReadSummaries:
-    """Reads; makes nothing."""
+    """Reads stored summaries."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
@@ -136,7 +135,7 @@ class ReadSummaries:
         return SummaryPage(tuple(summary_from(item.value) for item in page.items), page.more)
 
     def one(self, scope: Scope, key: str) -> Summary | None:
-        """The summary of that key, of the persona, without one of the default persona."""
+        """The summary of that key and persona, without one of the default persona."""
         where = summary_key(scope.persona_id, key)
         item = self._items.get(scope.user, [where]).get(where)
         return summary_from(item.value) if item else None
@@ -148,33 +147,26 @@ class ReadSummaries:
         return SummaryPage(tuple(summary_from(found[key].value) for key in keys if key in found), listed.more)
 
 
-_SUMMARIES_PAGE = 50
-_TRIES = 8
-
-Changed: TypeAlias = Callable[[Item], Document | None]
-
-
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """How many summaries lost sentences or goals, and how many goals lost a source or went altogether."""
+    """How many summaries lost sentences or goals, and how many goals lost a source or were deleted."""
 
     summaries: int
     goals: int
 
 
 class RedactSummaries:
-    """To be called after the events are gone from the timeline; calling it again changes nothing more."""
+    """Runs after the events are deleted from the timeline; idempotent."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
 
     def __call__(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> Redacted:
-        """Takes out every sentence, and every goal, that comes from one of these events, for every persona.
+        """Deletes every sentence, and every goal, that comes from one of these events, for every persona.
 
-        Of a goal that each of several events holds by itself, only the source goes. A goal of which it is not known
-        where it comes from goes with any event that a summary of its persona covers. Who makes a summary just now
-        looks again at what is there: the state with its lease is written here. Raises Conflict where an item changes
-        all the time.
+        A goal that several events hold, each by itself, loses the source alone. A goal of unknown sources is deleted
+        with any event that a summary of its persona covers. A summary in the making is made to check again: the state
+        with its lease is written here. Raises Conflict where an item changes all the time.
         """
         ids = frozenset(ref.id for ref in refs)
         goals = [goal_in(item) for item in self._all(scope, GOALS)]
@@ -195,12 +187,12 @@ class RedactSummaries:
             goal = left(goal_in(item))
             return goal_document(goal) if goal else None
 
-        self._look_again(scope, now)
+        self._touch_leases(scope, now)
         summaries = sum(self._change(scope, item, redacted, now) for item in self._all(scope, SUMMARIES))
         return Redacted(summaries, sum(self._change(scope, item, unsourced, now) for item in self._all(scope, GOALS)))
 
     def rejected(self, scope: Scope, rejections: Rejections, now: datetime) -> Redacted:
-        """Takes out what was rejected, however it came there: sentences of summaries, and goals (P-22)."""
+        """Deletes what the user rejected, whatever its sources: sentences of summaries, and goals (P-22)."""
 
         def said(item: Item) -> Document:
             summary = summary_from(item.value)
@@ -211,17 +203,16 @@ class RedactSummaries:
             goal = goal_in(item)
             return item.value if rejections.admits_goal(goal) else None
 
-        self._look_again(scope, now)
+        self._touch_leases(scope, now)
         summaries = sum(self._change(scope, item, said, now) for item in self._all(scope, SUMMARIES))
         return Redacted(summaries, sum(self._change(scope, item, wanted, now) for item in self._all(scope, GOALS)))
 
     def _covering(self, scope: Scope, refs: Sequence[EventRef]) -> frozenset[str | None]:
-        """The personas of which a summary covers one of these events."""
         summaries = (summary_from(item.value) for item in self._all(scope, SUMMARIES))
         return frozenset(one.persona_id for one in summaries if any(one.covers(ref) for ref in refs))
 
-    def _look_again(self, scope: Scope, now: datetime) -> None:
-        """Who makes a summary just now finds its state changed."""
+    def _touch_leases(self, scope: Scope, now: datetime) -> None:
+        """Whoever makes a summary just now finds its state changed."""
         for item in self._all(scope, SUMMARY_STATES):
             if "lease" in item.value:
                 self._change(scope, item, lambda state: {**state.value}, now, always=True)
@@ -235,24 +226,17 @@ class RedactSummaries:
             if after is None:
                 return
 
-    def _change(
-        self, scope: Scope, item: Item | None, changed: Changed, now: datetime, *, always: bool = False
-    ) -> bool:
-        """Whether there was anything to change; conditional, so that nobody's change in between is lost."""
-        for _ in range(_TRIES):
-            if item is None:
-                return False
-            value = changed(item)
-            if value == item.value and not always:
-                return False
-            if self._written(scope, ItemWrite(item.key, value, item.version, item.due), now):
-                return True
-            item = self._items.get(scope.user, [item.key]).get(item.key)
-        raise Conflict("an item changes too fast to be redacted")
+    def _change(self, scope: Scope, item: Item, changed: Changed, now: datetime, *, always: bool = False) -> bool:
+        first = [item]
 
-    def _written(self, scope: Scope, write: ItemWrite, now: datetime) -> bool:
-        try:
-            self._items.write(scope.user, [write], now)
-        except VersionMismatch:
-            return False
-        return True
+        def attempt() -> bool:
+            current = first.pop() if first else self._items.get(scope.user, [item.key]).get(item.key)
+            if current is None:
+                return False
+            value = changed(current)
+            if value == current.value and not always:
+                return False
+            self._items.write(scope.user, [ItemWrite(item.key, value, current.version, current.due)], now)
+            return True
+
+        return retry_on_conflict(attempt, "an item to redact")

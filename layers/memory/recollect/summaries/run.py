@@ -1,13 +1,7 @@
-"""The scheduled run: makes every summary that is due, of every tenant, as far as the time goes (P-5, H-10).
+"""The scheduled run and the job over all summaries that are due, and the projection step that counts messages.
 
-The job `summarize`: every summary of one tenant that is due, now instead of at the next scheduled run.
-
-The check by `project`: counts new messages of a user and persona, so that a summary becomes due (H-05, H-10, P-5).
-
-The count is a hint. It may be too high, where an event is projected twice; it is never too low: events are noted
-before their markers go. What is due is decided by reading the timeline.
-
-What `project` tells the summaries of a batch of one user's events: new messages, and what is gone.
+The count is a hint (H-05, H-10, P-5). It may be too high, where an event is projected twice, never too low: events are
+counted before their markers are deleted. Reading the timeline decides what is due.
 """
 
 from collections import Counter
@@ -21,6 +15,7 @@ from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, Due, DueItem, Item, ItemWrite
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.jobs.job import JobProgress, RemainingSeconds
 from recollect.ports import Items
@@ -37,9 +32,9 @@ _PAUSE = timedelta(minutes=15)
 
 @dataclass(slots=True)
 class SummaryRun:
-    """What a run did: summaries made, users who were not due after all, and failures by kind of error.
+    """Summaries made, users who were not due after all, and failures by kind of error.
 
-    `busy`: somebody else was at it. `complete`: everything that was due has been looked at once.
+    `busy`: another maker held the lease. `complete`: everything that was due has been tried once.
     """
 
     made: int = 0
@@ -55,7 +50,7 @@ class SummaryRun:
 
 
 class RunSummaries:
-    """Pages through the due index; a user whose summary fails is put off and does not stop the rest."""
+    """Pages through the due index; a failing user is put off and does not stop the rest."""
 
     def __init__(self, items: Items, summarize: Summarize, rules_of: Callable[[str], Rules], ids: IdSource) -> None:
         self._items = items
@@ -66,7 +61,7 @@ class RunSummaries:
     def __call__(
         self, clock: Callable[[], datetime], remaining_seconds: Callable[[], float], tenant: str | None = None
     ) -> SummaryRun:
-        """Begins no summary with less than 60 s left, and gives none of them the last 60 s; `tenant` alone, if given.
+        """Begins no summary with less than 60 s left, and reserves the last 60 s; `tenant` alone, if given.
 
         Raises as `Items.due`.
         """
@@ -113,7 +108,7 @@ class RunSummaries:
         return not isinstance(made, NotDue)
 
     def _put_off(self, due: DueItem, now: datetime, run: SummaryRun) -> None:
-        """What failed before a summary was begun (so that no pause is noted yet) is looked at again a while later."""
+        """A failure before the summary began left no pause in the state."""
         try:
             item = self._items.get(due.owner, [due.key]).get(due.key)
             if item is None or item.due is None or item.due.at > now:
@@ -127,7 +122,7 @@ class RunSummaries:
 
 
 class SummarizeJob:
-    """One run over those who are due; who fails is put off by that run itself, and counted."""
+    """The job `summarize`: every summary of one tenant that is due, now instead of at the next scheduled run."""
 
     def __init__(self, run: RunSummaries) -> None:
         self._run = run
@@ -148,9 +143,6 @@ class SummarizeJob:
         return JobProgress(state=state, counts=report.counts, errors=report.failed, done=report.complete)
 
 
-_TRIES = 10
-
-
 class NoteMessages:
     """One read and at most one small write per persona for a batch of one user's events."""
 
@@ -159,7 +151,7 @@ class NoteMessages:
         self._rules_of = rules_of
 
     def __call__(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
-        """Counts the messages among these events. Raises VersionMismatch where others change the state all the time."""
+        """Counts the messages among these events. Raises Conflict where others change the state all the time."""
         by_persona = _messages(events, now)
         if not by_persona:
             return
@@ -171,27 +163,17 @@ class NoteMessages:
     def _note(
         self, scope: Scope, persona_id: str | None, refs: list[EventRef], item: Item | None, now: datetime
     ) -> None:
-        for _ in range(_TRIES):
-            if self._noted(scope, persona_id, refs, item, now):
-                return
-            key = state_key(persona_id)
-            item = self._items.get(scope.user, [key]).get(key)
-        raise VersionMismatch("the state of the summaries changes all the time")
+        key, first = state_key(persona_id), [item]
 
-    def _noted(
-        self, scope: Scope, persona_id: str | None, refs: list[EventRef], item: Item | None, now: datetime
-    ) -> bool:
-        """Whether they are counted now; False where the state was changed since it was read."""
-        state = state_in(item, persona_id)
-        noted = state.noted(refs)
-        if noted is state:
-            return True
-        write = state_write(noted, self._rules_of(scope.tenant).summary, now, item.version if item else ABSENT)
-        try:
-            self._items.write(scope.user, [write], now)
-        except VersionMismatch:
-            return False
-        return True
+        def attempt() -> None:
+            current = first.pop() if first else self._items.get(scope.user, [key]).get(key)
+            state = state_in(current, persona_id)
+            noted = state.noted(refs)
+            if noted is not state:
+                rules, version = self._rules_of(scope.tenant).summary, current.version if current else ABSENT
+                self._items.write(scope.user, [state_write(noted, rules, now, version)], now)
+
+        retry_on_conflict(attempt, "the state of the summaries")
 
 
 def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, list[EventRef]]:
@@ -202,15 +184,15 @@ def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, lis
     return by_persona
 
 
-class KeepSummariesUp:
-    """Called before the markers go, so that nothing is lost where it fails; calling it again is no harm."""
+class SummaryStep:
+    """The projection step: runs before the markers are deleted, so that nothing is lost where it fails; idempotent."""
 
     def __init__(self, note: NoteMessages, redact: RedactSummaries) -> None:
         self._note = note
         self._redact = redact
 
-    def __call__(self, scope: Scope, events: Sequence[Event], gone: Sequence[EventRef], now: datetime) -> None:
-        """Counts the events towards the next summary; takes what is gone out of those that there are."""
+    def __call__(self, scope: Scope, events: Sequence[Event], deleted: Sequence[EventRef], now: datetime) -> None:
+        """Counts the events towards the next summary; redacts deleted ones from stored summaries."""
         self._note(scope, events, now)
-        if gone:
-            self._redact(scope, gone, now)
+        if deleted:
+            self._redact(scope, deleted, now)

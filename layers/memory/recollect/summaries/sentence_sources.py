@@ -60,7 +60,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Positions of witnesses by rule 1, and those that rule 2 adds."""
+    """Positions of witnesses: `alike` by rule 1, `rest` by rule 2."""
 
     alike: set[int]
     rest: set[int]
@@ -68,7 +68,7 @@ class _Found:
 
 
 def witness_of(sentence: SummarySentence) -> Witness:
-    """A sentence of an earlier summary, with the sources that it had."""
+    """A sentence of an earlier summary, with its sources."""
     return Witness(sentence.text, sentence.source_event_ids, sentence.supported)
 
 
@@ -98,11 +98,8 @@ class SentenceSources:
         together = bool(found.rest)
         return GoalSources(ids[:MOST_SOURCES], together, supported=not together or len(ids) <= MOST_SOURCES)
 
-    def of_kept_goal(self, goal: str) -> GoalSources:
-        """The events that hold all that a goal says which was kept before: of what else it was made, nobody knows here.
-
-        Words that only frame it may be missing.
-        """
+    def of_stored_goal(self, goal: str) -> GoalSources:
+        """The events that hold all content words of a stored goal; its other sources are unknown here."""
         wanted = _terms(goal)
         holders = [set(self._holders.get(term, ())) for term in wanted - _FRAME or wanted]
         whole = set.intersection(*holders) if holders else set()
@@ -118,7 +115,6 @@ class SentenceSources:
         return SummarySentence(sentence, ids[:most], found.supported and len(ids) <= most)
 
     def _found(self, text: str) -> "_Found | None":
-        """By rules 1 and 2; None where no event holds any word of it."""
         weights = self._weights(text)
         scores, total = self._scores(weights), sum(weights.values())
         if not scores:
@@ -130,8 +126,7 @@ class SentenceSources:
         return _Found(alike, rest, supported and max(scores.values()) >= _SUPPORTED_FROM * total)
 
     def _named(self, text: str) -> frozenset[str]:
-        """Numbers and names: what must not be left without its event. A first word counts where an event has it as a
-        name."""
+        """Numbers and names must not be left without their event. A first word counts if an event has it as a name."""
         return numbers_in(text) | names_in(text) | (first_word_in(text) & self._names)
 
     def _alike(self, weights: Mapping[str, float], scores: Mapping[int, float], named: frozenset[str]) -> set[int]:
@@ -144,7 +139,7 @@ class SentenceSources:
         return set.intersection(*map(set, shared)) if shared else {best}
 
     def _weights(self, text: str) -> dict[str, float]:
-        """As BM25 weighs terms: what nearly all hold tells next to nothing; what none holds weighs as if one did."""
+        """As BM25 weighs terms; a term that none holds weighs as if one did."""
         count = len(self._witnesses)
         holders = {term: len(self._holders.get(term, ())) or 1 for term in _terms(text)}
         return {

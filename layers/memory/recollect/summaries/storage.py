@@ -1,6 +1,4 @@
-"""How far the summaries of a user and a persona have come: what the trigger and the lease go by (P-5, P-21).
-
-Where summaries, their state and goals are kept: collections of items (P-21), each of a user and a persona.
+"""Where summaries, their state and goals are stored: collections of items, each of a user and a persona (P-5, P-21).
 
 | collection         | labels  | key                        | item                                              |
 |--------------------|---------|----------------------------|---------------------------------------------------|
@@ -24,6 +22,11 @@ from recollect.rules.groups import SummaryRules
 from recollect.summaries.goals import Goal, goal_document, goal_from
 from recollect.summaries.summary import Summary, place, summary_document
 
+QUEUE = "summary"
+GOALS = ItemPath("goals")
+SUMMARIES = ItemPath("summaries")
+SUMMARY_STATES = ItemPath("summary_states")
+SUMMARY_LIST = ItemPath("summary_list")
 LONGEST_LEASE = timedelta(minutes=20)
 _FIRST_PAUSE = timedelta(minutes=5)
 _LONGEST_PAUSE = timedelta(hours=6)
@@ -32,7 +35,7 @@ _DOUBLINGS = 8
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who is making a summary, and until when nobody else may begin."""
+    """The maker of a summary, and until when nobody else may begin one."""
 
     holder: str
     until: datetime
@@ -53,10 +56,11 @@ class LastSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryState:
-    """`seen`: the newest message that the last making saw; `covered`: the last that a summary covers.
+    """How far the summaries of a user and a persona have come; trigger and lease go by it (P-5, P-21).
 
-    `hint` counts messages noted since; it may be too high, never too low: what is due is decided by reading the
-    timeline. `retry_at`: not before then, after `failures` in a row.
+    `seen`: the newest message that the last run saw; `covered`: the last message that a summary covers. `hint` counts
+    messages noted since; it may be too high, never too low: reading the timeline decides what is due. `retry_at`: not
+    before then, after `failures` in a row.
     """
 
     persona_id: str | None = None
@@ -70,7 +74,7 @@ class SummaryState:
     retry_at: datetime | None = None
 
     def is_new(self, ref: EventRef) -> bool:
-        """Whether a message counts for the next summary: newer than anything the last making saw."""
+        """Whether a message counts for the next summary: newer than anything the last run saw."""
         return self.seen is None or place(ref) > place(self.seen)
 
     def noted(self, refs: Iterable[EventRef]) -> "SummaryState":
@@ -82,22 +86,21 @@ class SummaryState:
         return replace(self, hint=self.hint + len(new), first_message_at=min(known))
 
     def corrected(self, messages_since: int) -> "SummaryState":
-        """With the count as it was found by reading."""
+        """With the count that reading found."""
         return replace(self, hint=messages_since)
 
     def leased(self, holder: str, until: datetime) -> "SummaryState":
-        """Taken by a maker."""
         return replace(self, lease=Lease(holder, until))
 
     def failed(self, now: datetime, due_by_itself: bool) -> "SummaryState":
-        """Let go after a failure: still due, but after a pause that doubles with each failure in a row (H-31)."""
+        """Released after a failure: still due, but after a pause that doubles with each failure in a row (H-31)."""
         if not due_by_itself:
             return replace(self, lease=None)
         pause = min(_FIRST_PAUSE * 2 ** min(self.failures, _DOUBLINGS), _LONGEST_PAUSE)
         return replace(self, lease=None, failures=self.failures + 1, retry_at=now + pause)
 
     def summarized(self, summary: Summary, key: str, seen: EventRef, hint_before: int) -> "SummaryState":
-        """After a summary: only what was noted while it was being made still counts."""
+        """After a summary: only messages that were noted meanwhile still count."""
         return SummaryState(
             persona_id=self.persona_id,
             seen=seen,
@@ -108,7 +111,7 @@ class SummaryState:
         )
 
     def due_at(self, rules: SummaryRules, now: datetime) -> datetime | None:
-        """When somebody must look: now at the count, else at the age; None where nothing is new (H-10)."""
+        """When a run must check it: now at the count, else at the age; None where nothing is new (H-10)."""
         if not self.hint:
             return None
         since = self.last.created_at if self.last else self.first_message_at or now
@@ -121,7 +124,6 @@ def _plus(moment: datetime, span: timedelta) -> datetime:
 
 
 def state_document(state: SummaryState) -> dict[str, Any]:
-    """The state as JSON; what is absent is left out."""
     known: dict[str, Any] = {
         "persona_id": state.persona_id,
         "seen": _ref_document(state.seen),
@@ -171,45 +173,35 @@ def _instant(text: str | None) -> datetime | None:
     return from_iso(text) if text else None
 
 
-QUEUE = "summary"
-GOALS = ItemPath("goals")
-SUMMARIES = ItemPath("summaries")
-SUMMARY_STATES = ItemPath("summary_states")
-SUMMARY_LIST = ItemPath("summary_list")
-
-
 def state_key(persona_id: str | None) -> ItemKey:
-    """Where the state is."""
     return ItemKey(ItemPath(SUMMARY_STATES.collection, _labels(persona_id)), "state")
 
 
 def failures_key(persona_id: str | None) -> ItemKey:
-    """Where invalid answers of a model are counted."""
+    """Where a model's invalid answers are counted."""
     return ItemKey(ItemPath("summary_failures", _labels(persona_id)), "failures")
 
 
 def summaries_path(persona_id: str | None) -> ItemPath:
-    """The summaries of one persona, by the time they were made."""
+    """The summaries of one persona, by time."""
     return ItemPath(SUMMARIES.collection, _labels(persona_id))
 
 
 def summary_key(persona_id: str | None, key: str) -> ItemKey:
-    """Where a summary is."""
     return ItemKey(summaries_path(persona_id), key)
 
 
 def goal_key(goal_id: str) -> ItemKey:
-    """Where a goal is."""
     return ItemKey(GOALS, goal_id)
 
 
 def key_of(summary: Summary) -> str:
-    """By the time it was made; of one instant, the later one last."""
+    """By time; of one instant, the later one last."""
     return f"{sortable(summary.created_at)}.{summary.id}"
 
 
 def summary_writes(summary: Summary) -> list[ItemWrite]:
-    """A new summary, and its place in the list."""
+    """A new summary, and its entry in the list."""
     key = key_of(summary)
     listed = {"persona_id": summary.persona_id} if summary.persona_id is not None else {}
     return [
@@ -226,22 +218,20 @@ def state_write(state: SummaryState, rules: SummaryRules, now: datetime, expecte
 
 
 def state_in(item: Item | None, persona_id: str | None) -> SummaryState:
-    """The state that an item holds; a new one without."""
+    """The state of an item; a new one without."""
     return state_from(item.value) if item else SummaryState(persona_id=persona_id)
 
 
 def goal_write(goal: Goal) -> ItemWrite:
-    """A goal that was made or changed, conditional on the version it was read at."""
+    """A goal, conditional on the version that was read."""
     return ItemWrite(goal_key(goal.id), goal_document(goal), goal.version)
 
 
 def goal_in(item: Item) -> Goal:
-    """The goal that an item holds."""
     return goal_from(item.value, item.version)
 
 
 def failures_with(document: Mapping[str, Any], kinds: Mapping[str, int], at: str) -> dict[str, Any]:
-    """The counts of failures with some more."""
     counts = dict(document.get("kinds", {}))
     for kind, count in kinds.items():
         counts[kind] = counts.get(kind, 0) + count

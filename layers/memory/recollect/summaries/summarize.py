@@ -1,17 +1,17 @@
-"""One summary by a model: steps of bounded prompts, each answer validated, each sentence with its sources.
+"""Makes the summary of a user and a persona when it is due, once, however many try (P-5, P-21, H-31).
 
-Summarize: makes the summary of a user and a persona when it is due, once, whoever else tries (P-5, P-21, H-31).
-
-The state is read, then the timeline; what is due is decided by that. A lease in the state keeps others from asking
-the model too. Summary, goals and state are written together, conditional on the state: all or nothing. Whatever
-fails before that leaves the trigger as it was.
+A model answers in steps of bounded prompts; each answer is validated, each sentence gets its sources. The state is
+read, then the timeline, which decides what is due. A lease in the state bars other makers. Summary, goals and state are
+written atomically, conditional on the state. Whatever fails before that leaves the trigger unchanged.
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import count
 
 from recollect.context.model_call import ModelRequest, Task
 from recollect.context.rendering import Fence, fence_for
@@ -27,6 +27,7 @@ from recollect.core.errors import (
 from recollect.core.event import QUOTING_MODEL, Event, EventRef, Source
 from recollect.core.ids import IdSeed
 from recollect.core.items import ABSENT, Item, ItemWrite
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.deletion.suppression import SuppressionList
@@ -63,16 +64,24 @@ from recollect.summaries.storage import (
 from recollect.summaries.summary import Reason, Summary, SummarySentence, Trigger, place, summary_from, trigger
 from recollect.text.sentences import split_sentences
 
+IDS = 200
+"""Ids of the seed that a summary may use: its own, then those of new goals; the last two are the audit's."""
+
+VIA = "summarize"
 TRIES = 3
 _FEWEST_SECONDS = 2.0
 _MOST_SECONDS = 120.0
 _TOKENS_PER_WORD = 4
 _TOKENS_OF_GOALS = 1_500
+_MOST_GOALS_WRITTEN = 20
+_MOST_GOALS_SHOWN = 50
+_LEASE_MARGIN = timedelta(seconds=5)
+_NOTHING_TO_QUOTE = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTask:
-    """What the text goes on from, how long it may get, where new goals get their ids and fences their nonces."""
+    """The text to continue, how long it may get, the ids of new goals and fences, the time."""
 
     earlier: tuple[SummarySentence, ...]
     goals: tuple[Goal, ...]
@@ -84,10 +93,10 @@ class SummaryTask:
 
 @dataclass(slots=True)
 class Draft:
-    """What has been made so far: the text, the goals as named with their sources, and the last message it knows.
+    """A summary in the making: the text, the named goals with their sources, and the last message covered.
 
     `earlier` are the sentences that it began with; `complete`: nothing was left out for want of time; `inferred`: a
-    model had a part in it.
+    model took part.
     """
 
     text: str
@@ -102,7 +111,7 @@ class Draft:
 
 
 class UnusableAnswers(Exception):
-    """Why a model failed that did answer: `faults` counts its answers by what was wrong with them."""
+    """The cause of a model's failure: `faults` counts its answers by what was wrong with them."""
 
     def __init__(self, faults: Counter[str]) -> None:
         super().__init__(", ".join(faults))
@@ -116,9 +125,9 @@ class MakeSummary:
         self._model = model
 
     def __call__(self, task: SummaryTask, messages: Iterable[Event]) -> Draft | None:
-        """The draft; None where there is no message to go by.
+        """The draft; None where there is no message to cover.
 
-        Where the time is over after a step or more, the draft ends with what these steps covered: `until`. Raises
+        Where the time ends after a step or more, the draft ends with what these steps covered: `until`. Raises
         UpstreamFailed where the model fails, or none of three answers in a row can be used, and OutOfTime before the
         first step is done.
         """
@@ -182,12 +191,12 @@ class MakeSummary:
 def _named(
     tracked: TrackedGoal, goals: Sequence[Goal], stored: frozenset[str], sources: SentenceSources, source: Source
 ) -> NamedGoal:
-    """A goal of the answer; of one that is kept already the sources are those of the wording that is kept."""
+    """A stored goal keeps its wording: the sources are that wording's."""
     meant = find_goal(goals, tracked.goal)
     if meant is None:
         return NamedGoal(goal=tracked, wording=tracked.goal, sources=sources.of_goal(tracked.goal), source=source)
-    means, found = meant.id if meant.id in stored else None, sources.of_kept_goal(meant.goal)
-    return NamedGoal(goal=tracked, wording=meant.goal, sources=found, means=means, source=source)
+    stored_id, found = meant.id if meant.id in stored else None, sources.of_stored_goal(meant.goal)
+    return NamedGoal(goal=tracked, wording=meant.goal, sources=found, stored_id=stored_id, source=source)
 
 
 def _witness(event: Event) -> Witness:
@@ -195,34 +204,19 @@ def _witness(event: Event) -> Witness:
 
 
 def _fence(seed: IdSeed, number: int) -> Fence:
-    """The seed has 62 random bits that nobody has seen yet."""
+    """The seed has 62 random bits that no stored text can know."""
     return fence_for(hashlib.sha256(f"fence {number} {seed.encode()}".encode()).hexdigest()[:32])
 
 
 def _no_ids() -> Iterator[str]:
-    """Goals that are not kept yet have no id a model is told."""
-    number = 0
-    while True:
-        number += 1
-        yield f"new {number}"
+    # Goals that are not stored yet: a model sees no ids.
+    return (f"new {number}" for number in count(1))
 
 
 def failure_of(error: RecollectError) -> dict[str, int]:
     """What is recorded of a failure: kinds and their counts."""
     cause = error.__cause__
     return dict(cause.faults) if isinstance(cause, UnusableAnswers) else {type(cause or error).__name__: 1}
-
-
-IDS = 200
-"""How many ids of the seed a summary may use: its own, then those of new goals; the last two are the audit's."""
-
-VIA = "summarize"
-
-_MOST_GOALS_WRITTEN = 20
-_MOST_GOALS_SHOWN = 50
-_TRIES = 8
-_LEASE_MARGIN = timedelta(seconds=5)
-_NOTHING_TO_QUOTE = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +235,7 @@ class SummaryOrder:
 
 @dataclass(frozen=True, slots=True)
 class SummaryMade:
-    """The summary that was made, and stored."""
+    """The summary that was stored."""
 
     summary: Summary
 
@@ -256,8 +250,6 @@ class NotDue:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One try: the state as it was read, what was found, and why a summary is due."""
-
     scope: Scope
     order: SummaryOrder
     state: SummaryState
@@ -277,10 +269,11 @@ class Summarize:
     def __call__(self, scope: Scope, order: SummaryOrder) -> SummaryMade | NotDue:
         """Makes a summary if one is due, or forced. Household plays no part.
 
-        Raises Conflict while another maker is at it, UpstreamFailed where the model fails or nothing it answers can be
-        used, OutOfTime; then nothing is stored but a count of the failure.
+        Raises Conflict while another maker holds the lease, UpstreamFailed where the model fails or none of its answers
+        can be used, OutOfTime; then nothing is stored but a count of the failure.
         """
-        for _ in range(_TRIES):
+
+        def attempt() -> _Work | SummaryMade | NotDue:
             item = self._state_item(scope)
             state = state_in(item, scope.persona_id)
             if state.last and state.last.id == order.seed.nth(0):
@@ -290,9 +283,11 @@ class Summarize:
             due = trigger(found.backlog, order.rules, order.now, force=order.force)
             if due is None:
                 return self._not_due(scope, order, item, found)
-            if self._leased(scope, order, item, state):
-                return self._run(_Work(scope, order, state, found, due))
-        raise Conflict("the messages change too fast for a summary now")
+            self._lease(scope, order, item, state)
+            return _Work(scope, order, state, found, due)
+
+        begun = retry_on_conflict(attempt, "the state of the summaries")
+        return self._run(begun) if isinstance(begun, _Work) else begun
 
     def _run(self, work: _Work) -> SummaryMade | NotDue:
         try:
@@ -319,15 +314,15 @@ class Summarize:
         return self._make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
 
     def _store(self, work: _Work, draft: Draft) -> Summary:
-        """All in one write; made again from the state as it is now where that was changed meanwhile."""
-        for _ in range(_TRIES):
+        def attempt() -> Summary:
             item = self._state_item(work.scope)
             state = state_in(item, work.scope.persona_id)
             _check_mine(state, work.order)
-            gone, goals, rejections = self._gone(work, draft), self._goals(work.scope), self._gate.load(work.scope)
-            merged = [goal for goal in self._merged(work, draft, goals, gone) if rejections.admits_goal(goal)]
-            places = [draft.refs[event_id] for event_id in gone if event_id in draft.refs]
-            summary = rejections.summary(self._summary(work, draft, merged).without(gone, places))
+            deleted, goals = self._deleted_meanwhile(work, draft), self._goals(work.scope)
+            rejections = self._gate.load(work.scope)
+            merged = [goal for goal in self._merged(work, draft, goals, deleted) if rejections.admits_goal(goal)]
+            places = [draft.refs[event_id] for event_id in deleted if event_id in draft.refs]
+            summary = rejections.summary(self._summary(work, draft, merged).without(deleted, places))
             changed = [goal for goal in merged if goal not in goals][:_MOST_GOALS_WRITTEN]
             after = state.summarized(summary, key_of(summary), _seen(work, draft), work.state.hint)
             after = replace(after, hint=after.hint + _left(work, draft))
@@ -337,14 +332,15 @@ class Summarize:
                 *(goal_write(goal) for goal in changed),
                 *_audit_writes(work, draft, changed),
             ]
-            if self._written(work.scope, writes, work.order.now):
-                return summary
-        raise Conflict("the goals change too fast for a summary now")
+            self._items.write(work.scope.user, writes, work.order.now)
+            return summary
 
-    def _merged(self, work: _Work, draft: Draft, kept: Sequence[Goal], gone: frozenset[str]) -> list[Goal]:
+        return retry_on_conflict(attempt, "the state of the summaries")
+
+    def _merged(self, work: _Work, draft: Draft, stored: Sequence[Goal], deleted: frozenset[str]) -> list[Goal]:
         ids = (work.order.seed.nth(number) for number in range(1, IDS))
-        still = [left for named in draft.named if (left := _standing(named, kept, gone)) is not None]
-        return merge_goals(kept, still, ids, work.scope.persona_id)
+        still = [left for named in draft.named if (left := _supported(named, stored, deleted)) is not None]
+        return merge_goals(stored, still, ids, work.scope.persona_id)
 
     def _summary(self, work: _Work, draft: Draft, goals: Sequence[Goal]) -> Summary:
         covered = _covered(work, draft)
@@ -364,31 +360,31 @@ class Summarize:
             persona_id=work.scope.persona_id,
         )
 
-    def _gone(self, work: _Work, draft: Draft) -> frozenset[str]:
-        """What was deleted while the model was at work: it is in no sentence of what is stored."""
+    def _deleted_meanwhile(self, work: _Work, draft: Draft) -> frozenset[str]:
         earlier = self._last(work.scope, work.state)
         still = frozenset(earlier.source_event_ids if earlier else ())
         redacted = frozenset(source for one in draft.earlier for source in one.source_event_ids) - still
-        return redacted | self._read.gone(work.scope, _looked_at(draft), draft.refs)
+        return redacted | self._read.deleted(work.scope, _needed(draft), draft.refs)
 
     def _not_due(self, scope: Scope, order: SummaryOrder, item: Item | None, found: Found) -> NotDue:
-        """The count of the state is put right, unless something else changed it just now."""
+        """Corrects the count, unless another writer changed the state just now."""
         since = found.backlog.messages_since
         counted = min(since, order.rules.messages - 1)
         state = state_in(item, scope.persona_id)
         if item and (counted != state.hint or state.lease):
             write = state_write(replace(state.corrected(counted), lease=None), order.rules, order.now, item.version)
-            self._written(scope, [write], order.now)
+            with suppress(VersionMismatch):
+                self._items.write(scope.user, [write], order.now)
         return NotDue(since, found.backlog.days_since(order.now))
 
     def _without_text(self, work: _Work) -> NotDue:
-        """Everything that is due is superseded: there is nothing to say, until something new is said or a day later."""
+        """All due messages are superseded: there is nothing to say until a new one, or a day later."""
         self._change(work, lambda state: replace(state, lease=None, retry_at=work.order.now + _NOTHING_TO_QUOTE))
         backlog = work.found.backlog
         return NotDue(backlog.messages_since, backlog.days_since(work.order.now))
 
     def _let_go(self, work: _Work, error: BaseException) -> None:
-        """The lease ends and the failure is counted, without text; if that fails too, the lease lapses by itself."""
+        """Ends the lease and counts the failure, without text; if that fails too, the lease lapses by itself."""
         by_itself = work.due.reason is not Reason.FORCED
         try:
             self._change(work, lambda state: state.failed(work.order.now, by_itself))
@@ -404,30 +400,21 @@ class Summarize:
         self._items.write(work.scope.user, [ItemWrite(key, counts)], now)
 
     def _change(self, work: _Work, changed: Callable[[SummaryState], SummaryState]) -> None:
-        """Changes the state as long as the lease is ours."""
-        for _ in range(_TRIES):
+        def attempt() -> None:
             item = self._state_item(work.scope)
             state = state_in(item, work.scope.persona_id)
-            if item is None or not _is_mine(state, work.order):
-                return
-            write = state_write(changed(state), work.order.rules, work.order.now, item.version)
-            if self._written(work.scope, [write], work.order.now):
-                return
+            if item is not None and _is_mine(state, work.order):
+                write = state_write(changed(state), work.order.rules, work.order.now, item.version)
+                self._items.write(work.scope.user, [write], work.order.now)
 
-    def _leased(self, scope: Scope, order: SummaryOrder, item: Item | None, state: SummaryState) -> bool:
+        with suppress(Conflict):  # the lease lapses by itself
+            retry_on_conflict(attempt, "the state of the summaries")
+
+    def _lease(self, scope: Scope, order: SummaryOrder, item: Item | None, state: SummaryState) -> None:
         until = order.now + min(timedelta(seconds=order.remaining_seconds()) + _LEASE_MARGIN, LONGEST_LEASE)
         leased = state.leased(order.seed.nth(0), until)
-        return self._written(
-            scope, [state_write(leased, order.rules, order.now, item.version if item else ABSENT)], order.now
-        )
-
-    def _written(self, scope: Scope, writes: Sequence[ItemWrite], now: datetime) -> bool:
-        """Whether all of it was written; False where one of them was changed since it was read."""
-        try:
-            self._items.write(scope.user, writes, now)
-        except VersionMismatch:
-            return False
-        return True
+        write = state_write(leased, order.rules, order.now, item.version if item else ABSENT)
+        self._items.write(scope.user, [write], order.now)
 
     def _state_item(self, scope: Scope) -> Item | None:
         key = state_key(scope.persona_id)
@@ -445,7 +432,7 @@ class Summarize:
         return summary_from(item.value) if item else None
 
     def _made_before(self, scope: Scope, state: SummaryState) -> SummaryMade:
-        """What an earlier try with the same seed has stored. Raises Conflict where it was deleted since."""
+        """An earlier try with the same seed stored it."""
         summary = self._last(scope, state)
         if summary is None:
             raise Conflict("the summary that this request made was deleted since")
@@ -467,27 +454,25 @@ def _is_mine(state: SummaryState, order: SummaryOrder) -> bool:
 
 
 def _covered(work: _Work, draft: Draft) -> tuple[EventRef, ...]:
-    """All that was due; where time was too short, as far as the draft goes."""
     if draft.complete or draft.until is None:
         return work.due.covers
     return tuple(ref for ref in work.due.covers if place(ref) <= place(draft.until))
 
 
 def _seen(work: _Work, draft: Draft) -> EventRef:
-    """The newest message that was there, raw ones included; of a part only what it covers, so that the rest is due."""
+    """Of an incomplete draft only what it covers, so that the rest stays due."""
     return work.found.backlog.uncovered[-1] if draft.complete else _covered(work, draft)[-1]
 
 
 def _left(work: _Work, draft: Draft) -> int:
-    """Messages that wait for the next part."""
     seen = place(_seen(work, draft))
     return sum(1 for ref in work.found.backlog.uncovered if place(ref) > seen)
 
 
-def _looked_at(draft: Draft) -> set[str]:
-    """The events that must still be there; where it is not known what something comes from, all of them."""
+def _needed(draft: Draft) -> set[str]:
+    """The events that must still exist; all of them where the sources of something are unknown."""
     known = [one.supported for one in draft.sentences]
-    known += [named.sources.supported for named in draft.named if named.means is None]
+    known += [named.sources.supported for named in draft.named if named.stored_id is None]
     if not all(known):
         return set(draft.refs)
     sentences = (source for one in draft.sentences for source in one.source_event_ids)
@@ -495,11 +480,11 @@ def _looked_at(draft: Draft) -> set[str]:
 
 
 def _audit_writes(work: _Work, draft: Draft, changed: Sequence[Goal]) -> list[ItemWrite]:
-    """An entry of the goals that were made, and one of those that were changed; ids that no goal can take."""
+    """An entry of the new goals, and one of the changed ones; with ids that no goal can have."""
     actor = Actor(ActorKind.MODEL if draft.inferred else ActorKind.JOB, VIA)
     made = tuple(goal.id for goal in changed if not goal.version)
-    told = tuple(goal.id for goal in changed if goal.version)
-    entries = ((Action.CREATE, made, IDS - 1), (Action.PATCH, told, IDS - 2))
+    patched = tuple(goal.id for goal in changed if goal.version)
+    entries = ((Action.CREATE, made, IDS - 1), (Action.PATCH, patched, IDS - 2))
     return [
         audit_write(
             AuditEntry(
@@ -517,13 +502,12 @@ def _audit_writes(work: _Work, draft: Draft, changed: Sequence[Goal]) -> list[It
     ]
 
 
-def _standing(named: NamedGoal, kept: Sequence[Goal], gone: frozenset[str]) -> NamedGoal | None:
-    """A named goal without the sources that are gone; None where nothing speaks for it any more."""
-    if named.means is not None and all(goal.id != named.means for goal in kept):
-        return None  # it was deleted while the model was at work
+def _supported(named: NamedGoal, stored: Sequence[Goal], deleted: frozenset[str]) -> NamedGoal | None:
+    if named.stored_id is not None and all(goal.id != named.stored_id for goal in stored):
+        return None  # deleted while the model was at work
     if not named.sources.supported:
-        return None if gone and named.means is None else named
-    left = named.sources.without(gone)
+        return None if deleted and named.stored_id is None else named
+    left = named.sources.without(deleted)
     if left is None:
-        return None if named.means is None else replace(named, sources=GoalSources(supported=False))
+        return None if named.stored_id is None else replace(named, sources=GoalSources(supported=False))
     return replace(named, sources=left)

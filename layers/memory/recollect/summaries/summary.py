@@ -1,9 +1,7 @@
-"""Summaries of what was said, per user and persona: text by sentences, each with its source events (H-22 to H-25).
+"""Summaries per user and persona: sentences with their source events (H-22 to H-25), and when one is due.
 
-A place in a timeline is an event's (timestamp, id); a summary covers what lies up to its own place, and strictly
-after the one of the summary before it (H-08, P-5).
-
-When a summary is due, and what it covers (H-04 to H-11, H-15, P-5).
+A place in a timeline is an event's (timestamp, id); a summary covers what lies up to its own place, and strictly after
+the place of the summary before it (H-04 to H-11, H-15, P-5).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,10 +30,10 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SummarySentence:
-    """A sentence and the events it comes from, the oldest first, at least one.
+    """A sentence and its source events, the oldest first, at least one.
 
-    `supported` is False where no text that was covered holds enough of its words: the sources are then the nearest
-    guess, and it goes as soon as anything that the summary covers goes.
+    `supported` is False where no covered text holds enough of its words: the sources are then the nearest guess, and it
+    is deleted with anything that the summary covers.
     """
 
     text: str
@@ -48,7 +46,7 @@ class Summary:
     """A summary as stored. `persona_id` None is the default persona; `conversation_id` None: all conversations.
 
     `message_count` messages from `covered_from` to (`covered_until`, `covered_until_id`), both inclusive, were new to
-    it; the summary before it is merged into its text. `tracked_goals` are the goals as they stood then.
+    it; the summary before it is merged into its text. `tracked_goals` are the goals as of then.
     """
 
     id: str
@@ -76,13 +74,13 @@ class Summary:
         return EventRef(self.covered_until_id, self.covered_until)
 
     def covers(self, ref: EventRef) -> bool:
-        """Whether an event lies in what this and all summaries before it cover."""
+        """Whether this summary or one before it covers the event."""
         return place(ref) <= (self.covered_until, self.covered_until_id)
 
     def without(self, event_ids: frozenset[str], places: Sequence[EventRef] = ()) -> "Summary":
         """The same without every sentence that comes from one of these events; itself where there is none.
 
-        Where an event of `places` is covered, or one of the ids is a source, sentences without support go too.
+        Where an event of `places` is covered, or one of the ids is a source, unsupported sentences are deleted too.
         """
         touched = any(self.covers(ref) for ref in places) or not event_ids.isdisjoint(self.source_event_ids)
         kept = tuple(
@@ -95,7 +93,7 @@ class Summary:
         return replace(self, sentences=kept, text=" ".join(one.text for one in kept))
 
     def said_without(self, redacted: Callable[[str], str | None]) -> "Summary":
-        """The same without every sentence of which `redacted` leaves less, and without goals of which it does."""
+        """The same without sentences and goals that `redacted` changes."""
         said = [split_said_by(one.text) for one in self.sentences]
         texts = [found[1] if found else one.text for found, one in zip(said, self.sentences, strict=True)]
         kept = tuple(one for one, text in zip(self._each_attributed(), texts, strict=True) if redacted(text) == text)
@@ -104,8 +102,7 @@ class Summary:
         return replace(self, sentences=kept, tracked_goals=tracked, text=redacted(text) or "")
 
     def _each_attributed(self) -> Iterator[SummarySentence]:
-        """The sentences, each with the speaker and day that stand before the first of them: what follows a sentence
-        that goes must not become another's word."""
+        """Each with the last speaker and day before it: a sentence must not become another's word by a deletion."""
         said_by = ""
         for one in self.sentences:
             own = split_said_by(one.text)
@@ -113,8 +110,54 @@ class Summary:
             yield one if own else replace(one, text=said_by + one.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What no summary covers yet.
+
+    `uncovered`: messages strictly after the last summary's place, oldest first. `messages_since`: how many are newer
+    than the newest message that the last run saw; before the first summary, all of them. `since`: the last summary's
+    time, else the first message's; None without either.
+    """
+
+    uncovered: tuple[EventRef, ...]
+    messages_since: int
+    since: datetime | None
+
+    def days_since(self, now: datetime) -> float:
+        """Days of 24 hours, ≥ 0."""
+        return max(0.0, (now - self.since) / timedelta(days=1)) if self.since else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A summary is due: why, and of which messages, oldest first, at least one."""
+
+    reason: Reason
+    covers: tuple[EventRef, ...]
+
+
+def trigger(backlog: Backlog, rules: SummaryRules, now: datetime, *, force: bool = False) -> Trigger | None:
+    """Whether a summary is due (P-5).
+
+    By messages: `rules.messages` or more since the last; by age: `rules.days` of 24 hours or more since the last, and
+    a new message; forced: anything uncovered. It covers all but the newest `raw_window`; where that leaves nothing,
+    an aged or a forced one covers everything.
+    """
+    uncovered = backlog.uncovered
+    older = uncovered[: max(0, len(uncovered) - rules.raw_window)]
+    if older and backlog.messages_since >= rules.messages:
+        return Trigger(Reason.MESSAGES, older)
+    if uncovered and backlog.messages_since and _aged(backlog, rules, now):
+        return Trigger(Reason.AGE, older or uncovered)
+    return Trigger(Reason.FORCED, older or uncovered) if uncovered and force else None
+
+
+def _aged(backlog: Backlog, rules: SummaryRules, now: datetime) -> bool:
+    return backlog.since is not None and now - backlog.since >= timedelta(days=rules.days)
+
+
 def place(ref: EventRef) -> tuple[datetime, str]:
-    """Where an event stands in the order of a timeline: events of one timestamp stand in the order of their ids."""
+    """The order of a timeline: by timestamp, then by id."""
     return ref.timestamp, ref.id
 
 
@@ -170,49 +213,3 @@ def _sentence_document(sentence: SummarySentence) -> dict[str, Any]:
 
 def _sentence_from(document: Mapping[str, Any]) -> SummarySentence:
     return SummarySentence(document["text"], tuple(document["sources"]), document.get("supported", True))
-
-
-@dataclass(frozen=True, slots=True)
-class Backlog:
-    """What no summary covers yet.
-
-    `uncovered`: messages strictly after the last summary's place, oldest first. `messages_since`: how many are newer
-    than the newest that the last summary's making saw; all of them before the first. `since`: the last summary's
-    time, else the first message's; None without either.
-    """
-
-    uncovered: tuple[EventRef, ...]
-    messages_since: int
-    since: datetime | None
-
-    def days_since(self, now: datetime) -> float:
-        """Days of 24 hours, ≥ 0."""
-        return max(0.0, (now - self.since) / timedelta(days=1)) if self.since else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    """A summary is due: why, and of which messages, oldest first, at least one."""
-
-    reason: Reason
-    covers: tuple[EventRef, ...]
-
-
-def trigger(backlog: Backlog, rules: SummaryRules, now: datetime, *, force: bool = False) -> Trigger | None:
-    """Whether a summary is due (P-5).
-
-    By messages: `rules.messages` or more since the last; by age: `rules.days` of 24 hours or more since the last, and
-    a new message; forced: anything uncovered. It covers all but the newest `raw_window`; where that leaves nothing,
-    an aged or a forced one covers everything.
-    """
-    uncovered = backlog.uncovered
-    older = uncovered[: max(0, len(uncovered) - rules.raw_window)]
-    if older and backlog.messages_since >= rules.messages:
-        return Trigger(Reason.MESSAGES, older)
-    if uncovered and backlog.messages_since and _aged(backlog, rules, now):
-        return Trigger(Reason.AGE, older or uncovered)
-    return Trigger(Reason.FORCED, older or uncovered) if uncovered and force else None
-
-
-def _aged(backlog: Backlog, rules: SummaryRules, now: datetime) -> bool:
-    return backlog.since is not None and now - backlog.since >= timedelta(days=rules.days)

@@ -1,0 +1,1 @@
+"""Tool calls in a model's text: the protocols ABP and VCP, read whatever stands around and inside their blocks."""

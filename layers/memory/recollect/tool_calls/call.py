@@ -1,4 +1,4 @@
-"""What a model's text asks for, and what was seen on the way."""
+"""The tool calls of a text, and the warnings about its blocks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One request (A-03 to A-05): `tool` is trimmed and not empty; `repaired` where its JSON had to be mended.
+    """One request (A-03 to A-05): `tool` is trimmed and not empty; `repaired`: its JSON was repaired.
 
-    `parameters` and `action` are the model's words: nothing in them is a right to anything.
+    `parameters` and `action` are the model's words, and give no right to anything.
     """
 
     tool: str
@@ -30,7 +30,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of the text, from `start` up to `end`; without a `call` it stays text. `warnings` say what was wrong."""
+    """A block of the text, from `start` up to `end`; without a `call` it stays text."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """How many texts went which way (A-18). `abp_failed`: there were ABP blocks, and none held a request."""
+    """How many texts were read as what (A-18). `abp_failed`: there were ABP blocks, and none held a request."""
 
     abp_ok: int = 0
     abp_failed: int = 0
@@ -50,7 +50,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequests:
-    """The calls of a text in order, and the text that is left for a reader: all of it where there are no calls."""
+    """The calls of a text in order, and the text around them: all of it where there are no calls."""
 
     protocol: Protocol
     calls: tuple[ToolCall, ...]

@@ -1,6 +1,7 @@
-"""ABP: `[[ABP_TOOL:Name]]`, a JSON object, `[[END_ABP_TOOL]]` (A-02 to A-11, P-8).
+"""The two formats of tool blocks.
 
-VCP: `<<<[TOOL_REQUEST]>>>`, fields `key:「始」value「末」`, `<<<[END_TOOL_REQUEST]>>>` (A-15, P-8).
+- ABP: `[[ABP_TOOL:Name]]`, a JSON object, `[[END_ABP_TOOL]]` (A-02 to A-11, P-8).
+- VCP: `<<<[TOOL_REQUEST]>>>`, fields `key:「始」value「末」`, `<<<[END_TOOL_REQUEST]>>>` (A-15, P-8).
 """
 
 import re
@@ -11,16 +12,24 @@ from recollect.tool_calls.objects import OBJECT_START, Allowance, read_object
 from recollect.tool_calls.repair import Salvaged, salvage
 
 LONGEST_NAME = 128
+NAME_KEY = "tool_name"
+LONGEST_KEY = 128
 NO_END = "the end marker is missing"
 ABP_NO_NAME = "the tool has no name"
 NO_OBJECT = "there is no valid JSON object in it"
 REPAIRED = "its JSON had to be repaired"
-
+VCP_NO_NAME = f"no field {NAME_KEY} names the tool"
+OPEN_FIELD = "a field has no 「末」"
 _ABP_START = re.compile(rf"\[\[ABP_TOOL:([^\[\]\n]{{0,{LONGEST_NAME}}}+)\]\]")
 _ABP_END = re.compile(r"\[\[(?:END_ABP_TOOL|/ABP_TOOL)\]\]")
 _MARKER = re.compile(f"{_ABP_START.pattern}|{_ABP_END.pattern}")
 _ABP_NEXT = re.compile(f"{_MARKER.pattern}|(?P<object>{OBJECT_START.pattern})")
 _FENCE_END = re.compile(r"\s*+```")
+_VCP_START = "<<<[TOOL_REQUEST]>>>"
+_VCP_END = "<<<[END_TOOL_REQUEST]>>>"
+_OPEN, _CLOSE = "「始」", "「末」"
+_VCP_NEXT = re.compile("|".join(map(re.escape, (_OPEN, _VCP_START, _VCP_END))))
+_KEY = re.compile(rf"([^\s:,「」<>]{{1,{LONGEST_KEY}}}+)\s*+:\s*+$")
 
 
 def read_abp(text: str, *, strict: bool) -> list[Block]:
@@ -34,7 +43,7 @@ def read_abp(text: str, *, strict: bool) -> list[Block]:
 
 
 def stray_end(text: str) -> bool:
-    """Whether an end marker stands in a text that holds no blocks (any more)."""
+    """Whether an end marker stands in a text without blocks."""
     return _ABP_END.search(text) is not None
 
 
@@ -50,7 +59,7 @@ def _read_abp_block(text: str, opening: re.Match[str], strict: bool, allowance: 
 
 
 def _read_content(text: str, start: int, allowance: Allowance) -> tuple[Salvaged | None, int]:
-    """What the block holds, and where the marker stands at which it stops (or the end of the text).
+    """The object, and where the block stops: at a marker, or at the end of the text.
 
     A marker inside a string of a valid object is a part of that string. After a damaged object nothing tells a string
     from the rest: from there on the next marker counts, wherever it stands.
@@ -75,13 +84,11 @@ def _read_damaged(text: str, start: int, before: Salvaged | None, allowance: All
 
 
 def _after(text: str, content: Salvaged) -> int:
-    """Where a block without an end marker ends: after its object, and the fence around that."""
     fence = _FENCE_END.match(text, content.end)
     return fence.end() if fence else content.end
 
 
 def _call(name: str, content: Salvaged | None, warnings: list[str]) -> ToolCall | None:
-    """The request that name and object make (A-04, A-05); adds to the warnings."""
     if not name:
         warnings.append(ABP_NO_NAME)
         return None
@@ -99,19 +106,6 @@ def _parameters(value: dict[str, Json]) -> tuple[dict[str, Json], str | None]:
     if not isinstance(inner, dict):
         return value, None
     return inner, action if isinstance(action, str) else None
-
-
-NAME_KEY = "tool_name"
-LONGEST_KEY = 128
-
-VCP_NO_NAME = f"no field {NAME_KEY} names the tool"
-OPEN_FIELD = "a field has no 「末」"
-
-_VCP_START = "<<<[TOOL_REQUEST]>>>"
-_VCP_END = "<<<[END_TOOL_REQUEST]>>>"
-_OPEN, _CLOSE = "「始」", "「末」"
-_VCP_NEXT = re.compile("|".join(map(re.escape, (_OPEN, _VCP_START, _VCP_END))))
-_KEY = re.compile(rf"([^\s:,「」<>]{{1,{LONGEST_KEY}}}+)\s*+:\s*+$")
 
 
 def read_vcp(text: str, *, strict: bool) -> list[Block]:
@@ -138,9 +132,9 @@ def _read_vcp_block(text: str, start: int, strict: bool) -> Block:
 
 
 def _read_fields(text: str, start: int) -> tuple[dict[str, Json], int, list[str]]:
-    """The fields, where the marker stands at which the block stops, and what was wrong. Of equal keys the last counts.
+    """The fields, where the block stops, and what was wrong. Of equal keys the last counts.
 
-    Without one 「末」 more in the text there is no end to find for any later field, so reading stops there.
+    Without one 「末」 more in the text no later field has an end, so reading stops there.
     """
     fields: dict[str, Json] = {}
     position = start

@@ -1,4 +1,4 @@
-"""JSON objects in noise: where one may begin, and reading it as it stands."""
+"""Valid JSON objects in noise: where one may begin, and reading it."""
 
 import json
 import re
@@ -9,11 +9,10 @@ from typing import NoReturn
 from recollect.core.event import Json
 
 MOST_LEVELS = 32
-"""Levels of nesting of a request; more are no request. Far below what any later step could stumble over."""
+"""Levels of nesting of a request; deeper ones are no request."""
 
 OBJECT_START = re.compile(r'\{\s*+(?:["}]|[A-Za-z_][\w-]*+\s*+:)')
 """A brace that begins an object, whole or damaged; other braces are prose."""
-
 
 _MOST_FAILURES = 1000
 _MENDED_SHARE = 4
@@ -21,10 +20,10 @@ _MENDED_SHARE = 4
 
 @dataclass(slots=True)
 class Allowance:
-    """How much damage of one text is still worth reading, so that work stays linear whatever it holds.
+    """How much damage of one text is read, so that the work stays linear.
 
-    `failures`: objects that may still turn out not to be valid (each makes the JSON module count lines from the
-    text's beginning on). `characters`: how many may still be read for mending; the last attempt may go beyond.
+    `failures`: attempts at objects that may be invalid (each makes the JSON module count lines from the text's
+    beginning). `characters`: how many may still be read for repairs; the last attempt may exceed it.
     """
 
     failures: int
@@ -32,7 +31,6 @@ class Allowance:
 
     @classmethod
     def of(cls, text: str) -> "Allowance":
-        """That of a whole text."""
         return cls(_MOST_FAILURES, _MENDED_SHARE * len(text))
 
 
@@ -64,7 +62,7 @@ _LENIENT = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite
 
 
 def read_object(text: str, start: int, allowance: Allowance) -> Reading:
-    """The valid JSON object at `start`. A failure says where it was met; one without a place ends at `start` + 1."""
+    """The valid JSON object at `start`. A failure gives its place; one without a place ends at `start` + 1."""
     reading = _read(text, start) if allowance.failures > 0 else Reading(None, start + 1)
     if reading.value is None:
         allowance.failures -= 1
@@ -82,7 +80,7 @@ def _read(text: str, start: int) -> Reading:
 
 
 def decode_object(text: str) -> dict[str, Json] | None:
-    """The object that a mended text is, line breaks inside its strings allowed; None where it is none."""
+    """The object of a repaired text, line breaks inside its strings allowed; None where it is none."""
     try:
         value, end = _LENIENT.raw_decode(text)
     except (ValueError, RecursionError):
@@ -100,7 +98,7 @@ def _is_request(value: object, text: str, start: int, end: int) -> bool:
 
 
 def _levels(value: object) -> int:
-    """The levels of nesting, counted layer by layer: no recursion on what a stranger wrote."""
+    """Counted layer by layer: no recursion on what a stranger wrote."""
     levels, layer = 0, [value]
     while layer := [part for part in layer if isinstance(part, dict | list)]:
         levels += 1
@@ -109,7 +107,7 @@ def _levels(value: object) -> int:
 
 
 def _is_unicode(value: object) -> bool:
-    """Whether it can be written as UTF-8: half a surrogate pair cannot."""
+    """Half a surrogate pair cannot be written as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:

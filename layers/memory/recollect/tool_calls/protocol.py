@@ -1,6 +1,6 @@
 """Which protocol a text speaks: ABP first, then VCP in dual mode, else it is text (A-12 to A-18).
 
-What a model quotes is no call of its own: tool blocks in recalled text are never executed (A-01 to A-18, P-23).
+Tool blocks in recalled text are never executed: what a model only quotes is no call (P-23).
 """
 
 import re
@@ -13,6 +13,8 @@ from recollect.tool_calls.formats import read_abp, read_vcp, stray_end
 MOST_WARNINGS = 100
 STRAY_END = "an end marker stands without its beginning"
 _EMPTY_FENCE = re.compile(r"```\w*+\s*+```")
+_BEGINNING = re.compile(r"\[(?=ABP_TOOL:|TOOL_REQUEST\])")
+_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class ReadingPolicy:
 
 
 def read_tool_calls(text: str, policy: ReadingPolicy) -> ToolRequests:
-    """The requests in a model's text. Never raises; without any, the text is the answer as it stands (A-12)."""
+    """The requests in a model's text; without any, the text itself is the answer (A-12). Never raises."""
     abp = read_abp(text, strict=policy.strict)
     if any(block.call for block in abp):
         return _requests(Protocol.ABP, text, abp, [], Statistics(abp_ok=1))
@@ -48,7 +50,6 @@ def _requests(
 
 
 def _warnings(blocks: Sequence[Block], name: str) -> list[str]:
-    """One line each, of the first 100."""
     named = [
         f"{name} block {number}: {warning}"
         for number, block in enumerate(blocks, start=1)
@@ -59,7 +60,6 @@ def _warnings(blocks: Sequence[Block], name: str) -> list[str]:
 
 
 def _without(text: str, blocks: Sequence[Block]) -> str:
-    """The text around the blocks that were understood; what was not understood stays."""
     pieces, position = [], 0
     for block in blocks:
         if block.call:
@@ -69,17 +69,13 @@ def _without(text: str, blocks: Sequence[Block]) -> str:
     return _EMPTY_FENCE.sub("", "".join(pieces)).strip()
 
 
-_BEGINNING = re.compile(r"\[(?=ABP_TOOL:|TOOL_REQUEST\])")
-_SPACE = re.compile(r"\s+")
-
-
 def defused(text: str) -> str:
-    """The text, with the beginning of every tool block broken by a space: it reads much the same and calls nothing."""
+    """The text, with a space in the beginning of every tool block: it reads much the same and calls nothing."""
     return _BEGINNING.sub("[ ", text)
 
 
 def without_quoted_calls(answer: str, sent: Iterable[str]) -> tuple[str, int]:
-    """A model's answer, with each tool block defused that stands in what the model was sent; and how many those were.
+    """A model's answer, with each tool block defused that its prompt already held; and their number.
 
     White space makes no difference. A block that the model wrote itself stays a call.
     """

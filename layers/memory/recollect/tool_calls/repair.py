@@ -1,9 +1,7 @@
-"""Mending a damaged JSON object: open strings, brackets that are missing, commas (A-07a, A-07b, P-8).
+"""Repairs a damaged JSON object: open strings, missing brackets, commas (A-07a, A-07b, A-08, A-10, P-8).
 
 One pass from left to right over the tokens, so the work is linear. Nothing is invented: a key without a value, a word
 that is no JSON or a colon too many ends the attempt, and prose never becomes an object.
-
-The JSON objects of a block, out of whatever stands around and between them (A-08, A-10).
 """
 
 import re
@@ -17,24 +15,57 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\(?:u[0-9A-Fa-f]{4}|[^u])[^"\\]*+)*+')
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?")
 _SCALAR = re.compile(r"-?[0-9][0-9.eE+-]*+|true|false|null")
 _AFTER_VALUE = re.compile(r"\s*+(?:[,}\]]|```|$)")
+_BRACE = re.compile("[{}]")
 _CLOSER = {"{": "}", "[": "]"}
 _FENCE = "```"
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """The object; None where nothing could be made of it. `end`: how far the text was read."""
+    """The object, None where it is beyond repair; `end`: how far the text was read."""
 
     value: dict[str, Json] | None
     end: int
 
 
-class _Beyond(Exception):
-    """What stands here cannot be mended."""
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """The object that counts, and where it ends in the text; `repaired`: it was mended."""
+
+    value: dict[str, Json]
+    end: int
+    repaired: bool
+
+
+def salvage(text: str, start: int, end: int, allowance: Allowance) -> Salvaged | None:
+    """The last valid object between `start` and `end`; where none is valid, the last that could be mended.
+
+    An object inside a damaged one is a part of it and no request of its own.
+    """
+    body = text[start:end].rstrip().removesuffix("```").rstrip()
+    valid: Salvaged | None = None
+    mended: Salvaged | None = None
+    pairs, position = _braces(body), 0
+    while found := OBJECT_START.search(body, position):
+        begin = found.start()
+        reading = read_object(body, begin, allowance)
+        if reading.value is not None:
+            position = reading.end
+            valid = Salvaged(reading.value, start + position, repaired=False)
+            continue
+        if allowance.failures <= 0 or allowance.characters <= 0:
+            break
+        attempt = mend_object(body, begin, len(body))
+        allowance.characters -= attempt.end - begin + 1
+        if attempt.value is not None:
+            mended, position = Salvaged(attempt.value, start + attempt.end, repaired=True), attempt.end
+        else:
+            position = max(reading.end, pairs.get(begin, begin) + 1, _met(reading.end, begin, attempt.end))
+    return valid or mended
 
 
 def mend_object(text: str, start: int, end: int) -> Mended:
-    """The object that begins at `start` and was meant to end before `end`, or at the end of a code fence."""
+    """The object that begins at `start` and should end before `end`, or at the end of a code fence."""
     mending = _Mending(text, start, end)
     try:
         mended = mending.run()
@@ -43,9 +74,13 @@ def mend_object(text: str, start: int, end: int) -> Mended:
     return Mended(decode_object(mended), mending.position)
 
 
+class _Beyond(Exception):
+    """What stands here cannot be mended."""
+
+
 @dataclass(slots=True)
 class _Mending:
-    """Where the attempt stands. `needs`: what comes next in the innermost container (key, colon, value, element)."""
+    """`needs`: what comes next in the innermost container (key, colon, value, element)."""
 
     text: str
     position: int
@@ -56,7 +91,6 @@ class _Mending:
     comma: bool = True
 
     def run(self) -> str:
-        """The mended text. Raises _Beyond."""
         self._step()
         while self.open:
             self.position = self._skipped(self.position)
@@ -95,7 +129,7 @@ class _Mending:
         self.position += 1
 
     def _close(self, mark: str) -> None:
-        """Closes the innermost container of this kind; brackets inside of it that stayed open are closed before it."""
+        """Brackets inside it that stayed open are closed before it."""
         if self.needs not in ("key", "element"):
             raise _Beyond
         kinds = [_CLOSER[opened] for opened in self.open]
@@ -118,7 +152,7 @@ class _Mending:
             self._close_one(_CLOSER[self.open[-1]])
 
     def _comma(self) -> None:
-        """A comma too many is dropped: they are written again before each element."""
+        """A comma too many is dropped: commas are written again before each element."""
         if self.needs not in ("key", "element"):
             raise _Beyond
         self.comma = True
@@ -152,7 +186,7 @@ class _Mending:
             raise _Beyond
 
     def _closed_string(self, stop: int) -> None:
-        """A string with both quotes; where the second is the next string's, the first one's is missing before it."""
+        """Where the second quote begins the next string, the first string's own is missing before it."""
         content, after = self.text[self.position + 1 : stop], stop + 1
         if self.needs == "key":
             self._begin(f'"{content}"')
@@ -176,7 +210,6 @@ class _Mending:
         self.position = self.end
 
     def _begin(self, piece: str) -> None:
-        """Writes a key, a value or an opening bracket, with the comma that belongs before it."""
         if self.needs == "colon":
             raise _Beyond
         if self.needs != "value" and self.out[-1] not in _CLOSER:
@@ -189,7 +222,7 @@ class _Mending:
 
 
 def _without_closers(content: str, closers: list[str]) -> str:
-    """A string that was left open, less the brackets at its end that close the containers around it.
+    """An open string, less the brackets at its end that close the containers around it.
 
     Brackets stay that pair up with one inside the string.
     """
@@ -205,52 +238,11 @@ def _without_closers(content: str, closers: list[str]) -> str:
     return body.rstrip() if pairs else content
 
 
-_BRACE = re.compile("[{}]")
-
-
-@dataclass(frozen=True, slots=True)
-class Salvaged:
-    """The object that counts, and where it ends in the text; `repaired` where it had to be mended."""
-
-    value: dict[str, Json]
-    end: int
-    repaired: bool
-
-
-def salvage(text: str, start: int, end: int, allowance: Allowance) -> Salvaged | None:
-    """The last valid object between `start` and `end`; where none is valid, the last that could be mended.
-
-    An object inside a damaged one is a part of it and no request of its own.
-    """
-    body = text[start:end].rstrip().removesuffix("```").rstrip()
-    valid: Salvaged | None = None
-    mended: Salvaged | None = None
-    pairs, position = _braces(body), 0
-    while found := OBJECT_START.search(body, position):
-        begin = found.start()
-        reading = read_object(body, begin, allowance)
-        if reading.value is not None:
-            position = reading.end
-            valid = Salvaged(reading.value, start + position, repaired=False)
-            continue
-        if allowance.failures <= 0 or allowance.characters <= 0:
-            break
-        attempt = mend_object(body, begin, len(body))
-        allowance.characters -= attempt.end - begin + 1
-        if attempt.value is not None:
-            mended, position = Salvaged(attempt.value, start + attempt.end, repaired=True), attempt.end
-        else:
-            position = max(reading.end, pairs.get(begin, begin) + 1, _met(reading.end, begin, attempt.end))
-    return valid or mended
-
-
 def _met(read_to: int, begin: int, mended_to: int) -> int:
-    """How far to go on where strict reading failed without a place: as far as mending came."""
     return mended_to if read_to == begin + 1 else read_to
 
 
 def _braces(text: str) -> dict[int, int]:
-    """Which closing brace belongs to which opening one, going by braces alone."""
     pairs: dict[int, int] = {}
     open_braces: list[int] = []
     for brace in _BRACE.finditer(text):

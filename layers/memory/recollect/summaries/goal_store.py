@@ -1,4 +1,4 @@
-"""Goals as a person and a model see and change them (H-03, H-24)."""
+"""Goals as persons and models see and change them (H-03, H-24)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.event import Source
 from recollect.core.ids import IdSource
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash
@@ -29,11 +30,10 @@ from recollect.summaries.storage import GOALS, goal_in, goal_key, goal_write
 VIA = "goals"
 TOOL = "track_goal"
 _PAGE = 200
-_TRIES = 8
 
 
-class KeepGoals:
-    """Goals are of a user and a persona; a scope without a persona means the default one, unless said otherwise.
+class GoalStore:
+    """Goals of a user and a persona; a scope without a persona means the default one, unless said otherwise.
 
     Each change, and each refusal of a rejected value, has its entry in the audit.
     """
@@ -68,25 +68,34 @@ class KeepGoals:
     def patch(
         self, scope: Scope, goal_id: str, changes: Mapping[str, Any], accepts: Callable[[int], bool], now: datetime
     ) -> Goal:
-        """Changes any of goal, status, check_in_frequency, by a person's word.
+        """A person changes any of goal, status, check_in_frequency.
 
         Raises NotFound, VersionMismatch where `accepts` refuses the goal's version, and Conflict for a rejected value.
         """
         rejections = self._gate.load(scope)
 
-        def changed(goal: Goal) -> Goal:
+        def attempt() -> Goal | None:
+            goal = self.one(scope, goal_id)
             if not accepts(goal.version):
-                raise VersionMismatch("the goal has changed since it was read")
+                return None
             patched = goal.patched(changes)
             if not rejections.admits_goal(patched):
                 self._refuse(scope, _person(scope), patched.goal, [goal.id], now)
-            return patched
+            return self._write(scope, goal, patched, _person(scope), now)
 
-        return self._change(scope, goal_id, changed, now)
+        written = retry_on_conflict(attempt, "the goal")
+        if written is None:
+            raise VersionMismatch("the goal has changed since it was read")
+        return written
 
     def check_in(self, scope: Scope, goal_id: str, entry: CheckIn, now: datetime) -> Goal:
-        """Notes an occasion; a second word on the same date replaces the first. Raises NotFound."""
-        return self._change(scope, goal_id, lambda goal: goal.checked_in([entry]), now)
+        """Records an occasion; a second entry on the same date replaces the first. Raises NotFound."""
+
+        def attempt() -> Goal:
+            goal = self.one(scope, goal_id)
+            return self._write(scope, goal, goal.checked_in([entry]), _person(scope), now)
+
+        return retry_on_conflict(attempt, "the goal")
 
     def track(
         self,
@@ -97,8 +106,9 @@ class KeepGoals:
         now: datetime,
         source_event_ids: Sequence[str] = (),
     ) -> Goal:
-        """A goal as a model names it: the kept one that it means, changed as far as a model may, or a new one, which
-        has source `inferred`.
+        """A model names a goal: the stored one that it means is changed as far as a model may, or a new one is made.
+
+        A new goal has source `inferred`.
 
         Raises Conflict where there are 100 goals already, and for a rejected value.
         """
@@ -106,9 +116,10 @@ class KeepGoals:
         if self._gate.load(scope).redact_for(goal, scope.persona_id) != goal:
             self._refuse(scope, model, goal, [], now)
         tracked = TrackedGoal(goal, status, check_in_frequency)
-        for _ in range(_TRIES):
-            kept = self.listed(scope)
-            before = find_goal(kept, goal)
+
+        def attempt() -> Goal:
+            stored = self.listed(scope)
+            before = find_goal(stored, goal)
             named = NamedGoal(
                 goal=tracked,
                 wording=before.goal if before else goal,
@@ -116,33 +127,21 @@ class KeepGoals:
                 source=Source.INFERRED,
             )
             new_id = self._ids.fresh()
-            merged = {one.id: one for one in merge_goals(kept, [named], [new_id], scope.persona_id)}
+            merged = {one.id: one for one in merge_goals(stored, [named], [new_id], scope.persona_id)}
             meant = merged.get(before.id if before else new_id)
             if meant is None:
                 raise Conflict(f"there are {MOST_GOALS} goals already")
-            written = meant if meant in kept else self._written(scope, before, meant, model, now)
-            if written is not None:
-                return written
-        raise Conflict("the goals change too fast")
+            return self._write(scope, before, meant, model, now)
 
-    def _change(self, scope: Scope, goal_id: str, changed: Callable[[Goal], Goal], now: datetime) -> Goal:
-        """A person's change."""
-        for _ in range(_TRIES):
-            before = self.one(scope, goal_id)
-            after = changed(before)
-            written = before if after == before else self._written(scope, before, after, _person(scope), now)
-            if written is not None:
-                return written
-        raise Conflict("the goal changes too fast")
+        return retry_on_conflict(attempt, "a goal")
 
-    def _written(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> Goal | None:
-        """The goal with its new version; None where it was changed since it was read."""
+    def _write(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> Goal:
+        if after == before:
+            return after
         entry = self._entry(scope, before, replace(after, version=after.version + 1), actor, now)
-        try:
-            item, _ = self._items.write(scope.user, [goal_write(after), audit_write(entry)], now)
-        except VersionMismatch:
-            return None
-        return goal_in(item) if item else None
+        item, _ = self._items.write(scope.user, [goal_write(after), audit_write(entry)], now)
+        assert item is not None  # only a deletion leaves none
+        return goal_in(item)
 
     def _entry(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> AuditEntry:
         return AuditEntry(
@@ -166,5 +165,5 @@ def _person(scope: Scope) -> Actor:
 
 
 def _trace(scope: Scope, goal: Goal) -> dict[str, Any]:
-    """What the audit says of a goal: its id, its version and a keyed hash of its words."""
+    """The audit names a goal by its id, its version and a keyed hash of its words."""
     return {"id": goal.id, "version": goal.version, "hash": content_hash(scope.tenant, scope.user_id, goal.goal)}
