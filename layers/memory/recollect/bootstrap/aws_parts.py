@@ -54,7 +54,7 @@ class AwsParts:
     @cached_property
     def access(self) -> "ItemAccess":
         """The table, as every adapter of it uses it."""
-        from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
+        from recollect.adapters.aws.clients import ClientPolicy, dynamodb_client
         from recollect.adapters.aws.items import ItemAccess
 
         seconds = self._settings.call_timeout_seconds
@@ -92,7 +92,7 @@ class AwsParts:
 
     @cached_property
     def publisher(self) -> Publisher:
-        from recollect.adapters.aws.dynamodb_client import eventbridge_client
+        from recollect.adapters.aws.clients import eventbridge_client
         from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 
         name = self._settings.event_bus
@@ -118,7 +118,7 @@ class AwsParts:
 
     @cached_property
     def concurrency(self) -> Concurrency:
-        from recollect.adapters.aws.concurrency import Threads
+        from recollect.adapters.concurrency import Threads
 
         return Threads()
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from recollect.adapters.local.concurrency import Inline
+from recollect.adapters.concurrency import Inline
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
 from recollect.adapters.local.items import SqliteItems

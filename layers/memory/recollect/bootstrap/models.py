@@ -31,7 +31,7 @@ class Modelling:
         """The web search that is set (K-81); None where it is off."""
         if self._settings.web_search == "off":
             return None
-        from recollect.adapters.web_search.duckduckgo import DuckDuckGo
+        from recollect.adapters.web_search import DuckDuckGo
 
         return DuckDuckGo(self._settings.web_search_url)
 

@@ -152,7 +152,7 @@ def _decoded(value: dict[str, str]) -> dict[str, Any]:
 def main(path: Path) -> None:
     """Writes the file."""
     from adapters.aws.dynamodb.conftest import a_moto_client, a_table
-    from recollect.adapters.local.concurrency import Inline
+    from recollect.adapters.concurrency import Inline
 
     with a_moto_client() as client:
         for access in a_table(client, Inline()):

@@ -11,7 +11,7 @@ from botocore.exceptions import ReadTimeoutError
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled
 from recollect.adapters.aws import keys
 from recollect.adapters.aws import timeline as appending
-from recollect.adapters.aws.dynamodb_client import Backoff
+from recollect.adapters.aws.clients import Backoff
 from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, a_seed, a_write, an_event, some_events, writes_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from recollect.adapters.aws.dynamodb_client import listen
+from recollect.adapters.aws.clients import listen
 from recollect.adapters.aws.item_format import item_bytes
 from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect.adapters.aws.dynamodb_client import (
+from recollect.adapters.aws.clients import (
     DEFAULT_POLICY,
     ClientPolicy,
     dynamodb_client,

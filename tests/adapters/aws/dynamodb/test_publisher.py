@@ -13,7 +13,7 @@ from moto import mock_aws
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error
 from recollect.adapters.aws import keys
 from recollect.adapters.aws import publisher as bus_log
-from recollect.adapters.aws.dynamodb_client import Backoff
+from recollect.adapters.aws.clients import Backoff
 from recollect.adapters.aws.items import ItemAccess, Walk
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 from recollect.adapters.aws.timeline import DynamoDBTimeline

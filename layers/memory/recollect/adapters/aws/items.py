@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import items as item_writes
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.dynamodb_client import DEFAULT_BACKOFF, Backoff, DynamoDBClient
+from recollect.adapters.aws.clients import DEFAULT_BACKOFF, Backoff, DynamoDBClient
 from recollect.adapters.aws.errors import CONDITION_FAILED, cancellation_codes, translated
 from recollect.adapters.aws.item_format import (
     Attributes,

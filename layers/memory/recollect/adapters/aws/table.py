@@ -9,7 +9,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from recollect.adapters.aws.dynamodb_client import DynamoDBClient
+from recollect.adapters.aws.clients import DynamoDBClient
 from recollect.adapters.aws.errors import code_of, translated
 from recollect.adapters.aws.items import SERVICE
 from recollect.core.errors import NotReady

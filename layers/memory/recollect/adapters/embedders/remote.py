@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import BaseModel, Field, ValidationError
 
-from recollect.adapters.http_connection import HttpConnection
-from recollect.adapters.openai_service import openai_service
+from recollect.adapters.http_connection import HttpConnection, openai_service
 from recollect.core.errors import ConfigurationError, InvalidInput, UpstreamFailed
 from recollect.core.vectors import Encoding, TextKind, unit, vector_of
 from recollect.retrieval.pooling import COSINE, SimilarityScale
@@ -154,9 +153,9 @@ class BedrockEmbedder:
         return encoding_of(self._invoke(json.dumps(asked)).embedding, self._dimension)
 
     def _invoke(self, body: str) -> "_TitanAnswer":
-        from recollect.adapters.bedrock_errors import translated  # the AWS SDK, for this embedder alone
+        from recollect.adapters.aws.errors import bedrock_translated  # the AWS SDK, for this embedder alone
 
-        with translated():
+        with bedrock_translated():
             answer = self._client.invoke_model(
                 modelId=self._model_id, body=body, contentType="application/json", accept="application/json"
             )

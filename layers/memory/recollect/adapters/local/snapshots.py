@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recollect.adapters.snapshot_names import folder_of, name_of, path_of, tenant_part
+from recollect.archive.snapshot_names import folder_of, name_of, path_of, tenant_part
 from recollect.core.errors import InvalidInput, Unavailable, VersionMismatch
 
 _LOCK, _ASIDE = ".lock", ".new-"

@@ -5,9 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
 
-from recollect.adapters.deadline import Deadline
-from recollect.adapters.http_connection import HttpAnswer, HttpConnection
-from recollect.adapters.openai_service import openai_service
+from recollect.adapters.http_connection import Deadline, HttpAnswer, HttpConnection, openai_service
 from recollect.context.model_call import ModelAnswer, ModelRequest
 from recollect.core.errors import OutOfTime, UpstreamFailed
 
