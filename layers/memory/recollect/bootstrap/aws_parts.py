@@ -26,9 +26,8 @@ from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
 
 if TYPE_CHECKING:
-    from recollect.adapters.aws.items import ItemAccess
     from recollect.adapters.aws.snapshots import Bucket
-    from recollect.adapters.aws.table import Table
+    from recollect.adapters.aws.table import ItemAccess, Table
 
 
 class AwsParts:
@@ -55,7 +54,7 @@ class AwsParts:
     def access(self) -> "ItemAccess":
         """The table, as every adapter of it uses it."""
         from recollect.adapters.aws.clients import ClientPolicy, dynamodb_client
-        from recollect.adapters.aws.items import ItemAccess
+        from recollect.adapters.aws.table import ItemAccess
 
         seconds = self._settings.call_timeout_seconds
         policy = ClientPolicy(connect_seconds=seconds / 4, read_seconds=seconds * 3 / 4)

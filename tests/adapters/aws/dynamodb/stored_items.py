@@ -15,9 +15,10 @@ from typing import Any
 
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
 from recollect.adapters.aws.item_format import Attributes
-from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
+from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.core.event import ContentType, Event, EventType, Role, Source
 from recollect.core.idempotency import IdempotencyClaim

@@ -16,7 +16,7 @@ from recollect.adapters.aws.clients import (
     streams_client,
 )
 from recollect.adapters.aws.errors import translated
-from recollect.adapters.aws.items import ItemAccess
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, some_events, writes_of
 from recollect.core.errors import Unavailable

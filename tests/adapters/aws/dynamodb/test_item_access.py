@@ -7,8 +7,8 @@ import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error
 from recollect.adapters.aws.clients import Backoff
-from recollect.adapters.aws.items import ItemAccess, Walk
 from recollect.adapters.aws.keys import Key, SortRange
+from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.adapters.concurrency import Threads
 from recollect.core.errors import NotReady, Throttled, UpstreamFailed
 

@@ -38,6 +38,8 @@ from recollect.core.errors import (
 )
 
 CONDITION_FAILED = "ConditionalCheckFailedException"
+CANCELLED_BY_CONDITION = "ConditionalCheckFailed"
+"""Among the cancellation codes of a transaction, for the operation whose condition failed."""
 THROTTLED = frozenset(
     {
         "BandwidthLimitExceeded",

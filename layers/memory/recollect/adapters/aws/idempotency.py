@@ -19,7 +19,7 @@ from recollect.adapters.aws.item_format import (
     text,
     unpack_json,
 )
-from recollect.adapters.aws.items import SERVICE, ItemAccess
+from recollect.adapters.aws.table import SERVICE, ItemAccess
 from recollect.core.errors import InFlight, KeyReused
 from recollect.core.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, Replay
 from recollect.core.ids import IdSeed

@@ -28,8 +28,8 @@ from recollect.adapters.aws.item_format import (
     text,
     unpack_json,
 )
-from recollect.adapters.aws.items import ItemAccess, Walk
 from recollect.adapters.aws.keys import Key
+from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.core.errors import Unavailable
 from recollect.core.event import Event, EventRef, Json
 from recollect.core.scope import Scope
