@@ -74,7 +74,7 @@ class AwsParts:
 
     @cached_property
     def index(self) -> SearchIndex:
-        from recollect.adapters.aws.index_lifecycle import IndexPlan
+        from recollect.adapters.aws.index_format import IndexPlan
         from recollect.adapters.aws.opensearch import OpenSearchIndex
         from recollect.adapters.aws.opensearch_client import OpenSearchConnection, signing_for
 
