@@ -1,7 +1,4 @@
-"""Snapshots in a bucket: S3's conditional writes say who was first.
-
-The bucket of snapshots: whether it is there, and making it where it is not.
-"""
+"""The port `SnapshotStore` on S3, by its conditional writes; and the bucket, checked and made."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ _CONFLICTS = ("PreconditionFailed", "ConditionalRequestConflict", _MISSING)
 class S3Snapshots:
     """`SnapshotStore` on S3: keys are prefix, tenant and name; a tag is S3's ETag.
 
-    The role needs GetObject, PutObject, DeleteObject and ListBucket (without it S3 says 403 where nothing is); to purge
-    also ListBucketVersions and DeleteObjectVersion.
+    The role needs GetObject, PutObject, DeleteObject and ListBucket (without it S3 answers 403 for a missing object);
+    to purge also ListBucketVersions and DeleteObjectVersion.
     """
 
     def __init__(self, client: BaseClient, bucket: str, prefix: str = "") -> None:
@@ -56,7 +53,7 @@ class S3Snapshots:
             with _translated_errors():
                 answer = self._client.get_object(Bucket=self._bucket, Key=self._key(tenant, name))
                 return answer["Body"].read(), answer["ETag"]
-        except VersionMismatch:  # a read has no condition: it is not there
+        except VersionMismatch:  # a read has no condition: the object is missing
             return None
 
     def names(self, tenant: str, prefix: str = "") -> Iterator[str]:
@@ -76,7 +73,7 @@ class S3Snapshots:
             self._client.delete_object(Bucket=self._bucket, Key=self._key(tenant, name))
 
     def purge(self, tenant: str, name: str) -> None:
-        """See `SnapshotStore`: every version but the one that is there now, and the marks of deletions."""
+        """See `SnapshotStore`: deletes every version but the current one, and the delete markers."""
         key = self._key(tenant, name)
         pages = self._client.get_paginator("list_object_versions").paginate(Bucket=self._bucket, Prefix=key)
         with _translated_errors():
@@ -94,7 +91,7 @@ class S3Snapshots:
 
 @contextmanager
 def _translated_errors() -> Iterator[None]:
-    """What S3 answers to conditions and missing things; all else as for any service."""
+    """S3's answers to conditions and for missing things; other errors as for any service."""
     try:
         yield
     except ClientError as error:
@@ -131,13 +128,13 @@ class Bucket:
         return boto3.client("s3", config=config)
 
     def check(self) -> str:
-        """One line about it. Raises NotReady where it is missing or another's."""
+        """One line about the bucket. Raises NotReady where it is missing or another account's."""
         if not self._exists():
             raise NotReady(f"S3: no bucket {self._name}; `recollect init` creates it")
         return f"S3 bucket {self._name}"
 
     def create(self) -> bool:
-        """Makes it where it is missing; False where it was there."""
+        """Makes the bucket; False where it exists."""
         if self._exists():
             return False
         region = self.client.meta.region_name
@@ -148,8 +145,6 @@ class Bucket:
         return True
 
     def _exists(self) -> bool:
-        from botocore.exceptions import ClientError
-
         try:
             with translated("S3"):
                 self.client.head_bucket(Bucket=self._name)
