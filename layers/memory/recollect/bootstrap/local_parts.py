@@ -99,7 +99,7 @@ class LocalParts:
 
     @cached_property
     def snapshots(self) -> SnapshotStore:
-        from recollect.adapters.local.snapshots import FolderSnapshots
+        from recollect.adapters.local.files import FolderSnapshots
 
         return FolderSnapshots(self._settings.home / "archive")
 

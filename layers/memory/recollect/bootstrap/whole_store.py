@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
-from recollect.adapters.local import whole_store
+from recollect.adapters.local import files
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.app import App
 from recollect.bootstrap.local_parts import LocalParts
@@ -25,19 +25,19 @@ def back_up_store(settings: Settings, folder: Path) -> None:
     The file first, so that the deletions that were copied are never older than it. Raises Conflict, NotFound.
     """
     _refuse_aws(settings)
-    whole_store.refuse_taken(folder)
+    files.refuse_taken(folder)
     file = settings.home / FILE_NAME
     if not file.is_file():
         raise InvalidInput(f"{settings.home} has no {FILE_NAME}")
-    with whole_store.aside_in(folder) as aside:
+    with files.aside_in(folder) as aside:
         database = Database(file)
         try:
-            whole_store.copy_database(database, aside / FILE_NAME)
+            files.copy_database(database, aside / FILE_NAME)
         finally:
             database.close()
-        whole_store.copy_archive(settings.home / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
-        whole_store.show_archive(aside, folder)
-        whole_store.show_database(aside, folder)
+        files.copy_archive(settings.home / files.ARCHIVE, aside / files.ARCHIVE)
+        files.show_archive(aside, folder)
+        files.show_database(aside, folder)
 
 
 def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[str]:
@@ -47,14 +47,14 @@ def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[st
     newer release, NotReady where deletions could not be applied: then no file was put there.
     """
     _refuse_aws(settings)
-    whole_store.refuse_taken(settings.home)
-    with whole_store.aside_in(settings.home) as aside:
-        whole_store.copy_file(folder / FILE_NAME, aside / FILE_NAME)
-        if not (settings.home / whole_store.ARCHIVE).exists():
-            whole_store.copy_archive(folder / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
-        whole_store.show_archive(aside, settings.home)
+    files.refuse_taken(settings.home)
+    with files.aside_in(settings.home) as aside:
+        files.copy_file(folder / FILE_NAME, aside / FILE_NAME)
+        if not (settings.home / files.ARCHIVE).exists():
+            files.copy_archive(folder / files.ARCHIVE, aside / files.ARCHIVE)
+        files.show_archive(aside, settings.home)
         counts = _forgotten_again(settings, aside / FILE_NAME, now)
-        whole_store.show_database(aside, settings.home)
+        files.show_database(aside, settings.home)
     return counts
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.rows import enter_user, rows_among, user_number
+from recollect.adapters.local.rows import chunked_in, enter_user, user_number
 from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.core.items import ABSENT, Due, DueItem, DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite, checked
 from recollect.core.scope import Scope
@@ -42,7 +42,7 @@ class SqliteItems:
             rows = [
                 row
                 for path, names in _by_path(keys)
-                for row in rows_among(connection, _GET, names, user, path.collection, _labels(path.labels))
+                for row in chunked_in(connection, _GET, names, user, path.collection, _labels(path.labels))
             ]
         found = {item.key: item for item in map(_item, rows)}
         return {key: found[key] for key in keys if key in found}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.rows import enter_user, events_by_id, ref_of, replace_record, rows_among, user_number
+from recollect.adapters.local.rows import chunked_in, enter_user, events_by_id, ref_of, replace_record, user_number
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
@@ -68,7 +68,7 @@ class SqliteProjections:
         found: dict[str, Projection] = {}
         with self._database.reading() as connection:
             user = user_number(connection, scope)
-            for row in rows_among(connection, _VECTORS, event_ids, user):
+            for row in chunked_in(connection, _VECTORS, event_ids, user):
                 vector = None if row[3] is None else unpack_vector(row[3])
                 found[row[0]] = Projection(ref_of(row), vector, row[2])
         return found
