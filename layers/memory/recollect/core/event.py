@@ -4,7 +4,7 @@ A session: one conversation, whose id everything said in it carries (K-59 to K-6
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -144,6 +144,11 @@ class Event:
     def is_searchable(self) -> bool:
         """Whether its words and its vector are in the index: not of what is private, nor of a quotation."""
         return not self.is_private and not self.is_quotation
+
+    def superseded(self, by: EventRef | None) -> "Event":
+        """The event's next version: superseded by that event, or by none any more."""
+        changed = (by.id, by.timestamp) if by else (None, None)
+        return replace(self, superseded_by=changed[0], superseded_at=changed[1], version=self.version + 1)
 
     def expired(self, now: datetime) -> bool:
         """Gone from every read from the instant `expires_at` on."""

@@ -10,6 +10,11 @@ _MICROSECOND = timedelta(microseconds=1)
 _MILLISECONDS_FROM = 10**11
 
 
+def utc_now() -> datetime:
+    """The real time."""
+    return datetime.now(UTC)
+
+
 def parse_instant(value: object) -> datetime:
     """A time from outside: ISO 8601, or epoch seconds, or milliseconds from 10^11 up; without a zone it is UTC.
 

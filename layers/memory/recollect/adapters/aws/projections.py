@@ -9,7 +9,7 @@ in the order of arrival, each marker once.
 import heapq
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.adapters.aws import keys
@@ -86,12 +86,7 @@ class DynamoDBProjections:
 
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
         """Writes which event supersedes this one; answers the new version. Raises VersionMismatch."""
-        changed = replace(
-            event,
-            superseded_by=by.id if by else None,
-            superseded_at=by.timestamp if by else None,
-            version=event.version + 1,
-        )
+        changed = event.superseded(by)
         self._replace(scope, event, changed)
         return changed
 

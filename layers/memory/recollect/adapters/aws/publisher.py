@@ -8,7 +8,7 @@ no text. Other types have their detail in the entry.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from math import ceil
 from typing import Any, TypeAlias
 
@@ -32,7 +32,7 @@ from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.core.errors import Unavailable
 from recollect.core.event import Event, EventRef, Json
 from recollect.core.scope import Scope
-from recollect.core.time import from_iso
+from recollect.core.time import from_iso, utc_now
 from recollect.timeline.bus import (
     EPISODIC_SAVED,
     KEPT_PER_TENANT,
@@ -52,11 +52,6 @@ _FIRST_READ = 2 * KEPT_PER_TENANT // keys.BUS_SHARDS
 
 SentEntry: TypeAlias = tuple[BusEvent, dict[str, Any]]
 """An event with its entry of a `put_events` call."""
-
-
-def utc_now() -> datetime:
-    """The real time."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)

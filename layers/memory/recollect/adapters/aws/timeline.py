@@ -275,7 +275,9 @@ def _outcome_of(access: ItemAccess, transaction: _Transaction, count: int, error
     if len(codes) != count:
         raise UpstreamFailed("DynamoDB: a transaction was cancelled without reasons") from error
     if codes[_DEDUPE] == CANCELLED_BY_CONDITION:
-        return _of_dedupe(transaction.write, _stored_dedupe(access, transaction, reasons[_DEDUPE]))
+        stored = _stored_dedupe(access, transaction, reasons[_DEDUPE])
+        event_id, conversation = (stored[name]["S"] if name in stored else None for name in ("n", "k"))
+        return AppendOutcome.of_known(transaction.write.event, event_id, conversation)
     if codes[_REJECTION] == CANCELLED_BY_CONDITION:
         return AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
     if not THROTTLED.isdisjoint(codes):
@@ -295,14 +297,6 @@ def _stored_dedupe(access: ItemAccess, transaction: _Transaction, reason: dict[s
     if item is None:
         raise Throttled("DynamoDB: a dedupe record was deleted meanwhile")
     return item
-
-
-def _of_dedupe(write: EventWrite, dedupe: Attributes) -> AppendOutcome:
-    if "n" not in dedupe:
-        return AppendOutcome(AppendStatus.REFUSED, None, reason="deleted")
-    event_id, conversation = dedupe["n"]["S"], dedupe["k"]["S"]
-    status = AppendStatus.CREATED if event_id == write.event.id else AppendStatus.DUPLICATE
-    return AppendOutcome(status, event_id, conversation)
 
 
 class _Page:

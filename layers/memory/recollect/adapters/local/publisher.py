@@ -3,11 +3,11 @@
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from recollect.adapters.local.database import Database
 from recollect.core.errors import RecollectError, Unavailable
-from recollect.core.time import from_microseconds, microseconds
+from recollect.core.time import from_microseconds, microseconds, utc_now
 from recollect.timeline.bus import KEPT_PER_TENANT, BusEvent
 
 Subscriber = Callable[[str, BusEvent], None]
@@ -23,11 +23,6 @@ _PUBLISHED = f"""SELECT id, type, time, detail FROM bus
         WHERE tenant = :tenant AND user_id = json_extract(detail, '$.userId') AND expires_at <= :now
         AND events.id = coalesce(json_extract(detail, '$.eventId'), json_extract(detail, '$.memoryId')))
     ORDER BY place"""  # noqa: S608
-
-
-def utc_now() -> datetime:
-    """The real time."""
-    return datetime.now(UTC)
 
 
 class SqlitePublisher:

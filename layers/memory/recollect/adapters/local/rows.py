@@ -11,6 +11,7 @@ from recollect.core.event import Event, EventRef, EventType
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, microseconds
 from recollect.timeline.record import from_record, to_record
+from recollect.timeline.slots import slot_of
 
 SPOKEN = f"event_type <> '{EventType.MEMORY}'"
 """The condition that an event is not only a memory's carrier."""
@@ -20,6 +21,8 @@ _BURY = "INSERT OR IGNORE INTO identities (scope, identity, event_id, conversati
 _KNOWN = "SELECT identity, event_id FROM identities WHERE scope = ? AND identity IN ({})"
 _INSERT = """INSERT INTO events (scope, id, timestamp, expires_at, conversation, persona, household, event_type,
     importance, key, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_SLOT_ENTRY = """INSERT OR {} INTO slot_entries
+    (scope, persona, household, key, timestamp, event_id, recorded_at, emptied) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 _BY_ID = "SELECT e.id, r.record FROM events e JOIN records r ON r.row = e.row WHERE e.scope = ? AND e.id IN ({})"
 _BY_ROW = "SELECT row, record FROM records WHERE row IN ({})"
 
@@ -137,6 +140,19 @@ def readable_by_row(
             if not around_unreadable:
                 raise
     return found
+
+
+def write_slot_entry(
+    connection: sqlite3.Connection, user_number: int, event: Event, emptied: bool | None, *, replace: bool = False
+) -> None:
+    """Enters a keyed event in its slot's history: `emptied` None for a stored one, else whether it was the value.
+
+    An earlier entry of the event stays unless `replace`. An event without a key has no entry.
+    """
+    slot = slot_of(event)
+    if slot is not None:
+        place = (microseconds(event.timestamp), event.id, microseconds(event.recorded_at), emptied)
+        connection.execute(_SLOT_ENTRY.format("REPLACE" if replace else "IGNORE"), (user_number, *slot, *place))
 
 
 def event_of(record: str) -> Event:
