@@ -34,7 +34,7 @@ from recollect.memories.representation import indexed
 from recollect.ports import Items, Projections, SearchIndex, Timeline
 from recollect.search_index.generations import IndexStates
 from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
-from recollect.search_index.page import KeptVector, words_hash
+from recollect.search_index.page import StoredVector, words_hash
 from recollect.search_index.rebuild import IndexSnapshots
 from recollect.search_index.state import NO_GENERATION, IndexState
 from recollect.timeline.listing import KnownUsers
@@ -306,7 +306,7 @@ class RotateIndex:
             walk.pop("user")
         return len(vectors)
 
-    def _vectors(self, scope: Scope, events: Sequence[Event]) -> list[KeptVector]:
+    def _vectors(self, scope: Scope, events: Sequence[Event]) -> list[StoredVector]:
         """What is kept of these events; not of a memory whose change is yet to be projected: its words are newer."""
         kept = self._projections.vectors(scope, [event.id for event in events])
         fit = {i: one.vector for i, one in kept.items() if one.generation == self._generation}
@@ -314,7 +314,7 @@ class RotateIndex:
         changed = {i for i, one in memories.items() if one.memory.id == i and one.item.due is not None}
         own = {i: one.memory for i, one in memories.items() if one.memory.id == i}
         words = {event.id: words_hash(indexed(event, own.get(event.id)).passage) for event in events}
-        return [KeptVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
+        return [StoredVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
 
 
 KIND = "reindex"
