@@ -1,7 +1,4 @@
-"""Small builders for the suites: scopes nobody else uses, events, writes, index documents, vectors.
-
-What the suites of `SearchIndex` stand on: the fixture, the hook, and a few ways to ask.
-"""
+"""Examples for the contracts: fresh scopes, events, writes, index documents, vectors, and the setting of an index."""
 
 import itertools
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What every `Publisher` promises (A-58, A-59; api.md, `GET /v1/bus`)."""
+"""The contract of `Publisher` (A-58, A-59; api.md, `GET /v1/bus`)."""
 
 import uuid
 from collections.abc import Callable

@@ -1,8 +1,6 @@
-"""What taking an event away promises (P-22). A subclass gives `timeline` and `projections`, over one store.
+"""The contracts of removal, of `Eraser` and of rejected values (P-22).
 
-What erasing promises (P-22). A subclass gives `eraser`, `timeline`, `projections` and `items`, over one store.
-
-What rejecting a value promises (P-22). A subclass gives `timeline` and `items`, over one store.
+A subclass gives `timeline`, `projections`, `items` and `eraser`, over one store.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What every `SnapshotStore` promises. A subclass gives the fixture `store`."""
+"""The contract of `SnapshotStore`. A subclass gives `store` and `versions_of`."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

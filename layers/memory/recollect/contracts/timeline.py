@@ -1,8 +1,7 @@
-"""What a timeline promises of its pages: order, ends, narrowing, counts, and walks that miss and repeat nothing.
+"""The contract of `Timeline`: appends, reads, and the pages of a window.
 
-What a timeline promises. A subclass gives the fixtures `timeline`, `projections`, `plant_tombstone` (of a scope and
-an identity), `plant_rejection` (of a scope and a fingerprint) and `spoil`, after which the record of a scope's event is
-there and cannot be read.
+A subclass gives `timeline`, `projections`, `plant_tombstone` (of a scope and an identity), `plant_rejection` (of a
+scope and a fingerprint) and `spoil`, which makes the record of a scope's event unreadable.
 """
 
 from collections import Counter

@@ -29,7 +29,7 @@ class SqlitePublisher:
     """Publishes to the subscribers of this process, and then to the file.
 
     An id is listed once; subscribers recognize a repetition by the id. They run on the publisher's thread, also within
-    `together`, where they must not wait for another writer. `clock` is the real time, by which expired events are left out.
+    `together`, where they must not wait for another writer. `clock` is the real time, for expiry.
     """
 
     def __init__(

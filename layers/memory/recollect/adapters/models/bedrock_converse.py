@@ -15,7 +15,7 @@ _CUT = "max_tokens"
 
 
 class BedrockRuntime(Protocol):
-    """The one call of the SDK's `bedrock-runtime` client that is used; its time-outs and retries are the client's."""
+    """The method of the SDK's `bedrock-runtime` client that is called; the client has time-outs and retries."""
 
     def converse(self, **request: Any) -> dict[str, Any]: ...
 
