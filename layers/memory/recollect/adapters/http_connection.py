@@ -1,6 +1,6 @@
 """Calls of services over HTTP (models, embedders, web search), and the limit on the time of a call.
 
-urllib3 makes the requests: every function has it already, since the AWS SDK stands on it. No redirect is followed,
+urllib3 makes the requests: every function has it already, since the AWS SDK needs it. No redirect is followed,
 since an answer that points elsewhere would take texts and keys there.
 """
 
@@ -38,7 +38,7 @@ def within(seconds: float, service: str, call: Callable[[], T]) -> T:
     """The result of the call. Raises what it raises, or OutOfTime, naming the service, after `seconds`.
 
     The limit holds whatever the call waits for: name resolution, headers, a trickling body. A call that is given up
-    goes on in its own thread until its own time-outs end it; nobody sees its result.
+    goes on in its own thread until its own time-outs end it; its result is lost.
     """
     running = _Running(call)
     if seconds > 0:
@@ -214,7 +214,7 @@ def _seconds_until(http_date: str) -> float:
 
 
 def _pool(base_url: str) -> urllib3.PoolManager:
-    """Connections to that address, through the proxy that the environment names for it."""
+    """Connections to the address, through the proxy of the environment."""
     parts = urlsplit(base_url)
     context = _trust() if parts.scheme == "https" else None
     proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
@@ -233,7 +233,7 @@ def _proxy_headers(proxy: str) -> Mapping[str, str]:
 
 
 def _trust() -> ssl.SSLContext:
-    """The machine's certificates, with SSL_CERT_FILE, and certifi's: some Pythons bring none of their own."""
+    """The machine's certificates, with SSL_CERT_FILE, and certifi's: some Pythons have none."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     return context

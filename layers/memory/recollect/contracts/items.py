@@ -139,7 +139,7 @@ def all_due(items: Items, queue: str, now: datetime, limit: int = 100) -> list[D
 
 
 class ItemsListedContract:
-    """Listings by path, and what is due."""
+    """Listings by path, and the due queue."""
 
     @pytest.mark.parametrize("limit", [1, 3, 100])
     @pytest.mark.parametrize("descending", [False, True])

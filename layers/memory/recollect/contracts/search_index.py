@@ -39,7 +39,7 @@ TICK = timedelta(microseconds=1)
 
 
 class SearchIndexSightContract(SearchIndexSetting):
-    """Filters stand inside every arm: they decide what is nominated, not what is left of it."""
+    """Every arm filters before it nominates: filters take nothing away from a full list."""
 
     def test_equal_ids_and_texts_of_two_owners_never_meet(self, index: SearchIndex) -> None:
         one = a_scope()
@@ -221,7 +221,7 @@ class SearchIndexLifecycleContract(SearchIndexSetting):
 
     @pytest.fixture
     def neighbour(self, index: SearchIndex) -> SearchIndex:
-        """The index of another embedder's generation in the same engine, created, for vectors as long as ours."""
+        """The index of another embedder's generation in the same engine, created, for vectors of the same length."""
         raise NotImplementedError("a subclass provides the neighbour")
 
     @pytest.mark.spec("A-33")

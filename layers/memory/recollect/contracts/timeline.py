@@ -64,7 +64,7 @@ def shown(pages: Sequence[WindowPage]) -> list[str]:
 
 
 class TimelineWindowContract:
-    """Part of `timeline.TimelineContract`, by itself only to keep files short."""
+    """Pages of a window; part of `TimelineContract`."""
 
     @pytest.mark.spec("A-46")
     def test_a_page_is_newest_first(self, timeline: Timeline) -> None:

@@ -128,11 +128,11 @@ def listen(client: Any, listener: Listener) -> None:
         if model.name in _REPORTS_CAPACITY:
             params["ReturnConsumedCapacity"] = "INDEXES"
 
-    def tell(parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
+    def report(parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
         listener(model.name, parsed)
 
     client.meta.events.register("provide-client-params.dynamodb", ask)
-    client.meta.events.register("after-call", tell)
+    client.meta.events.register("after-call", report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def read_mapping() -> dict[str, Any]:
 
 
 def mapping_format() -> int:
-    """The version of the mapping, kept in its `_meta`."""
+    """The version of the mapping, from its `_meta`."""
     number: int = read_mapping()["mappings"]["_meta"]["format"]
     return number
 
@@ -202,6 +202,6 @@ def _digest(*parts: str) -> str:
 
 
 def _safe(generation: str) -> str:
-    """A name that an index may have; a hash tells apart what was written alike."""
+    """A valid name of an index; a hash distinguishes generations of one safe name."""
     safe = _UNSAFE.sub("-", generation.lower())[:100]
     return safe if safe == generation else f"{safe}-{hashlib.sha256(generation.encode()).hexdigest()[:8]}"

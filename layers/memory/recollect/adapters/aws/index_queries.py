@@ -34,7 +34,7 @@ OLD_LEXICAL, OLD_VECTOR = "old lexical", "old vector"
 # are wanted, and Recollect's BM25 cuts them.
 LEXICAL_MARGIN = 1.5
 
-# How many candidates the graph search keeps at least: with 100 it missed one of the exact top 10 for 2 questions in
+# The least breadth of the graph search: with 100 it missed one of the exact top 10 for 2 questions in
 # 100 at 10,000 records and for 22 at 100,000 with many equal ones; with 400 for none, as fast (docs/adr/0003).
 GRAPH_BREADTH = 400
 _COSINE_TOLERANCE = 5e-7
@@ -136,7 +136,7 @@ class NominationQuery:
         }
 
     def _reasons(self) -> dict[str, Any]:
-        """Each record under the first reason that applies."""
+        """Each record under the first reason that drops it."""
         passed: list[Clause] = []
         reasons: dict[str, Clause] = {}
         for reason, rule in passes(self.scope, self.request.filters).items():

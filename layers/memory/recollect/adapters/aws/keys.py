@@ -42,7 +42,7 @@ DUE_SHARDS = 8
 MAX_PARTITION_BYTES = 2048
 MAX_SORT_BYTES = 1024
 
-_HASH_BYTES = 16  # 128 bits: nobody finds a second id of the same hash
+_HASH_BYTES = 16  # 128 bits: no second id of the same hash can be found
 _ORDERED_ID_CHARACTERS = 18  # milliseconds and counter of a UUIDv7: all of it that orders
 _INSTANT_CHARACTERS = 16
 _IMPORTANCE_CHARACTERS = 16
@@ -136,7 +136,7 @@ def projected_id(sort_key: str) -> str:
 
 
 def slot_key(scope: Scope, slot: tuple[str, str, str], ref: EventRef) -> Key:
-    """Where an event stands in its slot's history."""
+    """Where the entry of an event in its slot's history is."""
     return _key(user_partition(scope), _slot_prefix(slot) + _place(ref))
 
 

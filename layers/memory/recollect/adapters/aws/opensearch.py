@@ -62,21 +62,18 @@ class OpenSearchIndex:
 
     @property
     def generation(self) -> str:
-        """See `SearchIndex`."""
         return self._plan.generation_name
 
     def holds_vectors(self, tenant: str) -> bool:  # noqa: ARG002 - of every tenant
-        """See `SearchIndex`."""
         return self._plan.has_vectors and not self._by_words
 
     def of(self, generation: str) -> OpenSearchIndex:
-        """See `SearchIndex`."""
         other = OpenSearchIndex(self._connection, self._plan.of(generation), by_words=True)
         other.__dict__["_client"] = self._client
         return other
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
-        """See `SearchIndex`. Raises Unavailable, with some written; the same call again completes it.
+        """Raises Unavailable, with some written; the same call again completes it.
 
         One request waits for the engine's own refresh; several, or none, ask for one refresh at the end, so that a
         long drain does not wait a refresh interval for each request.
@@ -105,7 +102,6 @@ class OpenSearchIndex:
         return {"index": {**target, "version_type": "external"}}, source_of(replace(document, vector=None))
 
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
-        """See `SearchIndex`."""
         failures: list[IndexFailure] = []
         for batch in _batches(event_ids):
             failures += self._remove(scope, batch, "wait_for" if shown else "false")
@@ -151,7 +147,7 @@ class OpenSearchIndex:
         return [outcome for item in answer["items"] for outcome in item.values()]
 
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
-        """See `SearchIndex`. Raises NotReady without the index, Throttled, Unavailable."""
+        """Raises NotReady without the index, Throttled, Unavailable."""
         query = NominationQuery.of(scope, request, self.holds_vectors(scope.tenant))
         searches = query.searches()
         lines = [line for body in searches.values() for line in ({"routing": owner_of(scope)}, body)]
@@ -163,7 +159,7 @@ class OpenSearchIndex:
         return nominations_of(query, answers)
 
     def count(self, owner: Scope) -> IndexCount:
-        """See `SearchIndex`: what searches show of a user or of a whole tenant."""
+        """What searches show of a user or of a whole tenant."""
         embedded = {"exists": {"field": "vector"}} if self._plan.has_vectors else {"match_none": {}}
         body = {
             "size": 0,
@@ -176,7 +172,7 @@ class OpenSearchIndex:
         return IndexCount(answer["hits"]["total"]["value"], answer["aggregations"]["embedded"]["doc_count"])
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        """See `SearchIndex`. By id, in the order of the engine's keywords: bytes of UTF-8."""
+        """By id, in the order of the engine's keywords: bytes of UTF-8."""
         body: dict[str, Any] = {
             "size": limit + 1,
             "track_total_hits": False,
@@ -192,7 +188,7 @@ class OpenSearchIndex:
         return IndexedPage(refs, refs[-1].id if len(sources) > limit else None)
 
     def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
-        """See `SearchIndex`. The index itself goes where `whole` is asked for and it is empty."""
+        """The index itself goes where `whole` is asked for and it is empty."""
         with translated_errors():
             if not self._client.indices.exists_alias(name=self._plan.alias):
                 return 0
@@ -212,13 +208,12 @@ class OpenSearchIndex:
             self._client.indices.delete(index=name, params={"request_timeout": DROP_TIMEOUT_SECONDS})
 
     def identity(self) -> str:
-        """See `SearchIndex`: the engine's own ids of the index behind the alias; a new index has another."""
+        """The engine's own ids of the index behind the alias; a new index has another."""
         with translated_errors():
             found = self._client.indices.get_settings(index=self._plan.alias, name="index.uuid")
         return ",".join(sorted(index["settings"]["index"]["uuid"] for index in found.values()))
 
     def check(self) -> str:
-        """See `SearchIndex`."""
         with translated_errors():
             version = self._client.info()["version"]
             plugins = self._client.cat.plugins(params={"format": "json", "h": "component"})
@@ -236,7 +231,7 @@ class OpenSearchIndex:
             raise NotReady(f"index {name} was made by another release or for vectors of {dimension} numbers")
 
     def create(self) -> bool:
-        """See `SearchIndex`. Idempotent, also for two callers at once."""
+        """Idempotent, also for two callers at once."""
         with translated_errors():
             if self._client.indices.exists_alias(name=self._plan.alias):
                 return False

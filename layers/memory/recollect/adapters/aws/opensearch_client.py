@@ -109,7 +109,7 @@ def require_url(url: str) -> None:
 def translated_errors() -> Iterator[None]:
     """Turns opensearch-py's errors into RecollectError by type and status, never by text.
 
-    An answer may quote the request, so the foreign error is not the cause of ours.
+    An answer may quote the request, so the foreign error is not the cause.
     """
     from opensearchpy import exceptions
 

@@ -34,11 +34,9 @@ class S3Snapshots:
         self._prefix = prefix
 
     def put_if_absent(self, tenant: str, name: str, data: bytes) -> str:
-        """See `SnapshotStore`."""
         return self._put(self._key(tenant, name), data, IfNoneMatch="*")
 
     def put_if_match(self, tenant: str, name: str, data: bytes, tag: str) -> str:
-        """See `SnapshotStore`."""
         return self._put(self._key(tenant, name), data, IfMatch=tag)
 
     def _put(self, key: str, data: bytes, **condition: str) -> str:
@@ -48,7 +46,6 @@ class S3Snapshots:
         return tag
 
     def get(self, tenant: str, name: str) -> tuple[bytes, str] | None:
-        """See `SnapshotStore`."""
         try:
             with _translated_errors():
                 answer = self._client.get_object(Bucket=self._bucket, Key=self._key(tenant, name))
@@ -57,7 +54,6 @@ class S3Snapshots:
             return None
 
     def names(self, tenant: str, prefix: str = "") -> Iterator[str]:
-        """See `SnapshotStore`."""
         root = self._root(tenant)
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self._bucket, Prefix=root + folder_of(prefix)
@@ -68,12 +64,11 @@ class S3Snapshots:
                 yield from (name for name in found if name.startswith(prefix))
 
     def delete(self, tenant: str, name: str) -> None:
-        """See `SnapshotStore`."""
         with _translated_errors():
             self._client.delete_object(Bucket=self._bucket, Key=self._key(tenant, name))
 
     def purge(self, tenant: str, name: str) -> None:
-        """See `SnapshotStore`: deletes every version but the current one, and the delete markers."""
+        """Deletes every version but the current one, and the delete markers."""
         key = self._key(tenant, name)
         pages = self._client.get_paginator("list_object_versions").paginate(Bucket=self._bucket, Prefix=key)
         with _translated_errors():

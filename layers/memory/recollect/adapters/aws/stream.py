@@ -160,7 +160,7 @@ class StreamPump:
         return records
 
     def _pauses(self) -> Backoff:
-        """Pauses that end when the pump is stopped; what is left then is read again after the next start."""
+        """Pauses that end when the pump stops; the next start reads the rest of the batch again."""
         return replace(self.policy.backoff, sleep=self._stop.wait)
 
     def _handled(self, records: list[Record]) -> list[Record]:

@@ -104,13 +104,13 @@ class DynamoDBTimeline:
         return list(islice((e for e in events if not e.is_carrier and _admits(scope, e)), limit))
 
     def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
-        """The newest of a conversation, newest first; lacks what is still in the tail."""
+        """The newest of a conversation, newest first; lacks the tail."""
         partition = keys.conversation_index(scope, conversation_id)
         walk = Walk(partition, newest_first=True, index="conversation", partition_name="c")
         return _refs(scope, self.access.walk(walk, limit), limit)
 
     def important(self, scope: Scope, limit: int) -> list[EventRef]:
-        """Events of importance 0.6 and more, the most important first; lacks what is still in the tail (K-20)."""
+        """Events of importance 0.6 and more, the most important first; lacks the tail (K-20)."""
         walk = Walk(keys.user_partition(scope), newest_first=True, index="importance")
         return _refs(scope, self.access.walk(walk, limit), limit)
 

@@ -231,7 +231,7 @@ def _part(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _refuse_ended(connection: sqlite3.Connection) -> None:
-    """Else a savepoint would begin a transaction of its own, and a marker could go without what it stands for."""
+    """Else a savepoint would begin a new transaction, which could commit a marker's removal alone."""
     if not connection.in_transaction:
         raise Unavailable("the transaction was ended by a failure inside it")
 

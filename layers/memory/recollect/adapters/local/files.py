@@ -32,7 +32,6 @@ class FolderSnapshots:
         self._folder = folder
 
     def put_if_absent(self, tenant: str, name: str, data: bytes) -> str:
-        """See `SnapshotStore`."""
         with self._turn(tenant), _translated_errors():
             path = self._path(tenant, name)
             if path.exists():
@@ -40,7 +39,6 @@ class FolderSnapshots:
             return _write(path, data)
 
     def put_if_match(self, tenant: str, name: str, data: bytes, tag: str) -> str:
-        """See `SnapshotStore`."""
         with self._turn(tenant), _translated_errors():
             path = self._path(tenant, name)
             current = _read(path)
@@ -49,13 +47,11 @@ class FolderSnapshots:
             return _write(path, data)
 
     def get(self, tenant: str, name: str) -> tuple[bytes, str] | None:
-        """See `SnapshotStore`."""
         with _translated_errors():
             data = _read(self._path(tenant, name))
         return None if data is None else (data, _tag(data))
 
     def names(self, tenant: str, prefix: str = "") -> Iterator[str]:
-        """See `SnapshotStore`."""
         root = self._folder / tenant_part(tenant)
         with _translated_errors():
             files = [path for path in (root / folder_of(prefix)).rglob("*") if _is_object(path)]
@@ -65,7 +61,6 @@ class FolderSnapshots:
                 yield name
 
     def delete(self, tenant: str, name: str) -> None:
-        """See `SnapshotStore`."""
         with self._turn(tenant), _translated_errors():
             path = self._path(tenant, name)
             if path.is_file():
@@ -73,7 +68,7 @@ class FolderSnapshots:
                 _flush_folder(path.parent)
 
     def purge(self, tenant: str, name: str) -> None:
-        """See `SnapshotStore`: a folder has no earlier versions."""
+        """A folder has no earlier versions."""
         self._path(tenant, name)
 
     def _path(self, tenant: str, name: str) -> Path:

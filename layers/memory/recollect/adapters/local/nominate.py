@@ -222,7 +222,7 @@ def _fitting(columns: Columns, filters: SearchFilters, labelled: Labelled) -> It
 
 
 class VectorArm:
-    """One query against one user's matrix: float32 for all of it, float64 for what is near a boundary."""
+    """One vector against one user's matrix: float32 for all positions, float64 for those near a boundary."""
 
     def __init__(self, columns: Columns, vector: FloatArray) -> None:
         """Raises InvalidInput for a vector of another dimension than the matrix."""

@@ -8,10 +8,10 @@ Scanned rows are narrow: a record's JSON, a document's words and a vector are in
 microseconds since 1900. Ids are in columns of their own, as the client gave them.
 """
 
-APPLICATION_ID = 0x5265636C  # "Recl": tells our files from other SQLite files
+APPLICATION_ID = 0x5265636C  # "Recl": distinguishes the file from other SQLite files
 
 _EVIDENCE = (
-    # `documents` and `terms` count what is in `words`; `revision` grows with every change of the index.
+    # `documents` and `terms` are counts of `words`; `revision` grows with every change of the index.
     """CREATE TABLE scopes (
         id INTEGER PRIMARY KEY,
         tenant TEXT NOT NULL,
