@@ -7,8 +7,7 @@ from email.utils import format_datetime
 import pytest
 
 from adapters.embedders.local_server import Reply, running_server
-from recollect.adapters.deadline import within
-from recollect.adapters.http_connection import HttpConnection, HttpService, retry_after_seconds
+from recollect.adapters.http_connection import HttpConnection, HttpService, retry_after_seconds, within
 from recollect.core.errors import CutAnswer, OutOfTime, UpstreamFailed
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from embedded.keeping import DAY, NOW, Keeping
 from embedded.setting import ANNA, NOON, Memory, with_parts
-from recollect.adapters.local.snapshots import FolderSnapshots
+from recollect.adapters.local.files import FolderSnapshots
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.save import MemoryChange
 from recollect.memories.storage import memory_key

@@ -8,7 +8,7 @@ import pytest
 
 from embedded.keeping import BEN, DAY, NOW, STRANGER, Keeping
 from embedded.setting import ANNA, NOON, Memory, with_parts
-from recollect.adapters.local.snapshots import FolderSnapshots
+from recollect.adapters.local.files import FolderSnapshots
 from recollect.archive.segments import user_hash
 from recollect.core.errors import NotFound, Unavailable
 from recollect.core.event import EventType

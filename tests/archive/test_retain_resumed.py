@@ -9,7 +9,7 @@ import pytest
 
 from embedded.keeping import DAY, NOW, STRANGER, Keeping, counted
 from embedded.setting import ANNA, Memory, with_parts
-from recollect.adapters.local.snapshots import FolderSnapshots
+from recollect.adapters.local.files import FolderSnapshots
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.jobs.job import JobStatus

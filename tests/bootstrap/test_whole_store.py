@@ -9,7 +9,7 @@ import pytest
 
 from embedded.archiving import USER, all_events, exported, keyed, remarks, snapshot, texts
 from embedded.setting import ANNA, Memory, open_memory
-from recollect.adapters.local import whole_store as files
+from recollect.adapters.local import files
 from recollect.bootstrap import local_parts as whole
 from recollect.bootstrap.local_parts import back_up_store, restore_store
 from recollect.core.errors import Conflict, InvalidInput, NotFound, NotReady, StoredDataError

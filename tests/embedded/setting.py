@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from recollect.adapters.local.concurrency import Inline
+from recollect.adapters.concurrency import Inline
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.composition.deployment import Parts

@@ -12,7 +12,7 @@ import boto3
 import pytest
 
 from conftest import Engines
-from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
+from recollect.adapters.aws.clients import dynamodb_client, streams_client
 from recollect.adapters.aws.stream import StreamPump
 from recollect.adapters.aws.table import Table
 from recollect.app import App
@@ -124,7 +124,7 @@ class OwnDatabase:
         """Whatever client of DynamoDB this process makes from now on is of that database; S3's are as before."""
         session = cls(name)
         sessions = SimpleNamespace(Session=lambda: session)
-        patch.setattr("recollect.adapters.aws.dynamodb_client.boto3", sessions)
+        patch.setattr("recollect.adapters.aws.clients.boto3", sessions)
 
 
 def shown_at_once(parts: Any, prefix: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from embedded.setting import Memory, with_parts
 from engines.conftest import lambda_context
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
-from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
+from recollect.adapters.aws.clients import dynamodb_client, streams_client
 from recollect.adapters.aws.stream import StreamPump
 from recollect.adapters.aws.table import Table
 from recollect.app import App

@@ -32,7 +32,7 @@ from infra.tools.bench.engines import engines_recall, running_engines
 from infra.tools.bench.page import page
 from infra.tools.bench.rivals import rivals_python
 from infra.tools.bench.sizes import QUICK_SIZES, SIZES, aws_sizes, local_sizes
-from infra.tools.bench.vectors import BenchEmbedder, KeptVectors
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from recollect.adapters.embedders.building.build import build_model
 from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
@@ -73,9 +73,9 @@ class Bench:
         return pooled(OnnxEmbedder(self.model))
 
     @cached_property
-    def kept(self) -> KeptVectors:
+    def kept(self) -> StoredVectors:
         """Vectors of earlier runs."""
-        return KeptVectors(FIGURES, self.embedder)
+        return StoredVectors(FIGURES, self.embedder)
 
     def watched(self) -> BenchEmbedder:
         """The embedder with its stop watch."""

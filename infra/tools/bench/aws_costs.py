@@ -16,7 +16,7 @@ from infra.tools.bench.data import DataSet
 from infra.tools.bench.engines import dynamodb_of, engines_app, search_client_of, store_without_transactions
 from infra.tools.bench.ours import TENANT, passage_of
 from infra.tools.bench.sizes import APART, FIRST, WRITERS, Loader, ask_context, ask_search, repeated
-from infra.tools.bench.vectors import BenchEmbedder, KeptVectors, Times
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors, Times
 from recollect.app import App
 from recollect.core.event import EventRef
 from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
@@ -78,7 +78,7 @@ class Subject:
         run_once(self.app.parts.idempotency, claim, lambda _: Answer(201, {"ids": [self.ingest([draft], rules)[0].id]}))
 
 
-def aws_costs(data: DataSet, embedder: BenchEmbedder, kept: KeptVectors, model: Path) -> dict[str, Any]:
+def aws_costs(data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path) -> dict[str, Any]:
     """Durations first, then, with every call held up, what is counted."""
     kept.prepare([passage_of(turn) for turn in data.turns], TextKind.PASSAGE)
     with engines_app(embedder, model) as app:

@@ -16,7 +16,7 @@ from typing import Any
 
 from infra.tools.bench.data import DataSet, Question
 from infra.tools.bench.ours import TENANT, OurMemory, local_variables, open_watched, passage_of
-from infra.tools.bench.vectors import BenchEmbedder, KeptVectors
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from recollect.contradictions.cues import CueJudge
 from recollect.contradictions.decisions import ARBITRATIONS, Decision, DecisionStatus, decision_in
 from recollect.contradictions.relation import RelationKind, Said
@@ -42,7 +42,7 @@ _PAGE = 200
 
 
 def contradictions(
-    locomo: DataSet, beam: DataSet, embedder: BenchEmbedder, kept: KeptVectors, model: Path, printed: Path
+    locomo: DataSet, beam: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path, printed: Path
 ) -> dict[str, Any]:
     """All three; `printed` is the file of the decisions' texts."""
     for data in (locomo, beam):

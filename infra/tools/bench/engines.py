@@ -15,7 +15,7 @@ from typing import Any
 
 from infra.tools.bench.data import DataSet, recall
 from infra.tools.bench.ours import OurMemory, local_variables, open_watched, passage_of
-from infra.tools.bench.vectors import BenchEmbedder, KeptVectors
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from recollect.adapters.aws.item_format import dedupe_item, event_item
 from recollect.app import App
 from recollect.core.scope import Scope
@@ -100,7 +100,7 @@ def search_client_of(app: App) -> Any:
     return app.parts.index._client  # type: ignore[attr-defined] # the adapter hides it from everybody else
 
 
-def engines_recall(data: DataSet, embedder: BenchEmbedder, kept: KeptVectors, model: Path) -> dict[str, Any]:
+def engines_recall(data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path) -> dict[str, Any]:
     """Recall@10 on both; gold turns lost and gained; in how many questions the first ten are the same."""
     kept.prepare([passage_of(turn) for turn in data.turns], TextKind.PASSAGE)
     embedder.live = False

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from infra.tools.bench.data import DataSet, Question, Turn, load, recall_table
 from infra.tools.bench.ours import OurMemory, local_variables, open_watched, passage_of
 from infra.tools.bench.rivals import MEM0, MEM0_PLAIN, LangGraphMemory, Mem0Memory
-from infra.tools.bench.vectors import BenchEmbedder, KeptVectors, Times, quantiles, ratio
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors, Times, quantiles, ratio
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
 from recollect.adapters.embedders.pooled import PooledEmbedder, pooled
 from recollect.core.vectors import TextKind
@@ -45,7 +45,7 @@ def main() -> None:
     options = _options()
     logging.disable(logging.WARNING)
     embedder = pooled(OnnxEmbedder(options.model))
-    kept = KeptVectors(options.vectors, embedder)
+    kept = StoredVectors(options.vectors, embedder)
     figures = {name: _duel(_data(options, name), embedder, kept, options) for name in DATA_SETS}
     options.out.write_text(json.dumps(figures, indent=1), "utf-8")
 
@@ -65,7 +65,7 @@ def _data(options: argparse.Namespace, name: str) -> DataSet:
     return data.shortened(1, 12) if options.quick else data
 
 
-def _duel(data: DataSet, embedder: PooledEmbedder, kept: KeptVectors, options: argparse.Namespace) -> dict[str, Any]:
+def _duel(data: DataSet, embedder: PooledEmbedder, kept: StoredVectors, options: argparse.Namespace) -> dict[str, Any]:
     """One data set: what is loaded ahead uses kept vectors, what is timed encodes as in life."""
     _prepare(data, kept)
     watched = BenchEmbedder(embedder, kept)
@@ -81,7 +81,7 @@ def _duel(data: DataSet, embedder: PooledEmbedder, kept: KeptVectors, options: a
     return _figures(data, memories, adds, searches, found) | {"durable_commit": commit}
 
 
-def _prepare(data: DataSet, kept: KeptVectors) -> None:
+def _prepare(data: DataSet, kept: StoredVectors) -> None:
     passages = [text for turn in data.turns for text in (turn.dated_text, passage_of(turn))]
     began = time.monotonic()
     made = kept.prepare(passages, TextKind.PASSAGE) + kept.prepare([q.text for q in data.questions], TextKind.QUERY)

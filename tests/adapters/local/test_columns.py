@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from recollect.adapters.local import columns as columns_module
-from recollect.adapters.local.columns import Columns
+from recollect.adapters.local.columns import Columns, ColumnsCache
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.rows import User, find_user
-from recollect.adapters.local.search_index import ColumnsCache, SqliteSearchIndex
+from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.contracts.examples import a_document, a_random_vector, a_request, a_scope, some_events
 from recollect.core.event import Event
 from recollect.core.scope import Scope

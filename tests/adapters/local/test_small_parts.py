@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.adapters.local.concurrency import Inline
+from recollect.adapters.concurrency import Inline
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.rows import event_of

@@ -12,7 +12,7 @@ from moto import mock_aws
 from conftest import Engines
 from moto_calls import OneCallAtATime
 from recollect.adapters.aws.snapshots import S3Snapshots
-from recollect.adapters.local.snapshots import FolderSnapshots
+from recollect.adapters.local.files import FolderSnapshots
 from recollect.contracts.snapshot_store import SnapshotStoreContract
 from recollect.ports import SnapshotStore
 

@@ -1,0 +1,1 @@
+"""Implementations of the ports: engines by folder, model providers, embedders, web search."""

@@ -1,18 +1,21 @@
-"""The one way out to services that speak plain HTTP: models, embedders, web search.
+"""Calls of services over HTTP (models, embedders, web search), and the limit on the time of a call.
 
-urllib3 does it, which every function has already: the AWS SDK stands on it. No redirect is followed, since an answer
-that points elsewhere would take texts and keys there.
+urllib3 makes the requests: every function has it already, since the AWS SDK needs it. No redirect is followed,
+since an answer that points elsewhere would take texts and keys there.
 """
 
 import json
 import logging
 import math
 import ssl
-from collections.abc import Iterator, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -21,8 +24,9 @@ import urllib3
 from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError, ProxyError
 from urllib3.exceptions import TimeoutError as TimedOut
 
-from recollect.adapters.deadline import Deadline, within
 from recollect.core.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+
+T = TypeVar("T")
 
 _SLOW_DOWN = (429, 503)
 _LONGEST_RETRY_AFTER_SECONDS = 86_400.0
@@ -30,11 +34,38 @@ _CHUNK_BYTES = 65_536
 _CONNECTIONS = 10
 
 
+def within(seconds: float, service: str, call: Callable[[], T]) -> T:
+    """The result of the call. Raises what it raises, or OutOfTime, naming the service, after `seconds`.
+
+    The limit holds whatever the call waits for: name resolution, headers, a trickling body. A call that is given up
+    goes on in its own thread until its own time-outs end it; its result is lost.
+    """
+    running = _Running(call)
+    if seconds > 0:
+        threading.Thread(target=running.run, name=f"call to {service}", daemon=True).start()
+        running.ended.wait(seconds)
+    if not running.ended.is_set():
+        raise OutOfTime(f"{service} did not answer in time")
+    return running.result()
+
+
+class Deadline:
+    """An instant of the monotonic clock after which nothing more is waited for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until then; negative afterwards."""
+        return self._until - time.monotonic()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpService:
-    """A service by what its errors call it, where it is, and what every request to it carries.
+    """A service: its name in errors, its address, and the headers of every request.
 
-    `base_url` is what paths are put behind. An answer over `largest_answer_bytes`, decompressed, is refused.
+    Paths are appended to `base_url`. An answer over `largest_answer_bytes`, decompressed, is refused.
     """
 
     name: str
@@ -43,9 +74,15 @@ class HttpService:
     largest_answer_bytes: int = 16_000_000
 
 
+def openai_service(name: str, base_url: str, api_key: str | None) -> HttpService:
+    """The server at `base_url`, up to and with `/v1`; `name` is what errors call it."""
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    return HttpService(name=name, base_url=base_url.rstrip("/"), headers=headers)
+
+
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """An answer as it came, of any status."""
+    """An answer of any status."""
 
     service: str
     status: int
@@ -64,10 +101,10 @@ class HttpAnswer:
 
 
 class HttpConnection:
-    """Requests to one service, over connections that are kept. Safe to share between threads."""
+    """Requests to one service over pooled connections. Safe to share between threads."""
 
     def __init__(self, service: HttpService) -> None:
-        logging.getLogger("urllib3").setLevel(logging.WARNING)  # below a warning it logs addresses: what was searched
+        logging.getLogger("urllib3").setLevel(logging.WARNING)  # below a warning it logs addresses, thus queries
         self._service = service
         self._pool = _pool(service.base_url)
 
@@ -106,7 +143,7 @@ class HttpConnection:
         return HttpAnswer(self._service.name, response.status, response.headers, data)
 
     def _read(self, response: urllib3.BaseHTTPResponse, deadline: Deadline) -> bytes:
-        """All of the body; the connection is kept for the next request only where it came whole."""
+        """The whole body; a connection whose answer broke off is closed."""
         data = bytearray()
         try:
             while chunk := response.read1(_CHUNK_BYTES):
@@ -151,13 +188,33 @@ def retry_after_seconds(header: str | None) -> float | None:
     return min(max(0.0, seconds), _LONGEST_RETRY_AFTER_SECONDS) if not math.isnan(seconds) else None
 
 
+class _Running(Generic[T]):
+    def __init__(self, call: Callable[[], T]) -> None:
+        self._call = call
+        self._results: list[T] = []
+        self._error: BaseException | None = None
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        try:
+            self._results.append(self._call())
+        except BaseException as error:  # noqa: BLE001 - raised again where the call is waited for
+            self._error = error
+        self.ended.set()
+
+    def result(self) -> T:
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
+
+
 def _seconds_until(http_date: str) -> float:
     moment = parsedate_to_datetime(http_date)
     return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
 
 
 def _pool(base_url: str) -> urllib3.PoolManager:
-    """Connections to that address, through the proxy that the environment names for it."""
+    """Connections to the address, through the proxy of the environment."""
     parts = urlsplit(base_url)
     context = _trust() if parts.scheme == "https" else None
     proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
@@ -176,7 +233,7 @@ def _proxy_headers(proxy: str) -> Mapping[str, str]:
 
 
 def _trust() -> ssl.SSLContext:
-    """The machine's certificates, with SSL_CERT_FILE, and certifi's: some Pythons bring none of their own."""
+    """The machine's certificates, with SSL_CERT_FILE, and certifi's: some Pythons have none."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     return context

@@ -54,7 +54,7 @@ def _file_text(file: Path) -> str:
 
 
 def _parameter_text(settings: Settings) -> str:
-    from recollect.adapters.aws.parameters import read_parameter
+    from recollect.adapters.aws.clients import read_parameter
 
     try:
         return read_parameter(settings.rules_parameter, settings.call_timeout_seconds)

@@ -27,9 +27,8 @@ from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
 
 if TYPE_CHECKING:
-    from recollect.adapters.aws.items import ItemAccess
     from recollect.adapters.aws.snapshots import Bucket
-    from recollect.adapters.aws.table import Table
+    from recollect.adapters.aws.table import ItemAccess, Table
 
 
 class AwsParts:
@@ -55,8 +54,8 @@ class AwsParts:
     @cached_property
     def access(self) -> "ItemAccess":
         """The table's client, shared by all its adapters."""
-        from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
-        from recollect.adapters.aws.items import ItemAccess
+        from recollect.adapters.aws.clients import ClientPolicy, dynamodb_client
+        from recollect.adapters.aws.table import ItemAccess
 
         seconds = self._settings.call_timeout_seconds
         policy = ClientPolicy(connect_seconds=seconds / 4, read_seconds=seconds * 3 / 4)
@@ -76,7 +75,7 @@ class AwsParts:
 
     @cached_property
     def index(self) -> SearchIndex:
-        from recollect.adapters.aws.index_lifecycle import IndexPlan
+        from recollect.adapters.aws.index_format import IndexPlan
         from recollect.adapters.aws.opensearch import OpenSearchIndex
         from recollect.adapters.aws.opensearch_client import OpenSearchConnection, signing_for
 
@@ -93,7 +92,7 @@ class AwsParts:
 
     @cached_property
     def publisher(self) -> Publisher:
-        from recollect.adapters.aws.dynamodb_client import eventbridge_client
+        from recollect.adapters.aws.clients import eventbridge_client
         from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 
         name = self._settings.event_bus
@@ -119,7 +118,7 @@ class AwsParts:
 
     @cached_property
     def concurrency(self) -> Concurrency:
-        from recollect.adapters.aws.concurrency import Threads
+        from recollect.adapters.concurrency import Threads
 
         return Threads()
 

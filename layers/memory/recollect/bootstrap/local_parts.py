@@ -10,8 +10,8 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from recollect.adapters.local import whole_store
-from recollect.adapters.local.concurrency import Inline
+from recollect.adapters.concurrency import Inline
+from recollect.adapters.local import files
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.idempotency import SqliteIdempotencyStore
 from recollect.adapters.local.items import SqliteItems
@@ -110,7 +110,7 @@ class LocalParts:
 
     @cached_property
     def snapshots(self) -> SnapshotStore:
-        from recollect.adapters.local.snapshots import FolderSnapshots
+        from recollect.adapters.local.files import FolderSnapshots
 
         return FolderSnapshots(self._settings.home / "archive")
 
@@ -150,19 +150,19 @@ def back_up_store(settings: Settings, folder: Path) -> None:
     The file first, so that the copied deletions are never older than it. Raises Conflict, NotFound.
     """
     _refuse_aws(settings)
-    whole_store.refuse_taken(folder)
+    files.refuse_taken(folder)
     file = settings.home / FILE_NAME
     if not file.is_file():
         raise InvalidInput(f"{settings.home} has no {FILE_NAME}")
-    with whole_store.aside_in(folder) as aside:
+    with files.aside_in(folder) as aside:
         database = Database(file)
         try:
-            whole_store.copy_database(database, aside / FILE_NAME)
+            files.copy_database(database, aside / FILE_NAME)
         finally:
             database.close()
-        whole_store.copy_archive(settings.home / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
-        whole_store.show_archive(aside, folder)
-        whole_store.show_database(aside, folder)
+        files.copy_archive(settings.home / files.ARCHIVE, aside / files.ARCHIVE)
+        files.show_archive(aside, folder)
+        files.show_database(aside, folder)
 
 
 def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[str]:
@@ -172,14 +172,14 @@ def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[st
     and NotReady where deletions could not be applied: then no file was restored.
     """
     _refuse_aws(settings)
-    whole_store.refuse_taken(settings.home)
-    with whole_store.aside_in(settings.home) as aside:
-        whole_store.copy_file(folder / FILE_NAME, aside / FILE_NAME)
-        if not (settings.home / whole_store.ARCHIVE).exists():
-            whole_store.copy_archive(folder / whole_store.ARCHIVE, aside / whole_store.ARCHIVE)
-        whole_store.show_archive(aside, settings.home)
+    files.refuse_taken(settings.home)
+    with files.aside_in(settings.home) as aside:
+        files.copy_file(folder / FILE_NAME, aside / FILE_NAME)
+        if not (settings.home / files.ARCHIVE).exists():
+            files.copy_archive(folder / files.ARCHIVE, aside / files.ARCHIVE)
+        files.show_archive(aside, settings.home)
         counts = _apply_tombstones(settings, aside / FILE_NAME, now)
-        whole_store.show_database(aside, settings.home)
+        files.show_database(aside, settings.home)
     return counts
 
 

@@ -125,7 +125,7 @@ class Modelling:
         """The configured web search (K-81); None where it is off."""
         if self._settings.web_search == "off":
             return None
-        from recollect.adapters.web_search.duckduckgo import DuckDuckGo
+        from recollect.adapters.web_search import DuckDuckGo
 
         return DuckDuckGo(self._settings.web_search_url)
 

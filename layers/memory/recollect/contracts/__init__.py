@@ -1,4 +1,4 @@
-"""The promises of each port as pytest suites: subclass one, give it the fixtures it names, and run it.
+"""The contract of each port as a pytest suite: subclass it, give it the fixtures that it names, and run it.
 
-`examples` builds what the suites write; the suites are named after the port they hold an adapter to.
+`examples` has what the suites write.
 """

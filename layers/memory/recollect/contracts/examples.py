@@ -1,7 +1,4 @@
-"""Small builders for the suites: scopes nobody else uses, events, writes, index documents, vectors.
-
-What the suites of `SearchIndex` stand on: the fixture, the hook, and a few ways to ask.
-"""
+"""Examples for the contracts: fresh scopes, events, writes, index documents, vectors, and the setting of an index."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -34,7 +31,7 @@ HARD_IDS = (
     "a#b", "a", "#", "a/b", "/", "a%2Fb", "%", "~", "~YQ", "a|b", "a:b", "a b", " ", "...", "*", "?", "'", '"', "\\",
     "ÿ", "é", "e\u0301", "देवनागरी", "🙂", RIGHT_TO_LEFT, FOUR_BYTES, "x" * 128,
 )  # fmt: skip
-"""Ids that are told apart everywhere; the longest has 128 characters of four bytes each."""
+"""Ids that every engine distinguishes; the longest has 128 characters of four bytes each."""
 
 _IDS = IdSource()
 _TICKS = itertools.count(1_700_000_000_000)
@@ -71,7 +68,7 @@ def an_event(scope: Scope | None = None, **changes: Any) -> Event:
 
 
 def some_events(scope: Scope, count: int, **changes: Any) -> list[Event]:
-    """Events one second apart, oldest first, whose contents are told apart by a number."""
+    """Events one second apart, oldest first, with a number in their contents."""
     moments = [NOW - timedelta(seconds=count - 1 - n) for n in range(count)]
     return [
         an_event(scope, **{"content": f"remark number{n}", "timestamp": moment, "recorded_at": moment, **changes})
@@ -91,7 +88,7 @@ def writes_of(scope: Scope, events: Sequence[Event]) -> list[EventWrite]:
 
 
 def a_document(scope: Scope, event: Event, vector: FloatArray | None = None) -> IndexDocument:
-    """What the index is told of the event."""
+    """The index document of the event."""
     return index_document(scope, event, vector)
 
 

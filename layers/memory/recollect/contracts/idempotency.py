@@ -1,4 +1,4 @@
-"""What every `IdempotencyStore` promises (api.md, *Twice*)."""
+"""The contract of `IdempotencyStore` (api.md, *Twice*). A subclass gives `store`."""
 
 import uuid
 from collections.abc import Callable

@@ -1,9 +1,4 @@
-"""What every `Items` promises of the audit: its order is that of `at`, whoever wrote late; part of `items`.
-
-What every `Items` promises of lists and of the due queue; part of `recollect.contracts.items`.
-
-What every `Items` promises of single items. A subclass gives the fixture `items`.
-"""
+"""The contract of `Items`: single items, lists, the due queue, and the order of the audit. A subclass gives `items`."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -144,7 +139,7 @@ def all_due(items: Items, queue: str, now: datetime, limit: int = 100) -> list[D
 
 
 class ItemsListedContract:
-    """Listings by path, and what is due."""
+    """Listings by path, and the due queue."""
 
     @pytest.mark.parametrize("limit", [1, 3, 100])
     @pytest.mark.parametrize("descending", [False, True])

@@ -1,4 +1,4 @@
-"""What a timeline promises of the items that go with an append or a removal: they stand or fall with it.
+"""The contract of the items that an append or a removal writes atomically with its event.
 
 A subclass gives `timeline`, `items`, `plant_tombstone` and `plant_rejection`, over one store.
 """

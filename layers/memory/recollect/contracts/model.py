@@ -1,4 +1,4 @@
-"""What every `Model` promises. `ModelContract` for all; `RemoteModelContract` for those that ask somebody else."""
+"""The contract of `Model`: `ModelContract` for all, `RemoteModelContract` for those behind a network."""
 
 import time
 import traceback

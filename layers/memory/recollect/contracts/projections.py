@@ -1,8 +1,6 @@
-"""What the projections promise. A subclass gives the fixtures `timeline` and `projections`, over one store.
+"""The contract of `Projections`, and of the notes of events that could not be projected.
 
-What the store promises of events that could not be projected: a note keeps them out of everybody's way.
-
-A subclass gives the fixtures `timeline`, `projections`, `items` and `eraser`, over one store.
+A subclass gives `timeline`, `projections`, `items` and `eraser`, over one store.
 """
 
 from concurrent.futures import ThreadPoolExecutor

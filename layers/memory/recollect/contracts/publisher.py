@@ -1,4 +1,4 @@
-"""What every `Publisher` promises (A-58, A-59; api.md, `GET /v1/bus`)."""
+"""The contract of `Publisher` (A-58, A-59; api.md, `GET /v1/bus`)."""
 
 import uuid
 from collections.abc import Callable
@@ -41,9 +41,9 @@ def a_warning(after: timedelta = timedelta(0)) -> BusEvent:
 
 
 class PublisherContract:
-    """Hold an adapter to it by a subclass that gives the fixtures `publisher`, `keep` and `unreliable`.
+    """A subclass gives the fixtures `publisher`, `keep` and `unreliable`.
 
-    `keep` makes events durable in the timeline that the publisher belongs to: what is published is stored before.
+    `keep` makes events durable in the publisher's timeline, since events are published after they are stored.
     `unreliable` makes a publisher whose bus fails the events of these ids so many times, without waiting between.
     """
 

@@ -1,4 +1,4 @@
-"""What a timeline promises to whoever walks all of it, and of the carriers of memories.
+"""The contract of `Timeline.records`, and of carriers, which `Timeline.window` hides.
 
 A subclass gives `timeline` and `projections`, over one store.
 """

@@ -1,8 +1,6 @@
-"""What taking an event away promises (P-22). A subclass gives `timeline` and `projections`, over one store.
+"""The contracts of removal, of `Eraser` and of rejected values (P-22).
 
-What erasing promises (P-22). A subclass gives `eraser`, `timeline`, `projections` and `items`, over one store.
-
-What rejecting a value promises (P-22). A subclass gives `timeline` and `items`, over one store.
+A subclass gives `timeline`, `projections`, `items` and `eraser`, over one store.
 """
 
 from collections import Counter
@@ -412,12 +410,12 @@ class ErasingContract:
 
 
 _SECOND = timedelta(seconds=1)
-TOLD = ItemKey(ItemPath("rejections"), "018f0000-0000-7000-8000-000000000001")
+NOTE = ItemKey(ItemPath("rejections"), "018f0000-0000-7000-8000-000000000001")
 
 
-def told(value: str | None = "yes", expected: int | None = None) -> ItemWrite:
-    """The write of an item that tells of it."""
-    return ItemWrite(TOLD, None if value is None else {"told": value}, expected)
+def a_note(value: str | None = "yes", expected: int | None = None) -> ItemWrite:
+    """The write of an item beside the rejection."""
+    return ItemWrite(NOTE, None if value is None else {"note": value}, expected)
 
 
 class RejectingContract:
@@ -428,14 +426,14 @@ class RejectingContract:
         scope, other = a_scope(), a_scope()
         write, fine = a_write(scope, an_event(scope)), a_write(scope, an_event(scope, content="another"))
         for _ in range(2):
-            timeline.reject(scope, write.fingerprint, [told()], NOW)
+            timeline.reject(scope, write.fingerprint, [a_note()], NOW)
         [refused, created] = timeline.append(scope, [write, fine])
         assert (refused.status, refused.reason, created.status) == ("refused", "rejected", "created")
         assert timeline.append(other, [write])[0].status is AppendStatus.CREATED
-        assert items.get(scope, [TOLD])[TOLD].version == 2
+        assert items.get(scope, [NOTE])[NOTE].version == 2
         for _ in range(2):
-            timeline.lift(scope, write.fingerprint, [told(None)], NOW)
-        assert items.get(scope, [TOLD]) == {}
+            timeline.lift(scope, write.fingerprint, [a_note(None)], NOW)
+        assert items.get(scope, [NOTE]) == {}
         assert timeline.append(scope, [write])[0].status is AppendStatus.CREATED
 
     def test_what_is_stored_already_stays(self, timeline: Timeline) -> None:
@@ -451,17 +449,17 @@ class RejectingContract:
     def test_an_item_that_was_changed_meanwhile_stops_it(self, timeline: Timeline, items: Items, lifting: bool) -> None:
         scope = a_scope()
         write = a_write(scope, an_event(scope))
-        items.write(scope, [told("before")], NOW)
+        items.write(scope, [a_note("before")], NOW)
         if lifting:
             timeline.reject(scope, write.fingerprint, [], NOW)
         change = timeline.lift if lifting else timeline.reject
         with pytest.raises(VersionMismatch):
-            change(scope, write.fingerprint, [told("after", ABSENT)], NOW)
+            change(scope, write.fingerprint, [a_note("after", ABSENT)], NOW)
         with pytest.raises(InvalidInput):
-            change(scope, write.fingerprint, [told("x" * MOST_BYTES)], NOW)
+            change(scope, write.fingerprint, [a_note("x" * MOST_BYTES)], NOW)
         expected = AppendStatus.REFUSED if lifting else AppendStatus.CREATED
         assert timeline.append(scope, [write])[0].status is expected
-        assert items.get(scope, [TOLD])[TOLD].value == {"told": "before"}
+        assert items.get(scope, [NOTE])[NOTE].value == {"note": "before"}
 
     def test_an_append_at_the_same_time_is_before_it_or_refused(self, timeline: Timeline) -> None:
         scope = a_scope()
@@ -478,6 +476,6 @@ class RejectingContract:
         for hard in HARD_IDS:
             scope: Scope = a_scope(user_id=hard)
             write = a_write(scope, an_event(scope))
-            timeline.reject(scope, write.fingerprint, [told(hard)], NOW)
+            timeline.reject(scope, write.fingerprint, [a_note(hard)], NOW)
             assert timeline.append(scope, [write])[0].status is AppendStatus.REFUSED
-            assert items.get(scope, [TOLD])[TOLD].value == {"told": hard}
+            assert items.get(scope, [NOTE])[NOTE].value == {"note": hard}

@@ -1,4 +1,4 @@
-"""In which order an index nominates, and what it counts: against the same computed by brute force in the domain."""
+"""The order of an index's candidates, and its figures, against the same by brute force."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What every `SnapshotStore` promises. A subclass gives the fixture `store`."""
+"""The contract of `SnapshotStore`. A subclass gives `store` and `versions_of`."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ NAMES_TO_SPARE = tuple(hard for hard in HARD_IDS if "/" not in hard and hard != 
 
 
 class SnapshotStoreContract:
-    """Objects of a tenant by name, written whole, and only where the writer knows what is there."""
+    """Objects of a tenant by name, written whole, on the condition of their current tag."""
 
     @pytest.fixture
     def store(self) -> SnapshotStore:
@@ -23,7 +23,7 @@ class SnapshotStoreContract:
 
     @pytest.fixture
     def versions_of(self, store: SnapshotStore) -> Callable[[str, str], int]:
-        """How many contents the store keeps of a tenant's object, earlier ones and marks of deletions too."""
+        """The number of stored versions of a tenant's object, delete markers included."""
         return lambda tenant, name: int(store.get(tenant, name) is not None)
 
     @pytest.fixture

@@ -1,8 +1,7 @@
-"""What a timeline promises of its pages: order, ends, narrowing, counts, and walks that miss and repeat nothing.
+"""The contract of `Timeline`: appends, reads, and the pages of a window.
 
-What a timeline promises. A subclass gives the fixtures `timeline`, `projections`, `plant_tombstone` (of a scope and
-an identity), `plant_rejection` (of a scope and a fingerprint) and `spoil`, after which the record of a scope's event is
-there and cannot be read.
+A subclass gives `timeline`, `projections`, `plant_tombstone` (of a scope and an identity), `plant_rejection` (of a
+scope and a fingerprint) and `spoil`, which makes the record of a scope's event unreadable.
 """
 
 from collections import Counter
@@ -65,7 +64,7 @@ def shown(pages: Sequence[WindowPage]) -> list[str]:
 
 
 class TimelineWindowContract:
-    """Part of `timeline.TimelineContract`, by itself only to keep files short."""
+    """Pages of a window; part of `TimelineContract`."""
 
     @pytest.mark.spec("A-46")
     def test_a_page_is_newest_first(self, timeline: Timeline) -> None:

@@ -4,7 +4,7 @@ A session is one conversation; every event in it carries its id (K-59 to K-62, K
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -153,6 +153,11 @@ class Event:
     def is_own_words(self) -> bool:
         """Whether a person said it: not the assistant, nothing inferred, nothing private."""
         return self.role is Role.USER and self.source is not Source.INFERRED and not self.is_private
+
+    def superseded(self, by: EventRef | None) -> "Event":
+        """The event's next version: superseded by that event, or by none any more."""
+        changed = (by.id, by.timestamp) if by else (None, None)
+        return replace(self, superseded_by=changed[0], superseded_at=changed[1], version=self.version + 1)
 
     def expired(self, now: datetime) -> bool:
         """Whether every read hides it: from the instant `expires_at` on."""

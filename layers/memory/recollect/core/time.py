@@ -16,6 +16,11 @@ MONTHS: Final = (
 )  # fmt: skip
 
 
+def utc_now() -> datetime:
+    """The real time."""
+    return datetime.now(UTC)
+
+
 def parse_instant(value: object) -> datetime:
     """A client's time: ISO 8601, epoch seconds, or milliseconds from 10^11 up; without a zone it is UTC.
 

@@ -261,7 +261,7 @@ def background_projector(app: App) -> Projector:
 
 def stream_pump(app: App) -> Callable[[threading.Event], None]:
     """Feeds the table's stream to the `project` handler until the event is set. Raises NotReady without a stream."""
-    from recollect.adapters.aws.dynamodb_client import dynamodb_client, streams_client
+    from recollect.adapters.aws.clients import dynamodb_client, streams_client
     from recollect.adapters.aws.stream import PumpPolicy, StreamPump
     from recollect.adapters.aws.table import Table
     from recollect.entrypoints.projection_runs import project_records

@@ -54,6 +54,14 @@ class AppendOutcome:
     conversation_id: str | None = None
     reason: str | None = None
 
+    @classmethod
+    def of_known(cls, event: Event, event_id: str | None, conversation_id: str | None) -> AppendOutcome:
+        """The outcome for an event whose identity is known: a retry, a duplicate, or a tombstone (`event_id` None)."""
+        if event_id is None:
+            return cls(AppendStatus.REFUSED, None, reason="deleted")
+        status = AppendStatus.CREATED if event_id == event.id else AppendStatus.DUPLICATE
+        return cls(status, event_id, conversation_id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowQuery:

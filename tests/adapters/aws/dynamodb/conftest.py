@@ -17,16 +17,15 @@ from moto.dynamodb.models.table import Table as MotoTable
 from conftest import Engines
 from moto_calls import OneCallAtATime
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.concurrency import Threads
-from recollect.adapters.aws.dynamodb_client import Backoff, ClientPolicy, dynamodb_client
+from recollect.adapters.aws.clients import Backoff, ClientPolicy, dynamodb_client
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
+from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 from recollect.adapters.aws.removal import DynamoDBEraser
-from recollect.adapters.aws.table import table_definition
+from recollect.adapters.aws.table import ItemAccess, table_definition
 from recollect.adapters.aws.timeline import DynamoDBTimeline
-from recollect.adapters.local.concurrency import Inline
+from recollect.adapters.concurrency import Inline, Threads
 from recollect.contracts.examples import writes_of
 from recollect.core.event import Event
 from recollect.core.scope import Scope

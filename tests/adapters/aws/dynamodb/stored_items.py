@@ -15,9 +15,10 @@ from typing import Any
 
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
 from recollect.adapters.aws.item_format import Attributes
-from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
+from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.core.event import ContentType, Event, EventType, Role, Source
 from recollect.core.idempotency import IdempotencyClaim
@@ -152,7 +153,7 @@ def _decoded(value: dict[str, str]) -> dict[str, Any]:
 def main(path: Path) -> None:
     """Writes the file."""
     from adapters.aws.dynamodb.conftest import a_moto_client, a_table
-    from recollect.adapters.local.concurrency import Inline
+    from recollect.adapters.concurrency import Inline
 
     with a_moto_client() as client:
         for access in a_table(client, Inline()):

@@ -10,9 +10,8 @@ from botocore.exceptions import ReadTimeoutError
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled
 from recollect.adapters.aws import keys
-from recollect.adapters.aws import timeline as appending
-from recollect.adapters.aws.dynamodb_client import Backoff
-from recollect.adapters.aws.items import ItemAccess
+from recollect.adapters.aws.clients import Backoff
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, a_seed, a_write, an_event, some_events, writes_of
 from recollect.core.errors import Conflict, InvalidInput, Throttled, Unavailable, UpstreamFailed
@@ -170,7 +169,7 @@ def test_equal_texts_of_many_requests_at_once_are_all_stored(local_access: ItemA
     scope = a_scope()
     writes = writes_of(scope, some_events(scope, 24, content="ok"))
     pool = local_access.concurrency
-    waiting = [pool.submit(lambda w=write: appending.append(local_access, scope, [w])) for write in writes]  # type: ignore[misc]
+    waiting = [pool.submit(lambda w=write: DynamoDBTimeline(local_access).append(scope, [w])) for write in writes]  # type: ignore[misc]
     outcomes = [outcome for one in waiting for outcome in one.result()]
     assert {o.status for o in outcomes} == {AppendStatus.CREATED}
 

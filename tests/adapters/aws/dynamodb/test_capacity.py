@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from recollect.adapters.aws.dynamodb_client import listen
+from recollect.adapters.aws.clients import listen
 from recollect.adapters.aws.item_format import item_bytes
-from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_random_vector, a_seed, a_write, an_event
 from recollect.core.event import Event

@@ -5,7 +5,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from recollect.adapters.aws.concurrency import Threads
+from recollect.adapters.concurrency import Threads
 from recollect.core.errors import Throttled
 from recollect.ports import Concurrency
 

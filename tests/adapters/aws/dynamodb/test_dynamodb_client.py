@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect.adapters.aws.dynamodb_client import (
+from recollect.adapters.aws.clients import (
     DEFAULT_POLICY,
     ClientPolicy,
     dynamodb_client,
@@ -16,7 +16,7 @@ from recollect.adapters.aws.dynamodb_client import (
     streams_client,
 )
 from recollect.adapters.aws.errors import translated
-from recollect.adapters.aws.items import ItemAccess
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, some_events, writes_of
 from recollect.core.errors import Unavailable

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error
-from recollect.adapters.aws.concurrency import Threads
-from recollect.adapters.aws.dynamodb_client import Backoff
-from recollect.adapters.aws.items import ItemAccess, Walk
+from recollect.adapters.aws.clients import Backoff
 from recollect.adapters.aws.keys import Key, SortRange
+from recollect.adapters.aws.table import ItemAccess, Walk
+from recollect.adapters.concurrency import Threads
 from recollect.core.errors import NotReady, Throttled, UpstreamFailed
 
 

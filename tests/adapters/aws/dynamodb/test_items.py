@@ -8,8 +8,9 @@ import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.dynamodb_client import Backoff
-from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
+from recollect.adapters.aws.clients import Backoff
+from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.table import ItemAccess
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope
 from recollect.contracts.items import a_key, a_put
 from recollect.core.errors import StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch

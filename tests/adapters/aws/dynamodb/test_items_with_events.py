@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, cancelled
-from recollect.adapters.aws.dynamodb_client import Backoff
+from recollect.adapters.aws.clients import Backoff
 from recollect.adapters.aws.item_format import projection_item
-from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
+from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
 from recollect.contracts.items import a_key, a_put

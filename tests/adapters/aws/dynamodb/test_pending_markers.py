@@ -5,8 +5,8 @@ import pytest
 from recollect.adapters.aws import keys
 from recollect.adapters.aws import projections as pending_markers
 from recollect.adapters.aws.item_format import pending_item
-from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
+from recollect.adapters.aws.table import ItemAccess
 from recollect.contracts.examples import a_scope, some_events
 from recollect.core.errors import InvalidInput
 from recollect.core.event import Event

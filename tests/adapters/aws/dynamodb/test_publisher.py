@@ -13,9 +13,9 @@ from moto import mock_aws
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error
 from recollect.adapters.aws import keys
 from recollect.adapters.aws import publisher as bus_log
-from recollect.adapters.aws.dynamodb_client import Backoff
-from recollect.adapters.aws.items import ItemAccess, Walk
+from recollect.adapters.aws.clients import Backoff
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
+from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, an_event, some_events, writes_of
 from recollect.contracts.publisher import a_warning, saved

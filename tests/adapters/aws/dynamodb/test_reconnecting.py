@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from adapters.embedders.local_server import Reply, Server, running_server
-from recollect.adapters.aws.dynamodb_client import ClientPolicy, dynamodb_client
+from recollect.adapters.aws.clients import ClientPolicy, dynamodb_client
 from recollect.adapters.aws.errors import translated
 from recollect.core.errors import Unavailable
 

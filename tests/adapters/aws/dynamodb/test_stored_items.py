@@ -27,9 +27,10 @@ from adapters.aws.dynamodb.stored_items import (
     write_store,
 )
 from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.items import DynamoDBItems, ItemAccess
+from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.idempotency import again
 from recollect.core.errors import InFlight

@@ -13,13 +13,12 @@ from adapters.aws.dynamodb.conftest import local_service
 from adapters.aws.dynamodb.scripted import a_client_error
 from conftest import Engines
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.concurrency import Threads
-from recollect.adapters.aws.dynamodb_client import Backoff
-from recollect.adapters.aws.items import ItemAccess
+from recollect.adapters.aws.clients import Backoff
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.stream import EVENT_FILTER, PumpPolicy, StreamPump, event_of_record
-from recollect.adapters.aws.table import Table
+from recollect.adapters.aws.table import ItemAccess, Table
 from recollect.adapters.aws.timeline import DynamoDBTimeline
+from recollect.adapters.concurrency import Threads
 from recollect.contracts.examples import HARD_IDS, a_scope, an_event, some_events, writes_of
 from recollect.core.errors import NotReady, Throttled
 from recollect.core.scope import Scope

@@ -8,8 +8,8 @@ import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted
 from recollect.adapters.aws.item_format import event_item, item_bytes
-from recollect.adapters.aws.items import ItemAccess
 from recollect.adapters.aws.projections import DynamoDBProjections
+from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, a_seed, a_vector, a_write, an_event, some_events, writes_of
 from recollect.core.event import Event

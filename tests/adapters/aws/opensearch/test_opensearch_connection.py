@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import pytest
 
 from adapters.aws.opensearch.scripted_engine import Answer, Asked, ScriptedEngine
-from recollect.adapters.aws.index_lifecycle import IndexPlan
+from recollect.adapters.aws.index_format import IndexPlan
 from recollect.adapters.aws.opensearch import OpenSearchIndex
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection, Signing, signing_for
 from recollect.contracts.examples import a_document, a_request, a_scope, a_vector, an_event
@@ -44,7 +44,7 @@ def test_a_nomination_is_one_request(scripted: ScriptedEngine) -> None:
     answers = [EMPTY["responses"][0]] * 5
     answers[1] = answers[3] = CORPUS
     answers[2] = {**CORPUS, "aggregations": {"documents": {"buckets": [{"doc_count": 0}]}}}
-    answers[4] = {**CORPUS, "aggregations": {"reasons": {"buckets": {}}, "kept": {"doc_count": 0}}}
+    answers[4] = {**CORPUS, "aggregations": {"reasons": {"buckets": {}}, "remaining": {"doc_count": 0}}}
     scripted.answers = [Answer(json.dumps({"responses": answers}).encode())]
     index_at(scripted.url).nominate(a_scope(), a_request("paris", vector=a_vector(), count=True))
     (asked,) = scripted.asked

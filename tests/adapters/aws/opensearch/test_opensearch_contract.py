@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from conftest import Engines
-from recollect.adapters.aws.index_lifecycle import IndexPlan
+from recollect.adapters.aws.index_format import IndexPlan
 from recollect.adapters.aws.opensearch import OpenSearchIndex
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection
 from recollect.contracts.examples import DIMENSION

@@ -9,8 +9,7 @@ import pytest
 
 from conftest import Engines
 from recollect.adapters.aws import index_queries
-from recollect.adapters.aws import index_queries as index_answers
-from recollect.adapters.aws.index_lifecycle import IndexPlan
+from recollect.adapters.aws.index_format import IndexPlan
 from recollect.adapters.aws.opensearch import OpenSearchIndex
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection
 from recollect.contracts.examples import (
@@ -150,8 +149,7 @@ def test_several_shards_give_the_same_figures(make_index: MakeIndex) -> None:
 
 
 def test_a_count_that_stops_says_so_and_adds_up(make_index: MakeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (index_queries, index_answers):
-        monkeypatch.setattr(module, "COUNTED_RECORDS", 5)
+    monkeypatch.setattr(index_queries, "COUNTED_RECORDS", 5)
     index, scope = make_index(), a_scope()
     index.create()
     events = some_events(scope, 5, content="paris", expires_at=NOW) + some_events(scope, 200, content="paris")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.aws.opensearch.scripted_engine import Answer, ScriptedEngine
-from recollect.adapters.aws.index_lifecycle import IndexPlan, read_mapping
+from recollect.adapters.aws.index_format import IndexPlan, read_mapping
 from recollect.adapters.aws.opensearch import DOCUMENTS_A_REQUEST, REMOVAL_ATTEMPTS, OpenSearchIndex
 from recollect.adapters.aws.opensearch_client import OpenSearchConnection
 from recollect.contracts.examples import a_document, a_scope, a_vector, some_events

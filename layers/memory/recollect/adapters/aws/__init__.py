@@ -1,0 +1,1 @@
+"""AWS as engines: one DynamoDB table, an OpenSearch index, an S3 bucket of snapshots, an EventBridge bus."""

@@ -1,4 +1,4 @@
-"""What the AWS SDK raises, as the errors of the domain: decided by code and class, never by a message's text."""
+"""The errors of the AWS SDK as Recollect's own: decided by code and class, never by a message's text."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,18 +9,27 @@ from botocore.exceptions import (
     BotoCoreError,
     ChecksumError,
     ClientError,
+    ConnectionClosedError,
+    ConnectTimeoutError,
     CredentialRetrievalError,
+    EndpointConnectionError,
     HTTPClientError,
     IncompleteReadError,
     NoCredentialsError,
     NoRegionError,
     PartialCredentialsError,
+    ReadTimeoutError,
+    ResponseStreamingError,
 )
 from botocore.exceptions import ConnectionError as ConnectionFailed
+from botocore.parsers import ResponseParserError
 
+from recollect.adapters.http_connection import retry_after_seconds
 from recollect.core.errors import (
     ConfigurationError,
+    CutAnswer,
     NotReady,
+    OutOfTime,
     RecollectError,
     Throttled,
     Unavailable,
@@ -29,6 +38,8 @@ from recollect.core.errors import (
 )
 
 CONDITION_FAILED = "ConditionalCheckFailedException"
+CANCELLED_BY_CONDITION = "ConditionalCheckFailed"
+"""Among the cancellation codes of a transaction, for the operation whose condition failed."""
 THROTTLED = frozenset(
     {
         "BandwidthLimitExceeded",
@@ -92,6 +103,16 @@ _KINDS: Mapping[str, type[RecollectError]] = MappingProxyType(
         CONDITION_FAILED: VersionMismatch,
     }
 )
+_BEDROCK_THROTTLED = frozenset(
+    {"ThrottlingException", "TooManyRequestsException", "ServiceUnavailableException", "ModelNotReadyException"}
+)
+_BEDROCK_KINDS: Mapping[str, type[RecollectError]] = MappingProxyType(
+    {
+        "ModelTimeoutException": OutOfTime,
+        "ModelErrorException": Unavailable,
+        "InternalServerException": Unavailable,
+    }
+)
 _PASSING = (ConnectionFailed, HTTPClientError, IncompleteReadError, ChecksumError)
 _SETTINGS: Mapping[type[BotoCoreError], str] = MappingProxyType(
     {
@@ -104,7 +125,7 @@ _SETTINGS: Mapping[type[BotoCoreError], str] = MappingProxyType(
 
 @contextmanager
 def translated(service: str) -> Iterator[None]:
-    """Turns what the SDK raises within into an error of the domain; `service` is named in its sentence."""
+    """Turns what the SDK raises within into a RecollectError that names `service`."""
     try:
         yield
     except ClientError as error:
@@ -113,8 +134,23 @@ def translated(service: str) -> Iterator[None]:
         raise from_core_error(service, error) from error
 
 
+@contextmanager
+def bedrock_translated() -> Iterator[None]:
+    """Turns what the SDK raises of Bedrock's runtime within into Throttled, Unavailable, OutOfTime, CutAnswer or
+    UpstreamFailed, without the foreign error as its cause: that may quote texts.
+
+    An unknown code: Unavailable with a 5xx status, else UpstreamFailed, such as a model without access.
+    """
+    try:
+        yield
+    except ClientError as error:
+        raise _bedrock_refusal(error) from None
+    except (BotoCoreError, ResponseParserError) as error:
+        raise _bedrock_failure(error) from None
+
+
 def from_client_error(service: str, error: ClientError) -> RecollectError:
-    """What the service answered. A code that is not known: Unavailable with a 5xx status, else UpstreamFailed."""
+    """The error of a service's answer. An unknown code: Unavailable with a 5xx status, else UpstreamFailed."""
     code = code_of(error)
     if code == "TransactionCanceledException":
         return _of_cancellation(service, error)
@@ -123,7 +159,7 @@ def from_client_error(service: str, error: ClientError) -> RecollectError:
 
 
 def from_core_error(service: str, error: BotoCoreError) -> RecollectError:
-    """What the SDK could not send: settings that are missing, or a connection that failed."""
+    """The error of a request that was not sent or not answered: missing settings, or a failed connection."""
     variable = _SETTINGS.get(type(error))
     if variable is not None:
         return ConfigurationError(variable, f"needed to reach {service}")
@@ -149,6 +185,26 @@ def _of_cancellation(service: str, error: ClientError) -> RecollectError:
     retryable = bool(kinds) and kinds <= {Throttled}
     named = ", ".join(sorted(set(codes)))
     return Throttled(f"{service}: {named}") if retryable else UpstreamFailed(f"{service}: cancelled, {named}")
+
+
+def _bedrock_refusal(error: ClientError) -> RecollectError:
+    code, status = code_of(error) or "unknown", _status_of(error)
+    if code in _BEDROCK_THROTTLED or status in (429, 503):
+        wait = retry_after_seconds(_part(error, "ResponseMetadata").get("HTTPHeaders", {}).get("retry-after"))
+        return Throttled(f"Bedrock asks to slow down ({code})", wait)
+    fallback = Unavailable if status >= 500 else UpstreamFailed
+    return _BEDROCK_KINDS.get(code, fallback)(f"Bedrock refused ({code})")
+
+
+def _bedrock_failure(error: Exception) -> RecollectError:
+    name = type(error).__name__
+    if isinstance(error, ReadTimeoutError | ConnectTimeoutError):
+        return OutOfTime(f"Bedrock did not answer in time ({name})")
+    if isinstance(error, EndpointConnectionError | ConnectionClosedError):
+        return Unavailable(f"Bedrock cannot be reached ({name})")
+    if isinstance(error, HTTPClientError | ResponseStreamingError):
+        return CutAnswer(f"Bedrock broke off its answer ({name})")
+    return UpstreamFailed(f"Bedrock cannot be used ({name})")
 
 
 def _status_of(error: ClientError) -> int:

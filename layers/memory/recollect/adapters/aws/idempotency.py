@@ -1,4 +1,4 @@
-"""Records of idempotency keys on DynamoDB: one write to claim, one to complete."""
+"""The port `IdempotencyStore` on DynamoDB: one write to claim, one to complete."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from recollect.adapters.aws.item_format import (
     text,
     unpack_json,
 )
-from recollect.adapters.aws.items import SERVICE, ItemAccess
+from recollect.adapters.aws.table import SERVICE, ItemAccess
 from recollect.core.errors import InFlight, KeyReused
 from recollect.core.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, Replay
 from recollect.core.ids import IdSeed
@@ -27,23 +27,23 @@ from recollect.core.ids import IdSeed
 
 @dataclass(frozen=True, slots=True)
 class DynamoDBIdempotency:
-    """See `ports.IdempotencyStore`. `clock` is the real time in seconds since 1970: the service's TTL counts by it."""
+    """`clock` is the real time in seconds since 1970, by which the service deletes records (TTL)."""
 
     access: ItemAccess
     clock: Callable[[], float] = field(default=time.time)
 
     def claim(self, claim: IdempotencyClaim) -> ClaimOutcome:
-        """Claims the key or says what it led to. Raises InFlight, or KeyReused where the body is another."""
+        """Claims the key, or answers its completed request. Raises InFlight, or KeyReused for another body."""
         earlier = self._put(claim)
         return Claimed(claim.seed) if earlier is None else self._outcome(claim, earlier)
 
     def complete(self, claim: IdempotencyClaim, status: int, body: dict[str, object]) -> None:
-        """Keeps the answer until the record expires; the first one stands."""
+        """Stores the answer until the record expires; the first one wins."""
         answer = {":status": number(status), ":answer": binary(pack_json(body))}
         self._update(claim, "SET a = :status, z = :answer", "attribute_exists(pk)", answer)
 
     def release(self, claim: IdempotencyClaim) -> None:
-        """Lets the next try go on at once, with the same seed; a claim that another has taken over stays his."""
+        """Frees the key for the next try, with the same seed; unless another request took the claim over."""
         values = {":now": instant(claim.now), ":mine": instant(claim.lapses_at)}
         self._update(claim, "SET l = :now", "l = :mine", values)
 
@@ -62,18 +62,18 @@ class DynamoDBIdempotency:
         return self._update(claim, "SET l = :lapse", "l = :lapsed", values)
 
     def _record(self, claim: IdempotencyClaim) -> Attributes:
-        kept_seconds = (claim.expires_at - claim.now).total_seconds()
+        lasting_seconds = (claim.expires_at - claim.now).total_seconds()
         return {
             **keys.idempotency_key(claim.key_hash).attributes,
             "b": text(claim.body_hash),
             "s": text(claim.seed.encode()),
             "l": instant(claim.lapses_at),
             "f": instant(claim.expires_at),
-            "ttl": number(int(self.clock() + kept_seconds) + 1),
+            "ttl": number(int(self.clock() + lasting_seconds) + 1),
         }
 
     def _put(self, claim: IdempotencyClaim) -> Attributes | None:
-        """Writes a new record where there is none, or a forgotten one; else answers the one there is."""
+        """Writes the record where none is stored or it expired; else answers the stored one."""
         record = self._record(claim)
         with translated(SERVICE):
             try:
@@ -91,7 +91,7 @@ class DynamoDBIdempotency:
         return None
 
     def _update(self, claim: IdempotencyClaim, expression: str, condition: str, values: Attributes) -> bool:
-        """Changes a record that still waits for this body's answer; False where there is none, or not as it was."""
+        """Changes a record that waits for this body's answer; False where there is none or the condition fails."""
         with translated(SERVICE):
             try:
                 self.access.client.update_item(

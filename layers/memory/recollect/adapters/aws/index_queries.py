@@ -1,6 +1,6 @@
-"""One wave of searches: the arms, the user's statistics, the tally; every filter stands inside each of them.
+"""One nominate request as searches (the arms, the user's statistics, the tally), and their answers as nominations.
 
-What the engine answered, as nominations: each record once, ranked within its arms by the domain's own scores.
+Every search filters by itself. Nominations have each record once, ranked within its arms by Recollect's own scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from recollect.adapters.aws.index_documents import FETCHED_FIELDS, counts_of, hit_of, owner_of, sent_vector, vectors_of
+from recollect.adapters.aws.index_format import (
+    FETCHED_FIELDS,
+    candidate_of,
+    counts_of,
+    owner_of,
+    sent_vector,
+    vectors_of,
+)
 from recollect.core.scope import Scope
 from recollect.core.time import microseconds
 from recollect.core.vectors import FloatArray, unit
@@ -23,32 +30,32 @@ Body: TypeAlias = dict[str, Any]
 LEXICAL, VECTOR, CORPUS, FREQUENCIES, TALLY = "lexical", "vector", "corpus", "frequencies", "tally"
 OLD_LEXICAL, OLD_VECTOR = "old lexical", "old vector"
 
-# The engine weighs terms by what all tenants write, the domain by what this user wrote: the engine nominates more
-# than are wanted, and the domain's BM25 cuts them.
+# The engine weighs terms over all tenants' documents, Recollect over this user's: so the engine nominates more than
+# are wanted, and Recollect's BM25 cuts them.
 LEXICAL_MARGIN = 1.5
 
-# How many candidates the graph search keeps at least: with 100 it missed one of the exact top 10 for 2 questions in
+# The least breadth of the graph search: with 100 it missed one of the exact top 10 for 2 questions in
 # 100 at 10,000 records and for 22 at 100,000 with many equal ones; with 400 for none, as fast (docs/adr/0003).
 GRAPH_BREADTH = 400
 _COSINE_TOLERANCE = 5e-7
 
 
 @dataclass(frozen=True, slots=True)
-class Wave:
-    """What one request asks; `vector` is the query's vector at length 1, None where nothing can be found by it."""
+class NominationQuery:
+    """One request; `vector` is its vector at length 1, None where no document can be found by it."""
 
     scope: Scope
     request: NominationRequest
     vector: FloatArray | None
 
     @classmethod
-    def of(cls, scope: Scope, request: NominationRequest, has_vectors: bool) -> "Wave":
-        """A wave for an index that has vectors, or has none."""
+    def of(cls, scope: Scope, request: NominationRequest, has_vectors: bool) -> "NominationQuery":
+        """The query of an index that has vectors, or has none."""
         usable = has_vectors and request.vector is not None and bool(request.vector.any())
         return cls(scope, request, unit(request.vector) if usable and request.vector is not None else None)
 
     def searches(self) -> dict[str, Body]:
-        """The searches by name, to be sent together."""
+        """The searches by name, for one `msearch`."""
         found = {CORPUS: self._corpus()}
         old = self.request.most_superseded
         if self.request.terms:
@@ -70,7 +77,7 @@ class Wave:
 
     @property
     def _superseded(self) -> list[Clause]:
-        """Those that are dropped for that reason alone."""
+        """The filter of those that supersession alone drops."""
         rules = passes(self.scope, self.request.filters) | {DropReason.SUPERSEDED: [_term("superseded", True)]}
         return [_term("owner", owner_of(self.scope)), *(clause for rule in rules.values() for clause in rule)]
 
@@ -125,11 +132,11 @@ class Wave:
             "track_total_hits": False,
             "terminate_after": COUNTED_RECORDS + 1,
             "query": _all_of([_term("owner", owner_of(self.scope))]),
-            "aggs": self._reasons() | self._kept(),
+            "aggs": self._reasons() | self._remaining(),
         }
 
     def _reasons(self) -> dict[str, Any]:
-        """Each record under the first reason that applies."""
+        """Each record under the first reason that drops it."""
         passed: list[Clause] = []
         reasons: dict[str, Clause] = {}
         for reason, rule in passes(self.scope, self.request.filters).items():
@@ -137,16 +144,16 @@ class Wave:
             passed.extend(rule)
         return {"reasons": {"filters": {"filters": reasons}}}
 
-    def _kept(self) -> dict[str, Any]:
-        """What no reason drops, and how many of it are similar enough, where that is asked."""
-        kept: Clause = {"filter": _all_of(self._admitted)}
+    def _remaining(self) -> dict[str, Any]:
+        """The records that no reason drops, and how many of them are similar enough, where that is asked."""
+        remaining: Clause = {"filter": _all_of(self._admitted)}
         if self.vector is not None and self.request.min_similarity is not None:
-            kept["aggs"] = {"similar": {"filter": _reaching(self.vector, self.request.min_similarity)}}
-        return {"kept": kept}
+            remaining["aggs"] = {"similar": {"filter": _reaching(self.vector, self.request.min_similarity)}}
+        return {"remaining": remaining}
 
 
 def passes(scope: Scope, filters: SearchFilters) -> dict[DropReason, list[Clause]]:
-    """What a record must meet not to be dropped for each reason, in the order of `filters.drop_reason`."""
+    """The conditions of records that a reason does not drop, in the order of `filters.drop_reason`."""
     current = [] if filters.admits_superseded else [_term("superseded", False)]
     rules = {
         DropReason.SCOPE: _equal(persona_id=scope.persona_id, household_id=scope.household_id),
@@ -220,15 +227,15 @@ def _range(name: str, earliest: datetime | None = None, latest: datetime | None 
 Sources: TypeAlias = dict[str, Mapping[str, Any]]  # as fetched, by event id
 
 
-def nominations_of(wave: Wave, answers: Mapping[str, Any]) -> Nominations:
-    """Reads the answers to a wave's searches, by their names."""
-    statistics = _statistics(wave, answers)
+def nominations_of(query: NominationQuery, answers: Mapping[str, Any]) -> Nominations:
+    """The nominations in the answers of a query's searches, by their names."""
+    statistics = _statistics(query, answers)
     found, old = _arms(answers, LEXICAL, VECTOR), _arms(answers, OLD_LEXICAL, OLD_VECTOR)
     return Nominations(
-        _hits(wave, statistics, *found, wave.request.limit),
+        _candidates(query, statistics, *found, query.request.limit),
         statistics,
-        _tally(wave, answers[TALLY]) if TALLY in answers else None,
-        superseded=_hits(wave, statistics, *old, wave.request.most_superseded),
+        _tally(query, answers[TALLY]) if TALLY in answers else None,
+        superseded=_candidates(query, statistics, *old, query.request.most_superseded),
     )
 
 
@@ -241,46 +248,46 @@ def _sources(answer: Mapping[str, Any] | None) -> Sources:
     return {hit["_source"]["event_id"]: hit["_source"] for hit in found}
 
 
-def _statistics(wave: Wave, answers: Mapping[str, Any]) -> TermStatistics:
+def _statistics(query: NominationQuery, answers: Mapping[str, Any]) -> TermStatistics:
     corpus = answers[CORPUS]
-    terms = wave.request.terms
+    terms = query.request.terms
     buckets = answers[FREQUENCIES]["aggregations"]["documents"]["buckets"] if terms else []
     frequency = {term: bucket["doc_count"] for term, bucket in zip(terms, buckets, strict=True)}
     return TermStatistics(corpus["hits"]["total"]["value"], round(corpus["aggregations"]["terms"]["value"]), frequency)
 
 
-def _hits(
-    wave: Wave, statistics: TermStatistics, lexical: Sources, vector: Sources, limit: int
+def _candidates(
+    query: NominationQuery, statistics: TermStatistics, lexical: Sources, vector: Sources, limit: int
 ) -> tuple[Candidate, ...]:
     """Features are read once for each record, whatever arms found it."""
     sources = lexical | vector
-    counts = {event_id: counts_of(source, wave.request.terms) for event_id, source in sources.items()}
+    counts = {event_id: counts_of(source, query.request.terms) for event_id, source in sources.items()}
     vectors = vectors_of(sources)
     ranks: dict[str, dict[Arm, int]] = {}
     for arm, best in (
-        (Arm.LEXICAL, _by_bm25(wave, statistics, lexical, counts)),
-        (Arm.VECTOR, _by_cosine(wave, vector, vectors)),
+        (Arm.LEXICAL, _by_bm25(query, statistics, lexical, counts)),
+        (Arm.VECTOR, _by_cosine(query, vector, vectors)),
     ):
         for rank, event_id in enumerate(best[:limit], start=1):
             ranks.setdefault(event_id, {})[arm] = rank
-    return tuple(hit_of(sources[i], arms, counts[i], vectors.get(i)) for i, arms in ranks.items())
+    return tuple(candidate_of(sources[i], arms, counts[i], vectors.get(i)) for i, arms in ranks.items())
 
 
 def _by_bm25(
-    wave: Wave, statistics: TermStatistics, found: Sources, counts: Mapping[str, Mapping[str, int]]
+    query: NominationQuery, statistics: TermStatistics, found: Sources, counts: Mapping[str, Mapping[str, int]]
 ) -> list[str]:
-    terms = wave.request.terms
+    terms = query.request.terms
     scores = (round(bm25(statistics, counts[i], source["length"], terms), 9) for i, source in found.items())
     return _best_first(found, scores)
 
 
-def _by_cosine(wave: Wave, found: Sources, vectors: Mapping[str, FloatArray]) -> list[str]:
-    if wave.vector is None or not found:
+def _by_cosine(query: NominationQuery, found: Sources, vectors: Mapping[str, FloatArray]) -> list[str]:
+    if query.vector is None or not found:
         return []
     import numpy as np
 
     matrix = np.stack([vectors[event_id] for event_id in found])
-    cosines = matrix @ wave.vector / np.linalg.norm(matrix, axis=1)
+    cosines = matrix @ query.vector / np.linalg.norm(matrix, axis=1)
     return _best_first(found, (round(cosine, 6) for cosine in cosines.tolist()))
 
 
@@ -291,15 +298,15 @@ def _best_first(found: Sources, scores: Iterable[float]) -> list[str]:
     return [event_id for _, _, event_id in order]
 
 
-def _tally(wave: Wave, answer: Mapping[str, Any]) -> Tally:
-    """Counted from the same pass over the records, so that the figures add up where the engine stopped early, too."""
+def _tally(query: NominationQuery, answer: Mapping[str, Any]) -> Tally:
+    """All from one pass over the records, so that the figures add up where the engine stopped early, too."""
     found = answer["aggregations"]
     dropped = {DropReason(reason): bucket["doc_count"] for reason, bucket in found["reasons"]["buckets"].items()}
-    kept = found["kept"]["doc_count"]
-    considered = kept + sum(dropped.values())
-    similar = found["kept"].get("similar")
+    remaining = found["remaining"]["doc_count"]
+    considered = remaining + sum(dropped.values())
+    similar = found["remaining"].get("similar")
     if similar is not None:
-        dropped[DropReason.THRESHOLD] = kept - similar["doc_count"]
-    told = wave.request.min_similarity is None or similar is not None
-    exact = told and considered <= COUNTED_RECORDS and not answer.get("terminated_early")
+        dropped[DropReason.THRESHOLD] = remaining - similar["doc_count"]
+    counted = query.request.min_similarity is None or similar is not None
+    exact = counted and considered <= COUNTED_RECORDS and not answer.get("terminated_early")
     return Tally(considered, {reason: count for reason, count in dropped.items() if count}, exact)

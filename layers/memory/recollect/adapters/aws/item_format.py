@@ -1,13 +1,8 @@
-"""JSON in few bytes: what an item weighs is what its writing costs.
+"""How items are written and read. Attribute names and JSON are short, since a write costs by its bytes.
 
-The first byte names the form, so that a later one can be told: 0 plain JSON, 1 raw deflate with `_DICTIONARY`, which
-is frozen (what is stored was made with it). A turn of 1 KB fits in one write unit instead of two.
-
-How items are written and read, and what their attributes mean: their names are short because they are paid for.
-
-| item        | attributes beside `pk` and `sk`                                                                  |
+| kind        | attributes beside `pk` and `sk`                                                                  |
 |-------------|--------------------------------------------------------------------------------------------------|
-| event       | `z` the record (packed JSON of `domain.record`), `v` version, `d` identity (for its tombstone),  |
+| event       | `z` the record (packed JSON of `timeline.record`), `v` version, `d` identity (for its tombstone),  |
 |             | `e` the caller's embedding; no `ttl`: expiry leaves a tombstone, which the service would not     |
 | dedupe      | `n` event id, `k` conversation id; neither in a tombstone                                        |
 | marker      | `u` the user's partition, `t` the event's instant                                                |
@@ -15,14 +10,15 @@ How items are written and read, and what their attributes mean: their names are 
 |             | `c` conversation, `i` order by importance (only from 0.6 up), `p` persona, `h` household         |
 | slot entry  | `t` the instant of recording; where the event was removed `r`, whether it was the value           |
 | conversation| `n` conversation id, `t` the instant when it began                                               |
-| kept item   | `z` the document (packed JSON), `v` version, `t` the instant of writing; `n` the labels (JSON),  |
+| item        | `z` the document (packed JSON), `v` version, `t` the instant of writing; `n` the labels (JSON),  |
 |             | where the key has a hash for one; for the index `due` also `q` queue and shard, `w` order by time |
 | idempotency | `b` hash of the body, `s` seed, `l` lapses at, `f` forgotten at, `a` status, `z` answer, `ttl`   |
 | bus log     | `u` the user's partition and `t` the event's instant, or `z` the packed detail; `ttl`            |
 
-Instants are microseconds since 1900, but for `ttl`, the service's own: seconds since 1970. Index entries hang on the
-projection, not on the event: so they cost one unit each and not the two or more of a transaction, and a conversation
-or the important ones may lack the tail anyway.
+Packed JSON begins with the byte of its form: 0 plain, 1 raw deflate with `_DICTIONARY`, which never changes, since
+stored items need it; so a turn of 1 KB takes one write unit instead of two. Instants are microseconds since 1900, but
+for `ttl`, the service's own: seconds since 1970. Index entries hang on the projection, not on the event: they cost one
+unit each instead of a transaction's two, and a conversation or the important ones may lack the tail anyway.
 """
 
 import json
@@ -36,8 +32,7 @@ from recollect.adapters.aws import keys
 from recollect.adapters.aws.keys import Key
 from recollect.core.errors import StoredDataError
 from recollect.core.event import Event, EventRef
-from recollect.core.items import Due, DueItem, ItemKey, ItemPath
-from recollect.core.items import Item as KeptItem
+from recollect.core.items import Due, DueItem, Item, ItemKey, ItemPath
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, microseconds, sortable
 from recollect.core.vectors import pack_vector, unpack_vector
@@ -152,7 +147,7 @@ def event_in(item: Mapping[str, Value]) -> Event:
 
 
 def event_ref_in(item: Mapping[str, Value]) -> EventRef:
-    """The place of an event's item, of which nothing but the key is read. Raises StoredDataError for another kind."""
+    """The reference in the key of an event's item. Raises StoredDataError for another kind."""
     place = keys.event_of(item["sk"]["S"])
     if place is None:
         raise StoredDataError("a key that names no event")
@@ -160,7 +155,7 @@ def event_ref_in(item: Mapping[str, Value]) -> EventRef:
 
 
 def dedupe_item(scope: Scope, write: EventWrite) -> Attributes:
-    """What tells that an event was stored, and which."""
+    """The dedupe record of an identity: which event has it."""
     return {
         **keys.dedupe_key(scope, write.identity).attributes,
         "n": text(write.event.id),
@@ -169,7 +164,7 @@ def dedupe_item(scope: Scope, write: EventWrite) -> Attributes:
 
 
 def pending_item(scope: Scope, ref: EventRef) -> Attributes:
-    """What tells that an event is yet to be projected."""
+    """The marker of an event that is not projected yet."""
     return {
         **keys.pending_key(scope, ref.id).attributes,
         "u": text(keys.user_partition(scope)),
@@ -178,7 +173,7 @@ def pending_item(scope: Scope, ref: EventRef) -> Attributes:
 
 
 def removal_marker_item(scope: Scope, event: Event) -> Attributes:
-    """What tells that an event was removed, and what was derived from it not yet."""
+    """The marker of a removed event whose derived items are not removed yet."""
     return pending_item(scope, event.ref) | keys.removal_key(scope, event.id).attributes
 
 
@@ -193,7 +188,7 @@ def marked_event(item: Mapping[str, Value]) -> PendingEvent:
 
 
 def projection_item(scope: Scope, projection: Projection, event: Event | None) -> Attributes:
-    """What is kept of a projection; with its index entries unless the event is gone."""
+    """A projection, with its index entries unless the event is deleted."""
     ref = projection.ref
     item: Attributes = {**keys.projection_key(scope, ref.id).attributes, "o": text(keys.index_order(ref))}
     if projection.vector is not None:
@@ -229,7 +224,7 @@ def projection_in(item: Mapping[str, Value]) -> Projection:
 
 
 def admitted(scope: Scope, item: Mapping[str, Value]) -> bool:
-    """Whether a projection, or its index entry, is the user's and within persona and household."""
+    """Whether a projection or its index entry is the user's and passes persona and household."""
     persona, household = (item[name]["S"] if name in item else None for name in ("p", "h"))
     return item["pk"]["S"] == keys.user_partition(scope) and scope.admits(persona, household)
 
@@ -246,38 +241,38 @@ def slot_entry_in(item: Mapping[str, Value]) -> SlotEntry:
     return SlotEntry(keys.slot_entry_of(item["sk"]["S"]), moment_in(item, "t"), emptied)
 
 
-def kept_item_attributes(place: Key, kept: KeptItem) -> Attributes:
-    """An item of the port `Items`."""
-    item: Attributes = {
+def item_attributes(place: Key, item: Item) -> Attributes:
+    """The item of the port `Items`."""
+    found: Attributes = {
         **place.attributes,
-        "z": binary(pack_json(kept.value)),
-        "v": number(kept.version),
-        "t": instant(kept.updated_at),
+        "z": binary(pack_json(item.value)),
+        "v": number(item.version),
+        "t": instant(item.updated_at),
     }
-    if keys.has_hashed_label(kept.key.path):
-        item["n"] = text(json.dumps([kept.key.path.collection, *kept.key.path.labels], ensure_ascii=False))
-    if kept.due is not None:
-        item |= {"q": text(keys.due_shard(kept.due.queue, place)), "w": text(sortable(kept.due.at))}
-    return item
+    if keys.has_hashed_label(item.key.path):
+        found["n"] = text(json.dumps([item.key.path.collection, *item.key.path.labels], ensure_ascii=False))
+    if item.due is not None:
+        found |= {"q": text(keys.due_shard(item.due.queue, place)), "w": text(sortable(item.due.at))}
+    return found
 
 
-def kept_item(item: Mapping[str, Value]) -> KeptItem:
-    """Reads what `kept_item_attributes` wrote. Raises StoredDataError."""
+def item_in(item: Mapping[str, Value]) -> Item:
+    """Reads what `item_attributes` wrote. Raises StoredDataError."""
     due = Due(keys.queue_of(item["q"]["S"]), _due_at(item)) if "q" in item else None
     value = unpack_json(item["z"]["B"])
-    return KeptItem(_kept_key(item), value, int(item["v"]["N"]), moment_in(item, "t"), due)
+    return Item(_item_key(item), value, int(item["v"]["N"]), moment_in(item, "t"), due)
 
 
-def kept_due_item(item: Mapping[str, Value]) -> DueItem:
+def due_item_in(item: Mapping[str, Value]) -> DueItem:
     """An entry of the index `due`."""
-    return DueItem(keys.user_of(item["pk"]["S"]), _kept_key(item), _due_at(item))
+    return DueItem(keys.user_of(item["pk"]["S"]), _item_key(item), _due_at(item))
 
 
 def _due_at(item: Mapping[str, Value]) -> datetime:
     return from_microseconds(int(item["w"]["S"]))
 
 
-def _kept_key(item: Mapping[str, Value]) -> ItemKey:
+def _item_key(item: Mapping[str, Value]) -> ItemKey:
     if "n" not in item:
         return keys.item_of(item["sk"]["S"])
     collection, *labels = json.loads(item["n"]["S"])

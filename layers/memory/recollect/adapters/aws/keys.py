@@ -1,4 +1,4 @@
-"""Every key of the table is built and read here, and nowhere else.
+"""The keys of the table: only this module builds and reads them.
 
 | partition `pk`              | sort `sk`                      | item                                              |
 |-----------------------------|--------------------------------|---------------------------------------------------|
@@ -14,12 +14,12 @@
 | `I#{hash of the key}`       | `I`                            | idempotency record                                |
 | `B#{tenant}#{shard}`        | `{instant}#{id}#{type}`        | entry of the bus log                              |
 
-Instants are the 16 digits of `domain.instants.sortable`; ids are UUIDv7, so that they sort by arrival. In an id that
-a client chose, `~` is written `~0` and `#` is written `~1`: nothing escapes its partition and no two ids meet. Where
-more than one such id would stand in a sort key, a hash of the list stands for them, since a sort key holds 1,024
-bytes and an id up to 512. An item's key stands as it is, last, so that items of one path sort as their keys do; its
-labels are escaped, and one of more than 110 bytes is `~2` and its hash, so that four of them fit before the longest
-key. `k` sorts before `l`: what is in a path comes before what is below it.
+Instants are the 16 digits of `core.time.sortable`; ids are UUIDv7, so that they sort by arrival. In an id that a
+client chose, `~` is written `~0` and `#` is written `~1`: no id reaches another partition and no two ids are equal.
+Several such ids of one sort key are one hash, since a sort key holds 1,024 bytes and an id up to 512. An item's key is
+unescaped and last, so that items of one path sort by their keys; its labels are escaped, and one of more than 110 bytes
+is `~2` and its hash, so that four of them fit before the longest key. `k` sorts before `l`: the items of a path come
+before those below it.
 """
 
 import base64
@@ -42,7 +42,7 @@ DUE_SHARDS = 8
 MAX_PARTITION_BYTES = 2048
 MAX_SORT_BYTES = 1024
 
-_HASH_BYTES = 16  # 128 bits: nobody finds a second id of the same hash
+_HASH_BYTES = 16  # 128 bits: no second id of the same hash can be found
 _ORDERED_ID_CHARACTERS = 18  # milliseconds and counter of a UUIDv7: all of it that orders
 _INSTANT_CHARACTERS = 16
 _IMPORTANCE_CHARACTERS = 16
@@ -59,7 +59,7 @@ class Key(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, dict[str, str]]:
-        """As the service wants it."""
+        """The service's form."""
         return {"pk": {"S": self.pk}, "sk": {"S": self.sk}}
 
 
@@ -71,7 +71,7 @@ class SortRange(NamedTuple):
 
 
 def escape(client_id: str) -> str:
-    """An id that a client chose, without the separator; at most 512 bytes of UTF-8 for 128 characters."""
+    """A client's id without the separator; at most 512 bytes of UTF-8 for 128 characters."""
     return client_id.replace("~", "~0").replace("#", "~1")
 
 
@@ -81,12 +81,12 @@ def unescape(text: str) -> str:
 
 
 def user_partition(scope: Scope) -> str:
-    """The partition of all that is a user's."""
+    """The partition of a user."""
     return f"U#{escape(scope.tenant)}#{escape(scope.user_id)}"
 
 
 def user_of(partition: str) -> Scope:
-    """Whose partition it is. Raises StoredDataError where it is no user's."""
+    """The user of a partition. Raises StoredDataError where it is no user's."""
     parts = partition.split("#")
     if len(parts) != 3 or parts[0] != "U":
         raise StoredDataError("a key that names no user")
@@ -104,7 +104,7 @@ def event_of(sort_key: str) -> EventRef | None:
 
 
 def event_range(window: TimeWindow, after: EventRef | None = None) -> SortRange:
-    """The sort keys of the events in a window, up to `after` (inclusive) where a walk goes on from it."""
+    """The sort keys of the events in a window, up to `after` (inclusive) where a walk continues."""
     low = f"E#{sortable(window.start)}" if window.start else "E#"
     high = f"E#{sortable(window.end)}{_AFTER_SEPARATOR}" if window.end else f"E{_AFTER_SEPARATOR}"
     return SortRange(low, min(high, f"E#{_place(after)}") if after else high)
@@ -121,7 +121,7 @@ def dedupe_key(scope: Scope, identity: str) -> Key:
 
 
 def rejection_key(scope: Scope, fingerprint: str) -> Key:
-    """Where it is said that a value was rejected."""
+    """Where a rejected value is."""
     return _key(user_partition(scope), f"R#{fingerprint}")
 
 
@@ -136,7 +136,7 @@ def projected_id(sort_key: str) -> str:
 
 
 def slot_key(scope: Scope, slot: tuple[str, str, str], ref: EventRef) -> Key:
-    """Where an event stands in its slot's history."""
+    """Where the entry of an event in its slot's history is."""
     return _key(user_partition(scope), _slot_prefix(slot) + _place(ref))
 
 
@@ -151,7 +151,7 @@ def slot_entry_of(sort_key: str) -> EventRef:
 
 
 def conversation_key(scope: Scope, conversation_id: str) -> Key:
-    """Where a conversation is listed: found by its id, so that an entry is made once."""
+    """Where a conversation is listed, by its id, so that it is listed once."""
     return _key(user_partition(scope), f"C#{_hash(conversation_id)}")
 
 
@@ -245,7 +245,7 @@ def item_range(path: ItemPath) -> SortRange:
 
 
 def item_of(sort_key: str) -> ItemKey:
-    """The item whose sort key it is; without hashed labels, which no key tells. Raises StoredDataError."""
+    """The item of a sort key without hashed labels. Raises StoredDataError."""
     path, found, name = sort_key.partition("#k")
     kind, *labels = path.split("#")
     if kind != "M" or not found or not labels or any(label.startswith(f"l{_HASHED}") for label in labels):
@@ -259,7 +259,7 @@ def name_of_item(sort_key: str) -> str:
 
 
 def has_hashed_label(path: ItemPath) -> bool:
-    """Whether the labels must be kept beside the key, which does not tell them."""
+    """Whether the item must have its labels as an attribute, since its key has only a hash."""
     return any(_label(label).startswith(_HASHED) for label in path.labels)
 
 
@@ -279,7 +279,7 @@ def queue_of(partition: str) -> str:
 
 
 def due_range(moment: datetime) -> SortRange:
-    """The order in the index `due` of all that is due at the moment, the moment included."""
+    """The order in the index `due` of the items that are due at the moment (inclusive)."""
     return SortRange("0", sortable(moment))
 
 

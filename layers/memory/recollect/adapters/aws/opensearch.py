@@ -1,4 +1,4 @@
-"""The search index on OpenSearch: one alias for each embedder generation, one `msearch` for each nomination."""
+"""The port `SearchIndex` on OpenSearch: one alias for each embedder generation, one `msearch` for each nomination."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recollect.adapters.aws import index_lifecycle
-from recollect.adapters.aws.index_documents import document_id, owner_of, scope_of, source_of
-from recollect.adapters.aws.index_lifecycle import IndexPlan, mapping_format
-from recollect.adapters.aws.index_queries import Wave, nominations_of
+from recollect.adapters.aws.index_format import IndexPlan, document_id, mapping_format, owner_of, scope_of, source_of
+from recollect.adapters.aws.index_queries import NominationQuery, nominations_of
 from recollect.adapters.aws.opensearch_client import (
     WRITES_BLOCKED,
     OpenSearchConnection,
@@ -20,7 +18,10 @@ from recollect.adapters.aws.opensearch_client import (
     translated_errors,
 )
 from recollect.core.errors import NotReady, Unavailable, WritesBlocked
+from recollect.core.event import EventRef
+from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
+from recollect.core.time import from_microseconds
 from recollect.ports import IndexFailure
 from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
 
@@ -34,6 +35,7 @@ DOCUMENTS_A_REQUEST = 100
 REQUESTS_AT_ONCE = 2
 REMOVAL_ATTEMPTS = 3
 SET_UP_TIMEOUT_SECONDS = 30
+DROP_TIMEOUT_SECONDS = 60
 _WRITE_BLOCKS = ("write", "read_only", "read_only_allow_delete")
 _ANSWERED = (
     "responses.status,responses.error.type,responses.timed_out,responses.terminated_early,responses._shards.failed,"
@@ -44,9 +46,9 @@ _ANSWERED = (
 class OpenSearchIndex:
     """`SearchIndex` on OpenSearch 2.19 or 3.x with k-NN (Lucene engine).
 
-    Each document has the version of its event: an older one that arrives late is ignored. A removal takes the version
-    that it finds, so it too beats what is older and is beaten by what is newer; it leaves a tombstone for `gc_deletes`
-    (60 s). What the index never had leaves none: whoever writes re-reads the event afterwards (P-25).
+    Each document has the version of its event: the engine ignores an older one that arrives late. A removal takes the
+    version that it finds, so it beats older writes and loses to newer ones; it leaves a tombstone for `gc_deletes`
+    (60 s). A document that was never indexed leaves none: the writer re-reads the event afterwards (P-25).
     """
 
     def __init__(self, connection: OpenSearchConnection, plan: IndexPlan, *, by_words: bool = False) -> None:
@@ -60,24 +62,21 @@ class OpenSearchIndex:
 
     @property
     def generation(self) -> str:
-        """See `SearchIndex`."""
         return self._plan.generation_name
 
     def holds_vectors(self, tenant: str) -> bool:  # noqa: ARG002 - of every tenant
-        """See `SearchIndex`."""
         return self._plan.has_vectors and not self._by_words
 
     def of(self, generation: str) -> OpenSearchIndex:
-        """See `SearchIndex`."""
         other = OpenSearchIndex(self._connection, self._plan.of(generation), by_words=True)
         other.__dict__["_client"] = self._client
         return other
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
-        """See `SearchIndex`. Raises Unavailable, with some written; the same call again completes it.
+        """Raises Unavailable, with some written; the same call again completes it.
 
-        What fits one request waits for the engine's own refresh; more than that asks for one at the end, so that a
-        long drain does not wait a refresh interval for each request. So does a call with nothing.
+        One request waits for the engine's own refresh; several, or none, ask for one refresh at the end, so that a
+        long drain does not wait a refresh interval for each request.
         """
         batches = list(_batches(documents))
         if len(batches) == 1:
@@ -103,7 +102,6 @@ class OpenSearchIndex:
         return {"index": {**target, "version_type": "external"}}, source_of(replace(document, vector=None))
 
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
-        """See `SearchIndex`."""
         failures: list[IndexFailure] = []
         for batch in _batches(event_ids):
             failures += self._remove(scope, batch, "wait_for" if shown else "false")
@@ -138,7 +136,7 @@ class OpenSearchIndex:
         return {event_id: found["_version"] for event_id, found in pairs if found["found"]}
 
     def _bulk(self, lines: Sequence[Mapping[str, Any]], refresh: str) -> list[Mapping[str, Any]]:
-        """One outcome for each operation, in order; with `wait_for` once searches show them all."""
+        """One outcome for each operation, in order; `wait_for` returns once searches show them all."""
         params = {
             "refresh": refresh,
             "require_alias": "true",
@@ -149,39 +147,73 @@ class OpenSearchIndex:
         return [outcome for item in answer["items"] for outcome in item.values()]
 
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
-        """See `SearchIndex`. Raises NotReady without the index, Throttled, Unavailable."""
-        wave = Wave.of(scope, request, self.holds_vectors(scope.tenant))
-        searches = wave.searches()
+        """Raises NotReady without the index, Throttled, Unavailable."""
+        query = NominationQuery.of(scope, request, self.holds_vectors(scope.tenant))
+        searches = query.searches()
         lines = [line for body in searches.values() for line in ({"routing": owner_of(scope)}, body)]
         with translated_errors():
             answer = self._client.msearch(body=lines, index=self._plan.alias, params={"filter_path": _ANSWERED})
         answers = dict(zip(searches, answer["responses"], strict=True))
         for found in answers.values():
             _require_whole(found)
-        return nominations_of(wave, answers)
+        return nominations_of(query, answers)
 
     def count(self, owner: Scope) -> IndexCount:
-        """See `SearchIndex`."""
+        """What searches show of a user or of a whole tenant."""
+        embedded = {"exists": {"field": "vector"}} if self._plan.has_vectors else {"match_none": {}}
+        body = {
+            "size": 0,
+            "track_total_hits": True,
+            "query": {"bool": {"filter": [_owned(owner)]}},
+            "aggs": {"embedded": {"filter": embedded}},
+        }
         with translated_errors():
-            return index_lifecycle.count(self._client, self._plan, owner)
+            answer = self._client.search(index=self._plan.alias, body=body, params=_routing(owner))
+        return IndexCount(answer["hits"]["total"]["value"], answer["aggregations"]["embedded"]["doc_count"])
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        """See `SearchIndex`."""
+        """By id, in the order of the engine's keywords: bytes of UTF-8."""
+        body: dict[str, Any] = {
+            "size": limit + 1,
+            "track_total_hits": False,
+            "_source": ["event_id", "timestamp"],
+            "query": {"bool": {"filter": [_owned(scope)]}},
+            "sort": [{"event_id": "asc"}],
+            **({} if after is None else {"search_after": [after]}),
+        }
         with translated_errors():
-            return index_lifecycle.listed(self._client, self._plan.alias, scope, limit, after)
+            answer = self._client.search(index=self._plan.alias, body=body, params=_routing(scope))
+        sources = [hit["_source"] for hit in answer["hits"]["hits"]]
+        refs = tuple(EventRef(one["event_id"], from_microseconds(one["timestamp"])) for one in sources[:limit])
+        return IndexedPage(refs, refs[-1].id if len(sources) > limit else None)
 
     def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
-        """See `SearchIndex`."""
+        """The index itself goes where `whole` is asked for and it is empty."""
         with translated_errors():
-            return index_lifecycle.drop(self._client, self._plan, tenant, limit, whole=whole)
+            if not self._client.indices.exists_alias(name=self._plan.alias):
+                return 0
+            answer = self._client.delete_by_query(
+                index=self._plan.alias,
+                body={"query": _owned(of_tenant(tenant)), "max_docs": limit},
+                params={"conflicts": "proceed", "refresh": "true", "request_timeout": DROP_TIMEOUT_SECONDS},
+            )
+            deleted = int(answer["deleted"])
+            if not deleted and whole and self._client.count(index=self._plan.alias)["count"] == 0:
+                self._delete_index()
+        return deleted
+
+    def _delete_index(self) -> None:
+        """By its own name: an alias cannot be deleted as an index is."""
+        for name in self._client.indices.get_alias(name=self._plan.alias):
+            self._client.indices.delete(index=name, params={"request_timeout": DROP_TIMEOUT_SECONDS})
 
     def identity(self) -> str:
-        """See `SearchIndex`."""
+        """The engine's own ids of the index behind the alias; a new index has another."""
         with translated_errors():
-            return index_lifecycle.identity(self._client, self._plan.alias)
+            found = self._client.indices.get_settings(index=self._plan.alias, name="index.uuid")
+        return ",".join(sorted(index["settings"]["index"]["uuid"] for index in found.values()))
 
     def check(self) -> str:
-        """See `SearchIndex`."""
         with translated_errors():
             version = self._client.info()["version"]
             plugins = self._client.cat.plugins(params={"format": "json", "h": "component"})
@@ -199,7 +231,7 @@ class OpenSearchIndex:
             raise NotReady(f"index {name} was made by another release or for vectors of {dimension} numbers")
 
     def create(self) -> bool:
-        """See `SearchIndex`. Safe to run twice, and from two places at once."""
+        """Idempotent, also for two callers at once."""
         with translated_errors():
             if self._client.indices.exists_alias(name=self._plan.alias):
                 return False
@@ -244,9 +276,9 @@ def _target(scope: Scope, event_id: str, version: int) -> dict[str, Any]:
 
 
 def _failure(event_id: str, outcome: Mapping[str, Any]) -> IndexFailure | None:
-    """None where the operation was done, or came too late (409); the reason is the error's type, never its text.
+    """None where the operation was done or its version is outdated (409); the reason is the error's type, not its text.
 
-    Raises NotReady without the index and WritesBlocked where it takes no writes: what holds for every document.
+    Raises NotReady without the index and WritesBlocked where it takes no writes: both hold for every document.
     """
     status, kind = outcome["status"], outcome.get("error", {}).get("type")
     if kind is None or status == 409:
@@ -257,7 +289,7 @@ def _failure(event_id: str, outcome: Mapping[str, Any]) -> IndexFailure | None:
 
 
 def _require_whole(answer: Mapping[str, Any]) -> None:
-    """A part of the truth would give wrong statistics: better none, so that the timeline answers."""
+    """An answer in part would give wrong statistics: without one the timeline answers."""
     if "error" in answer:
         raise failure_of(answer["status"], answer["error"].get("type", ""))
     if answer["timed_out"] or answer["_shards"]["failed"]:
@@ -275,3 +307,13 @@ def _require_engine(version: Mapping[str, Any], plugins: Sequence[str]) -> None:
         raise NotReady(f"OpenSearch 2.19 or newer is needed, this is {version['number']}")
     if not any("knn" in plugin.lower() for plugin in plugins):
         raise NotReady("OpenSearch lacks its k-NN plugin")
+
+
+def _owned(owner: Scope) -> dict[str, Any]:
+    if owner == of_tenant(owner.tenant):
+        return {"term": {"tenant": {"value": owner.tenant}}}
+    return {"term": {"owner": {"value": owner_of(owner)}}}
+
+
+def _routing(owner: Scope) -> dict[str, str]:
+    return {} if owner == of_tenant(owner.tenant) else {"routing": owner_of(owner)}

@@ -1,8 +1,6 @@
-"""Which requests to OpenSearch are signed (SigV4), and by whom.
+"""The connection to OpenSearch: its address, SigV4 signing for managed domains, and its errors as Recollect's own.
 
-The connection to OpenSearch, and the one place where its errors become ours.
-
-opensearch-py is imported when the first request is made: it takes 0.2 s, which functions that do not search save.
+opensearch-py is imported at the first request: it takes 0.2 s, which functions that do not search save.
 """
 
 from __future__ import annotations
@@ -30,6 +28,12 @@ if TYPE_CHECKING:
     from opensearchpy.exceptions import TransportError
 
 
+URL_VARIABLE = "RECOLLECT_OPENSEARCH_URL"
+WRITES_BLOCKED = (
+    "the index is blocked for writes: the search engine's storage or memory is used up, "
+    "and a larger volume or instance ends that; searches go on"
+)
+_BLOCKS = ("cluster_block_exception", "index_create_block_exception")
 _DOMAIN = re.compile(r"\.(?P<region>[a-z0-9-]+)\.es\.amazonaws\.com(\.cn)?$|\.aos\.(?P<region2>[a-z0-9-]+)\.on\.aws$")
 
 
@@ -60,21 +64,13 @@ def signing_for(url: str) -> Signing | None:
     return Signing(found["region"] or found["region2"])
 
 
-URL_VARIABLE = "RECOLLECT_OPENSEARCH_URL"
-WRITES_BLOCKED = (
-    "the index is blocked for writes: the search engine's storage or memory is used up, "
-    "and a larger volume or instance ends that; searches go on"
-)
-_BLOCKS = ("cluster_block_exception", "index_create_block_exception")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSearchConnection:
-    """Where the engine is and how patiently it is spoken to.
+    """The engine's address, time-outs and retries.
 
-    The URL may carry user and password (basic authentication); `signing` takes their place on a managed domain.
-    An answer that takes `timeout_seconds` is given up; a connection that breaks, or a 502, 503 or 504, is tried again
-    `retries` times. All tries together connect for `timeout_seconds` at most.
+    The URL may carry user and password (basic authentication); `signing` replaces them on a managed domain. A request
+    ends after `timeout_seconds`; a broken connection, or a 502, 503 or 504, is tried again `retries` times. All tries
+    together connect for `timeout_seconds` at most.
     """
 
     url: str
@@ -111,9 +107,9 @@ def require_url(url: str) -> None:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Raises errors of our tree in place of opensearch-py's: by their type and status, never by their text.
+    """Turns opensearch-py's errors into RecollectError by type and status, never by text.
 
-    What the engine answers may quote what it was sent, so the foreign error is not shown as the cause.
+    An answer may quote the request, so the foreign error is not the cause.
     """
     from opensearchpy import exceptions
 
@@ -134,7 +130,7 @@ def _kind_of(error: TransportError) -> str:
 
 
 def failure_of(status: int | str, kind: str) -> RecollectError:
-    """Our error for a status of the engine and the type of error it names."""
+    """The error of an engine's status and error type."""
     if is_block(status, kind):
         return WritesBlocked(WRITES_BLOCKED)
     if status == 429:
@@ -149,8 +145,8 @@ def failure_of(status: int | str, kind: str) -> RecollectError:
 
 
 def is_block(status: int | str, kind: str) -> bool:
-    """Whether the engine refuses all writes: 403, or 429 where it found too little storage by itself.
+    """Whether the engine refuses all writes: 403, or 429 where it ran out of storage.
 
-    A block of the same type with 503 is that of a cluster that has not started: it answers nothing yet.
+    A block of the same type with 503 is that of a cluster that has not started.
     """
     return status in (403, 429) and kind in _BLOCKS

@@ -1,24 +1,19 @@
-"""The walk over the pending markers of all users.
+"""The port `Projections` on DynamoDB, and the walk over the pending markers of all users.
 
 Markers lie in 32 partitions, in each by user and arrival, so that a user's newest are read consistently and a busy
 day throttles nobody; a global index by arrival would cost two units more for each event and lag behind. While each
-partition holds few of them, all are read and handed out oldest first. A backlog is walked partition by partition
-instead: each user's in the order of arrival, each marker read once.
-
-What `project` keeps beside the events, on DynamoDB.
+partition holds few of them, one read gets all, oldest first. A backlog is walked partition by partition: each user's
+in the order of arrival, each marker once.
 """
 
 import heapq
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from botocore.exceptions import ClientError
-
 from recollect.adapters.aws import keys
-from recollect.adapters.aws import projections as pending_markers
-from recollect.adapters.aws.errors import CONDITION_FAILED, code_of, translated
+from recollect.adapters.aws.errors import translated
 from recollect.adapters.aws.item_format import (
     Attributes,
     event_in,
@@ -33,8 +28,8 @@ from recollect.adapters.aws.item_format import (
     slot_item,
     text,
 )
-from recollect.adapters.aws.items import SERVICE, ItemAccess, Walk
 from recollect.adapters.aws.keys import Key
+from recollect.adapters.aws.table import SERVICE, ItemAccess, Walk
 from recollect.core.errors import InvalidInput
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
@@ -47,8 +42,93 @@ _BY_ARRIVAL = "arrival"
 _BY_SHARD = "shard"
 
 
-def page(access: ItemAccess, limit: int, after: str | None) -> PendingPage:
-    """At most `limit` markers and where the next page goes on. Raises InvalidInput on an `after` we never gave."""
+@dataclass(frozen=True, slots=True)
+class DynamoDBProjections:
+    """`save` comes before `settle`: from then on the projection has the place of its event."""
+
+    access: ItemAccess
+
+    def together(self) -> AbstractContextManager[None]:
+        """Groups nothing: each write is its own, in the order of the calls."""
+        return nullcontext()
+
+    def pending(self, limit: int, after: str | None) -> PendingPage:
+        """Markers of every tenant, oldest arrival first; user by user where there are thousands of them."""
+        return _pending_page(self.access, limit, after)
+
+    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
+        """Writes the vectors, with the index entries of those events that still exist."""
+        places = {one.ref.id: keys.event_key(scope, one.ref) for one in projections}
+        events = self.access.get_many(places.values())
+        stored = {event_id: event_in(events[place]) for event_id, place in places.items() if place in events}
+        self.access.put_many(projection_item(scope, one, stored.get(one.ref.id)) for one in projections)
+
+    def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
+        """The stored projections, by event id."""
+        found = self.access.get_many(keys.projection_key(scope, event_id) for event_id in event_ids)
+        projections = [projection_in(item) for item in found.values()]
+        return {one.ref.id: one for one in projections}
+
+    def fill_slot(self, scope: Scope, event: Event) -> None:
+        """Enters a keyed event in its slot's history (P-19), unless it was removed.
+
+        A bounded one is entered beside the history, where `of_slot` finds it.
+        """
+        place = place_of(event)
+        if place is not None:
+            self.access.put_if_absent(slot_item(scope, place, event))
+
+    def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
+        """Enters an event that is not stored as a removed one (P-22), unless its slot has it."""
+        slot = slot_of(event)
+        if slot is not None:
+            self.access.put_if_absent(slot_item(scope, slot, event, emptied))
+
+    def store_bound(self, scope: Scope, event: Event) -> None:
+        """Writes until when its value holds. Raises VersionMismatch where it changed since, or is deleted."""
+        self._replace(scope, event, event)
+
+    def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
+        """Writes which event supersedes this one; answers the new version. Raises VersionMismatch."""
+        changed = event.superseded(by)
+        self._replace(scope, event, changed)
+        return changed
+
+    def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
+        """Lists the conversation; the first entry wins. One read, and a write only for a new one."""
+        key = keys.conversation_key(scope, conversation_id)
+        if self.access.get(key) is None:
+            item = {**key.attributes, "n": text(conversation_id), "t": instant(started_at)}
+            self.access.put_if_absent(item)
+
+    def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Marks them as pending; projection deletes a marker without an event."""
+        self.access.put_many(pending_item(scope, ref) for ref in refs)
+
+    def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Removes the pending markers."""
+        self.access.delete_many(keys.pending_key(scope, ref.id) for ref in refs)
+
+    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        """Removes the projections of deleted events, and then both of their markers (P-22)."""
+        self.access.delete_many(keys.projection_key(scope, ref.id) for ref in refs)
+        marked = (keys.pending_key, keys.removal_key)
+        self.access.delete_many(key(scope, ref.id) for ref in refs for key in marked)
+
+    def _replace(self, scope: Scope, event: Event, changed: Event) -> None:
+        new = record_attributes(changed)
+        with translated(SERVICE):
+            self.access.client.update_item(
+                TableName=self.access.table,
+                Key=keys.event_key(scope, event.ref).attributes,
+                UpdateExpression="SET z = :z, v = :v",
+                ConditionExpression="v = :old",
+                ExpressionAttributeValues={":z": new["z"], ":v": new["v"], ":old": number(event.version)},
+            )
+
+
+def _pending_page(access: ItemAccess, limit: int, after: str | None) -> PendingPage:
+    """At most `limit` markers and the place of the next page. Raises InvalidInput for a place of no page."""
     order, _, place = (after or f"{_BY_ARRIVAL} ").partition(" ")
     if order == _BY_ARRIVAL:
         few = _all_of_few(access)
@@ -60,7 +140,7 @@ def page(access: ItemAccess, limit: int, after: str | None) -> PendingPage:
 
 
 def _all_of_few(access: ItemAccess) -> list[Attributes] | None:
-    """Every marker there is; None where a partition holds more than a few."""
+    """Every marker; None where a partition holds more than a few."""
     walks = [Walk(keys.pending_partition(shard)) for shard in range(keys.PENDING_SHARDS)]
     pages = access.side_by_side(lambda walk: access.page(walk, FEW_PER_SHARD), walks)
     if any(more is not None for _, more in pages):
@@ -94,103 +174,3 @@ def _place(shard: int, item: Attributes) -> str:
 def _arrival(item: Attributes) -> str:
     """The id, which sorts by arrival; then the user, since two users may have events of one id."""
     return f"{keys.pending_id(item['sk']['S'])} {item['u']['S']}"
-
-
-@dataclass(frozen=True, slots=True)
-class DynamoDBProjections:
-    """See `ports.Projections`. `save` comes before `settle`: from then on the projection tells where its event is."""
-
-    access: ItemAccess
-
-    def together(self) -> AbstractContextManager[None]:
-        """Groups nothing: each write stands by itself, in the order in which it is made."""
-        return nullcontext()
-
-    def pending(self, limit: int, after: str | None) -> PendingPage:
-        """Markers of every tenant, oldest arrival first; user by user where there are thousands of them."""
-        return pending_markers.page(self.access, limit, after)
-
-    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
-        """Keeps the vectors by event id, and makes the index entries of those events that still exist."""
-        places = {one.ref.id: keys.event_key(scope, one.ref) for one in projections}
-        events = self.access.get_many(places.values())
-        stored = {event_id: event_in(events[place]) for event_id, place in places.items() if place in events}
-        self.access.put_many(projection_item(scope, one, stored.get(one.ref.id)) for one in projections)
-
-    def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
-        """The kept projections, by event id."""
-        found = self.access.get_many(keys.projection_key(scope, event_id) for event_id in event_ids)
-        projections = [projection_in(item) for item in found.values()]
-        return {one.ref.id: one for one in projections}
-
-    def fill_slot(self, scope: Scope, event: Event) -> None:
-        """Enters a keyed event in its slot's history, unless it was removed; one without a key fills none.
-
-        A bounded one is entered beside it, where `of_slot` finds it.
-        """
-        place = place_of(event)
-        if place is not None:
-            self._put_where_absent(slot_item(scope, place, event))
-
-    def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
-        """Enters an event that is not stored as a removed one (P-22), unless its slot knows it."""
-        slot = slot_of(event)
-        if slot is not None:
-            self._put_where_absent(slot_item(scope, slot, event, emptied))
-
-    def store_bound(self, scope: Scope, event: Event) -> None:
-        """Writes until when its value holds. Raises VersionMismatch where it changed since it was read, or is gone."""
-        self._replace(scope, event, event)
-
-    def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
-        """Writes which event supersedes this one; answers it with its new version. Raises VersionMismatch."""
-        changed = replace(
-            event,
-            superseded_by=by.id if by else None,
-            superseded_at=by.timestamp if by else None,
-            version=event.version + 1,
-        )
-        self._replace(scope, event, changed)
-        return changed
-
-    def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
-        """Lists the conversation; the first entry stands. A read, and one write only where it was not listed."""
-        key = keys.conversation_key(scope, conversation_id)
-        if self.access.get(key) is None:
-            item = {**key.attributes, "n": text(conversation_id), "t": instant(started_at)}
-            self._put_where_absent(item)
-
-    def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Marks them as pending; a marker of what is gone is cleared up by whoever projects."""
-        self.access.put_many(pending_item(scope, ref) for ref in refs)
-
-    def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes the pending markers."""
-        self.access.delete_many(keys.pending_key(scope, ref.id) for ref in refs)
-
-    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes what was kept of events that are gone, and then both of their markers (P-22)."""
-        self.access.delete_many(keys.projection_key(scope, ref.id) for ref in refs)
-        marked = (keys.pending_key, keys.removal_key)
-        self.access.delete_many(key(scope, ref.id) for ref in refs for key in marked)
-
-    def _replace(self, scope: Scope, event: Event, changed: Event) -> None:
-        new = record_attributes(changed)
-        with translated(SERVICE):
-            self.access.client.update_item(
-                TableName=self.access.table,
-                Key=keys.event_key(scope, event.ref).attributes,
-                UpdateExpression="SET z = :z, v = :v",
-                ConditionExpression="v = :old",
-                ExpressionAttributeValues={":z": new["z"], ":v": new["v"], ":old": number(event.version)},
-            )
-
-    def _put_where_absent(self, item: dict[str, dict[str, str]]) -> None:
-        with translated(SERVICE):
-            try:
-                self.access.client.put_item(
-                    TableName=self.access.table, Item=item, ConditionExpression="attribute_not_exists(pk)"
-                )
-            except ClientError as error:
-                if code_of(error) != CONDITION_FAILED:
-                    raise

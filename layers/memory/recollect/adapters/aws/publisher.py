@@ -1,20 +1,19 @@
-"""What was published to a tenant, kept for a week: ids only, so that an entry costs one unit and outlives no text.
+"""The port `Publisher`: events on EventBridge, and in the table's log, which `GET /v1/bus` reads, for a week.
 
-An entry that carries a content names the record that has it, which is read when the log is: the event of
-`memory:episodic:saved`, the event or the carrier of `memory:semantic:saved`. Of other types the detail is kept.
-
-Publishing on EventBridge, and in the table's log that `GET /v1/bus` reads.
+An entry of the log with a content has only the id of its record, which is read with the log: the event of
+`memory:episodic:saved`, the event or the carrier of `memory:semantic:saved`. So an entry costs one unit and outlives
+no text. Other types have their detail in the entry.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from math import ceil
-from typing import Any
+from typing import Any, TypeAlias
 
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.dynamodb_client import Backoff, EventBridgeClient
+from recollect.adapters.aws.clients import Backoff, EventBridgeClient
 from recollect.adapters.aws.errors import translated
 from recollect.adapters.aws.item_format import (
     Attributes,
@@ -28,12 +27,12 @@ from recollect.adapters.aws.item_format import (
     text,
     unpack_json,
 )
-from recollect.adapters.aws.items import ItemAccess, Walk
 from recollect.adapters.aws.keys import Key
+from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.core.errors import Unavailable
 from recollect.core.event import Event, EventRef, Json
 from recollect.core.scope import Scope
-from recollect.core.time import from_iso
+from recollect.core.time import from_iso, utc_now
 from recollect.timeline.bus import (
     EPISODIC_SAVED,
     KEPT_PER_TENANT,
@@ -43,9 +42,16 @@ from recollect.timeline.bus import (
     episodic_saved,
 )
 
-KEPT_SECONDS = 7 * 24 * 3600
+LOG_SECONDS = 7 * 24 * 3600
+SOURCE = "recollect"
+THREE_TRIES = Backoff(tries=3)
+MAX_CALL_BYTES = 200_000  # the service takes 256 KB
+ENTRIES_PER_CALL = 10
 
 _FIRST_READ = 2 * KEPT_PER_TENANT // keys.BUS_SHARDS
+
+SentEntry: TypeAlias = tuple[BusEvent, dict[str, Any]]
+"""An event with its entry of a `put_events` call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +62,21 @@ class BusLog:
 
     def write(self, tenant: str, events: Sequence[BusEvent], now_seconds: float) -> None:
         """Logs published events; `now_seconds` since 1970 is the real time, by which the service deletes them."""
-        lapses = number(ceil(now_seconds) + KEPT_SECONDS)
+        lapses = number(ceil(now_seconds) + LOG_SECONDS)
         self.access.put_many(_log_entry(tenant, event) | {"ttl": lapses} for event in events)
 
     def read(self, tenant: str, now: datetime) -> list[BusEvent]:
-        """The last 1,000, oldest first, each once; without those whose event is by now gone, expired or private."""
+        """The last 1,000, oldest first, each once; without those whose event is by now deleted, expired or private."""
         entries = self._newest(tenant)
         events = self._events_of(entries)
         listed: dict[tuple[str, str], BusEvent] = {}
-        for event in (_told(entry, events, now) for entry in reversed(entries)):
+        for event in (_published(entry, events, now) for entry in reversed(entries)):
             if event is not None:
                 listed.setdefault((event.id, event.type), event)
         return list(listed.values())
 
     def _newest(self, tenant: str) -> list[Attributes]:
-        """Newest first. A partition holds an eighth of them, more or less: twice that is asked of each at first."""
+        """Newest first. A partition holds about an eighth of them: the first read takes twice that of each."""
         walks = [Walk(keys.bus_partition(tenant, shard), newest_first=True) for shard in range(keys.BUS_SHARDS)]
         pages = self.access.side_by_side(lambda walk: self.access.page(walk, _FIRST_READ), walks)
         entries = [item for items, _ in pages for item in items]
@@ -83,6 +89,61 @@ class BusLog:
     def _events_of(self, entries: Iterable[Attributes]) -> dict[Key, Event]:
         found = self.access.get_many(key for entry in entries if (key := _event_key(entry)))
         return {key: event_in(item) for key, item in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class EventBus:
+    """An EventBridge bus by name or ARN, and how it is called."""
+
+    client: EventBridgeClient
+    name: str
+    backoff: Backoff = THREE_TRIES
+
+    def put(self, tenant: str, events: Sequence[BusEvent]) -> set[str]:
+        """The ids of those that the bus did not take after all tries."""
+        left: set[str] = set()
+        for chunk in _chunks([(event, _entry(self.name, tenant, event)) for event in events]):
+            left |= self._put_chunk(chunk)
+        return left
+
+    def _put_chunk(self, chunk: Sequence[SentEntry]) -> set[str]:
+        for _ in self.backoff.attempts():
+            chunk = self._try(chunk)
+            if not chunk:
+                break
+        return {event.id for event, _ in chunk}
+
+    def _try(self, chunk: Sequence[SentEntry]) -> list[SentEntry]:
+        try:
+            with translated("EventBridge"):
+                answer = self.client.put_events(Entries=[entry for _, entry in chunk])
+        except Unavailable:
+            return list(chunk)
+        results: Iterable[Mapping[str, Any]] = answer["Entries"]
+        return [pair for pair, result in zip(chunk, results, strict=True) if result.get("ErrorCode")]
+
+
+@dataclass(frozen=True, slots=True)
+class AwsPublisher:
+    """Without a bus events are only logged. `clock` is the real time."""
+
+    log: BusLog
+    bus: EventBus | None = None
+    clock: Callable[[], datetime] = field(default=utc_now)
+
+    def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:
+        """Publishes, then logs what the bus took; the ids of the others."""
+        left = self.bus.put(tenant, events) if self.bus and events else set()
+        taken = [event for event in events if event.id not in left]
+        self.log.write(tenant, taken, self.clock().timestamp())
+        return [event.id for event in events if event.id in left]
+
+    def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:
+        """The tenant's last 1,000, oldest first, after that id; all of them where it is not among them."""
+        events = self.log.read(tenant, self.clock())
+        places = [place for place, event in enumerate(events) if event.id == after]
+        following = events[places[-1] + 1 :] if places else events
+        return [event for event in following if event_type in (None, event.type)]
 
 
 def _log_entry(tenant: str, event: BusEvent) -> Attributes:
@@ -111,7 +172,7 @@ def _event_key(entry: Mapping[str, dict[str, str]]) -> Key | None:
     return keys.event_key(keys.user_of(entry["u"]["S"]), EventRef(record_id, moment_in(entry, "t")))
 
 
-def _told(entry: Attributes, events: Mapping[Key, Event], now: datetime) -> BusEvent | None:
+def _published(entry: Attributes, events: Mapping[Key, Event], now: datetime) -> BusEvent | None:
     published, event_type = keys.bus_entry_of(entry["sk"]["S"])
     key = _event_key(entry)
     if key is None:
@@ -133,72 +194,6 @@ def _last(entries: Iterable[Attributes]) -> list[Attributes]:
     return sorted(entries, key=lambda item: key_in(item).sk, reverse=True)[:KEPT_PER_TENANT]
 
 
-def utc_now() -> datetime:
-    """The real time."""
-    return datetime.now(UTC)
-
-
-SOURCE = "recollect"
-THREE_TRIES = Backoff(tries=3)
-MAX_CALL_BYTES = 200_000  # the service takes 256 KB
-ENTRIES_PER_CALL = 10
-
-
-@dataclass(frozen=True, slots=True)
-class EventBus:
-    """An EventBridge bus by name or ARN, and how it is called."""
-
-    client: EventBridgeClient
-    name: str
-    backoff: Backoff = THREE_TRIES
-
-    def put(self, tenant: str, events: Sequence[BusEvent]) -> set[str]:
-        """Answers the ids of those that it did not take after all tries."""
-        left: set[str] = set()
-        for chunk in _chunks([(event, _entry(self.name, tenant, event)) for event in events]):
-            left |= self._put_chunk(chunk)
-        return left
-
-    def _put_chunk(self, chunk: "Sequence[tuple[BusEvent, dict[str, Any]]]") -> set[str]:
-        for _ in self.backoff.attempts():
-            chunk = self._try(chunk)
-            if not chunk:
-                break
-        return {event.id for event, _ in chunk}
-
-    def _try(self, chunk: "Sequence[tuple[BusEvent, dict[str, Any]]]") -> "list[tuple[BusEvent, dict[str, Any]]]":
-        try:
-            with translated("EventBridge"):
-                answer = self.client.put_events(Entries=[entry for _, entry in chunk])
-        except Unavailable:
-            return list(chunk)
-        results: Iterable[Mapping[str, Any]] = answer["Entries"]
-        return [pair for pair, result in zip(chunk, results, strict=True) if result.get("ErrorCode")]
-
-
-@dataclass(frozen=True, slots=True)
-class AwsPublisher:
-    """See `ports.Publisher`. Without a bus events are only logged. `clock` is the real time."""
-
-    log: BusLog
-    bus: EventBus | None = None
-    clock: Callable[[], datetime] = field(default=utc_now)
-
-    def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:
-        """Publishes, then logs what was taken; answers the ids of the others."""
-        left = self.bus.put(tenant, events) if self.bus and events else set()
-        taken = [event for event in events if event.id not in left]
-        self.log.write(tenant, taken, self.clock().timestamp())
-        return [event.id for event in events if event.id in left]
-
-    def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:
-        """The tenant's last 1,000, oldest first, from after that id on; from the first where it is not among them."""
-        events = self.log.read(tenant, self.clock())
-        places = [place for place, event in enumerate(events) if event.id == after]
-        following = events[places[-1] + 1 :] if places else events
-        return [event for event in following if event_type in (None, event.type)]
-
-
 def _entry(bus: str, tenant: str, event: BusEvent) -> dict[str, Any]:
     """The detail is the document's own, with the tenant and the id beside it; without content where it is too long."""
     detail: dict[str, Json] = {**event.detail, "tenant": tenant, "id": event.id}
@@ -214,8 +209,8 @@ def _entry_bytes(entry: Mapping[str, Any]) -> int:
     return 14 + sum(len(entry[name].encode()) for name in ("Source", "DetailType", "Detail"))
 
 
-def _chunks(pairs: Iterable[tuple[BusEvent, dict[str, Any]]]) -> "list[list[tuple[BusEvent, dict[str, Any]]]]":
-    chunks: list[list[tuple[BusEvent, dict[str, Any]]]] = []
+def _chunks(pairs: Iterable[SentEntry]) -> list[list[SentEntry]]:
+    chunks: list[list[SentEntry]] = []
     room = 0
     for pair in pairs:
         size = _entry_bytes(pair[1])

@@ -1,7 +1,4 @@
-"""Snapshots in a bucket: S3's conditional writes say who was first.
-
-The bucket of snapshots: whether it is there, and making it where it is not.
-"""
+"""The port `SnapshotStore` on S3, by its conditional writes; and the bucket, checked and made."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from recollect.adapters.aws.errors import code_of, from_client_error, from_core_error, translated
-from recollect.adapters.snapshot_names import folder_of, name_of, path_of, tenant_part
+from recollect.archive.snapshot_names import folder_of, name_of, path_of, tenant_part
 from recollect.core.errors import NotReady, RecollectError, UpstreamFailed, VersionMismatch
 
 if TYPE_CHECKING:
@@ -27,8 +24,8 @@ _CONFLICTS = ("PreconditionFailed", "ConditionalRequestConflict", _MISSING)
 class S3Snapshots:
     """`SnapshotStore` on S3: keys are prefix, tenant and name; a tag is S3's ETag.
 
-    The role needs GetObject, PutObject, DeleteObject and ListBucket (without it S3 says 403 where nothing is); to purge
-    also ListBucketVersions and DeleteObjectVersion.
+    The role needs GetObject, PutObject, DeleteObject and ListBucket (without it S3 answers 403 for a missing object);
+    to purge also ListBucketVersions and DeleteObjectVersion.
     """
 
     def __init__(self, client: BaseClient, bucket: str, prefix: str = "") -> None:
@@ -37,11 +34,9 @@ class S3Snapshots:
         self._prefix = prefix
 
     def put_if_absent(self, tenant: str, name: str, data: bytes) -> str:
-        """See `SnapshotStore`."""
         return self._put(self._key(tenant, name), data, IfNoneMatch="*")
 
     def put_if_match(self, tenant: str, name: str, data: bytes, tag: str) -> str:
-        """See `SnapshotStore`."""
         return self._put(self._key(tenant, name), data, IfMatch=tag)
 
     def _put(self, key: str, data: bytes, **condition: str) -> str:
@@ -51,16 +46,14 @@ class S3Snapshots:
         return tag
 
     def get(self, tenant: str, name: str) -> tuple[bytes, str] | None:
-        """See `SnapshotStore`."""
         try:
             with _translated_errors():
                 answer = self._client.get_object(Bucket=self._bucket, Key=self._key(tenant, name))
                 return answer["Body"].read(), answer["ETag"]
-        except VersionMismatch:  # a read has no condition: it is not there
+        except VersionMismatch:  # a read has no condition: the object is missing
             return None
 
     def names(self, tenant: str, prefix: str = "") -> Iterator[str]:
-        """See `SnapshotStore`."""
         root = self._root(tenant)
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self._bucket, Prefix=root + folder_of(prefix)
@@ -71,12 +64,11 @@ class S3Snapshots:
                 yield from (name for name in found if name.startswith(prefix))
 
     def delete(self, tenant: str, name: str) -> None:
-        """See `SnapshotStore`."""
         with _translated_errors():
             self._client.delete_object(Bucket=self._bucket, Key=self._key(tenant, name))
 
     def purge(self, tenant: str, name: str) -> None:
-        """See `SnapshotStore`: every version but the one that is there now, and the marks of deletions."""
+        """Deletes every version but the current one, and the delete markers."""
         key = self._key(tenant, name)
         pages = self._client.get_paginator("list_object_versions").paginate(Bucket=self._bucket, Prefix=key)
         with _translated_errors():
@@ -94,7 +86,7 @@ class S3Snapshots:
 
 @contextmanager
 def _translated_errors() -> Iterator[None]:
-    """What S3 answers to conditions and missing things; all else as for any service."""
+    """S3's answers to conditions and for missing things; other errors as for any service."""
     try:
         yield
     except ClientError as error:
@@ -131,13 +123,13 @@ class Bucket:
         return boto3.client("s3", config=config)
 
     def check(self) -> str:
-        """One line about it. Raises NotReady where it is missing or another's."""
+        """One line about the bucket. Raises NotReady where it is missing or another account's."""
         if not self._exists():
             raise NotReady(f"S3: no bucket {self._name}; `recollect init` creates it")
         return f"S3 bucket {self._name}"
 
     def create(self) -> bool:
-        """Makes it where it is missing; False where it was there."""
+        """Makes the bucket; False where it exists."""
         if self._exists():
             return False
         region = self.client.meta.region_name
@@ -148,8 +140,6 @@ class Bucket:
         return True
 
     def _exists(self) -> bool:
-        from botocore.exceptions import ClientError
-
         try:
             with translated("S3"):
                 self.client.head_bucket(Bucket=self._name)

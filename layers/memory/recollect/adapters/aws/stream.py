@@ -1,10 +1,9 @@
-"""What a record of the table's stream is about. The stream carries keys only: a record is a hint (P-25).
+"""The table's stream. It carries keys only: a record is a hint that an event changed (P-25).
 
-Reads the table's stream where no event source mapping does: `recollect serve` on real engines, and tests.
-
-The handler gets what Lambda would give it, `{"Records": [...]}`, and answers `batchItemFailures` as it would there:
-from the first failed record on the batch comes again, up to a number of tries; then the record is given up, since
-`reconcile` finds its event by the marker.
+`StreamPump` reads it where no event source mapping does: in `recollect serve` on real engines, and in tests. As Lambda
+does, it gives the handler `{"Records": [...]}` and reads `batchItemFailures` of its answer: the batch comes again from
+the first failed record on, up to a number of tries; then the record is given up, since `reconcile` finds its event by
+the marker.
 """
 
 import logging
@@ -17,25 +16,16 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.dynamodb_client import Backoff, StreamsClient
+from recollect.adapters.aws.clients import Backoff, StreamsClient
 from recollect.adapters.aws.errors import code_of, translated
 from recollect.core.errors import Unavailable
 from recollect.timeline.timeline import PendingEvent
 
-# The event source mapping's filter: only records about events reach the function.
-EVENT_FILTER: Mapping[str, Any] = {"dynamodb": {"Keys": {"sk": {"S": [{"prefix": "E#"}]}}}}
-
-
-def event_of_record(record: Mapping[str, Any]) -> PendingEvent | None:
-    """The event that a stream record is about, and whose it is; None for a record of another kind of item."""
-    key = record["dynamodb"]["Keys"]
-    ref = keys.event_of(key["sk"]["S"])
-    return PendingEvent(keys.user_of(key["pk"]["S"]), ref) if ref else None
-
-
 Record = dict[str, Any]
 Handler = Callable[[dict[str, Any]], Mapping[str, Any] | None]
 
+EVENT_FILTER: Mapping[str, Any] = {"dynamodb": {"Keys": {"sk": {"S": [{"prefix": "E#"}]}}}}
+"""The event source mapping's filter: only records about events reach the function."""
 PATIENT = Backoff(tries=10, base_seconds=0.1, cap_seconds=5.0)  # 20 s in all
 
 _SERVICE = "DynamoDB Streams"
@@ -43,11 +33,18 @@ _LOST_PLACE = ("ExpiredIteratorException", "TrimmedDataAccessException")
 _LOG = logging.getLogger(__name__)
 
 
+def event_of_record(record: Mapping[str, Any]) -> PendingEvent | None:
+    """The event of a stream record, with its user; None for a record of another kind of item."""
+    key = record["dynamodb"]["Keys"]
+    ref = keys.event_of(key["sk"]["S"])
+    return PendingEvent(keys.user_of(key["pk"]["S"]), ref) if ref else None
+
+
 @dataclass(frozen=True, slots=True)
 class PumpPolicy:
     """How records are fed: `batch_size` at most at once, `backoff` between tries of a batch, pause when idle.
 
-    `from_start`: begin with the oldest record kept (24 hours); else with what comes from now on.
+    `from_start`: begin with the oldest record (24 hours); else with the next one.
     """
 
     batch_size: int = 100
@@ -85,12 +82,12 @@ class StreamPump:
                 stop.wait(self.policy.idle_seconds)
 
     def run_once(self) -> int:
-        """One read of each open shard; answers how many records there were, about events or not."""
+        """One read of each open shard; the number of records, about events or not."""
         self._open_shards()
         return sum(self._pass_on(self._read(shard)) for shard in list(self._iterators))
 
     def drain(self, rounds: int = 10_000) -> int:
-        """Reads until a round brings no record, at most `rounds` of them; answers how many were fed."""
+        """Reads until a round brings no record, at most `rounds` of them; the number of records fed."""
         before = self.fed
         for _ in range(rounds):
             if not self.run_once():
@@ -143,7 +140,7 @@ class StreamPump:
                 return None
 
     def _pass_on(self, records: list[Record]) -> int:
-        """Feeds what the event source mapping's filter would let pass; answers how many records there were."""
+        """Feeds the records that the event source mapping's filter passes; the number of all of them."""
         left = [record for record in records if event_of_record(record) is not None]
         self.fed += len(left)
         while left:
@@ -154,7 +151,7 @@ class StreamPump:
         return len(records)
 
     def _try(self, records: list[Record]) -> list[Record]:
-        """What is left of the batch, from its first failed record on, after all tries."""
+        """The rest of the batch after all tries, from its first failed record on."""
         for _ in self._pauses().attempts():
             records = self._handled(records)
             if not records or self._stop.is_set():
@@ -163,7 +160,7 @@ class StreamPump:
         return records
 
     def _pauses(self) -> Backoff:
-        """Pauses that end when the pump is stopped; what is left then is read again after the next start."""
+        """Pauses that end when the pump stops; the next start reads the rest of the batch again."""
         return replace(self.policy.backoff, sleep=self._stop.wait)
 
     def _handled(self, records: list[Record]) -> list[Record]:

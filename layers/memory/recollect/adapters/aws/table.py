@@ -1,31 +1,198 @@
-"""The table itself: made from `table.json`, which has the form of a CloudFormation `AWS::DynamoDB::Table`."""
+"""The table: its calls (`ItemAccess`), and its creation from `table.json` (`Table`).
+
+`table.json` has the form of a CloudFormation `AWS::DynamoDB::Table`. Reads of the table are consistent; those of its
+indexes are not.
+"""
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from recollect.adapters.aws.dynamodb_client import DynamoDBClient
-from recollect.adapters.aws.errors import code_of, translated
-from recollect.adapters.aws.items import SERVICE
-from recollect.core.errors import NotReady
+from recollect.adapters.aws.clients import DEFAULT_BACKOFF, Backoff, DynamoDBClient
+from recollect.adapters.aws.errors import (
+    CANCELLED_BY_CONDITION,
+    CONDITION_FAILED,
+    cancellation_codes,
+    code_of,
+    translated,
+)
+from recollect.adapters.aws.item_format import Attributes, key_in
+from recollect.adapters.aws.keys import Key, SortRange
+from recollect.core.errors import NotReady, Throttled, VersionMismatch
+from recollect.ports import Concurrency
 
+SERVICE = "DynamoDB"
+ABSENT = "attribute_not_exists(pk)"
+"""The condition that no item of the key is stored."""
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+_READS_PER_CALL = 100
+_WRITES_PER_CALL = 25
+_LONGEST_PAGE = 1000
 _POLL_SECONDS = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Items of one partition in the order of their sort keys; of `index` where one is named (not consistent)."""
+
+    partition: str
+    range: SortRange | None = None
+    newest_first: bool = False
+    index: str | None = None
+    partition_name: str = "pk"
+    sort_name: str = "sk"
+
+    def request(self, table: str, limit: int) -> dict[str, Any]:
+        """The query for at most `limit` of them."""
+        condition, values = f"{self.partition_name} = :partition", {":partition": {"S": self.partition}}
+        if self.range is not None:
+            condition += f" AND {self.sort_name} BETWEEN :low AND :high"
+            values |= {":low": {"S": self.range.low}, ":high": {"S": self.range.high}}
+        request = {
+            "TableName": table,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+            "ScanIndexForward": not self.newest_first,
+            "Limit": limit,
+        }
+        return request | ({"IndexName": self.index} if self.index else {"ConsistentRead": True})
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAccess:
+    """The calls of one table: batches side by side, consistent reads.
+
+    All methods raise Throttled, Unavailable, NotReady or UpstreamFailed.
+    """
+
+    client: DynamoDBClient
+    table: str
+    concurrency: Concurrency
+    backoff: Backoff = DEFAULT_BACKOFF
+
+    def get(self, key: Key) -> Attributes | None:
+        """One item, or None."""
+        with translated(SERVICE):
+            answer = self.client.get_item(TableName=self.table, Key=key.attributes, ConsistentRead=True)
+        return answer.get("Item")
+
+    def get_many(self, keys: Iterable[Key]) -> dict[Key, Attributes]:
+        """Those of the items that exist."""
+        found: dict[Key, Attributes] = {}
+        for part in self.side_by_side(self._get_chunk, _chunks(list(dict.fromkeys(keys)), _READS_PER_CALL)):
+            found |= part
+        return found
+
+    def put_many(self, items: Iterable[Attributes]) -> None:
+        """Writes items, replacing any; of two with one key the last."""
+        distinct = {key_in(item): item for item in items}
+        self._write_many([{"PutRequest": {"Item": item}} for item in distinct.values()])
+
+    def delete_many(self, keys: Iterable[Key]) -> None:
+        """Deletes items; unknown ones are no error."""
+        self._write_many([{"DeleteRequest": {"Key": key.attributes}} for key in dict.fromkeys(keys)])
+
+    def put_if_absent(self, item: Attributes) -> None:
+        """Writes the item unless one of its key is stored."""
+        with translated(SERVICE):
+            try:
+                self.client.put_item(TableName=self.table, Item=item, ConditionExpression=ABSENT)
+            except ClientError as error:
+                if code_of(error) != CONDITION_FAILED:
+                    raise
+
+    def transact(self, operations: Sequence[Mapping[str, Any]]) -> None:
+        """All of the operations or none. Raises VersionMismatch where a condition fails, Throttled on a conflict."""
+        with translated(SERVICE):
+            try:
+                self.client.transact_write_items(TransactItems=operations)
+            except ClientError as error:
+                if CANCELLED_BY_CONDITION in cancellation_codes(error):
+                    raise VersionMismatch("DynamoDB: an item changed since it was read") from error
+                raise
+
+    def page(
+        self, walk: Walk, limit: int, start: Mapping[str, Any] | None = None
+    ) -> tuple[list[Attributes], Attributes | None]:
+        """One query: at most `limit` items, and the start of the next one (None at the end)."""
+        request = walk.request(self.table, limit) | ({"ExclusiveStartKey": start} if start else {})
+        with translated(SERVICE):
+            answer = self.client.query(**request)
+        return answer["Items"], answer.get("LastEvaluatedKey")
+
+    def walk(self, walk: Walk, first: int = _LONGEST_PAGE) -> Iterator[Attributes]:
+        """The items one by one, in queries of `first`, then twice as many each time, up to 1,000."""
+        items, more = self.page(walk, first)
+        yield from items
+        while more is not None:
+            first = min(2 * first, _LONGEST_PAGE)
+            items, more = self.page(walk, first, more)
+            yield from items
+
+    def side_by_side(self, call: Callable[[A], T], arguments: Sequence[A]) -> list[T]:
+        """The results of the call for each argument, in order. Waits for all, then raises the first failure."""
+        if len(arguments) == 1:
+            return [call(arguments[0])]
+        pending = [self.concurrency.submit(partial(call, argument)) for argument in arguments]
+        results: list[T] = []
+        failures: list[Exception] = []
+        for one in pending:
+            try:
+                results.append(one.result())
+            except Exception as failure:  # noqa: BLE001 - the first is raised once all are done
+                failures.append(failure)
+        if failures:
+            raise failures[0]
+        return results
+
+    def _get_chunk(self, keys: Sequence[Key]) -> dict[Key, Attributes]:
+        found: dict[Key, Attributes] = {}
+        wanted: Any = {self.table: {"Keys": [key.attributes for key in keys], "ConsistentRead": True}}
+        for _ in self.backoff.attempts():
+            with translated(SERVICE):
+                answer = self.client.batch_get_item(RequestItems=wanted)
+            found |= {key_in(item): item for item in answer["Responses"].get(self.table, [])}
+            wanted = answer.get("UnprocessedKeys")
+            if not wanted:
+                return found
+        raise Throttled("DynamoDB leaves keys unread")
+
+    def _write_many(self, requests: Sequence[dict[str, Any]]) -> None:
+        self.side_by_side(self._write_chunk, _chunks(requests, _WRITES_PER_CALL))
+
+    def _write_chunk(self, requests: Sequence[dict[str, Any]]) -> None:
+        wanted: Any = {self.table: list(requests)}
+        for _ in self.backoff.attempts():
+            with translated(SERVICE):
+                wanted = self.client.batch_write_item(RequestItems=wanted).get("UnprocessedItems")
+            if not wanted:
+                return
+        raise Throttled("DynamoDB leaves items unwritten")
+
+
+def _chunks(parts: Sequence[T], size: int) -> list[Sequence[T]]:
+    return [parts[start : start + size] for start in range(0, len(parts), size)]
+
+
 def table_definition() -> dict[str, Any]:
-    """What the table must be: keys, indexes, stream, TTL. `template.yaml` says the same."""
+    """Keys, indexes, stream and TTL of the table, as `template.yaml` has them."""
+    from importlib.resources import files  # `recollect init` and `doctor` alone need it
+
     definition: dict[str, Any] = json.loads(files("recollect.adapters.aws").joinpath("table.json").read_text("utf-8"))
     return definition
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table by its name; `patience_seconds` is how long `create` waits for the service to make something."""
+    """The table as a resource: made and checked. `create` waits `patience_seconds` for the service at most."""
 
     client: DynamoDBClient
     name: str
@@ -33,7 +200,7 @@ class Table:
     sleep: Callable[[float], None] = field(default=time.sleep)
 
     def create(self) -> bool:
-        """Creates what is missing: table, indexes, stream, TTL. False where all was there. Safe to run twice.
+        """Creates what is missing: table, indexes, stream, TTL. False where nothing was. Idempotent.
 
         Raises NotReady where a table of that name has other keys, or does not become active in time.
         """
@@ -97,7 +264,7 @@ class Table:
         return made
 
     def _try(self, operation: str, **request: Any) -> bool:
-        """False where another process is just doing the same."""
+        """False where another process does the same just now."""
         with translated(SERVICE):
             try:
                 getattr(self.client, operation)(TableName=self.name, **request)

@@ -1,7 +1,4 @@
-"""Making events durable: one conditional transaction for each, a few in flight at once.
-
-The timeline on DynamoDB.
-"""
+"""The port `Timeline` on DynamoDB: one conditional transaction for each append, a few in flight at once."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,12 +9,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from recollect.adapters.aws import items as item_writes
 from recollect.adapters.aws import keys
-from recollect.adapters.aws import removal as rejecting
-from recollect.adapters.aws import removal as removing
-from recollect.adapters.aws import timeline as appending
-from recollect.adapters.aws.errors import THROTTLED, code_of, from_client_error, translated
+from recollect.adapters.aws.errors import CANCELLED_BY_CONDITION, THROTTLED, code_of, from_client_error, translated
 from recollect.adapters.aws.item_format import (
     Attributes,
     admitted,
@@ -32,7 +25,9 @@ from recollect.adapters.aws.item_format import (
     projected_ref,
     slot_entry_in,
 )
-from recollect.adapters.aws.items import SERVICE, ItemAccess, Walk
+from recollect.adapters.aws.items import operations, retry_writes
+from recollect.adapters.aws.removal import bury_identities, lift_rejection, reject_value, remove_event
+from recollect.adapters.aws.table import ABSENT, SERVICE, ItemAccess, Walk
 from recollect.core.errors import Conflict, InvalidInput, StoredDataError, Throttled, UpstreamFailed, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.items import ItemWrite, checked
@@ -57,151 +52,23 @@ from recollect.timeline.timeline import (
 
 MAX_ITEM_BYTES = 350 * 1024  # the service takes 400 KB; what an event gains later must fit too
 
-_ABSENT = "attribute_not_exists(pk)"
-_FAILED = "ConditionalCheckFailed"
-_EVENT, _DEDUPE, _MARKER, _REJECTION, _ITEMS = range(5)
-
-
-def append(access: ItemAccess, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
-    """One outcome per write, in order. Raises InvalidInput before anything is stored where an item is too large.
-
-    Writes of one identity are done in their order, since the first is the one that stands; so are writes of one
-    text, whose transactions would be in each other's way at the check of its rejection.
-    """
-    transactions = [_Transaction(access.table, scope, write) for write in writes]
-    outcomes: dict[int, AppendOutcome] = {}
-    for wave in _waves(writes):
-        for done in access.side_by_side(lambda line: {n: _run(access, transactions[n]) for n in line}, wave):
-            outcomes |= done
-    return [outcomes[n] for n in range(len(writes))]
-
-
-def _waves(writes: Sequence[EventWrite]) -> list[list[list[int]]]:
-    """Two waves of lines: the first of each identity, a line for each text; then the repetitions, all in one line."""
-    lines: dict[str, list[int]] = {}
-    repeated: list[int] = []
-    seen: set[str] = set()
-    for position, write in enumerate(writes):
-        line = repeated if write.identity in seen else lines.setdefault(write.fingerprint, [])
-        line.append(position)
-        seen.add(write.identity)
-    return [wave for wave in (list(lines.values()), [repeated] if repeated else []) if wave]
-
-
-class _Transaction:
-    """The request that stores one event with its items.
-
-    The SDK gives each call a ClientRequestToken, so that what it sends again counts once. We make none of the event:
-    within ten minutes the service would answer such a token with success even where the event was deleted meanwhile.
-    """
-
-    def __init__(self, table: str, scope: Scope, write: EventWrite) -> None:
-        event = event_item(scope, write)
-        if item_bytes(event) > MAX_ITEM_BYTES:
-            raise InvalidInput("an event of more than 350 KB", ("event",))
-        self.scope, self.write = scope, write
-        self._texts = checked(write.items)
-        self._own = [
-            _put(table, event),
-            _put(table, dedupe_item(scope, write)),
-            {"Put": {"TableName": table, "Item": pending_item(scope, write.event.ref)}},
-            _absence(table, keys.rejection_key(scope, write.fingerprint)),
-        ]
-
-    def operations(self, access: ItemAccess) -> list[dict[str, Any]]:
-        """Its own four, then the items', which are read where one takes any version."""
-        items = self.write.items
-        if not items:
-            return self._own
-        wanted = item_writes.resolved(access, self.scope, items, self._texts, self.write.event.recorded_at)
-        return [*self._own, *item_writes.operations(access.table, wanted)]
-
-
-def _put(table: str, item: Attributes) -> dict[str, Any]:
-    condition = {"ConditionExpression": _ABSENT, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-    return {"Put": {"TableName": table, "Item": item} | condition}
-
-
-def _absence(table: str, key: keys.Key) -> dict[str, Any]:
-    return {"ConditionCheck": {"TableName": table, "Key": key.attributes, "ConditionExpression": _ABSENT}}
-
-
-def _run(access: ItemAccess, transaction: _Transaction) -> AppendOutcome:
-    """Tries until it is stored or refused; conflicts and throttling are waited out, for about a second in all."""
-    failure: Exception = Throttled("DynamoDB: no try was allowed")
-    for _ in access.backoff.attempts():
-        try:
-            with translated(SERVICE):
-                return _try(access, transaction)
-        except Throttled as throttled:
-            failure = throttled
-        except VersionMismatch as mismatch:
-            if not item_writes.may_pass(transaction.write.items):
-                raise
-            failure = mismatch
-    raise failure
-
-
-def _try(access: ItemAccess, transaction: _Transaction) -> AppendOutcome:
-    event, operations = transaction.write.event, transaction.operations(access)
-    try:
-        access.client.transact_write_items(TransactItems=operations)
-    except ClientError as error:
-        if code_of(error) != "TransactionCanceledException":
-            raise
-        return _outcome_of(access, transaction, len(operations), error)
-    return AppendOutcome(AppendStatus.CREATED, event.id, event.conversation_id)
-
-
-def _outcome_of(access: ItemAccess, transaction: _Transaction, count: int, error: ClientError) -> AppendOutcome:
-    reasons = error.response.get("CancellationReasons") or []
-    codes = [reason.get("Code") for reason in reasons]
-    if len(codes) != count:
-        raise UpstreamFailed("DynamoDB: a transaction was cancelled without reasons") from error
-    if codes[_DEDUPE] == _FAILED:
-        return _of_dedupe(transaction.write, _stored_dedupe(access, transaction, reasons[_DEDUPE]))
-    if codes[_REJECTION] == _FAILED:
-        return AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
-    if not THROTTLED.isdisjoint(codes):
-        raise Throttled("DynamoDB: a transaction met another") from error
-    if codes[_EVENT] == _FAILED:
-        raise Conflict("an event of this id and instant exists under another identity") from error
-    if _FAILED in codes[_ITEMS:]:
-        raise VersionMismatch("DynamoDB: an item changed since it was read") from error
-    raise from_client_error(SERVICE, error) from error
-
-
-def _stored_dedupe(access: ItemAccess, transaction: _Transaction, reason: dict[str, Any]) -> Attributes:
-    """The record that was in the way: in the answer, else read; gone by now means that a retry will pass."""
-    item: Attributes | None = reason.get("Item") or access.get(
-        keys.dedupe_key(transaction.scope, transaction.write.identity)
-    )
-    if item is None:
-        raise Throttled("DynamoDB: a dedupe record went away meanwhile")
-    return item
-
-
-def _of_dedupe(write: EventWrite, dedupe: Attributes) -> AppendOutcome:
-    if "n" not in dedupe:
-        return AppendOutcome(AppendStatus.REFUSED, None, reason="deleted")
-    event_id, conversation = dedupe["n"]["S"], dedupe["k"]["S"]
-    status = AppendStatus.CREATED if event_id == write.event.id else AppendStatus.DUPLICATE
-    return AppendOutcome(status, event_id, conversation)
-
-
 RECORDS_PER_PAGE = 1000
+
+_EVENT, _DEDUPE, _MARKER, _REJECTION, _ITEMS = range(5)
 
 
 @dataclass(frozen=True, slots=True)
 class DynamoDBTimeline:
-    """See `ports.Timeline`. A page of `window` or `records` reads at most 1,000; where a persona or household narrows,
-    `newest`, `of_conversation` and `important` look through at most 10,000."""
+    """A page of `window` or `records` reads at most 1,000 records.
+
+    Where a persona or household narrows them, `newest`, `of_conversation` and `important` read at most 10,000.
+    """
 
     access: ItemAccess
 
     def append(self, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
         """Makes each event durable by itself: one outcome per write, in order (P-20)."""
-        return appending.append(self.access, scope, writes) if writes else []
+        return _append(self.access, scope, writes) if writes else []
 
     def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
         """The events that exist, by id, in one batch."""
@@ -210,12 +77,12 @@ class DynamoDBTimeline:
         return {event.id: event for event in events}
 
     def find(self, scope: Scope, event_id: str) -> Event | None:
-        """One event by its id: its marker or its projection says where it is."""
+        """One event by its id, by way of its marker or its projection."""
         ref = self._place_of(scope, event_id)
         return self.read(scope, [ref]).get(event_id) if ref else None
 
     def identified(self, scope: Scope, identities: Sequence[str]) -> dict[str, str | None]:
-        """Those that are known: whose they are, None for a tombstone."""
+        """The event id of each known identity, None for a tombstone."""
         places = {keys.dedupe_key(scope, identity): identity for identity in identities}
         found = self.access.get_many(places)
         return {places[key]: item["n"]["S"] if "n" in item else None for key, item in found.items()}
@@ -237,13 +104,13 @@ class DynamoDBTimeline:
         return list(islice((e for e in events if not e.is_carrier and _admits(scope, e)), limit))
 
     def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
-        """The newest of a conversation, newest first; lacks what is still in the tail."""
+        """The newest of a conversation, newest first; lacks the tail."""
         partition = keys.conversation_index(scope, conversation_id)
         walk = Walk(partition, newest_first=True, index="conversation", partition_name="c")
         return _refs(scope, self.access.walk(walk, limit), limit)
 
     def important(self, scope: Scope, limit: int) -> list[EventRef]:
-        """Events of importance 0.6 and more, the most important first; lacks what is still in the tail (K-20)."""
+        """Events of importance 0.6 and more, the most important first; lacks the tail (K-20)."""
         walk = Walk(keys.user_partition(scope), newest_first=True, index="importance")
         return _refs(scope, self.access.walk(walk, limit), limit)
 
@@ -262,7 +129,7 @@ class DynamoDBTimeline:
         return RecordPage(tuple(admitted_ones), None)
 
     def tail(self, scope: Scope) -> Tail:
-        """The newest 100 pending events of the user, newest arrival first; what waits besides is not counted."""
+        """The newest 100 pending events of the user, newest arrival first; older ones are not counted."""
         walk = Walk(*keys.pending_of_user(scope), newest_first=True)
         items, _ = self.access.page(walk, TAIL_EVENTS + 1)
         refs = tuple(marked_ref(item) for item in items)
@@ -272,8 +139,8 @@ class DynamoDBTimeline:
     def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
         """The user's conversations, the last begun first.
 
-        They are listed by id, so that entering one costs one write, and none where it is listed; so each page reads
-        all of them (about 7,000 in 1 MB) and sorts them here.
+        Their keys are ids, so that entering one costs one write, and none where it is listed; so each page reads all
+        of them (about 7,000 in 1 MB) and sorts them here.
         """
         items = self.access.walk(Walk(keys.user_partition(scope), keys.conversation_range()))
         listed = sorted(((_begun(item), item) for item in items), key=lambda pair: pair[0], reverse=True)
@@ -288,7 +155,7 @@ class DynamoDBTimeline:
         return [slot_entry_in(item) for item in self.access.walk(walk)]
 
     def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
-        """The events of a slot that are there, newest first: of its histories, and of all that are pending."""
+        """The stored events of a slot, newest first: those of its histories and those that are pending."""
         entries = [*self.slot_history(scope, slot), *self.slot_history(scope, beside(slot))]
         listed = [entry.ref for entry in entries if entry.emptied is None]
         pending = [marked_ref(item) for item in self.access.walk(Walk(*keys.pending_of_user(scope)))]
@@ -296,20 +163,20 @@ class DynamoDBTimeline:
         return sorted((e for e in found if named_slot(e) == slot), key=lambda e: (e.timestamp, e.id), reverse=True)
 
     def remove(self, scope: Scope, event: Event, removal: Removal) -> bool:
-        """Takes the event away in one transaction (P-22)."""
-        return removing.remove(self.access, scope, event, removal)
+        """Removes the event in one transaction (P-22)."""
+        return remove_event(self.access, scope, event, removal)
 
     def bury(self, scope: Scope, identities: Sequence[str]) -> None:
-        """Refuses appends of these identities from now on, unless their events are there (P-22)."""
-        removing.bury(self.access, scope, identities)
+        """Refuses appends of these identities from now on, unless their events are stored (P-22)."""
+        bury_identities(self.access, scope, identities)
 
     def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
-        """Refuses appends of the fingerprint from now on; the items are written with it (P-22)."""
-        rejecting.reject(self.access, scope, fingerprint, items, now)
+        """Refuses appends of the fingerprint from now on; writes the items atomically with it (P-22)."""
+        reject_value(self.access, scope, fingerprint, items, now)
 
     def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
-        """Stores them again from now on; the items are written with it."""
-        rejecting.lift(self.access, scope, fingerprint, items, now)
+        """Accepts appends of the fingerprint again; writes the items atomically with it."""
+        lift_rejection(self.access, scope, fingerprint, items, now)
 
     def _events(self, scope: Scope, sort_keys: keys.SortRange, first: int) -> Iterator[Attributes]:
         return self.access.walk(Walk(keys.user_partition(scope), sort_keys, newest_first=True), first)
@@ -322,9 +189,117 @@ class DynamoDBTimeline:
         return projected_ref(found[projection]) if projection in found else None
 
 
-class _Page:
-    """A page of a window in the making: takes records until it is full."""
+def _append(access: ItemAccess, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
+    """One outcome per write, in order. Raises InvalidInput before anything is stored where an item is too large.
 
+    Writes of one identity are made in their order, since the first one wins; so are writes of one text, whose
+    transactions would conflict at the check of its rejection.
+    """
+    transactions = [_Transaction(access.table, scope, write) for write in writes]
+    outcomes: dict[int, AppendOutcome] = {}
+    for group in _groups(writes):
+        for done in access.side_by_side(lambda line: {n: _run(access, transactions[n]) for n in line}, group):
+            outcomes |= done
+    return [outcomes[n] for n in range(len(writes))]
+
+
+def _groups(writes: Sequence[EventWrite]) -> list[list[list[int]]]:
+    """Two groups of lines: the first of each identity, a line for each text; then the repetitions, all in one line."""
+    lines: dict[str, list[int]] = {}
+    repeated: list[int] = []
+    seen: set[str] = set()
+    for position, write in enumerate(writes):
+        line = repeated if write.identity in seen else lines.setdefault(write.fingerprint, [])
+        line.append(position)
+        seen.add(write.identity)
+    return [group for group in (list(lines.values()), [repeated] if repeated else []) if group]
+
+
+class _Transaction:
+    """The request that stores one event with its items.
+
+    Its ClientRequestToken is the SDK's, one for each call, and not made of the event: within ten minutes the service
+    would answer an event's token with success even where the event was deleted meanwhile.
+    """
+
+    def __init__(self, table: str, scope: Scope, write: EventWrite) -> None:
+        event = event_item(scope, write)
+        if item_bytes(event) > MAX_ITEM_BYTES:
+            raise InvalidInput("an event of more than 350 KB", ("event",))
+        self.scope, self.write = scope, write
+        self._texts = checked(write.items)
+        self._own = [
+            _put(table, event),
+            _put(table, dedupe_item(scope, write)),
+            {"Put": {"TableName": table, "Item": pending_item(scope, write.event.ref)}},
+            _absence(table, keys.rejection_key(scope, write.fingerprint)),
+        ]
+
+    def operations(self, access: ItemAccess) -> list[dict[str, Any]]:
+        """Its own four, then the items'."""
+        write = self.write
+        return [*self._own, *operations(access, self.scope, write.items, self._texts, write.event.recorded_at)]
+
+
+def _put(table: str, item: Attributes) -> dict[str, Any]:
+    condition = {"ConditionExpression": ABSENT, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+    return {"Put": {"TableName": table, "Item": item} | condition}
+
+
+def _absence(table: str, key: keys.Key) -> dict[str, Any]:
+    return {"ConditionCheck": {"TableName": table, "Key": key.attributes, "ConditionExpression": ABSENT}}
+
+
+def _run(access: ItemAccess, transaction: _Transaction) -> AppendOutcome:
+    def attempt() -> AppendOutcome:
+        with translated(SERVICE):
+            return _try(access, transaction)
+
+    return retry_writes(access, transaction.write.items, attempt)
+
+
+def _try(access: ItemAccess, transaction: _Transaction) -> AppendOutcome:
+    event, parts = transaction.write.event, transaction.operations(access)
+    try:
+        access.client.transact_write_items(TransactItems=parts)
+    except ClientError as error:
+        if code_of(error) != "TransactionCanceledException":
+            raise
+        return _outcome_of(access, transaction, len(parts), error)
+    return AppendOutcome(AppendStatus.CREATED, event.id, event.conversation_id)
+
+
+def _outcome_of(access: ItemAccess, transaction: _Transaction, count: int, error: ClientError) -> AppendOutcome:
+    reasons = error.response.get("CancellationReasons") or []
+    codes = [reason.get("Code") for reason in reasons]
+    if len(codes) != count:
+        raise UpstreamFailed("DynamoDB: a transaction was cancelled without reasons") from error
+    if codes[_DEDUPE] == CANCELLED_BY_CONDITION:
+        stored = _stored_dedupe(access, transaction, reasons[_DEDUPE])
+        event_id, conversation = (stored[name]["S"] if name in stored else None for name in ("n", "k"))
+        return AppendOutcome.of_known(transaction.write.event, event_id, conversation)
+    if codes[_REJECTION] == CANCELLED_BY_CONDITION:
+        return AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
+    if not THROTTLED.isdisjoint(codes):
+        raise Throttled("DynamoDB: a transaction met another") from error
+    if codes[_EVENT] == CANCELLED_BY_CONDITION:
+        raise Conflict("an event of this id and instant exists under another identity") from error
+    if CANCELLED_BY_CONDITION in codes[_ITEMS:]:
+        raise VersionMismatch("DynamoDB: an item changed since it was read") from error
+    raise from_client_error(SERVICE, error) from error
+
+
+def _stored_dedupe(access: ItemAccess, transaction: _Transaction, reason: dict[str, Any]) -> Attributes:
+    """The conflicting record: in the answer, else read. Raises Throttled where it is deleted by now: a retry passes."""
+    item: Attributes | None = reason.get("Item") or access.get(
+        keys.dedupe_key(transaction.scope, transaction.write.identity)
+    )
+    if item is None:
+        raise Throttled("DynamoDB: a dedupe record was deleted meanwhile")
+    return item
+
+
+class _Page:
     def __init__(self, scope: Scope, query: WindowQuery) -> None:
         self._scope, self._query = scope, query
         self._events: list[Event] = []
@@ -335,7 +310,7 @@ class _Page:
         self._full = False
 
     def take(self, item: Attributes) -> bool:
-        """False where there is no more room: the page goes on after the last one taken."""
+        """False where the page is full: the next one goes on after the last record taken."""
         place = event_ref_in(item)
         if place == self._query.after:
             return True

@@ -1,4 +1,4 @@
-"""The embedder of tests: signed feature hashing of words and character trigrams. It knows spelling, not meaning."""
+"""The embedder of tests: signed feature hashing of words and character trigrams, by spelling alone."""
 
 import re
 from collections.abc import Iterator, Sequence

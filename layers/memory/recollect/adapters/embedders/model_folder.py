@@ -1,6 +1,6 @@
 """The built model on disk: manifest.json, model.onnx, its constants in weights.bin, the vocabulary in unigram.bin.
 
-It lies in `~/.cache/recollect/models/<generation>/` on a laptop, in `/opt/recollect-models/<generation>/` on Lambda.
+It is in `~/.cache/recollect/models/<generation>/` on a laptop, in `/opt/recollect-models/<generation>/` on Lambda.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Final
 from recollect.core.errors import NotReady
 
 GENERATION: Final = "e5-small.int8.1"
-"""Name, precision and revision of multilingual-e5-small as it is built here; stored vectors are told apart by it."""
+"""Name, precision and revision of the built multilingual-e5-small; stored vectors carry it."""
 GRAPH_FILE, MANIFEST_FILE, UNIGRAM_FILE, WEIGHTS_FILE = "model.onnx", "manifest.json", "unigram.bin", "weights.bin"
 _POOLED = "own1"
 
@@ -33,10 +33,10 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelManifest:
-    """What a model folder holds and where it came from.
+    """The files of a model folder and their source.
 
-    `generation` is part of index names, [a-z0-9.-]+; `max_tokens` counts word pieces, the model's two marks and the
-    prefix included, which the model wants before a query or a passage.
+    `generation` is part of index names, [a-z0-9.-]+; `max_tokens` counts word pieces with the model's two marks and the
+    prefix that it needs before a query or a passage.
     """
 
     generation: str
@@ -51,7 +51,7 @@ class ModelManifest:
 
 
 def describe_file(path: Path) -> ModelFile:
-    """Size and sha256 of a file as it is now."""
+    """Size and sha256 of a file."""
     with path.open("rb") as stream:
         return ModelFile(path.name, path.stat().st_size, file_digest(stream, "sha256").hexdigest())
 
@@ -88,7 +88,7 @@ def _parse(content: bytes) -> ModelManifest:
 
 
 def verify_folder(folder: Path) -> ModelManifest:
-    """As `read_manifest`, and every file has the hash it was written with (some 20 ms). Raises NotReady."""
+    """As `read_manifest`, with the hash of every file checked (some 20 ms). Raises NotReady."""
     manifest = read_manifest(folder)
     changed = [file.name for file in manifest.files if describe_file(folder / file.name) != file]
     if changed:

@@ -1,8 +1,8 @@
 """The embedder in the process itself: multilingual-e5-small on ONNX Runtime, pooled and normalised.
 
-Every text is run by itself. Dynamic int8 quantisation takes one scale for all activations of a call, so a text's vector
-would depend on its neighbours in the batch (cosine down to .977, measured), and a batch of 32 is no faster on one core.
-Several texts go to several threads instead, each with the one core that a text gets.
+Each text is one call. Dynamic int8 quantisation takes one scale for all activations of a call, so in a batch a text's
+vector would depend on its neighbours (cosine down to .977, measured), and a batch of 32 is no faster on one core. So
+several texts run on several threads, one core each.
 """
 
 import os
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _STATES: Final = "last_hidden_state"
 _MOST_THREADS = 4
-# A text is cut to this many characters a piece before it is split: a huge one then costs no more than a long one.
+# A text is cut to this many characters a piece before it is split, which bounds the time of a huge one.
 _CHARACTERS_PER_PIECE = 64
 
 
@@ -48,8 +48,7 @@ class OnnxEmbedder:
     """Encodes with the model of a folder (`model_folder`). Safe to share between threads.
 
     The first `max_tokens` word pieces of a text count (512, the model's two marks and its prefix included). A vector is
-    the mean of all states, the marks' too. The same text gives the same vector, bit for bit, in whatever company it is
-    encoded.
+    the mean of all states, the marks' too. The same text always has the same vector, bit for bit.
     """
 
     def __init__(self, folder: Path, threads: int | None = None) -> None:
@@ -109,7 +108,7 @@ class OnnxEmbedder:
 
     def _acceptable(self, text: str) -> str:
         cut = text[: self._manifest.max_tokens * _CHARACTERS_PER_PIECE]
-        # Half a surrogate pair is no Unicode; "?" takes its place, one character for one, so spans stay true.
+        # "?" replaces half a surrogate pair, one character for one, so that spans stay right.
         return cut.encode("utf-8", "replace").decode("utf-8")
 
 

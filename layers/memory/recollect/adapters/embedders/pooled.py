@@ -1,8 +1,7 @@
-"""Another pooling over a model's tokens: centred, of the text's own part, with the weak words of a question at half.
+"""Pooling over a model's tokens: centred, of the text's own part, with the weak words of a question at half weight.
 
-A model's token vectors have much in common that says nothing about the text: multilingual-e5-small's have a mean of
-length 0.83. One fixed mean, over neutral sentences in 25 languages (`infra/tools/embedder/neutral_sentences.txt`), is
-subtracted from every one.
+A model's token vectors share a part that has no meaning: multilingual-e5-small's have a mean of length 0.83. One fixed
+mean, over neutral sentences in 25 languages (`infra/tools/embedder/neutral_sentences.txt`), is subtracted from each.
 """
 
 import base64
@@ -23,10 +22,10 @@ SCALES_FILE = "similarity_scales.json"
 
 
 class PooledEmbedder:
-    """An embedder whose vectors are pooled anew from its tokens; one that has no tokens stays as it is.
+    """Pools an embedder's vectors from its tokens; without tokens it changes nothing.
 
-    `centre` is the mean token vector, (dimension,), None where the model's is not known; `scale` says what the cosines
-    of the new vectors mean. The generation is a new one.
+    `centre` is the mean token vector, (dimension,), None for an unknown model; `scale` is the meaning of the cosines of
+    the new vectors. The generation is a new one.
     """
 
     def __init__(self, embedder: Embedder, centre: FloatArray | None = None, scale: SimilarityScale = COSINE) -> None:
@@ -44,7 +43,7 @@ class PooledEmbedder:
 
     @property
     def similarity_scale(self) -> SimilarityScale:
-        """That of its model; of one without a centre, whose vectors nobody has measured, the cosine."""
+        """That of its model; the plain cosine without a centre."""
         return self._similarity_scale
 
     def load(self) -> None:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import BaseModel, Field, ValidationError
 
-from recollect.adapters.http_connection import HttpConnection
-from recollect.adapters.openai_service import openai_service
+from recollect.adapters.http_connection import HttpConnection, openai_service
 from recollect.core.errors import ConfigurationError, InvalidInput, UpstreamFailed
 from recollect.core.vectors import Encoding, TextKind, unit, vector_of
 from recollect.retrieval.pooling import COSINE, SimilarityScale
@@ -31,7 +30,7 @@ _LONGEST_NAME = 60
 class OpenAiEndpoint:
     """Where the model is and what it takes.
 
-    `base_url` ends before `/embeddings`; `dimension` is what the model answers, it is checked, not asked for.
+    `base_url` ends before `/embeddings`; `dimension` is that of the model, checked and not requested.
     A text's first `longest_characters` count: at four to a token a quarter of the 8,192 tokens that such models take,
     so that scripts with a token or two for each character fit as well.
     """
@@ -106,7 +105,7 @@ class _Body(Protocol):
 
 
 class BedrockRuntime(Protocol):
-    """The one call of the SDK's `bedrock-runtime` client that is used; its time-outs and retries are the client's."""
+    """The method of the SDK's `bedrock-runtime` client that is called; the client has time-outs and retries."""
 
     def invoke_model(self, *, modelId: str, body: str, contentType: str, accept: str) -> "dict[str, _Body]": ...
 
@@ -154,9 +153,9 @@ class BedrockEmbedder:
         return encoding_of(self._invoke(json.dumps(asked)).embedding, self._dimension)
 
     def _invoke(self, body: str) -> "_TitanAnswer":
-        from recollect.adapters.bedrock_errors import translated  # the AWS SDK, for this embedder alone
+        from recollect.adapters.aws.errors import bedrock_translated  # imports the AWS SDK
 
-        with translated():
+        with bedrock_translated():
             answer = self._client.invoke_model(
                 modelId=self._model_id, body=body, contentType="application/json", accept="application/json"
             )
@@ -174,7 +173,7 @@ class _TitanAnswer(BaseModel):
 def generation_name(model: str, dimension: int) -> str:
     """A generation, [a-z0-9.-]+, of a model's name and dimension; two names never share one.
 
-    What the alphabet or the length (60) cannot carry is told apart by a digest of the whole name.
+    A digest of the whole name stands for what the alphabet or the length (60) cannot hold.
     """
     plain = _NOT_IN_A_NAME.sub("-", model.lower())[:_LONGEST_NAME].strip("-.")
     digest = blake2b(model.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

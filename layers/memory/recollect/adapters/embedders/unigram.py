@@ -2,12 +2,12 @@
 
 A text's characters are replaced by a map (compatibility characters by plain ones, every kind of blank by one), runs of
 blanks count as one, and a word carries the blank before it as U+2581. No piece holds that mark but at its beginning, so
-words are split one at a time, and a word that was met lately is not split again.
+words are split one at a time, and the last words are cached.
 
-The vocabulary lies on disk as it is used, in a hash table: a dict of 250,000 pieces takes 0.1 s and 50 MB to make, this
+The file is the hash table in use: a dict of 250,000 pieces takes 0.1 s and 50 MB to make, this
 0.01 s and 8 MB to read. The file is a line of JSON and then, little-endian: where each piece begins (u32, one more than
-pieces), their scores (f32), the table's slots (u32), its bits, and the pieces in UTF-8. A piece that stands for a mark
-is empty: no text ever reads as one.
+pieces), their scores (f32), the table's slots (u32), its bits, and the pieces in UTF-8. A piece for a mark is
+empty: no text contains it.
 """
 
 import json
@@ -110,7 +110,7 @@ def _slots(encoded: Sequence[bytes]) -> "array[int]":
 
 
 def _beginnings(pieces: Sequence[str]) -> bytes:
-    """At least sixteen bits a piece: one beginning in ten that is none looks like one, and is looked up in vain."""
+    """At least sixteen bits a piece: one false beginning in ten passes, and is looked up in vain."""
     bits = bytearray(1 << (2 * len(pieces) - 1).bit_length())
     for piece in pieces:
         code = 0

@@ -1,1 +1,1 @@
-"""The laptop's engines: one SQLite file with FTS5, exact vector search in memory, an in-process bus."""
+"""The local engine: one SQLite file (FTS5, exact vector search in memory), a folder of snapshots, an in-process bus."""

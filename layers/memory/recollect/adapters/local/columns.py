@@ -1,18 +1,24 @@
-"""One user's documents as columns in memory: what filters, counts and the vector arm scan, without SQL.
+"""One user's documents as columns in memory, which filters, counts and the vector arm scan; and their cache.
 
 Position i of every column, and row i of the matrix, is one document. Positions are sorted by the document's row
-number, which is its arrival; a removed document stays as a dead position until the whole is loaded again.
+number, which is its arrival; a removed document is a dead position until the columns are loaded anew.
 """
 
 import sqlite3
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.adapters.local.rows import User
 from recollect.core.vectors import FloatArray
 
+BUDGET_BYTES = 512 * 1024 * 1024
 NEVER = np.iinfo(np.int64).max
 _UNKNOWN = -2
 _NONE = -1
@@ -35,7 +41,7 @@ _TYPES: dict[str, Any] = {
 
 
 class Columns:
-    """The columns of one user as of `revision`; whoever uses them holds their lock (`cache.py`)."""
+    """The columns of one user as of `revision`; their user holds their lock (`ColumnsCache`)."""
 
     def __init__(self) -> None:
         self.revision = 0
@@ -59,21 +65,21 @@ class Columns:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory this takes."""
+        """The memory of the columns, about."""
         columns = sum(array.nbytes for array in self._arrays.values())
         return self.matrix.nbytes + columns + _BYTES_PER_NAME * len(self._codes)
 
     @property
     def worn(self) -> bool:
-        """Whether so many positions are dead that loading everything again is better."""
+        """Whether so many positions are dead that the columns are loaded anew."""
         return self._dead > _MANY_DEAD and 3 * self._dead > self._count
 
     def code(self, name: str | None) -> int:
-        """The number that stands for a name in the name columns; one that no position has where it is unknown."""
+        """The code of a name in the name columns; an unknown name has one that no position has."""
         return self._codes.get(name, _UNKNOWN)
 
     def find(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Where those of the rows stand that are here, and which of the rows these are."""
+        """The positions of the rows that are loaded, and which of the rows these are."""
         known = self["row"]
         places = np.searchsorted(known, rows)
         here = places < self._count
@@ -81,14 +87,14 @@ class Columns:
         return places[here], here
 
     def positions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where those of the rows stand that are here."""
+        """The positions of the rows that are loaded."""
         return self.find(rows)[0]
 
     def refresh(self, connection: sqlite3.Connection, user: int, revision: int, generation: str | None) -> None:
         """Brings the columns from their revision to the file's.
 
-        Row numbers first, from an index that has nothing else: read in one statement and sorted there, a million
-        documents with their vectors would pass through SQLite's sorter and lie in memory beside the matrix.
+        Row numbers come first, from an index of nothing else: one statement that sorts would pass a million documents
+        with their vectors through SQLite's sorter, in memory beside the matrix.
         """
         removed = connection.execute(
             "SELECT row FROM removals WHERE scope = ? AND revision > ?", (user, self.revision)
@@ -123,7 +129,7 @@ class Columns:
         self._write_vectors(places, vectors)
 
     def _make_places(self, rows: NDArray[np.int64]) -> None:
-        """New ones of these sorted rows get places at the end, dead until they are written."""
+        """Appends positions for the new ones of these sorted rows, dead until they are written."""
         last = self["row"][-1] if self._count else -1
         fresh = rows[rows > last]
         self._grow(len(fresh))
@@ -161,6 +167,64 @@ class Columns:
         self.matrix[places] = vectors
         norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self["inverse_norm"][places] = 1 / np.where(norms == 0, 1, norms)
+
+
+@dataclass(slots=True)
+class _Entry:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    columns: Columns = field(default_factory=Columns)
+    size_bytes: int = 0
+
+
+class ColumnsCache:
+    """The columns of the users searched last, with vectors of one generation, within a budget of bytes.
+
+    The least recently used go first; those in use stay, however large they are. The user's revision, which the caller
+    reads in the same transaction in which the columns are brought up to it, shows what any process wrote.
+    """
+
+    def __init__(self, generation: str | None, budget_bytes: int = BUDGET_BYTES) -> None:
+        self._generation = generation
+        self._budget_bytes = budget_bytes
+        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+        self._size_bytes = 0
+
+    @contextmanager
+    def columns(self, connection: sqlite3.Connection, user: User) -> Iterator[Columns]:
+        """The user's columns, at least as new as this transaction's view, locked for the caller."""
+        entry = self._entry(user.number)
+        with entry.lock:
+            if entry.columns.worn:
+                entry.columns = Columns()
+            if entry.columns.revision < user.revision:
+                entry.columns.refresh(connection, user.number, user.revision, self._generation)
+                self._account(user.number, entry)
+            yield entry.columns
+
+    @property
+    def size_bytes(self) -> int:
+        """The memory of all of them, about."""
+        return self._size_bytes
+
+    def _entry(self, user_number: int) -> _Entry:
+        with self._lock:
+            entry = self._entries.setdefault(user_number, _Entry())
+            self._entries.move_to_end(user_number)
+            return entry
+
+    def _account(self, in_use: int, entry: _Entry) -> None:
+        """Adjusts the sum: adding up anew would take as long as there are users in memory."""
+        with self._lock:
+            if self._entries.get(in_use) is not entry:
+                return  # another thread evicted it meanwhile
+            self._size_bytes += entry.columns.size_bytes - entry.size_bytes
+            entry.size_bytes = entry.columns.size_bytes
+            while self._size_bytes > self._budget_bytes:
+                oldest = next((number for number in self._entries if number != in_use), None)
+                if oldest is None:
+                    return
+                self._size_bytes -= self._entries.pop(oldest).size_bytes
 
 
 def _enlarged(array: NDArray[Any], capacity: int, count: int) -> NDArray[Any]:

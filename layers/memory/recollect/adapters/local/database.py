@@ -1,7 +1,7 @@
-"""The file: opening and making it, transactions on it, and SQLite's errors in our terms.
+"""The file: opened or made, its transactions, and SQLite's errors as Recollect's own.
 
-WAL mode, so that readers never wait for the writer, in this process or another. A pool of connections serves the
-server's threads; each is used by one thread at a time, and at most `READERS` read at once.
+WAL mode: readers never wait for the writer, in this process or another. A pool of connections serves the server's
+threads, one thread each at a time; at most `READERS` read at once.
 """
 
 import os
@@ -18,8 +18,8 @@ from recollect.core.errors import NotReady, RecollectError, StoredDataError, Thr
 
 BUSY_SECONDS = 5.0
 READERS = min(4, max(2, os.cpu_count() or 2))
-"""Threads that read at once; the others wait. SQLite lets go of the interpreter at each row, and where many threads
-want it, each row then costs a change of threads."""
+"""Threads that read at once; the others wait. SQLite releases the interpreter at each row, so that with many threads
+each row costs a change of threads."""
 FILE_NAME = "recollect.db"
 _RETRY_AFTER_SECONDS = 1.0
 _PAGE_CACHE_KIBIBYTES = 16 * 1024
@@ -27,18 +27,16 @@ _MAPPED_BYTES = 1 << 30
 
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _UNREADABLE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_AWAY: Final = frozenset(
+_NO_ANSWER: Final = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_NOMEM}
 )
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that knows whether its commits wait for the disk."""
-
     waits_for_disk: bool | None = None
 
     def wait_for_disk(self, wait: bool) -> None:
-        """Whether commits do from now on; outside a transaction."""
+        """Call it outside a transaction."""
         if self.waits_for_disk is not wait:
             # A PRAGMA may act when it is prepared (SQLite's documentation), and `execute` keeps prepared statements.
             self.executescript(f"PRAGMA synchronous = {'FULL' if wait else 'NORMAL'}")
@@ -46,7 +44,7 @@ class _Connection(sqlite3.Connection):
 
 
 class _Group(threading.local):
-    """The transaction of `together` that the current thread is in."""
+    """The transaction of `together` on the current thread."""
 
     connection: _Connection | None = None
 
@@ -54,10 +52,10 @@ class _Group(threading.local):
 class Database:
     """One SQLite file for evidence, index, idempotency records and bus; safe for threads and several processes.
 
-    Two kinds of commit. What makes evidence durable commits with `synchronous=FULL`: it is on the disk when the
-    caller is answered. What can be derived again commits with NORMAL, without waiting for the disk: a loss of power
-    may take it, never the marker by which it is derived again, for the marker's removal was committed with it or
-    after it. One connection does both, the last one used first, so that its pages are in its cache.
+    Two kinds of commit. Evidence commits with `synchronous=FULL`: it is on the disk when the caller is answered. What
+    can be derived again commits with NORMAL, without waiting for the disk: a power loss may undo it, but never keeps
+    the removal of its marker, which was committed with it or after it. One connection makes both kinds, the last one
+    used first, so that its pages are in its cache.
     Raises StoredDataError for a file of a newer release or another program, NotReady without FTS5.
     """
 
@@ -82,7 +80,7 @@ class Database:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The file's path."""
         return self._path
 
     @contextmanager
@@ -102,9 +100,9 @@ class Database:
 
     @contextmanager
     def writing(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing. Raises Throttled where another writer holds the file too long.
+        """One atomic transaction. Raises Throttled where another writer holds the file too long.
 
-        Within `together` it is a part of that transaction; what is durable cannot be, and is a RuntimeError there.
+        Within `together` it is a part of that transaction; a durable one raises RuntimeError there.
         """
         group = self._group.connection
         if group is None:
@@ -112,7 +110,7 @@ class Database:
                 yield connection
             return
         if durable:
-            raise RuntimeError("what must be on the disk cannot join writes that wait for no disk")
+            raise RuntimeError("a durable write cannot join writes that do not wait for the disk")
         with _Translated(), _part(group):
             yield group
 
@@ -123,10 +121,10 @@ class Database:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What this thread writes inside is one transaction that waits for no disk: all of it or nothing.
+        """Makes this thread's writes inside one atomic transaction that does not wait for the disk.
 
-        A part that raises takes back itself alone, and reads see what was written before them. Raises what `writing`
-        raises, and Unavailable where a part's failure made SQLite end the whole (a full disk).
+        A part that raises is undone alone; reads see the parts before them. Raises what `writing` raises, and
+        Unavailable where a part's failure made SQLite end the whole (a full disk).
         """
         if self._group.connection is not None:
             yield
@@ -140,9 +138,9 @@ class Database:
             _refuse_ended(connection)
 
     def overwrite(self) -> None:
-        """Leaves no trace of what was deleted: words that an index only marked as gone, and the log's old pages.
+        """Overwrites what was deleted: words that the index only marked as deleted, and the log's old pages.
 
-        The log stays as it is where a reader needs it; whoever writes next overwrites it.
+        A log that a reader needs stays; the next writer overwrites it.
         """
         with self.writing(durable=True) as connection:
             connection.execute("INSERT INTO words (words) VALUES ('optimize')")
@@ -150,7 +148,7 @@ class Database:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Closes the file; whatever is asked of it later raises NotReady."""
+        """Closes the file; later calls raise NotReady."""
         with self._pool:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -159,7 +157,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, durable: bool) -> Iterator[_Connection]:
-        """This process's writers queue here: SQLite itself would let them poll, with sleeps that grow."""
+        """This process's writers queue here: in SQLite itself they would poll, with growing sleeps."""
         if not self._writer.acquire(timeout=self._busy_seconds):
             raise Throttled("the database is busy writing", _RETRY_AFTER_SECONDS)
         try:
@@ -219,7 +217,7 @@ class Database:
 
 @contextmanager
 def _part(connection: sqlite3.Connection) -> Iterator[None]:
-    """A part of a transaction that can be taken back by itself."""
+    """A part of a transaction that can be undone alone."""
     _refuse_ended(connection)
     connection.execute("SAVEPOINT part")
     try:
@@ -233,13 +231,13 @@ def _part(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _refuse_ended(connection: sqlite3.Connection) -> None:
-    """Else a savepoint would begin a transaction of its own, and a marker could go without what it stands for."""
+    """Else a savepoint would begin a new transaction, which could commit a marker's removal alone."""
     if not connection.in_transaction:
         raise Unavailable("the transaction was ended by a failure inside it")
 
 
 class _Translated:
-    """SQLite's and the file system's errors leave the block in our terms."""
+    """Turns SQLite's and the file system's errors inside into Recollect's own."""
 
     __slots__ = ()
 
@@ -248,22 +246,22 @@ class _Translated:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, sqlite3.Error):
-            translated = _in_our_terms(error)
+            translated = _error_of(error)
             if translated is not None:
                 raise translated from error
         elif isinstance(error, OSError):
             raise Unavailable(f"the database's folder cannot be used: {type(error).__name__}") from error
 
 
-def _in_our_terms(error: sqlite3.Error) -> RecollectError | None:
-    """By SQLite's primary result code; None for what only a defect of ours can cause."""
+def _error_of(error: sqlite3.Error) -> RecollectError | None:
+    """By SQLite's primary result code; None for one that only a defect of Recollect causes."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     if code in _BUSY:
         return Throttled("the database is busy", _RETRY_AFTER_SECONDS)
     if code in _UNREADABLE:
         return StoredDataError(f"the database cannot be read: {name}")
-    return Unavailable(f"the database does not answer: {name}") if code in _AWAY else None
+    return Unavailable(f"the database does not answer: {name}") if code in _NO_ANSWER else None
 
 
 def _prepare(connection: sqlite3.Connection, busy_seconds: float) -> None:
@@ -292,7 +290,7 @@ def _refuse_foreign(connection: sqlite3.Connection) -> None:
 
 
 def _enter_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
-    """SQLite does not wait for a lock here, so that two processes that open a new file at once need this loop."""
+    """SQLite does not wait for a lock here: two processes that open a new file at once need this loop."""
     deadline = time.monotonic() + busy_seconds
     while True:
         try:

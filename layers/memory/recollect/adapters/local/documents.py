@@ -1,4 +1,4 @@
-"""The index's rows of one user: documents, their labels, words and vectors, and the counters over them."""
+"""The index's rows of one user: documents with labels, words and vectors, and the counters over them."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _UPDATE = f"UPDATE documents SET {', '.join(f'{name} = ?' for name in _COLUMNS[:
 
 
 def term_prefix(user_number: int) -> str:
-    """What stands before each of a user's terms, so that a posting list is one user's by construction."""
+    """The prefix of each of a user's terms, so that a posting list is one user's by construction."""
     return f"{user_number}x"
 
 
@@ -32,10 +32,10 @@ def facet_label(facet: str) -> str:
 
 
 class DocumentWriter:
-    """Writes documents inside one transaction; `finish` then keeps the user's counters with them.
+    """Writes documents inside one transaction; `finish` then writes the user's counters.
 
-    Every change gets the user's next revision, by which the columns in memory notice it. `by_words` leaves the vectors
-    that are there alone, and a document that is there in that version.
+    Every change has the user's next revision, which shows it to the columns in memory. `by_words` changes neither
+    stored vectors nor a document that is stored in that version.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class DocumentWriter:
         self._changed = False
 
     def put(self, document: IndexDocument) -> None:
-        """Writes the document, unless a newer version of it is there."""
+        """Writes the document, unless a newer version is stored."""
         found = self._connection.execute(
             "SELECT row, version FROM documents WHERE scope = ? AND id = ?", (self._user.number, document.ref.id)
         ).fetchone()
@@ -74,7 +74,7 @@ class DocumentWriter:
             self._put_vector(row, None if document.is_private else document.vector)
 
     def remove(self, event_id: str) -> None:
-        """Takes the document out; an unknown one is no error."""
+        """Deletes the document; an unknown one is no error."""
         found = self._connection.execute(
             "SELECT row FROM documents WHERE scope = ? AND id = ?", (self._user.number, event_id)
         ).fetchone()
@@ -89,7 +89,7 @@ class DocumentWriter:
         )
 
     def finish(self) -> None:
-        """Keeps counters and revision; the last thing in the transaction."""
+        """Writes counters and revision; the last call in the transaction."""
         if self._changed:
             self._connection.execute(
                 "UPDATE scopes SET documents = documents + ?, terms = terms + ?, revision = ? WHERE id = ?",
@@ -121,7 +121,7 @@ class DocumentWriter:
         )
 
     def _words(self, document: IndexDocument) -> str | None:
-        """The words row; a private document has none and can be found by no word."""
+        """None for a private document, which no word finds."""
         return None if document.is_private else " ".join(self._prefix + term for term in document.terms)
 
     def _add_words(self, row: int, words: str | None) -> None:

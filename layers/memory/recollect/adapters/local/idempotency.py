@@ -1,4 +1,4 @@
-"""Idempotency records in the file."""
+"""The port `IdempotencyStore` in the file."""
 
 import json
 import sqlite3
@@ -9,29 +9,29 @@ from recollect.core.idempotency import Claimed, ClaimOutcome, IdempotencyClaim, 
 from recollect.core.ids import IdSeed
 from recollect.core.time import microseconds
 
-_FORGOTTEN_AT_ONCE = 20
+_DELETED_AT_ONCE = 20
 
 
 class SqliteIdempotencyStore:
-    """One row per key. A claim waits for no disk: the events that follow it bring it there with themselves."""
+    """One row per key. A claim does not wait for the disk: the commit of its events brings it there."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def claim(self, claim: IdempotencyClaim) -> ClaimOutcome:
-        """Claims the key or says what it led to. Raises InFlight, or KeyReused where the body is another."""
+        """Claims the key, or answers its completed request. Raises InFlight, or KeyReused for another body."""
         with self._database.writing(durable=False) as connection:
-            _forget_expired(connection, claim)
+            _delete_expired(connection, claim)
             found = connection.execute(
                 "SELECT body_hash, seed, lapses_at, status, body FROM idempotency WHERE key_hash = ?", (claim.key_hash,)
             ).fetchone()
             if found is None:
                 _insert(connection, claim)
                 return Claimed(claim.seed)
-            return _again(connection, claim, *found)
+            return _outcome(connection, claim, *found)
 
     def complete(self, claim: IdempotencyClaim, status: int, body: dict[str, object]) -> None:
-        """Keeps the answer until the record expires."""
+        """Stores the answer until the record expires; the first one wins."""
         with self._database.writing(durable=False) as connection:
             connection.execute(
                 "UPDATE idempotency SET status = ?, body = ? WHERE key_hash = ? AND body_hash = ? AND status IS NULL",
@@ -39,7 +39,7 @@ class SqliteIdempotencyStore:
             )
 
     def release(self, claim: IdempotencyClaim) -> None:
-        """Lets the next try go on at once, with the same seed."""
+        """Frees the key for the next try, with the same seed."""
         with self._database.writing(durable=False) as connection:
             connection.execute(
                 "UPDATE idempotency SET lapses_at = 0 WHERE key_hash = ? AND body_hash = ? AND status IS NULL",
@@ -47,12 +47,12 @@ class SqliteIdempotencyStore:
             )
 
 
-def _forget_expired(connection: sqlite3.Connection, claim: IdempotencyClaim) -> None:
+def _delete_expired(connection: sqlite3.Connection, claim: IdempotencyClaim) -> None:
     now = microseconds(claim.now)
     connection.execute("DELETE FROM idempotency WHERE key_hash = ? AND expires_at <= ?", (claim.key_hash, now))
     connection.execute(
         "DELETE FROM idempotency WHERE key_hash IN (SELECT key_hash FROM idempotency WHERE expires_at <= ? LIMIT ?)",
-        (now, _FORGOTTEN_AT_ONCE),
+        (now, _DELETED_AT_ONCE),
     )
 
 
@@ -69,7 +69,7 @@ def _insert(connection: sqlite3.Connection, claim: IdempotencyClaim) -> None:
     )
 
 
-def _again(
+def _outcome(
     connection: sqlite3.Connection,
     claim: IdempotencyClaim,
     body_hash: str,

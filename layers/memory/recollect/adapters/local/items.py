@@ -1,4 +1,4 @@
-"""Items in the file: one row each, durable when the caller is answered."""
+"""The port `Items` in the file: one row each, durable when the caller is answered."""
 
 import json
 import sqlite3
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.rows import enter_user, rows_among, user_number
+from recollect.adapters.local.rows import chunked_in, enter_user, user_number
 from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.core.items import ABSENT, Due, DueItem, DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite, checked
 from recollect.core.scope import Scope
@@ -25,12 +25,12 @@ _PAGE = f"""SELECT {_COLUMNS} FROM items WHERE scope = ? AND collection = ? AND 
 _DUE = """SELECT s.tenant, s.user_id, i.collection, i.labels, i.key, i.due_at, i.row FROM items i
     JOIN scopes s ON s.id = i.scope WHERE i.queue = ? AND i.due_at <= ? AND (i.due_at, i.row) > (?, ?)
     ORDER BY i.due_at, i.row LIMIT ?"""
-_KEPT_PATHS = 256
+_CACHED_PATHS = 256
 _BEFORE_ALL = (-(2**62), 0)
 
 
 class SqliteItems:
-    """Implements the port `Items`; raises Throttled, Unavailable and StoredDataError."""
+    """Raises Throttled, Unavailable and StoredDataError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,14 +42,16 @@ class SqliteItems:
             rows = [
                 row
                 for path, names in _by_path(keys)
-                for row in rows_among(connection, _GET, names, user, path.collection, _labels(path.labels))
+                for row in chunked_in(connection, _GET, names, user, path.collection, _labels(path.labels))
             ]
         found = {item.key: item for item in map(_item, rows)}
         return {key: found[key] for key in keys if key in found}
 
     def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
-        """All or none, on the disk when this returns, but with the others' commit where projections are written
-        together. Raises VersionMismatch, InvalidInput."""
+        """All or none, on the disk when this returns; within `together`, with that commit.
+
+        Raises VersionMismatch, InvalidInput.
+        """
         texts = checked(writes)
         if not writes:
             return []
@@ -74,7 +76,7 @@ class SqliteItems:
         return ItemPage(items, more)
 
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
-        """Items of every tenant whose time has come, the longest due first."""
+        """Due items of every tenant, the longest due first."""
         place = _BEFORE_ALL if after is None else _numbers(after)
         with self._database.reading() as connection:
             rows = connection.execute(_DUE, (queue, microseconds(now), *place, limit + 1)).fetchall()
@@ -85,7 +87,7 @@ class SqliteItems:
 def write_items(
     connection: sqlite3.Connection, user: int, writes: Sequence[ItemWrite], texts: Sequence[str | None], now: datetime
 ) -> list[Item | None]:
-    """The writes inside a transaction of the caller's, with the texts that `checked` gave. Raises VersionMismatch."""
+    """The writes inside the caller's transaction, with the texts of `checked`. Raises VersionMismatch."""
     return [_write(connection, user, write, text, now) for write, text in zip(writes, texts, strict=True)]
 
 
@@ -93,8 +95,8 @@ def _write(connection: sqlite3.Connection, user: int, write: ItemWrite, text: st
     place = (user, *_place(write.key))
     found = connection.execute(f"SELECT version FROM items WHERE {_AT}", place).fetchone()  # noqa: S608
     version = int(found[0]) if found else ABSENT
-    gone_already = text is None and version == ABSENT
-    if write.expected not in (None, version) and not gone_already:
+    deleted_already = text is None and version == ABSENT
+    if write.expected not in (None, version) and not deleted_already:
         raise VersionMismatch("the item changed since it was read")
     if text is None:
         connection.execute(f"DELETE FROM items WHERE {_AT}", place)  # noqa: S608
@@ -105,14 +107,13 @@ def _write(connection: sqlite3.Connection, user: int, write: ItemWrite, text: st
 
 
 def _by_path(keys: Sequence[ItemKey]) -> Iterable[tuple[ItemPath, list[str]]]:
-    """The keys of each path; most are of one."""
     found: dict[ItemPath, list[str]] = {}
     for key in keys:
         found.setdefault(key.path, []).append(key.key)
     return found.items()
 
 
-@lru_cache(maxsize=_KEPT_PATHS)
+@lru_cache(maxsize=_CACHED_PATHS)
 def _labels(labels: tuple[str, ...]) -> str:
     return "[" + "".join(f"{json.dumps(label, ensure_ascii=False)}," for label in labels)
 
@@ -126,7 +127,7 @@ def key_of_row(collection: str, labels: str, key: str) -> ItemKey:
     return ItemKey(_path_of(collection, labels), key)
 
 
-@lru_cache(maxsize=_KEPT_PATHS)
+@lru_cache(maxsize=_CACHED_PATHS)
 def _path_of(collection: str, labels: str) -> ItemPath:
     """A listing has many rows of few paths."""
     return ItemPath(collection, tuple(json.loads(f"{labels.removesuffix(',')}]")))

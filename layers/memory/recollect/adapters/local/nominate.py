@@ -1,14 +1,11 @@
-"""Which positions of the columns a search may show: the rule of `domain.filters.drop_reason`, over whole columns.
+"""One nominate request against one user's columns: filters, the lexical arm, the vector arm, and the tally.
 
-The vector arm: the exact cosine of a query to every vector of a user; and which positions lead by a score.
-
-The lexical arm: posting lists of FTS5, scored by the domain's BM25 with the statistics of the user alone.
-
-FTS5's own `bm25()` weighs by all rows of its table, so that another user's writes would move a user's ranks. Posting
-lists (document by document, an entry for each occurrence) come from `fts5vocab`, the arithmetic is done on arrays.
-
-One wave of the index: both arms, the hits that they name, and the tally.
+Filters follow `retrieval.filters.drop_reason`, over whole columns. The vector arm is the exact cosine. The lexical arm
+reads posting lists of FTS5 (`fts5vocab`) and scores them by BM25 with the statistics of this user alone: FTS5's own
+`bm25()` weighs by all rows of its table, so that another user's writes would change a user's ranks.
 """
+
+from __future__ import annotations
 
 import sqlite3
 from collections import Counter
@@ -21,7 +18,7 @@ from numpy.typing import NDArray
 
 from recollect.adapters.local.columns import Columns
 from recollect.adapters.local.documents import facet_label, tag_label, term_prefix
-from recollect.adapters.local.rows import User, rows_among
+from recollect.adapters.local.rows import User, chunked_in
 from recollect.core.errors import InvalidInput
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
@@ -34,13 +31,134 @@ from recollect.timeline.timeline import COUNTED_RECORDS
 
 Mask: TypeAlias = NDArray[np.bool_]
 Labelled: TypeAlias = list[NDArray[np.int64]]
-"""For each label that is asked for, the rows that have it."""
+"""For each label of the filters, the rows that have it."""
+
+READ_ENOUGH = 5_000
+"""Posting lists are read from the rarest term on, up to this many documents in all, the first one always: about 2 ms.
+The commoner terms then nominate no document; ranking counts them, since every candidate has all its counts."""
+READ_MOST = 50_000
+"""The bound where filters leave fewer candidates than the limit."""
+
+_COSINE_DIGITS = 6  # as ranking rounds, so that noise of the arithmetic decides no tie
+_COSINE_TOLERANCE = 1e-9
+_COSINE_NOISE = 5e-6
+_SCORE_DIGITS = 9
+_SELECT = "SELECT row, id, timestamp, conversation, length, role, speaker, importance FROM documents WHERE row IN ({})"
+# FTS5 stores the columns of `words` in `words_content`: reading it directly takes half the time.
+_WORDS = "SELECT id, c0 FROM words_content WHERE id IN ({})"
 
 
-def tests(
+class NominationQuery:
+    """One request against one user's columns, inside one read transaction."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, scope: Scope, user: User, columns: Columns, request: NominationRequest
+    ) -> None:
+        self._connection = connection
+        self._user = user
+        self._columns = columns
+        self._request = request
+        self._masks = list(
+            reason_masks(columns, scope, request.filters, labelled_rows(connection, user.number, request.filters))
+        )
+        self._admitted = filter_mask(columns, self._masks)
+        self._statistics = user_statistics(connection, user, request.terms)
+        self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
+
+    def nominations(self) -> Nominations:
+        """Candidates, statistics, and the tally if asked for; durable events count, projected or not."""
+        tally = self._tally() if self._request.count else None
+        found = self._candidates(self._admitted, self._request.limit, READ_MOST)
+        return Nominations(found, self._statistics, tally, includes_tail=True, superseded=self._superseded())
+
+    def _superseded(self) -> tuple[Candidate, ...]:
+        limit = self._request.most_superseded
+        mask = superseded_mask(self._columns, self._masks) if limit else None
+        return self._candidates(mask, limit, READ_ENOUGH) if mask is not None and mask.any() else ()
+
+    def _candidates(self, among: Mask, limit: int, read_most: int) -> tuple[Candidate, ...]:
+        lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
+        leaders = self._leaders(among, limit, lexical, read_most)
+        found = self._read(sorted({place for arm in leaders.values() for place in arm}))
+        ranks: dict[int, dict[Arm, int]] = {}
+        for arm, scores in leaders.items():
+            order = sorted(
+                ((s, found[p].timestamp, found[p].id, p) for p, s in scores.items() if p in found), reverse=True
+            )
+            for rank, (_, _, _, place) in enumerate(order[:limit], start=1):
+                ranks.setdefault(place, {})[arm] = rank
+        places = list(ranks)
+        nominated = zip(ranks.items(), self._counts(places, lexical), self._vectors_at(places), strict=True)
+        return tuple(_candidate(found[place], arms, counts, vector) for (place, arms), counts, vector in nominated)
+
+    def _vectors_at(self, places: list[int]) -> list[FloatArray | None]:
+        """In the order of the positions; None for one without a vector."""
+        embedded = self._columns["embedded"][places].tolist()
+        return [
+            vector if there else None for vector, there in zip(self._columns.vectors[places], embedded, strict=True)
+        ]
+
+    def _leaders(self, among: Mask, limit: int, lexical: LexicalArm, read_most: int) -> dict[Arm, dict[int, float]]:
+        leaders: dict[Arm, dict[int, float]] = {}
+        if self._request.terms:
+            leaders[Arm.LEXICAL] = lexical.leading(among, limit, read_most)
+        if self._vectors is not None:
+            leaders[Arm.VECTOR] = self._vectors.leading(among, limit)
+        return leaders
+
+    def _read(self, places: Sequence[int]) -> dict[int, _Found]:
+        """The documents at these positions that this transaction sees."""
+        rows = dict(zip(self._columns["row"][places].tolist(), places, strict=True))
+        return {rows[row[0]]: _Found(*row) for row in chunked_in(self._connection, _SELECT, list(rows))}
+
+    def _counts(self, places: list[int], lexical: LexicalArm) -> list[dict[str, int]]:
+        """How often each term is in the documents at these positions, by the lists that the arm read."""
+        counted: list[dict[str, int]] = [{} for _ in places]
+        for term, counts in lexical.counts(np.array(places, dtype=np.int64)):
+            for index in np.flatnonzero(counts):
+                counted[index][term] = int(counts[index])
+        unread = lexical.unread
+        if unread:
+            self._count_words(places, unread, counted)
+        return counted
+
+    def _count_words(self, places: list[int], terms: Sequence[str], counted: list[dict[str, int]]) -> None:
+        """Counts terms whose lists are too long to read in the documents' own words."""
+        prefix = term_prefix(self._user.number)
+        wanted = {prefix + term: term for term in terms}
+        rows = {int(self._columns["row"][place]): index for index, place in enumerate(places)}
+        for row, words in chunked_in(self._connection, _WORDS, list(rows)):
+            found = Counter(wanted[word] for word in words.split() if word in wanted)
+            counted[rows[row]].update(found)
+
+    def _tally(self) -> Tally:
+        """Over the last 10,000 to arrive: the first reason that drops each."""
+        alive = np.flatnonzero(self._columns["alive"])
+        counted = alive[-COUNTED_RECORDS:]
+        dropped: Counter[DropReason] = Counter()
+        left = np.ones(len(counted), dtype=np.bool_)
+        for reason, mask in [*self._masks, *self._threshold(counted)]:
+            failing = left & ~mask[counted]
+            dropped[reason] += int(np.count_nonzero(failing))
+            left &= ~failing
+        return Tally(len(counted), {r: n for r, n in dropped.items() if n}, exact=len(counted) == len(alive))
+
+    def _threshold(self, counted: Any) -> Iterator[tuple[DropReason, Mask]]:
+        request = self._request
+        if self._vectors is None:
+            mask = np.zeros(len(self._columns), dtype=np.bool_)
+            first = int(self._columns["row"][counted[0]]) if len(counted) else 0
+            lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
+            mask[lexical.having_any(request.terms, first)] = True
+            yield DropReason.THRESHOLD, mask
+        elif request.min_similarity is not None:
+            yield DropReason.THRESHOLD, self._vectors.reaching(request.min_similarity)
+
+
+def reason_masks(
     columns: Columns, scope: Scope, filters: SearchFilters, labelled: Labelled
 ) -> Iterator[tuple[DropReason, Mask]]:
-    """Pairs of a reason and a mask of the positions that it leaves, in the order in which reasons are tried."""
+    """Pairs of a reason and the mask of positions that it does not drop, in the order of the reasons."""
     for name, wanted in (("persona", scope.persona_id), ("household", scope.household_id)):
         if wanted is not None:
             yield DropReason.SCOPE, columns[name] == columns.code(wanted)
@@ -52,17 +170,17 @@ def tests(
     yield from ((DropReason.FILTER, mask) for mask in _fitting(columns, filters, labelled))
 
 
-def admitted(columns: Columns, found: Iterable[tuple[DropReason, Mask]]) -> Mask:
-    """The positions that pass all tests."""
+def filter_mask(columns: Columns, found: Iterable[tuple[DropReason, Mask]]) -> Mask:
+    """The positions that no reason drops."""
     mask = columns["alive"].copy()
     for _, passing in found:
         mask &= passing
     return mask
 
 
-def superseded_only(columns: Columns, found: Iterable[tuple[DropReason, Mask]]) -> Mask:
-    """The positions that fail the test for supersession alone."""
-    mask = admitted(columns, (pair for pair in found if pair[0] is not DropReason.SUPERSEDED))
+def superseded_mask(columns: Columns, found: Iterable[tuple[DropReason, Mask]]) -> Mask:
+    """The positions that supersession alone drops."""
+    mask = filter_mask(columns, (pair for pair in found if pair[0] is not DropReason.SUPERSEDED))
     mask &= columns["superseded"]
     return mask
 
@@ -103,14 +221,8 @@ def _fitting(columns: Columns, filters: SearchFilters, labelled: Labelled) -> It
         yield mask
 
 
-DIGITS = 6
-"""To which a cosine is rounded, as the domain does, so that noise of the arithmetic decides no tie."""
-_TOLERANCE = 1e-9
-_NOISE = 5e-6
-
-
 class VectorArm:
-    """One query against one user's matrix: float32 for all of it, float64 for what is near a boundary."""
+    """One vector against one user's matrix: float32 for all positions, float64 for those near a boundary."""
 
     def __init__(self, columns: Columns, vector: FloatArray) -> None:
         """Raises InvalidInput for a vector of another dimension than the matrix."""
@@ -119,17 +231,17 @@ class VectorArm:
         self._about = self._cosines()
 
     def leading(self, among: Mask, limit: int) -> dict[int, float]:
-        """The best of these positions, with their cosines; none for a query without direction."""
+        """The best of these positions, with their cosines; none for a vector of zeros."""
         if not self._query.any():
             return {}
-        places = front(self._about, among & self._columns["embedded"], limit, _NOISE)
+        places = front(self._about, among & self._columns["embedded"], limit, _COSINE_NOISE)
         return ordered(self._columns, places, self._exact(places), limit)
 
     def reaching(self, least: float) -> Mask:
-        """The positions whose cosine is at least this; none without a vector."""
+        """The positions whose cosine is at least this, of those with a vector."""
         reached: Mask = self._about >= least
-        near = np.flatnonzero(np.abs(self._about - least) < _NOISE)
-        reached[near] = self._exact(near) >= least - _TOLERANCE
+        near = np.flatnonzero(np.abs(self._about - least) < _COSINE_NOISE)
+        reached[near] = self._exact(near) >= least - _COSINE_TOLERANCE
         reached &= self._columns["embedded"]
         return reached
 
@@ -143,17 +255,17 @@ class VectorArm:
         return found
 
     def _exact(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Equal vectors get equal cosines here, wherever in the matrix they stand."""
+        """Equal vectors have equal cosines here, wherever in the matrix they are."""
         if not self._columns.vectors.shape[1]:
             return np.zeros(len(places))
         vectors = self._columns.vectors[places].astype(np.float64)
         norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         found: NDArray[np.float64] = np.einsum("ij,j->i", vectors, self._query) / np.where(norms == 0, 1, norms)
-        return np.round(found, DIGITS)
+        return np.round(found, _COSINE_DIGITS)
 
 
 def front(scores: NDArray[Any], among: Mask, limit: int, noise: float) -> NDArray[np.int64]:
-    """The positions among which the `limit` highest scores are, whatever order noise puts them in."""
+    """The positions that have the `limit` highest scores, and those within noise of them."""
     places = np.flatnonzero(among)
     if len(places) <= limit:
         return places
@@ -166,7 +278,7 @@ def front(scores: NDArray[Any], among: Mask, limit: int, noise: float) -> NDArra
 def ordered(columns: Columns, places: NDArray[np.int64], scores: NDArray[np.float64], limit: int) -> dict[int, float]:
     """The highest scores by position, best first, of equals the newer.
 
-    More than `limit` where positions equal in score and time share the last place: their ids decide, elsewhere.
+    More than `limit` where positions of equal score and time share the last place: the caller sorts them by id.
     """
     times = columns["timestamp"][places]
     order = np.lexsort((-times, -scores))
@@ -175,15 +287,6 @@ def ordered(columns: Columns, places: NDArray[np.int64], scores: NDArray[np.floa
         level = (scores > scores[last]) | ((scores == scores[last]) & (times >= times[last]))
         order = order[level[order]]
     return {int(places[i]): float(scores[i]) for i in order}
-
-
-READ_ENOUGH = 5_000
-"""Lists are read from the rarest term on, up to this many documents in all, the first one always: about 2 ms. The
-commoner terms nominate nobody then; they count where the domain ranks, for every hit holds all its counts."""
-READ_MOST = 50_000
-"""The bound where filters leave fewer hits than asked for."""
-
-_DIGITS = 9
 
 
 def user_statistics(connection: sqlite3.Connection, user: User, terms: Sequence[str]) -> TermStatistics:
@@ -208,11 +311,11 @@ class LexicalArm:
 
     @property
     def unread(self) -> list[str]:
-        """The terms that are in some document and whose lists `leading` left unread."""
+        """The terms of documents whose lists `leading` did not read."""
         return [term for term in self._rarest_first() if term not in self._found]
 
     def counts(self, places: NDArray[np.int64]) -> Iterator[tuple[str, NDArray[np.int64]]]:
-        """For each term that was read, how often it is in the document at each of these admitted positions."""
+        """For each term that was read, its count in the document at each of these positions."""
         for term, (having, counts) in self._found.items():
             if len(having):
                 nearest = np.minimum(np.searchsorted(having, places), len(having) - 1)
@@ -221,8 +324,8 @@ class LexicalArm:
     def leading(self, among: Mask, limit: int, read_most: int = READ_MOST) -> dict[int, float]:
         """The best of these positions, with their scores over the terms that were read."""
         scores = self._scores(among, limit, read_most)
-        places = front(scores, scores > 0, limit, 10.0**-_DIGITS)
-        return ordered(self._columns, places, np.round(scores[places], _DIGITS), limit)
+        places = front(scores, scores > 0, limit, 10.0**-_SCORE_DIGITS)
+        return ordered(self._columns, places, np.round(scores[places], _SCORE_DIGITS), limit)
 
     def _scores(self, mask: Mask, limit: int, read_most: int) -> NDArray[np.float64]:
         scores = np.zeros(len(self._columns))
@@ -271,14 +374,7 @@ class LexicalArm:
         return penalty
 
 
-_SELECT = "SELECT row, id, timestamp, conversation, length, role, speaker, importance FROM documents WHERE row IN ({})"
-# `words_content` is the table in which FTS5 keeps the columns of `words`: read directly it takes half the time.
-_WORDS = "SELECT id, c0 FROM words_content WHERE id IN ({})"
-
-
 class _Found(NamedTuple):
-    """A document as the file has it."""
-
     row: int
     id: str
     timestamp: int
@@ -289,114 +385,7 @@ class _Found(NamedTuple):
     importance: float
 
 
-class Wave:
-    """One request against one user's columns, inside one read transaction."""
-
-    def __init__(
-        self, connection: sqlite3.Connection, scope: Scope, user: User, columns: Columns, request: NominationRequest
-    ) -> None:
-        self._connection = connection
-        self._user = user
-        self._columns = columns
-        self._request = request
-        self._tests = list(
-            tests(columns, scope, request.filters, labelled_rows(connection, user.number, request.filters))
-        )
-        self._admitted = admitted(columns, self._tests)
-        self._statistics = user_statistics(connection, user, request.terms)
-        self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
-
-    def nominations(self) -> Nominations:
-        """Hits, statistics, and the tally if asked for; what is durable is counted, projected or not."""
-        tally = self._tally() if self._request.count else None
-        hits = self._hits(self._admitted, self._request.limit, READ_MOST)
-        return Nominations(hits, self._statistics, tally, includes_tail=True, superseded=self._superseded())
-
-    def _superseded(self) -> tuple[Candidate, ...]:
-        limit = self._request.most_superseded
-        mask = superseded_only(self._columns, self._tests) if limit else None
-        return self._hits(mask, limit, READ_ENOUGH) if mask is not None and mask.any() else ()
-
-    def _hits(self, among: Mask, limit: int, read_most: int) -> tuple[Candidate, ...]:
-        lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
-        leaders = self._leaders(among, limit, lexical, read_most)
-        found = self._read(sorted({place for arm in leaders.values() for place in arm}))
-        ranks: dict[int, dict[Arm, int]] = {}
-        for arm, scores in leaders.items():
-            order = sorted(
-                ((s, found[p].timestamp, found[p].id, p) for p, s in scores.items() if p in found), reverse=True
-            )
-            for rank, (_, _, _, place) in enumerate(order[:limit], start=1):
-                ranks.setdefault(place, {})[arm] = rank
-        places = list(ranks)
-        hits = zip(ranks.items(), self._counts(places, lexical), self._vectors_at(places), strict=True)
-        return tuple(_hit(found[place], arms, counts, vector) for (place, arms), counts, vector in hits)
-
-    def _vectors_at(self, places: list[int]) -> list[FloatArray | None]:
-        """Those of these positions, in their order; None where there is none."""
-        embedded = self._columns["embedded"][places].tolist()
-        return [
-            vector if there else None for vector, there in zip(self._columns.vectors[places], embedded, strict=True)
-        ]
-
-    def _leaders(self, among: Mask, limit: int, lexical: LexicalArm, read_most: int) -> dict[Arm, dict[int, float]]:
-        leaders: dict[Arm, dict[int, float]] = {}
-        if self._request.terms:
-            leaders[Arm.LEXICAL] = lexical.leading(among, limit, read_most)
-        if self._vectors is not None:
-            leaders[Arm.VECTOR] = self._vectors.leading(among, limit)
-        return leaders
-
-    def _read(self, places: Sequence[int]) -> dict[int, _Found]:
-        """The documents at these positions, as far as this transaction sees them."""
-        rows = dict(zip(self._columns["row"][places].tolist(), places, strict=True))
-        return {rows[row[0]]: _Found(*row) for row in rows_among(self._connection, _SELECT, list(rows))}
-
-    def _counts(self, places: list[int], lexical: LexicalArm) -> list[dict[str, int]]:
-        """How often each term is in the documents at these positions: from the lists that the arm has read anyway."""
-        counted: list[dict[str, int]] = [{} for _ in places]
-        for term, counts in lexical.counts(np.array(places, dtype=np.int64)):
-            for index in np.flatnonzero(counts):
-                counted[index][term] = int(counts[index])
-        unread = lexical.unread
-        if unread:
-            self._count_words(places, unread, counted)
-        return counted
-
-    def _count_words(self, places: list[int], terms: Sequence[str], counted: list[dict[str, int]]) -> None:
-        """The terms too common for their lists to be read are counted in the documents' own words."""
-        prefix = term_prefix(self._user.number)
-        wanted = {prefix + term: term for term in terms}
-        rows = {int(self._columns["row"][place]): index for index, place in enumerate(places)}
-        for row, words in rows_among(self._connection, _WORDS, list(rows)):
-            found = Counter(wanted[word] for word in words.split() if word in wanted)
-            counted[rows[row]].update(found)
-
-    def _tally(self) -> Tally:
-        """Over the last 10,000 to arrive: why each is left out, by the first reason that applies."""
-        alive = np.flatnonzero(self._columns["alive"])
-        counted = alive[-COUNTED_RECORDS:]
-        dropped: Counter[DropReason] = Counter()
-        left = np.ones(len(counted), dtype=np.bool_)
-        for reason, mask in [*self._tests, *self._threshold(counted)]:
-            failing = left & ~mask[counted]
-            dropped[reason] += int(np.count_nonzero(failing))
-            left &= ~failing
-        return Tally(len(counted), {r: n for r, n in dropped.items() if n}, exact=len(counted) == len(alive))
-
-    def _threshold(self, counted: Any) -> Iterator[tuple[DropReason, Mask]]:
-        request = self._request
-        if self._vectors is None:
-            mask = np.zeros(len(self._columns), dtype=np.bool_)
-            first = int(self._columns["row"][counted[0]]) if len(counted) else 0
-            lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
-            mask[lexical.having_any(request.terms, first)] = True
-            yield DropReason.THRESHOLD, mask
-        elif request.min_similarity is not None:
-            yield DropReason.THRESHOLD, self._vectors.reaching(request.min_similarity)
-
-
-def _hit(found: _Found, arms: dict[Arm, int], counts: dict[str, int], vector: FloatArray | None) -> Candidate:
+def _candidate(found: _Found, arms: dict[Arm, int], counts: dict[str, int], vector: FloatArray | None) -> Candidate:
     return Candidate(
         ref=EventRef(found.id, from_microseconds(found.timestamp)),
         arms=arms,

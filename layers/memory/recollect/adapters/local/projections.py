@@ -1,4 +1,4 @@
-"""What projection keeps beside the events. All of it can be derived again: its commits wait for no disk."""
+"""The port `Projections` in the file. Projections can be derived again, so their commits do not wait for the disk."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -7,7 +7,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.rows import enter_user, events_by_id, ref_of, replace_record, rows_among, user_number
+from recollect.adapters.local.rows import (
+    chunked_in,
+    enter_user,
+    events_by_id,
+    ref_of,
+    replace_record,
+    user_number,
+    write_slot_entry,
+)
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
@@ -32,11 +40,11 @@ class SqliteProjections:
         self._database = database
 
     def together(self) -> AbstractContextManager[None]:
-        """One commit for what this thread writes inside, to the index and the bus of this file too."""
+        """One commit for the writes of this thread inside, those of index and bus included."""
         return self._database.together()
 
     def pending(self, limit: int, after: str | None) -> PendingPage:
-        """Markers of every tenant, oldest arrival first; those of removals stand where their events stood."""
+        """Markers of every tenant, oldest arrival first; a removal's in the place of its event's."""
         after_row = int(after or 0)
         with self._database.reading() as connection:
             found = [row for query in (_PENDING, _REMOVED) for row in connection.execute(query, (after_row, limit + 1))]
@@ -45,7 +53,7 @@ class SqliteProjections:
         return PendingPage(markers, str(rows[limit - 1][4]) if len(rows) > limit else None)
 
     def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
-        """Keeps the vectors by event id (an earlier one is replaced)."""
+        """Writes the vectors by event id, replacing earlier ones."""
         with self._database.writing(durable=False) as connection:
             user = enter_user(connection, scope)
             connection.executemany(
@@ -65,47 +73,28 @@ class SqliteProjections:
             )
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
-        """The kept projections, by event id."""
+        """The stored projections, by event id."""
         found: dict[str, Projection] = {}
         with self._database.reading() as connection:
             user = user_number(connection, scope)
-            for row in rows_among(connection, _VECTORS, event_ids, user):
+            for row in chunked_in(connection, _VECTORS, event_ids, user):
                 vector = None if row[3] is None else unpack_vector(row[3])
                 found[row[0]] = Projection(ref_of(row), vector, row[2])
         return found
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
-        """Enters a keyed event in its slot's history (P-19), unless it is there or was removed; without a key, none."""
-        slot = slot_of(event)
-        if slot is None:
+        """Enters a keyed event in its slot's history (P-19), unless it is there or was removed."""
+        if slot_of(event) is None:
             return
         with self._database.writing(durable=False) as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO slot_entries"
-                " (scope, persona, household, key, timestamp, event_id, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    enter_user(connection, scope).number,
-                    *slot,
-                    microseconds(event.timestamp),
-                    event.id,
-                    microseconds(event.recorded_at),
-                ),
-            )
+            write_slot_entry(connection, enter_user(connection, scope).number, event, None)
 
     def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
-        """Enters an event that is not stored as a removed one (P-22), on the disk: nothing else can tell it again."""
-        slot = slot_of(event)
-        if slot is None:
+        """Enters an event that is not stored as a removed one (P-22), on the disk: nothing else can derive it."""
+        if slot_of(event) is None:
             return
         with self._database.writing(durable=not self._database.grouped) as connection:
-            number = enter_user(connection, scope).number
-            place = (microseconds(event.timestamp), event.id, microseconds(event.recorded_at), emptied)
-            connection.execute(
-                "INSERT OR IGNORE INTO slot_entries"
-                " (scope, persona, household, key, timestamp, event_id, recorded_at, emptied)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (number, *slot, *place),
-            )
+            write_slot_entry(connection, enter_user(connection, scope).number, event, emptied)
 
     def store_bound(self, scope: Scope, event: Event) -> None:
         """Writes until when its value holds. Raises VersionMismatch where it changed since, or is gone."""
@@ -115,21 +104,18 @@ class SqliteProjections:
             replace_record(connection, user, replace(stored, holds_until=event.holds_until))
 
     def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
-        """Writes which event supersedes this one. Raises VersionMismatch where it changed since, or is gone."""
+        """Writes which event supersedes this one. Raises VersionMismatch where it changed since or is deleted."""
         with self._database.writing(durable=False) as connection:
             user = user_number(connection, scope)
-            stored = _unchanged(connection, user, event)
-            changed = replace(
-                stored,
-                superseded_by=by.id if by else None,
-                superseded_at=by.timestamp if by else None,
-                version=stored.version + 1,
-            )
+            stored = events_by_id(connection, user, [event.id]).get(event.id)
+            if stored is None or stored.version != event.version:
+                raise VersionMismatch("the event changed since it was read")
+            changed = stored.superseded(by)
             replace_record(connection, user, changed)
         return changed
 
     def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
-        """Lists the conversation; the first entry stands."""
+        """Lists the conversation; the first entry wins."""
         with self._database.writing(durable=False) as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO conversations (scope, id, started_at) VALUES (?, ?, ?)",
@@ -137,7 +123,7 @@ class SqliteProjections:
             )
 
     def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Marks them as pending; those that are gone are no error."""
+        """Marks them as pending; deleted ones are no error."""
         with self._database.writing(durable=False) as connection:
             user = user_number(connection, scope)
             connection.executemany(
@@ -155,11 +141,11 @@ class SqliteProjections:
             )
 
     def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes what was kept of events that are gone, with the markers of their removal (P-22)."""
+        """Removes the projections of deleted events, with the markers of their removal (P-22)."""
         with self._database.writing(durable=False) as connection:
-            gone = [(user_number(connection, scope), ref.id) for ref in refs]
-            connection.executemany("DELETE FROM projections WHERE scope = ? AND event_id = ?", gone)
-            connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", gone)
+            deleted = [(user_number(connection, scope), ref.id) for ref in refs]
+            connection.executemany("DELETE FROM projections WHERE scope = ? AND event_id = ?", deleted)
+            connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", deleted)
             published = [(scope.tenant, bus_id) for ref in refs for bus_id in saved_ids(ref.id)]
             connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", published)
 

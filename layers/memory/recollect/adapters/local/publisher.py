@@ -1,23 +1,23 @@
-"""The bus of one process: subscribers are called at once, the tenant's last 1,000 stay readable in the file."""
+"""The port `Publisher` in one process: calls subscribers at once; the file has each tenant's last 1,000 events."""
 
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from recollect.adapters.local.database import Database
 from recollect.core.errors import RecollectError, Unavailable
-from recollect.core.time import from_microseconds, microseconds
+from recollect.core.time import from_microseconds, microseconds, utc_now
 from recollect.timeline.bus import KEPT_PER_TENANT, BusEvent
 
 Subscriber = Callable[[str, BusEvent], None]
 
 _TRIES = 3
 _TRIM_EVERY = 100
-_LAST_TO_GO = "(SELECT place FROM bus WHERE tenant = :tenant ORDER BY place DESC LIMIT 1 OFFSET :kept)"
-_TRIM = f"DELETE FROM bus WHERE tenant = :tenant AND place <= {_LAST_TO_GO}"  # noqa: S608
+_LAST_TRIMMED = "(SELECT place FROM bus WHERE tenant = :tenant ORDER BY place DESC LIMIT 1 OFFSET :kept)"
+_TRIM = f"DELETE FROM bus WHERE tenant = :tenant AND place <= {_LAST_TRIMMED}"  # noqa: S608
 _PUBLISHED = f"""SELECT id, type, time, detail FROM bus
-    WHERE tenant = :tenant AND (:type IS NULL OR type = :type) AND place > coalesce({_LAST_TO_GO}, 0)
+    WHERE tenant = :tenant AND (:type IS NULL OR type = :type) AND place > coalesce({_LAST_TRIMMED}, 0)
     AND place > coalesce((SELECT max(place) FROM bus WHERE tenant = :tenant AND id = :after), 0)
     AND NOT EXISTS (SELECT 1 FROM scopes JOIN events ON scope = scopes.id
         WHERE tenant = :tenant AND user_id = json_extract(detail, '$.userId') AND expires_at <= :now
@@ -25,17 +25,11 @@ _PUBLISHED = f"""SELECT id, type, time, detail FROM bus
     ORDER BY place"""  # noqa: S608
 
 
-def utc_now() -> datetime:
-    """The real time."""
-    return datetime.now(UTC)
-
-
 class SqlitePublisher:
     """Publishes to the subscribers of this process, and then to the file.
 
-    An id that is still among the kept ones is not listed twice; subscribers tell a repetition by the id. They are
-    called where the publisher is, within a group of writes too: whoever waits there for another writer waits in vain.
-    `clock` is the real time: what has expired by it is not read.
+    An id is listed once; subscribers recognize a repetition by the id. They run on the publisher's thread, also within
+    `together`, where they must not wait for another writer. `clock` is the real time, for expiry.
     """
 
     def __init__(
@@ -47,36 +41,36 @@ class SqlitePublisher:
         self._until_trim: dict[str, int] = {}
 
     def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:
-        """Publishes, each to a subscriber up to three times; answers the ids of those that one of them did not take."""
+        """Publishes, to each subscriber in up to three tries; the ids of those that a subscriber did not take."""
         delivered = [self._delivered(tenant, event) for event in events]
-        taken = [event for event, told in zip(events, delivered, strict=True) if told]
+        taken = [event for event, was_taken in zip(events, delivered, strict=True) if was_taken]
         with self._database.writing(durable=False) as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO bus (tenant, id, type, time, detail) VALUES (?, ?, ?, ?, ?)",
                 [(tenant, e.id, e.type, microseconds(e.time), json.dumps(dict(e.detail))) for e in taken],
             )
             self._trim_now_and_then(connection, tenant, len(taken))
-        return [event.id for event, told in zip(events, delivered, strict=True) if not told]
+        return [event.id for event, was_taken in zip(events, delivered, strict=True) if not was_taken]
 
     def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:
-        """The tenant's last 1,000, oldest first, from after that id on; from the first where it is not kept."""
+        """The tenant's last 1,000, oldest first, after that id; all of them where it is not among them."""
         asked = {"tenant": tenant, "type": event_type, "after": after, "kept": KEPT_PER_TENANT}
         with self._database.reading() as connection:
             rows = connection.execute(_PUBLISHED, {**asked, "now": microseconds(self._clock())}).fetchall()
         return [BusEvent(row[0], row[1], from_microseconds(row[2]), json.loads(row[3])) for row in rows]
 
     def _trim_now_and_then(self, connection: sqlite3.Connection, tenant: str, published: int) -> None:
-        """Finding where the last 1,000 begin is a walk over all of them: the first time, then once in a hundred."""
+        """Trimming walks over the last 1,000: at the first publication, then once in a hundred."""
         left = self._until_trim.get(tenant, 0) - published
         self._until_trim[tenant] = left if left > 0 else _TRIM_EVERY
         if left <= 0:
             connection.execute(_TRIM, {"tenant": tenant, "kept": KEPT_PER_TENANT})
 
     def _delivered(self, tenant: str, event: BusEvent) -> bool:
-        return all(_told(subscriber, tenant, event) for subscriber in self._subscribers)
+        return all(_delivered_to(subscriber, tenant, event) for subscriber in self._subscribers)
 
 
-def _told(subscriber: Subscriber, tenant: str, event: BusEvent) -> bool:
+def _delivered_to(subscriber: Subscriber, tenant: str, event: BusEvent) -> bool:
     for _ in range(_TRIES):
         try:
             subscriber(tenant, event)

@@ -1,6 +1,6 @@
-"""Taking an event away: its rows, its document and words, what was kept and published of it, in one transaction.
+"""Removing events: one of them with all that was derived from it, or all of a user's, each in one transaction.
 
-Taking all of a user's away: rows, documents and words, in pages, each of them one transaction.
+`SqliteEraser` is the port `Eraser`; it works in pages.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.documents import DocumentWriter
 from recollect.adapters.local.items import key_of_row, write_items
-from recollect.adapters.local.rows import User, find_user
+from recollect.adapters.local.rows import User, find_user, write_slot_entry
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import checked
@@ -19,18 +19,22 @@ from recollect.core.time import microseconds
 from recollect.deletion.tombstones import ErasedPage, Exempt
 from recollect.timeline.bus import saved_ids
 from recollect.timeline.record import possible_identities
-from recollect.timeline.slots import slot_of
 from recollect.timeline.timeline import Removal
 
 _BURY = "UPDATE identities SET event_id = NULL, conversation = NULL WHERE scope = ? AND event_id = ?"
-_KEEP_PLACE = """INSERT OR REPLACE INTO slot_entries
-    (scope, persona, household, key, timestamp, event_id, recorded_at, emptied) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+_AGAIN = "again"
+_BY_ID = "AND (:before IS NULL OR {} < :before)"
+_UNNAMED = "AND :before IS NULL"
+_LARGE = ("events", "projections")
+
+Step = Callable[[sqlite3.Connection, Scope, User, Exempt, int], int]
+Count = Callable[[sqlite3.Connection, User, Exempt], int]
 
 
 def remove_event(connection: sqlite3.Connection, scope: Scope, event: Event, removal: Removal) -> bool:
-    """False where it is gone. Raises VersionMismatch where it, or an item, changed since it was read.
+    """False where it is deleted already. Raises VersionMismatch where it, or an item, changed since it was read.
 
-    What a projection under way may still write after this is found by the marker in `removed`.
+    The marker in `removed` leads to what a projection under way may still write after this.
     """
     texts = checked(removal.items)
     user = find_user(connection, scope)
@@ -45,7 +49,7 @@ def remove_event(connection: sqlite3.Connection, scope: Scope, event: Event, rem
     connection.execute("DELETE FROM projections WHERE scope = ? AND event_id = ?", place)
     published = [(scope.tenant, bus_id) for bus_id in saved_ids(event.id)]
     connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", published)
-    _keep_place_in_slot(connection, user, event, removal)
+    write_slot_entry(connection, user.number, event, removal.empties_slot, replace=True)
     connection.executemany(
         "INSERT OR IGNORE INTO outbox (row, scope) SELECT row, scope FROM events WHERE scope = ? AND id = ?",
         [(user.number, ref.id) for ref in removal.also],
@@ -56,7 +60,7 @@ def remove_event(connection: sqlite3.Connection, scope: Scope, event: Event, rem
 
 
 def _remove_rows(connection: sqlite3.Connection, scope: Scope, user: User, event: Event, row: int) -> None:
-    """The event with its record and its pending marker; the tombstone and the marker of the removal in their stead."""
+    """Replaces the event, its record and its pending marker by the tombstone and the marker of the removal."""
     connection.execute("DELETE FROM events WHERE row = ?", (row,))
     _bury_identity(connection, scope, user, event)
     connection.execute(
@@ -66,9 +70,9 @@ def _remove_rows(connection: sqlite3.Connection, scope: Scope, user: User, event
 
 
 def _bury_identity(connection: sqlite3.Connection, scope: Scope, user: User, event: Event) -> None:
-    """By the keys that the event can have; a walk over all of the user's finds any other.
+    """By the identities that the event can have, else by a walk over all of the user's.
 
-    An index by event would find it too, and cost every append a tenth more.
+    An index by event would cost every append a tenth more.
     """
     possible = possible_identities(scope, event)
     places = [(user.number, event.id, identity) for identity in possible]
@@ -82,37 +86,14 @@ def _remove_document(connection: sqlite3.Connection, user: User, event: Event) -
     documents.finish()
 
 
-def _keep_place_in_slot(connection: sqlite3.Connection, user: User, event: Event, removal: Removal) -> None:
-    slot = slot_of(event)
-    if slot is None:
-        return
-    connection.execute(
-        _KEEP_PLACE,
-        (
-            user.number,
-            *slot,
-            microseconds(event.timestamp),
-            event.id,
-            microseconds(event.recorded_at),
-            removal.empties_slot,
-        ),
-    )
-
-
-_AGAIN = "again"
-_BY_ID = "AND (:before IS NULL OR {} < :before)"
-_UNNAMED = "AND :before IS NULL"
-_LARGE = ("events", "projections")
-
-
 class SqliteEraser:
-    """Implements the port `Eraser`. Identities go first: from then on the same events are refused."""
+    """The port `Eraser`. Identities become tombstones first: from then on the same events are refused."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def erase(self, scope: Scope, kept: Exempt, limit: int, after: str | None) -> ErasedPage:  # noqa: ARG002
-        """Takes away at most `limit` of one kind; what is gone needs no place to go on from."""
+        """Erases at most `limit` of one kind; the next call needs no place, since erased rows are deleted."""
         with self._database.writing(durable=True) as connection:
             user = find_user(connection, scope)
             if user is None:
@@ -125,18 +106,14 @@ class SqliteEraser:
         return ErasedPage({}, None)
 
     def left(self, scope: Scope, kept: Exempt) -> int:
-        """How much of it is there: 0 once it is erased."""
+        """How many rows are left to erase; 0 once all are."""
         with self._database.reading() as connection:
             user = find_user(connection, scope)
             return 0 if user is None else sum(count(connection, user, kept) for count in _COUNTS)
 
 
-Step = Callable[[sqlite3.Connection, Scope, User, Exempt, int], int]
-Count = Callable[[sqlite3.Connection, User, Exempt], int]
-
-
 def _bury(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
-    """All at once: a hash stays of each, and nothing that leads from it to an event."""
+    """All at once: of each a hash stays, without its event."""
     statement = f"""UPDATE identities SET event_id = NULL, conversation = NULL
         WHERE scope = :user AND event_id IS NOT NULL {_BY_ID.format("event_id")}"""  # noqa: S608
     return connection.execute(statement, _asked(user, kept)).rowcount
@@ -168,14 +145,14 @@ def _items(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exemp
     rows = connection.execute(
         "SELECT row, collection, labels, key, value FROM items WHERE scope = ? ORDER BY row", (user.number,)
     )
-    gone = []
+    erased = []
     for row, collection, labels, key, value in rows:
         if not kept.keeps_item(key_of_row(collection, labels, key), json.loads(value)):
-            gone.append((row,))
-        if len(gone) == limit:
+            erased.append((row,))
+        if len(erased) == limit:
             break
-    connection.executemany("DELETE FROM items WHERE row = ?", gone)
-    return len(gone)
+    connection.executemany("DELETE FROM items WHERE row = ?", erased)
+    return len(erased)
 
 
 def _bus(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001

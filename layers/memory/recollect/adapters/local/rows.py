@@ -1,11 +1,4 @@
-"""Queries for many values: SQLite takes a bounded number of parameters in one statement, so they go in parts.
-
-A tenant's user as a number, and the counters that the index keeps for the user.
-
-Which identities the file knows, and whose they are; tombstones of events that it does not have.
-
-Events as rows: a narrow row for order and filters, the JSON record beside it.
-"""
+"""Rows that several ports share: users, identities, and events (a narrow row for order and filters, and the record)."""
 
 import json
 import sqlite3
@@ -18,14 +11,26 @@ from recollect.core.event import Event, EventRef, EventType
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, microseconds
 from recollect.timeline.record import from_record, to_record
+from recollect.timeline.slots import slot_of
 
-_AT_ONCE = 500
+SPOKEN = f"event_type <> '{EventType.MEMORY}'"
+"""The condition that an event is not only a memory's carrier."""
+
+_AT_ONCE = 500  # SQLite takes a bounded number of parameters
+_BURY = "INSERT OR IGNORE INTO identities (scope, identity, event_id, conversation) VALUES (?, ?, NULL, NULL)"
+_KNOWN = "SELECT identity, event_id FROM identities WHERE scope = ? AND identity IN ({})"
+_INSERT = """INSERT INTO events (scope, id, timestamp, expires_at, conversation, persona, household, event_type,
+    importance, key, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_SLOT_ENTRY = """INSERT OR {} INTO slot_entries
+    (scope, persona, household, key, timestamp, event_id, recorded_at, emptied) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+_BY_ID = "SELECT e.id, r.record FROM events e JOIN records r ON r.row = e.row WHERE e.scope = ? AND e.id IN ({})"
+_BY_ROW = "SELECT row, record FROM records WHERE row IN ({})"
 
 
-def rows_among(
+def chunked_in(
     connection: sqlite3.Connection, query: str, values: Sequence[Any], *before: Any
 ) -> Iterator[tuple[Any, ...]]:
-    """The rows of a query that ends in `IN ({})`, for all these values; `before` are its parameters ahead of them."""
+    """The rows of a query that ends in `IN ({})`, in chunks of 500 values; `before` are its other parameters."""
     for start in range(0, len(values), _AT_ONCE):
         some = values[start : start + _AT_ONCE]
         yield from connection.execute(query.format(", ".join("?" * len(some))), (*before, *some))
@@ -33,7 +38,7 @@ def rows_among(
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A row of `scopes`. `documents` and `terms` count what can be found by words; `revision` is the index's."""
+    """A row of `scopes`. `documents` and `terms` are counts of the lexical index; `revision` is the index's."""
 
     number: int
     documents: int
@@ -42,7 +47,7 @@ class User:
 
 
 def find_user(connection: sqlite3.Connection, scope: Scope) -> User | None:
-    """The user of this scope; None where nothing was ever written for them."""
+    """The user of this scope; None before the first write for them."""
     row = connection.execute(
         "SELECT id, documents, terms, revision FROM scopes WHERE tenant = ? AND user_id = ?",
         (scope.tenant, scope.user_id),
@@ -51,13 +56,13 @@ def find_user(connection: sqlite3.Connection, scope: Scope) -> User | None:
 
 
 def user_number(connection: sqlite3.Connection, scope: Scope) -> int:
-    """The user's number; -1, which no row has, where nothing was ever written for them."""
+    """The user's number; -1, which no row has, before the first write for them."""
     user = find_user(connection, scope)
     return user.number if user else -1
 
 
 def enter_user(connection: sqlite3.Connection, scope: Scope) -> User:
-    """The user of this scope, listed now if they were not. Inside a write transaction."""
+    """The user of this scope, listed if new. Inside a write transaction."""
     user = find_user(connection, scope)
     if user is not None:
         return user
@@ -65,31 +70,20 @@ def enter_user(connection: sqlite3.Connection, scope: Scope) -> User:
     return User(int(cursor.lastrowid or 0), 0, 0, 0)
 
 
-_BURY = "INSERT OR IGNORE INTO identities (scope, identity, event_id, conversation) VALUES (?, ?, NULL, NULL)"
-_KNOWN = "SELECT identity, event_id FROM identities WHERE scope = ? AND identity IN ({})"
-
-
 def known_identities(
     connection: sqlite3.Connection, user_number: int, identities: Sequence[str]
 ) -> dict[str, str | None]:
-    """Those that are known, with their events; None for a tombstone."""
-    return dict(rows_among(connection, _KNOWN, identities, user_number))
+    """The event id of each known identity; None for a tombstone."""
+    return dict(chunked_in(connection, _KNOWN, identities, user_number))
 
 
 def bury_identities(connection: sqlite3.Connection, user_number: int, identities: Sequence[str]) -> None:
-    """From this commit on they are refused; one that is known already stays as it is."""
+    """Refuses appends of unknown identities from this commit on; known ones do not change."""
     connection.executemany(_BURY, [(user_number, identity) for identity in identities])
 
 
-SPOKEN = f"event_type <> '{EventType.MEMORY}'"
-_INSERT = """INSERT INTO events (scope, id, timestamp, expires_at, conversation, persona, household, event_type,
-    importance, key, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_BY_ID = "SELECT e.id, r.record FROM events e JOIN records r ON r.row = e.row WHERE e.scope = ? AND e.id IN ({})"
-_BY_ROW = "SELECT row, record FROM records WHERE row IN ({})"
-
-
 def insert_event(connection: sqlite3.Connection, user_number: int, event: Event) -> int:
-    """Writes the event's row and record; answers the row's number."""
+    """Writes the event's row and record; the row's number."""
     cursor = connection.execute(
         _INSERT,
         (
@@ -112,7 +106,7 @@ def insert_event(connection: sqlite3.Connection, user_number: int, event: Event)
 
 
 def replace_record(connection: sqlite3.Connection, user_number: int, event: Event) -> None:
-    """Writes the event's record again, and the one column that a later version may change."""
+    """Replaces the event's record and its version, the one column that changes."""
     connection.execute(
         "UPDATE records SET record = ? WHERE row = (SELECT row FROM events WHERE scope = ? AND id = ?)",
         (_text(event), user_number, event.id),
@@ -124,7 +118,7 @@ def replace_record(connection: sqlite3.Connection, user_number: int, event: Even
 
 def events_by_id(connection: sqlite3.Connection, user_number: int, ids: Iterable[str]) -> dict[str, Event]:
     """Those of the user's events that exist, by id."""
-    rows = rows_among(connection, _BY_ID, list(dict.fromkeys(ids)), user_number)
+    rows = chunked_in(connection, _BY_ID, list(dict.fromkeys(ids)), user_number)
     return {event_id: event_of(record) for event_id, record in rows}
 
 
@@ -139,7 +133,7 @@ def readable_by_row(
 ) -> dict[int, Event]:
     """The events of these rows. Raises StoredDataError for one that cannot be read, or leaves it out."""
     found: dict[int, Event] = {}
-    for row, record in rows_among(connection, _BY_ROW, list(rows)):
+    for row, record in chunked_in(connection, _BY_ROW, list(rows)):
         try:
             found[row] = event_of(record)
         except StoredDataError:
@@ -148,8 +142,21 @@ def readable_by_row(
     return found
 
 
+def write_slot_entry(
+    connection: sqlite3.Connection, user_number: int, event: Event, emptied: bool | None, *, replace: bool = False
+) -> None:
+    """Enters a keyed event in its slot's history: `emptied` None for a stored one, else whether it was the value.
+
+    An earlier entry of the event stays unless `replace`. An event without a key has no entry.
+    """
+    slot = slot_of(event)
+    if slot is not None:
+        place = (microseconds(event.timestamp), event.id, microseconds(event.recorded_at), emptied)
+        connection.execute(_SLOT_ENTRY.format("REPLACE" if replace else "IGNORE"), (user_number, *slot, *place))
+
+
 def event_of(record: str) -> Event:
-    """Reads a record. Raises StoredDataError."""
+    """The event of a record. Raises StoredDataError."""
     try:
         read = json.loads(record)
     except ValueError as error:
@@ -163,7 +170,7 @@ def ref_of(row: tuple[Any, ...]) -> EventRef:
 
 
 def narrowing(scope: Scope) -> tuple[str, tuple[str, ...]]:
-    """The scope's persona and household as a further condition and its parameters."""
+    """The scope's persona and household as a condition and its parameters."""
     wanted = {"persona": scope.persona_id, "household": scope.household_id}
     given = {name: value for name, value in wanted.items() if value is not None}
     return "".join(f" AND {name} = ?" for name in given), tuple(given.values())

@@ -1,18 +1,17 @@
 """The tables of the file, in its one format.
 
-Two halves. Evidence: `events` with `records`, `identities`, `rejections`, `outbox`, and what projection keeps
-beside them. The index: `documents`, `labels`, `words`, `document_vectors` and the counters in `scopes`; it can be
-dropped and made again. An event and its document are written in one transaction all the same, so that words are
-found at once.
+Two halves. Evidence: `events` with `records`, `identities`, `rejections`, `outbox`, and the tables of projection. The
+index: `documents`, `labels`, `words`, `document_vectors` and the counters in `scopes`; it can be dropped and made
+again. An event and its document are nevertheless written in one transaction, so that words are found at once.
 
-Rows are narrow where they are scanned: a record's JSON, a document's words and a vector lie in tables of their own.
-Times are microseconds since 1900. Ids stand as they were given, in columns of their own, never joined to one string.
+Scanned rows are narrow: a record's JSON, a document's words and a vector are in tables of their own. Times are
+microseconds since 1900. Ids are in columns of their own, as the client gave them.
 """
 
-APPLICATION_ID = 0x5265636C  # "Recl": tells our files from other SQLite files
+APPLICATION_ID = 0x5265636C  # "Recl": distinguishes the file from other SQLite files
 
 _EVIDENCE = (
-    # `documents` and `terms` count what is in `words`; `revision` grows with every change of the index.
+    # `documents` and `terms` are counts of `words`; `revision` grows with every change of the index.
     """CREATE TABLE scopes (
         id INTEGER PRIMARY KEY,
         tenant TEXT NOT NULL,
@@ -61,7 +60,7 @@ _EVIDENCE = (
     "CREATE INDEX outbox_by_scope ON outbox (scope, row DESC)",
 )
 
-_KEPT_BY_PROJECTION = (
+_PROJECTION = (
     """CREATE TABLE projections (
         scope INTEGER NOT NULL REFERENCES scopes (id),
         event_id TEXT NOT NULL,
@@ -69,7 +68,7 @@ _KEPT_BY_PROJECTION = (
         generation TEXT,
         vector BLOB,
         PRIMARY KEY (scope, event_id))""",
-    # `emptied`: NULL while the event is there; 1 where it was removed as the slot's value, else 0.
+    # `emptied`: NULL while the event is stored; 1 where it was removed as the slot's value, else 0.
     """CREATE TABLE slot_entries (
         scope INTEGER NOT NULL REFERENCES scopes (id),
         persona TEXT NOT NULL,
@@ -114,7 +113,7 @@ _INDEX = (
         length INTEGER NOT NULL,
         UNIQUE (scope, id))""",
     "CREATE INDEX documents_by_revision ON documents (scope, revision)",
-    # A deletion as the columns in memory learn of it.
+    # Deletions, for the columns in memory.
     """CREATE TABLE removals (
         scope INTEGER NOT NULL REFERENCES scopes (id),
         revision INTEGER NOT NULL,
@@ -177,7 +176,7 @@ _ITEMS = (
 )
 
 _DELETION = (
-    # What the outbox is to an event: a removal that is yet to reach what was derived. `row` was the event's.
+    # The outbox of removals: what was derived of these events is yet to be deleted. `row` was the event's.
     """CREATE TABLE removed (
         row INTEGER PRIMARY KEY,
         scope INTEGER NOT NULL REFERENCES scopes (id),
@@ -186,6 +185,6 @@ _DELETION = (
         UNIQUE (scope, event_id))""",
 )
 
-STATEMENTS = (*_EVIDENCE, *_KEPT_BY_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION)
+STATEMENTS = (*_EVIDENCE, *_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION)
 FORMAT_VERSION = 2
-"""Format 1 was written before the first release and by no release; nothing reads it any more."""
+"""Format 1 was of no release; nothing reads it."""

@@ -1,21 +1,14 @@
-"""The columns of the users who were asked about last, within a budget of bytes.
-
-The index in the file: FTS5 for words, exact cosine in memory for vectors, one user at a time.
-"""
+"""The port `SearchIndex` in the file: FTS5 for words, exact cosine in memory for vectors, one user at a time."""
 
 import sqlite3
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import groupby
 
-from recollect.adapters.local.columns import Columns
+from recollect.adapters.local.columns import BUDGET_BYTES, ColumnsCache
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.documents import DocumentWriter
-from recollect.adapters.local.nominate import Wave
-from recollect.adapters.local.rows import User, enter_user, find_user, user_number
+from recollect.adapters.local.nominate import NominationQuery
+from recollect.adapters.local.rows import enter_user, find_user, user_number
 from recollect.adapters.local.schema import FORMAT_VERSION
 from recollect.core.event import EventRef
 from recollect.core.items import of_tenant
@@ -25,67 +18,6 @@ from recollect.ports import IndexFailure
 from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations, Tally
 from recollect.search_index.state import NO_GENERATION
 from recollect.text.terms import TermStatistics
-
-BUDGET_BYTES = 512 * 1024 * 1024
-
-
-@dataclass(slots=True)
-class _Entry:
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    columns: Columns = field(default_factory=Columns)
-    size_bytes: int = 0
-
-
-class ColumnsCache:
-    """Least recently used out first; the one in use stays, however large it is.
-
-    Vectors of one generation are in it. What any connection of any process wrote is noticed by the user's revision,
-    which the caller has read in the same transaction in which the columns are brought up to it.
-    """
-
-    def __init__(self, generation: str | None, budget_bytes: int = BUDGET_BYTES) -> None:
-        self._generation = generation
-        self._budget_bytes = budget_bytes
-        self._entries: OrderedDict[int, _Entry] = OrderedDict()
-        self._lock = threading.Lock()
-        self._size_bytes = 0
-
-    @contextmanager
-    def columns(self, connection: sqlite3.Connection, user: User) -> Iterator[Columns]:
-        """The user's columns, at least as new as this transaction's view, for the caller alone."""
-        entry = self._entry(user.number)
-        with entry.lock:
-            if entry.columns.worn:
-                entry.columns = Columns()
-            if entry.columns.revision < user.revision:
-                entry.columns.refresh(connection, user.number, user.revision, self._generation)
-                self._account(user.number, entry)
-            yield entry.columns
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory all of them take."""
-        return self._size_bytes
-
-    def _entry(self, user_number: int) -> _Entry:
-        with self._lock:
-            entry = self._entries.setdefault(user_number, _Entry())
-            self._entries.move_to_end(user_number)
-            return entry
-
-    def _account(self, in_use: int, entry: _Entry) -> None:
-        """Keeps the sum as it goes: adding up anew would take as long as there are users in memory."""
-        with self._lock:
-            if self._entries.get(in_use) is not entry:
-                return  # another thread has put it out meanwhile
-            self._size_bytes += entry.columns.size_bytes - entry.size_bytes
-            entry.size_bytes = entry.columns.size_bytes
-            while self._size_bytes > self._budget_bytes:
-                oldest = next((number for number in self._entries if number != in_use), None)
-                if oldest is None:
-                    return
-                self._size_bytes -= self._entries.pop(oldest).size_bytes
-
 
 FILE_IDENTITY = "file"
 _COUNT = """SELECT count(d.row), count(v.row) FROM scopes s JOIN documents d ON d.scope = s.id
@@ -97,10 +29,10 @@ _DROP = """DELETE FROM document_vectors WHERE row IN (
 
 
 class SqliteSearchIndex:
-    """Words are found from the append on, which writes the document in its own transaction; `put` adds the vector.
+    """An append writes the document and its words in its own transaction; `put` adds the vector. Writes show at once.
 
-    `generation` and `dimension` are the embedder's, None without one: vectors of another generation stay unread.
-    Documents and words are the same for every generation; each vector names its own. What is written is shown at once.
+    `generation` and `dimension` are the embedder's, None without one: vectors of another generation are not read.
+    Documents and words are the same for every generation; each vector names its own.
     """
 
     def __init__(
@@ -132,7 +64,7 @@ class SqliteSearchIndex:
         return other
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
-        """Writes documents; an older version never replaces a newer. A vector of another length is a failure."""
+        """Writes documents; an older version never replaces a newer one. A vector of another length is a failure."""
         failures = [failure for document in documents if (failure := self._unfit(document)) is not None]
         unfit = {failure.event_id for failure in failures}
         with self._database.writing(durable=False) as connection:
@@ -157,13 +89,13 @@ class SqliteSearchIndex:
         return []
 
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
-        """One wave of all arms, with the user's statistics. Raises InvalidInput for a vector of another length."""
+        """Candidates of all arms, with the user's statistics. Raises InvalidInput for a vector of another length."""
         with self._database.reading() as connection:
             user = find_user(connection, scope)
             if user is None:
                 return _nothing(request)
             with self._cache.columns(connection, user) as columns:
-                return Wave(connection, scope, user, columns, request).nominations()
+                return NominationQuery(connection, scope, user, columns, request).nominations()
 
     def count(self, owner: Scope) -> IndexCount:
         """The documents of the user or of the tenant, and those with a vector of this generation."""
@@ -189,7 +121,7 @@ class SqliteSearchIndex:
             return connection.execute(_DROP, (self._generation, tenant, limit)).rowcount
 
     def identity(self) -> str:
-        """The file's: the index is in it."""
+        """The file's, since the index is in it."""
         return FILE_IDENTITY
 
     def check(self) -> str:
@@ -199,7 +131,7 @@ class SqliteSearchIndex:
         return f"SQLite {sqlite3.sqlite_version} with FTS5, file format {FORMAT_VERSION}"
 
     def create(self) -> bool:
-        """False: opening the database made what was missing."""
+        """False: opening the database makes the index."""
         return False
 
     def _unfit(self, document: IndexDocument) -> IndexFailure | None:

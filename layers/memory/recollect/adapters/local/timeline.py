@@ -1,11 +1,4 @@
-"""Making events durable: each with its dedupe record, its pending marker, its document and its words.
-
-A page of the timeline: a walk down the index by time, with the reason for each record that is left out.
-
-Rejected values as an append compares them, changed in one transaction with the items that tell of it.
-
-The timeline in the file. Everything is visible as soon as it is durable; nothing here waits for projection.
-"""
+"""The port `Timeline` in the file: events are visible as soon as they are durable, before projection."""
 
 import sqlite3
 from collections import Counter
@@ -56,12 +49,163 @@ from recollect.timeline.timeline import (
     WindowQuery,
 )
 
-DELETED = "deleted"
-REJECTED = "rejected"
+_COLUMNS = "row, id, timestamp, persona, household, event_type, expires_at"
+_REJECT = "INSERT OR IGNORE INTO rejections (scope, fingerprint) VALUES (?, ?)"
+_LIFT = "DELETE FROM rejections WHERE scope = ? AND fingerprint = ?"
+_SORTABLE_DIGITS = 16
 
 
-class Append:
-    """The writes of one request, inside one transaction: all of them or none."""
+class SqliteTimeline:
+    """Implements the port `Timeline`; raises Throttled, Unavailable and StoredDataError."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def append(self, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
+        """Makes all of them durable in one transaction, on the disk when this returns (P-20, P-22).
+
+        Raises Conflict where another event has the id of one of them, VersionMismatch where an item is not at its
+        expected version; then nothing is stored.
+        """
+        with self._database.writing(durable=True) as connection:
+            return _Append(connection, scope, enter_user(connection, scope)).outcomes(writes)
+
+    def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
+        """The events that exist, by id, in one state of the file."""
+        with self._database.reading() as connection:
+            return events_by_id(connection, user_number(connection, scope), (ref.id for ref in refs))
+
+    def find(self, scope: Scope, event_id: str) -> Event | None:
+        """One event by its id; None where the user has no such event."""
+        with self._database.reading() as connection:
+            return events_by_id(connection, user_number(connection, scope), [event_id]).get(event_id)
+
+    def identified(self, scope: Scope, identities: Sequence[str]) -> dict[str, str | None]:
+        """The event id of each known identity, None for a tombstone."""
+        with self._database.reading() as connection:
+            return known_identities(connection, user_number(connection, scope), identities)
+
+    def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
+        """A page of the user's events, newest first (A-45 to A-51)."""
+        with self._database.reading() as connection:
+            return _window_page(connection, user_number(connection, scope), scope, query)
+
+    def newest(self, scope: Scope, limit: int) -> list[Event]:
+        """The newest events by timestamp, newest first."""
+        condition, parameters = narrowing(scope)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT row FROM events WHERE scope = ? AND {SPOKEN}{condition}"  # noqa: S608
+                " ORDER BY timestamp DESC, id DESC LIMIT ?",
+                (user_number(connection, scope), *parameters, limit),
+            ).fetchall()
+            return events_by_row(connection, [row for (row,) in rows])
+
+    def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
+        """The newest of a conversation, newest first."""
+        condition, parameters = narrowing(scope)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT id, timestamp FROM events WHERE scope = ? AND conversation = ? AND {SPOKEN}{condition}"  # noqa: S608
+                " ORDER BY timestamp DESC, id DESC LIMIT ?",
+                (user_number(connection, scope), conversation_id, *parameters, limit),
+            ).fetchall()
+        return [ref_of(row) for row in rows]
+
+    def important(self, scope: Scope, limit: int) -> list[EventRef]:
+        """Events of importance 0.6 and more, the most important first, of equals the newer (K-20)."""
+        condition, parameters = narrowing(scope)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT id, timestamp FROM events WHERE scope = ? AND importance >= {IMPORTANT_FROM}{condition}"  # noqa: S608
+                " ORDER BY importance DESC, timestamp DESC, id DESC LIMIT ?",
+                (user_number(connection, scope), *parameters, limit),
+            ).fetchall()
+        return [ref_of(row) for row in rows]
+
+    def records(self, scope: Scope, limit: int, after: EventRef | None) -> RecordPage:
+        """All events of the user, oldest first; a page is full where more follow."""
+        condition, parameters = narrowing(scope)
+        place = (microseconds(after.timestamp), after.id) if after else (microseconds(EARLIEST), "")
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT row FROM events WHERE scope = ? AND (timestamp, id) > (?, ?){condition}"  # noqa: S608
+                " ORDER BY timestamp, id LIMIT ?",
+                (user_number(connection, scope), *place, *parameters, limit + 1),
+            ).fetchall()
+            events = tuple(events_by_row(connection, [row for (row,) in rows[:limit]]))
+        return RecordPage(events, events[-1].ref if len(rows) > limit else None)
+
+    def tail(self, scope: Scope) -> Tail:
+        """The newest 100 pending events of the user, newest arrival first; counts all pending ones."""
+        with self._database.reading() as connection:
+            user = user_number(connection, scope)
+            rows = connection.execute(
+                "SELECT e.id, e.timestamp FROM outbox o JOIN events e ON e.row = o.row"
+                " WHERE o.scope = ? ORDER BY o.row DESC LIMIT ?",
+                (user, TAIL_EVENTS + 1),
+            ).fetchall()
+            cut = len(rows) > TAIL_EVENTS
+            waiting = _pending_count(connection, user) if cut else len(rows)
+        return Tail(tuple(ref_of(row) for row in rows[:TAIL_EVENTS]), cut=cut, waiting=waiting)
+
+    def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
+        """The user's projected conversations, the last begun first."""
+        started, conversation = _conversation_place(after)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT id, started_at FROM conversations WHERE scope = ? AND started_at <= ?"
+                " AND (started_at < ? OR id < ?) ORDER BY started_at DESC, id DESC LIMIT ?",
+                (user_number(connection, scope), started, started, conversation, limit + 1),
+            ).fetchall()
+        page = tuple(Conversation(row[0], from_microseconds(row[1])) for row in rows[:limit])
+        more = f"{sortable(page[-1].started_at)}{page[-1].id}" if len(rows) > limit else None
+        return ConversationPage(page, more)
+
+    def slot_history(self, scope: Scope, slot: tuple[str, str, str]) -> list[SlotEntry]:
+        """All values a slot has had, oldest first, among projected events (P-19)."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT event_id, timestamp, recorded_at, emptied FROM slot_entries"
+                " WHERE scope = ? AND persona = ? AND household = ? AND key = ? ORDER BY timestamp, event_id",
+                (user_number(connection, scope), *slot),
+            ).fetchall()
+        return [SlotEntry(ref_of(row), from_microseconds(row[2]), _emptied(row[3])) for row in rows]
+
+    def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
+        """The stored events of a slot, newest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT row FROM events WHERE scope = ? AND key = ? AND ifnull(persona, '') = ?"
+                " AND ifnull(household, '') = ? ORDER BY timestamp DESC, id DESC",
+                (user_number(connection, scope), slot[2], slot[0], slot[1]),
+            ).fetchall()
+            return events_by_row(connection, [row for (row,) in rows])
+
+    def remove(self, scope: Scope, event: Event, removal: Removal) -> bool:
+        """Removes the event and its document, on the disk when this returns (P-22)."""
+        with self._database.writing(durable=True) as connection:
+            return remove_event(connection, scope, event, removal)
+
+    def bury(self, scope: Scope, identities: Sequence[str]) -> None:
+        """Refuses appends of these identities from now on, unless their events are stored (P-22)."""
+        with self._database.writing(durable=True) as connection:
+            bury_identities(connection, enter_user(connection, scope).number, identities)
+
+    def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
+        """Refuses appends of the fingerprint from now on; writes the items atomically with it (P-22)."""
+        with self._database.writing(durable=True) as connection:
+            _change(connection, _REJECT, scope, fingerprint, items, now)
+
+    def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
+        """Accepts appends of the fingerprint again; writes the items atomically with it."""
+        with self._database.writing(durable=True) as connection:
+            _change(connection, _LIFT, scope, fingerprint, items, now)
+
+
+class _Append:
+    """The writes of one request, inside one transaction: each event with its dedupe record, pending marker and
+    document."""
 
     def __init__(self, connection: sqlite3.Connection, scope: Scope, user: User) -> None:
         self._connection = connection
@@ -69,8 +213,7 @@ class Append:
         self._user = user
         self._documents = DocumentWriter(connection, user, None)
 
-    def __call__(self, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
-        """One outcome per write, in order. Raises Conflict, VersionMismatch, InvalidInput."""
+    def outcomes(self, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
         outcomes = [self._outcome(write, checked(write.items)) for write in writes]
         self._documents.finish()
         return outcomes
@@ -81,9 +224,9 @@ class Append:
             (self._user.number, write.identity),
         ).fetchone()
         if known is not None:
-            return _of_known(write, *known)
+            return AppendOutcome.of_known(write.event, *known)
         if self._rejected(write.fingerprint):
-            return AppendOutcome(AppendStatus.REFUSED, None, reason=REJECTED)
+            return AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
         self._store(write)
         write_items(self._connection, self._user.number, write.items, texts, write.event.recorded_at)
         return AppendOutcome(AppendStatus.CREATED, write.event.id, write.event.conversation_id)
@@ -105,19 +248,9 @@ class Append:
         self._documents.put(index_document(self._scope, event, None))
 
 
-def _of_known(write: EventWrite, event_id: str | None, conversation: str | None) -> AppendOutcome:
-    if event_id is None:
-        return AppendOutcome(AppendStatus.REFUSED, None, reason=DELETED)
-    status = AppendStatus.CREATED if event_id == write.event.id else AppendStatus.DUPLICATE
-    return AppendOutcome(status, event_id, conversation)
-
-
-_COLUMNS = "row, id, timestamp, persona, household, event_type, expires_at"
-
-
 @dataclass(slots=True)
 class _Walk:
-    """What was met on the way; `last` is the record at which the page ends."""
+    """The records read for a page; `last` is the one at which the page ends."""
 
     rows: dict[int, EventRef] = field(default_factory=dict)
     dropped: Counter[DropReason] = field(default_factory=Counter)
@@ -129,11 +262,11 @@ class _Walk:
         return len(self.rows) + self.dropped.total()
 
 
-def window_page(connection: sqlite3.Connection, user_number: int, scope: Scope, query: WindowQuery) -> WindowPage:
-    """At most `limit` events, and at most 10,000 records read: `more` then says where the next page goes on.
+def _window_page(connection: sqlite3.Connection, user_number: int, scope: Scope, query: WindowQuery) -> WindowPage:
+    """At most `limit` events, and at most 10,000 records read: `more` is then the place of the next page.
 
-    A record is counted on one page of a walk. The first page also counts what lies outside the window, of it
-    10,000 records at most; with a conversation only that conversation's records are considered.
+    A record is counted on one page of a walk. The first page also counts records outside the window, 10,000 at most;
+    a conversation limits all counts to its records.
     """
     walk = _walk(connection, user_number, scope, query)
     if query.after is None:
@@ -210,31 +343,13 @@ def _bounds(window: TimeWindow) -> tuple[int, int]:
 
 
 def _reason(scope: Scope, query: WindowQuery, row: tuple[Any, ...]) -> DropReason | None:
-    """In the order of `domain.filters.drop_reason`, for a record that is inside of the window."""
+    """In the order of `retrieval.filters.drop_reason`, for a record inside the window."""
     _, _, _, persona, household, event_type, expires_at = row
     if not scope.admits(persona, household):
         return DropReason.SCOPE
     if expires_at is not None and expires_at <= microseconds(query.now):
         return DropReason.EXPIRED
     return None if query.event_type in (None, event_type) else DropReason.FILTER
-
-
-_REJECT = "INSERT OR IGNORE INTO rejections (scope, fingerprint) VALUES (?, ?)"
-_LIFT = "DELETE FROM rejections WHERE scope = ? AND fingerprint = ?"
-
-
-def reject_value(
-    connection: sqlite3.Connection, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime
-) -> None:
-    """From this commit on appends of the fingerprint are refused. Raises VersionMismatch, InvalidInput."""
-    _change(connection, _REJECT, scope, fingerprint, items, now)
-
-
-def lift_rejection(
-    connection: sqlite3.Connection, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime
-) -> None:
-    """From this commit on they are stored again. Raises VersionMismatch, InvalidInput."""
-    _change(connection, _LIFT, scope, fingerprint, items, now)
 
 
 def _change(
@@ -248,157 +363,6 @@ def _change(
     texts, user = checked(items), enter_user(connection, scope).number
     connection.execute(statement, (user, fingerprint))
     write_items(connection, user, items, texts, now)
-
-
-_SORTABLE_DIGITS = 16
-
-
-class SqliteTimeline:
-    """Implements the port `Timeline`; raises Throttled, Unavailable and StoredDataError."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def append(self, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
-        """Makes all of them durable in one transaction, on the disk when this returns (P-20, P-22).
-
-        Raises Conflict where another event has the id of one of them, VersionMismatch where an item is not at its
-        expected version: nothing is stored then.
-        """
-        with self._database.writing(durable=True) as connection:
-            return Append(connection, scope, enter_user(connection, scope))(writes)
-
-    def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
-        """The events that exist, by id, in one state of the file."""
-        with self._database.reading() as connection:
-            return events_by_id(connection, user_number(connection, scope), (ref.id for ref in refs))
-
-    def find(self, scope: Scope, event_id: str) -> Event | None:
-        """One event by its id; None where the user has no such event."""
-        with self._database.reading() as connection:
-            return events_by_id(connection, user_number(connection, scope), [event_id]).get(event_id)
-
-    def identified(self, scope: Scope, identities: Sequence[str]) -> dict[str, str | None]:
-        """Those that are known: whose they are, None for a tombstone."""
-        with self._database.reading() as connection:
-            return known_identities(connection, user_number(connection, scope), identities)
-
-    def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
-        """A page of the user's events, newest first (A-45 to A-51)."""
-        with self._database.reading() as connection:
-            return window_page(connection, user_number(connection, scope), scope, query)
-
-    def newest(self, scope: Scope, limit: int) -> list[Event]:
-        """The newest events by timestamp, newest first."""
-        condition, parameters = narrowing(scope)
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT row FROM events WHERE scope = ? AND {SPOKEN}{condition}"  # noqa: S608
-                " ORDER BY timestamp DESC, id DESC LIMIT ?",
-                (user_number(connection, scope), *parameters, limit),
-            ).fetchall()
-            return events_by_row(connection, [row for (row,) in rows])
-
-    def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
-        """The newest of a conversation, newest first."""
-        condition, parameters = narrowing(scope)
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT id, timestamp FROM events WHERE scope = ? AND conversation = ? AND {SPOKEN}{condition}"  # noqa: S608
-                " ORDER BY timestamp DESC, id DESC LIMIT ?",
-                (user_number(connection, scope), conversation_id, *parameters, limit),
-            ).fetchall()
-        return [ref_of(row) for row in rows]
-
-    def important(self, scope: Scope, limit: int) -> list[EventRef]:
-        """Events of importance 0.6 and more, the most important first, of equals the newer (K-20)."""
-        condition, parameters = narrowing(scope)
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT id, timestamp FROM events WHERE scope = ? AND importance >= {IMPORTANT_FROM}{condition}"  # noqa: S608
-                " ORDER BY importance DESC, timestamp DESC, id DESC LIMIT ?",
-                (user_number(connection, scope), *parameters, limit),
-            ).fetchall()
-        return [ref_of(row) for row in rows]
-
-    def records(self, scope: Scope, limit: int, after: EventRef | None) -> RecordPage:
-        """All that is stored of the user, oldest first; a page is full where more follows."""
-        condition, parameters = narrowing(scope)
-        place = (microseconds(after.timestamp), after.id) if after else (microseconds(EARLIEST), "")
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT row FROM events WHERE scope = ? AND (timestamp, id) > (?, ?){condition}"  # noqa: S608
-                " ORDER BY timestamp, id LIMIT ?",
-                (user_number(connection, scope), *place, *parameters, limit + 1),
-            ).fetchall()
-            events = tuple(events_by_row(connection, [row for (row,) in rows[:limit]]))
-        return RecordPage(events, events[-1].ref if len(rows) > limit else None)
-
-    def tail(self, scope: Scope) -> Tail:
-        """The newest 100 pending events of the user, newest arrival first; counts all that wait."""
-        with self._database.reading() as connection:
-            user = user_number(connection, scope)
-            rows = connection.execute(
-                "SELECT e.id, e.timestamp FROM outbox o JOIN events e ON e.row = o.row"
-                " WHERE o.scope = ? ORDER BY o.row DESC LIMIT ?",
-                (user, TAIL_EVENTS + 1),
-            ).fetchall()
-            cut = len(rows) > TAIL_EVENTS
-            waiting = _pending_count(connection, user) if cut else len(rows)
-        return Tail(tuple(ref_of(row) for row in rows[:TAIL_EVENTS]), cut=cut, waiting=waiting)
-
-    def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
-        """The user's conversations that have been projected, the last begun first."""
-        started, conversation = _conversation_place(after)
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT id, started_at FROM conversations WHERE scope = ? AND started_at <= ?"
-                " AND (started_at < ? OR id < ?) ORDER BY started_at DESC, id DESC LIMIT ?",
-                (user_number(connection, scope), started, started, conversation, limit + 1),
-            ).fetchall()
-        page = tuple(Conversation(row[0], from_microseconds(row[1])) for row in rows[:limit])
-        more = f"{sortable(page[-1].started_at)}{page[-1].id}" if len(rows) > limit else None
-        return ConversationPage(page, more)
-
-    def slot_history(self, scope: Scope, slot: tuple[str, str, str]) -> list[SlotEntry]:
-        """All values a slot has had, oldest first, among projected events (P-19)."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT event_id, timestamp, recorded_at, emptied FROM slot_entries"
-                " WHERE scope = ? AND persona = ? AND household = ? AND key = ? ORDER BY timestamp, event_id",
-                (user_number(connection, scope), *slot),
-            ).fetchall()
-        return [SlotEntry(ref_of(row), from_microseconds(row[2]), _emptied(row[3])) for row in rows]
-
-    def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
-        """The events of a slot that are there, newest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT row FROM events WHERE scope = ? AND key = ? AND ifnull(persona, '') = ?"
-                " AND ifnull(household, '') = ? ORDER BY timestamp DESC, id DESC",
-                (user_number(connection, scope), slot[2], slot[0], slot[1]),
-            ).fetchall()
-            return events_by_row(connection, [row for (row,) in rows])
-
-    def remove(self, scope: Scope, event: Event, removal: Removal) -> bool:
-        """Takes the event away, on the disk when this returns, and its document with it (P-22)."""
-        with self._database.writing(durable=True) as connection:
-            return remove_event(connection, scope, event, removal)
-
-    def bury(self, scope: Scope, identities: Sequence[str]) -> None:
-        """Refuses appends of these identities from now on, unless their events are there (P-22)."""
-        with self._database.writing(durable=True) as connection:
-            bury_identities(connection, enter_user(connection, scope).number, identities)
-
-    def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
-        """Refuses appends of the fingerprint from now on; the items are written with it (P-22)."""
-        with self._database.writing(durable=True) as connection:
-            reject_value(connection, scope, fingerprint, items, now)
-
-    def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
-        """Stores them again from now on; the items are written with it."""
-        with self._database.writing(durable=True) as connection:
-            lift_rejection(connection, scope, fingerprint, items, now)
 
 
 def _pending_count(connection: sqlite3.Connection, user: int) -> int:

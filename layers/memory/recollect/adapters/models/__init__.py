@@ -1,0 +1,1 @@
+"""Model providers: OpenAI-compatible servers, Bedrock, quoting without a model; and retries over several."""

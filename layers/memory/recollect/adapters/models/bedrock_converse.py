@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from recollect.adapters.bedrock_errors import translated
-from recollect.adapters.deadline import within
+from recollect.adapters.aws.errors import bedrock_translated
+from recollect.adapters.http_connection import within
 from recollect.context.model_call import ModelAnswer, ModelRequest
 from recollect.context.rendering import Message, MessageRole, in_turns
 from recollect.core.errors import UpstreamFailed
@@ -15,7 +15,7 @@ _CUT = "max_tokens"
 
 
 class BedrockRuntime(Protocol):
-    """The one call of the SDK's `bedrock-runtime` client that is used; its time-outs and retries are the client's."""
+    """The method of the SDK's `bedrock-runtime` client that is called; the client has time-outs and retries."""
 
     def converse(self, **request: Any) -> dict[str, Any]: ...
 
@@ -47,7 +47,7 @@ class BedrockConverse:
 
     def _converse(self, request: ModelRequest) -> dict[str, Any]:
         system = [{"text": m.content} for m in _said(request.messages) if m.role is MessageRole.SYSTEM]
-        with translated():
+        with bedrock_translated():
             return self._client.converse(
                 modelId=self._model_id,
                 messages=_turns(request.messages),

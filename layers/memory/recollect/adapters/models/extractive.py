@@ -1,4 +1,4 @@
-"""The provider without a model: it quotes what the memory recalled, and says that it does."""
+"""The provider without a model: it quotes the recalled evidence."""
 
 import json
 
@@ -8,7 +8,7 @@ from recollect.core.event import QUOTING_MODEL
 
 
 class ExtractiveModel:
-    """Deterministic, at once. It goes by the request's evidence and the user's input, and reads no message."""
+    """Deterministic and immediate; it reads the request's evidence and the user's input, no message."""
 
     @property
     def name(self) -> str:

@@ -5,9 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
 
-from recollect.adapters.deadline import Deadline
-from recollect.adapters.http_connection import HttpAnswer, HttpConnection
-from recollect.adapters.openai_service import openai_service
+from recollect.adapters.http_connection import Deadline, HttpAnswer, HttpConnection, openai_service
 from recollect.context.model_call import ModelAnswer, ModelRequest
 from recollect.core.errors import OutOfTime, UpstreamFailed
 
@@ -26,14 +24,14 @@ class ChatEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What servers do not agree on: whether they can be held to JSON, and what they call the limit of tokens."""
+    """Differences between servers: whether they have a JSON mode, and the field of the token limit."""
 
     json_mode: bool = True
     limit_field: str = "max_tokens"
 
 
 class OpenAiChat:
-    """One completion a request, over HTTP; tries nothing again but what a server does not understand."""
+    """One completion a request, over HTTP; repeats only what a server does not understand."""
 
     def __init__(self, endpoint: ChatEndpoint) -> None:
         self._model = endpoint.model
@@ -64,7 +62,7 @@ class OpenAiChat:
         )
 
     def _completed(self, request: ModelRequest) -> HttpAnswer:
-        """Asks in the dialect that worked last, and in others while the server answers 400."""
+        """Uses the dialect that worked last, and others while the server answers 400."""
         deadline, dialect = Deadline(request.seconds), self._dialect
         answer = self._ask(request, dialect, deadline)
         while answer.status == _NOT_UNDERSTOOD and (other := _other_dialect(dialect, request, answer)):
@@ -125,7 +123,7 @@ def _read(content: bytes) -> _Completion:
 
 
 def _other_dialect(dialect: _Dialect, request: ModelRequest, answer: HttpAnswer) -> _Dialect | None:
-    """What to try after a 400: the field that it names under its other name, else JSON without being held to it."""
+    """The dialect after a 400: with the other name of the field that it names, else without JSON mode."""
     if _param_at_fault(answer) == dialect.limit_field == "max_tokens":
         return replace(dialect, limit_field="max_completion_tokens")
     return replace(dialect, json_mode=False) if request.json_answer and dialect.json_mode else None

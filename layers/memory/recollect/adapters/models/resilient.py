@@ -1,8 +1,8 @@
 """Providers in order: each is tried a few times, then the next, all within the time of the request.
 
-Which error is tried again goes by its class: what may pass (Throttled, Unavailable, OutOfTime, an answer that broke
-off) is; what will be the same the next time (UpstreamFailed) goes on to the next provider at once (H-27, H-30).
-A provider that failed several times in a row is left alone for a while: its circuit breaker is open.
+The class of an error decides: transient ones (Throttled, Unavailable, OutOfTime, an answer that broke off) are retried;
+UpstreamFailed, which would repeat, goes to the next provider at once (H-27, H-30). A provider that failed several times
+in a row gets no call for a while: its circuit breaker is open.
 """
 
 import logging
@@ -22,17 +22,17 @@ _LEAST_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerPolicy:
-    """Opens after `failures` in a row (≥ 1); after `cool_down_seconds` one call is let through to see."""
+    """Opens after `failures` in a row (≥ 1); after `cool_down_seconds` it admits one trial."""
 
     failures: int = 5
     cool_down_seconds: float = 30.0
 
 
 class CircuitBreaker:
-    """Closed: calls pass. Open: none does until the cool-down is over; then one, whose end decides.
+    """Closed: calls pass. Open: none does until the cool-down is over; then one trial, whose end decides.
 
-    That one begins the cool-down anew, so that a trial that never ends blocks the provider no longer than another
-    cool-down. `clock` tells monotonic seconds. Safe to share between threads.
+    A trial begins the cool-down anew, so that one that never ends blocks the provider for another cool-down at most.
+    `clock` is in monotonic seconds. Safe to share between threads.
     """
 
     def __init__(self, policy: BreakerPolicy, clock: Callable[[], float]) -> None:
@@ -43,17 +43,17 @@ class CircuitBreaker:
 
     @property
     def seconds_closed_off(self) -> float:
-        """How long no call will pass; 0 where one would now."""
+        """Seconds until a call passes; 0 where one passes now."""
         opened_at = self._opened_at
         return 0.0 if opened_at is None else max(0.0, opened_at + self._policy.cool_down_seconds - self._clock())
 
     @property
     def is_open(self) -> bool:
-        """Whether the provider failed so often that only a trial passes, if anything."""
+        """Whether at most a trial passes."""
         return self._opened_at is not None
 
     def admits(self) -> bool:
-        """Whether a call may be made now; after the cool-down, the asking takes the one trial."""
+        """Whether a call may be made now; after the cool-down this takes the trial."""
         with self._lock:
             if self._opened_at is None:
                 return True
@@ -68,7 +68,7 @@ class CircuitBreaker:
             self._failures, self._opened_at = 0, None
 
     def failed(self) -> None:
-        """The provider did not answer, or asked to be left alone."""
+        """The provider did not answer, or throttled."""
         with self._lock:
             self._failures += 1
             if self._failures >= self._policy.failures:
@@ -79,8 +79,8 @@ class CircuitBreaker:
 class RetryPolicy:
     """How often each provider is tried (`attempts` ≥ 1), how long one attempt may take, and the pauses between.
 
-    A pause is a random part of one that doubles from `base_seconds` to `cap_seconds`, and no less than the provider
-    asked for. Where there is another provider, a wait over `patience_seconds` is not waited out.
+    A pause is a random part of one that doubles from `base_seconds` to `cap_seconds`, and at least what the provider
+    asks for. Where there is another provider, a longer wait than `patience_seconds` is not made.
     """
 
     attempts: int = 3
@@ -92,7 +92,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Time and chance as they are passed in: monotonic seconds, sleeping, and a number from 0 to 1."""
+    """Time and chance as arguments: monotonic seconds, sleeping, and a number from 0 to 1."""
 
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], object] = time.sleep
@@ -101,7 +101,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A model with its breaker; `least_seconds` are kept for it while the ones before it are tried."""
+    """A model with its breaker; `least_seconds` are reserved for it while earlier ones are tried."""
 
     model: Model
     breaker: CircuitBreaker
@@ -123,13 +123,13 @@ class ResilientModel:
 
     @property
     def state(self) -> str:
-        """The providers in order, and which of them is left alone at the moment."""
+        """The providers in order, with those whose breaker is open."""
         return ", ".join(_state_of(provider) for provider in self._providers)
 
     def generate(self, request: ModelRequest) -> ModelAnswer:
         """The first answer, by whichever provider; `model` names it.
 
-        Raises the last provider's last error, Unavailable where each is left alone, OutOfTime after `seconds`.
+        Raises the last provider's last error, Unavailable where all breakers are open, OutOfTime after `seconds`.
         """
         until = self._timing.clock() + request.seconds
         last: RecollectError = Unavailable("each model failed too often of late and is left alone for a while")
@@ -142,11 +142,11 @@ class ResilientModel:
         raise last
 
     def _until(self, position: int, until: float) -> float:
-        """When this provider's time ends: what the later ones need at least is kept, or a fair share for each."""
+        """The end of this provider's time: the later ones' least seconds are reserved, or a fair share for each."""
         later = self._providers[position + 1 :]
         left = until - self._timing.clock()
-        kept = sum(provider.least_seconds for provider in later)
-        return self._timing.clock() + max(left - kept, left / (len(later) + 1))
+        reserved = sum(provider.least_seconds for provider in later)
+        return self._timing.clock() + max(left - reserved, left / (len(later) + 1))
 
 
 class _Call:
@@ -190,8 +190,8 @@ class _Call:
         return min(self._left, self._retries.attempt_seconds)
 
     def _count(self, error: RecollectError) -> None:
-        """A refusal is an answer: the provider is there, and the next request may please it."""
-        if _may_pass(error):
+        """A refusal is an answer: the provider works, and may accept the next request."""
+        if _transient(error):
             self._provider.breaker.failed()
         else:
             self._provider.breaker.succeeded()
@@ -201,8 +201,8 @@ class _Call:
         _LOG.warning("a model failed", extra={**said, "duration_ms": round(seconds * 1000, 1)})
 
     def _paused(self, attempt: int, alone: bool) -> bool:
-        """Waits before the next attempt; False where none should follow: no use, no time, or better elsewhere."""
-        if not _may_pass(self.error):
+        """Waits before the next attempt; False where none should follow: it would fail again, or there is no time."""
+        if not _transient(self.error):
             return False
         asked = (self.error.retry_after_seconds or 0.0) if isinstance(self.error, Throttled) else 0.0
         doubled = self._retries.base_seconds * 2.0 ** (attempt - 1)
@@ -213,7 +213,7 @@ class _Call:
         return True
 
 
-def _may_pass(error: RecollectError | None) -> bool:
+def _transient(error: RecollectError | None) -> bool:
     return isinstance(error, Unavailable | CutAnswer) and not isinstance(error, NotReady)
 
 

@@ -30,7 +30,7 @@ _STEPS_PER_OCTAVE = 16
 # on 20 texts of 15 languages and 12 of chats: .0004; without loud channels .0012, with half as many .0004, with twice
 # as many .00036.
 _MIGRATION, _LOUD_SHARE = 0.4, 1 / 48
-# What comes out of attention has no channels that stand out; smoothing it costs a multiplication and brings nothing.
+# The output of attention has no loud channels; smoothing it would cost a multiplication for nothing.
 _NOT_SMOOTHED = "attention.output.dense"
 
 _EMBEDDINGS: Final = {
@@ -72,7 +72,7 @@ CALIBRATION_SENTENCES: Final = (
     "The quarterly revenue rose by 8 % to 3.2 million euros, mostly thanks to new customers in Poland and Spain.",
     "She is learning to play the violin and practises every morning before school.",
 )
-"""What the activations that enter each dense layer are measured on; sentences of our own."""
+"""The sentences on which the input ranges of each dense layer are measured."""
 
 
 def write_model(model: Q4Model, sample: Sequence[Sequence[int]], path: Path, weights_file: str) -> None:
@@ -226,13 +226,12 @@ def _int8_product(graph: GraphWriter, x: str, weight: FloatArray) -> str:
 
 
 def _quantised_rows(weight: FloatArray) -> tuple[NDArray[np.int8], FloatArray]:
-    """Integers, and the scale of each row that gives the numbers back."""
+    """Integers, and the scale of each row."""
     scales = np.maximum(np.abs(weight).max(axis=1), np.float32(1e-12)) / _LARGEST_WEIGHT
     return np.rint(weight / scales[:, None]).astype(np.int8), scales.astype(np.float32)
 
 
 def _loudest_channels(channel_ranges: FloatArray) -> NDArray[np.int64]:
-    """Which input channels have the largest ranges, `_LOUD_SHARE` of all; ascending."""
     steps = -np.rint(np.log2(np.maximum(channel_ranges, 1e-6)) * _STEPS_PER_OCTAVE)
     return np.sort(np.argsort(steps, kind="stable")[: round(_LOUD_SHARE * len(steps))])
 

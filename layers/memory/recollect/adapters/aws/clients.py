@@ -1,6 +1,6 @@
-"""The AWS SDK's clients: short time-outs, few tries, and a place to listen to what calls cost.
+"""The AWS SDK's clients (DynamoDB, its streams, EventBridge, SSM) with short time-outs and few tries.
 
-How often and how long we wait before trying again what was throttled or in another's way.
+`Backoff` paces Recollect's own tries of what was throttled or conflicted; `listen` reports what each call cost.
 """
 
 import os
@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import boto3
 from botocore.config import Config
+
+from recollect.adapters.aws.errors import translated
 
 Answer = dict[str, Any]
 Listener = Callable[[str, Mapping[str, Any]], None]
@@ -31,7 +33,7 @@ _REPORTS_CAPACITY = frozenset(
 
 
 class DynamoDBClient(Protocol):
-    """What we call of boto3's low-level DynamoDB client, which has no types of its own."""
+    """The methods of boto3's low-level DynamoDB client that are called; boto3 has no types."""
 
     def batch_get_item(self, **request: Any) -> Answer: ...
     def batch_write_item(self, **request: Any) -> Answer: ...
@@ -49,7 +51,7 @@ class DynamoDBClient(Protocol):
 
 
 class StreamsClient(Protocol):
-    """What we call of boto3's client of DynamoDB streams."""
+    """The methods of boto3's client of DynamoDB streams that are called."""
 
     def describe_stream(self, **request: Any) -> Answer: ...
     def get_shard_iterator(self, **request: Any) -> Answer: ...
@@ -57,7 +59,7 @@ class StreamsClient(Protocol):
 
 
 class EventBridgeClient(Protocol):
-    """What we call of boto3's EventBridge client."""
+    """The method of boto3's EventBridge client that is called."""
 
     def put_events(self, **request: Any) -> Answer: ...
 
@@ -73,7 +75,7 @@ class ClientPolicy:
 
     @property
     def config(self) -> Config:
-        """As the SDK wants it."""
+        """The SDK's form."""
         return Config(
             connect_timeout=self.connect_seconds,
             read_timeout=self.read_seconds,
@@ -93,7 +95,7 @@ def dynamodb_client(policy: ClientPolicy = DEFAULT_POLICY) -> DynamoDBClient:
 
 
 def streams_client(policy: ClientPolicy = DEFAULT_POLICY) -> StreamsClient:
-    """A client of DynamoDB's streams; where only DynamoDB's own endpoint is set, as for DynamoDB Local, it is there."""
+    """A client of DynamoDB's streams; where only DynamoDB's own endpoint is set (DynamoDB Local), that one serves."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_DYNAMODB_STREAMS") or os.environ.get("AWS_ENDPOINT_URL_DYNAMODB")
     client: StreamsClient = boto3.Session().client("dynamodbstreams", endpoint_url=endpoint, config=policy.config)
     return client
@@ -105,21 +107,32 @@ def eventbridge_client(policy: ClientPolicy = DEFAULT_POLICY) -> EventBridgeClie
     return client
 
 
-def listen(client: Any, listener: Listener) -> None:
-    """Tells `listener` of every call from now on: the operation's name and the answer, capacity by index included.
+def read_parameter(name: str, timeout_seconds: float) -> str:
+    """The decrypted value of a parameter in SSM's parameter store.
 
-    For benches and tests; once a call, whatever the SDK tried again meanwhile (`ResponseMetadata.RetryAttempts`).
+    Raises UpstreamFailed where there is none of that name; NotReady, Unavailable, Throttled.
+    """
+    policy = ClientPolicy(connect_seconds=timeout_seconds, read_seconds=timeout_seconds)
+    with translated("SSM"):
+        answer = boto3.client("ssm", config=policy.config).get_parameter(Name=name, WithDecryption=True)
+    return str(answer["Parameter"]["Value"])
+
+
+def listen(client: Any, listener: Listener) -> None:
+    """Calls `listener` after every call with the operation's name and the answer, capacity by index included.
+
+    For benches and tests; once a call, however often the SDK tried (`ResponseMetadata.RetryAttempts`).
     """
 
     def ask(params: dict[str, Any], model: Any, **_: Any) -> None:
         if model.name in _REPORTS_CAPACITY:
             params["ReturnConsumedCapacity"] = "INDEXES"
 
-    def tell(parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
+    def report(parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
         listener(model.name, parsed)
 
     client.meta.events.register("provide-client-params.dynamodb", ask)
-    client.meta.events.register("after-call", tell)
+    client.meta.events.register("after-call", report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,18 @@
-"""Our documents as the engine keeps them, and back."""
+"""What an OpenSearch index is made of: its name and mapping for one embedder's generation, and a document's form.
+
+`index_mapping.json` has the settings and mappings; `IndexPlan` completes them.
+"""
+
+from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from importlib import resources
 from typing import Any
 
 from recollect.core.event import EventRef
@@ -12,10 +20,78 @@ from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, microseconds
 from recollect.core.vectors import FloatArray, pack_vector, unit, unpack_vector
 from recollect.retrieval.nomination import Arm, Candidate, IndexDocument
+from recollect.search_index.state import NO_GENERATION
 
 FETCHED_FIELDS = (
     "event_id", "timestamp", "conversation_id", "terms", "length", "packed", "role", "speaker", "importance",
 )  # fmt: skip
+_MAPPING_FILE = "index_mapping.json"
+_UNSAFE = re.compile(r"[^a-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexPlan:
+    """An index for the vectors of one embedder generation, which never meet another's.
+
+    `generation` None (with `dimension` 0) is the index of a deployment without an embedder: it has no vectors.
+    `shards` and `refresh_seconds` (how soon searches show a write) hold when the index is created.
+    """
+
+    prefix: str = "recollect"
+    generation: str | None = None
+    dimension: int = 0
+    shards: int = 1
+    refresh_seconds: float = 1.0
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the index holds vectors at all."""
+        return self.generation is not None and self.dimension > 0
+
+    @property
+    def alias(self) -> str:
+        """The name in requests. Writes require an alias, so that none ever creates an index by itself."""
+        return f"{self.prefix}-{_safe(self.generation_name)}"
+
+    @property
+    def generation_name(self) -> str:
+        """The generation's, or `none`."""
+        return self.generation if self.generation is not None and self.has_vectors else NO_GENERATION
+
+    def of(self, generation: str) -> IndexPlan:
+        """The plan of another generation's index, to read and drop it: without its dimension it cannot be created."""
+        named = None if generation == NO_GENERATION else generation
+        return replace(self, generation=named, dimension=0 if named is None else max(1, self.dimension))
+
+    @property
+    def index(self) -> str:
+        """The index behind the alias, with the version of its mapping."""
+        return f"{self.alias}-v{mapping_format()}"
+
+    def body(self) -> dict[str, Any]:
+        """The body of the request that creates the index, alias included."""
+        body = read_mapping()
+        body["settings"]["index"]["number_of_shards"] = self.shards
+        body["settings"]["index"]["refresh_interval"] = f"{round(self.refresh_seconds * 1000)}ms"
+        properties = body["mappings"]["properties"]
+        if self.has_vectors:
+            properties["vector"]["dimension"] = self.dimension
+        else:
+            del properties["vector"]
+        return {**body, "aliases": {self.alias: {}}}
+
+
+def read_mapping() -> dict[str, Any]:
+    """Settings and mappings of the file, without the vectors' dimension."""
+    text = resources.files(__package__).joinpath(_MAPPING_FILE).read_text("utf-8")
+    mapping: dict[str, Any] = json.loads(text)
+    return mapping
+
+
+def mapping_format() -> int:
+    """The version of the mapping, from its `_meta`."""
+    number: int = read_mapping()["mappings"]["_meta"]["format"]
+    return number
 
 
 def owner_of(scope: Scope) -> str:
@@ -28,12 +104,8 @@ def document_id(scope: Scope, event_id: str) -> str:
     return _digest(scope.tenant, scope.user_id, event_id)
 
 
-def _digest(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
 def scope_of(document: IndexDocument) -> Scope:
-    """Whose document it is."""
+    """The document's user."""
     return Scope(document.tenant, document.user_id)
 
 
@@ -75,9 +147,9 @@ def _times(document: IndexDocument) -> dict[str, int]:
 
 
 def _vectors(vector: FloatArray | None) -> dict[str, Any]:
-    """`packed` is what the domain computes with, `vector` what the engine searches by: the same, at length 1.
+    """`packed` is the vector that ranking computes with, `vector` the engine's: the same, at length 1.
 
-    The engine refuses a vector without length under cosine, so such a one is kept and not searched by.
+    The engine refuses a vector without length under cosine: such a one has no `vector`.
     """
     if vector is None:
         return {}
@@ -108,10 +180,10 @@ def vectors_of(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, FloatArray
     return dict(zip(packed, rows, strict=True))
 
 
-def hit_of(
+def candidate_of(
     source: Mapping[str, Any], arms: Mapping[Arm, int], counts: Mapping[str, int], vector: FloatArray | None
 ) -> Candidate:
-    """A fetched document as a hit."""
+    """A fetched document as a candidate."""
     return Candidate(
         ref=EventRef(source["event_id"], from_microseconds(source["timestamp"])),
         arms=arms,
@@ -123,3 +195,13 @@ def hit_of(
         speaker=source["speaker"] or None,
         importance=source["importance"],
     )
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _safe(generation: str) -> str:
+    """A valid name of an index; a hash distinguishes generations of one safe name."""
+    safe = _UNSAFE.sub("-", generation.lower())[:100]
+    return safe if safe == generation else f"{safe}-{hashlib.sha256(generation.encode()).hexdigest()[:8]}"
