@@ -54,12 +54,12 @@ def saved(memory: Memory, content: str) -> str:
 
 
 def kept(memory: Memory, memory_id: str, scope: Scope = ANNA) -> KeptMemory:
-    """A memory as it is kept, whatever became of it."""
+    """A memory as stored."""
     return ReadMemories(memory.app.parts.items).kept(scope, [memory_id])[memory_id]
 
 
 def now(memory: Memory, memory_id: str, scope: Scope = ANNA) -> Remembered:
-    """The same as it stands."""
+    """The same in its current version."""
     return kept(memory, memory_id, scope).memory
 
 

@@ -143,7 +143,7 @@ def test_goals_are_what_users_say_they_plan(text: str, expected: list[tuple[str,
     assert extract_goals(said(text, role="bot")) == []
 
 
-def test_of_goals_that_are_kept_only_changes_are_told() -> None:
+def test_of_stored_goals_only_changes_are_answered() -> None:
     kept = [Evidence("g1", "Run a marathon", STORED_GOAL, NOON), Evidence("g2", "Learn Spanish", STORED_GOAL, NOON)]
     assert extract_goals([*kept, *said("I plan to run a marathon.")]) == []
     assert extract_goals([*kept, *said("I finished the marathon today!")]) == [

@@ -1,4 +1,4 @@
-"""What a model is sent for a summary: everything said is fenced, in steps that one prompt can hold."""
+"""The prompt of a summary: everything said is fenced, in steps that one prompt can hold."""
 
 from datetime import timedelta
 
