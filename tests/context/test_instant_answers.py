@@ -1,4 +1,4 @@
-"""What an instant answer tells (K-82), of whatever form it is."""
+"""The texts of an instant answer, of whatever form (K-82)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a model is sent (P-23)."""
+"""The messages to a model (P-23)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -77,7 +77,7 @@ def test_whoever_spoke_the_user_begins_and_the_roles_alternate(roles: tuple[str,
     assert all(f"said {place}" in "".join(m.content for m in messages) for place in range(len(roles)))
 
 
-def test_the_input_stands_last_and_as_it_is() -> None:
+def test_the_input_stands_last_and_unchanged() -> None:
     parts = ContextParts(user_input=" Was it\nBob? ", raw_window=(item("e1", "Hello"),))
     assert render_messages(parts, FENCE, NOW)[-1].content == "[Tue May 14, 22:00] Hello\n\n Was it\nBob? "
     assert render_messages(replace(parts, raw_window=()), FENCE, NOW)[-1].content == " Was it\nBob? "
@@ -102,7 +102,7 @@ def test_an_assistants_message_has_a_date_only_on_another_day() -> None:
     assert texts == "[Sun May 12, 00:00] Noted\n\nNoted again"
 
 
-def test_the_model_is_told_what_time_it_is() -> None:
+def test_the_messages_say_what_time_it_is() -> None:
     assert "It is Wed May 15, 2024, 00:00 UTC." in render_messages(ContextParts(user_input="x"), FENCE, NOW)[0].content
 
 
@@ -126,7 +126,7 @@ def test_nothing_recalled_leaves_instructions_and_input() -> None:
 
 
 @pytest.mark.spec("P-23")
-def test_what_stands_in_the_raw_window_is_no_memory_too() -> None:
+def test_a_memory_in_the_raw_window_is_left_out() -> None:
     parts = ContextParts(
         user_input="x",
         memories=remembered(item("e1", "tea"), item("m1", "tea again", sources=("e1",)), item("e2", "cake")),

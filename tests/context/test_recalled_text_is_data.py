@@ -165,6 +165,6 @@ def test_a_tool_call_acts_for_the_user_of_the_turn_alone(memory: Memory) -> None
     assert (saved.user_id, saved.source.value, saved.metadata["actor"]) == (ANNA.user_id, "inferred", "model")
 
 
-def test_tools_are_told_of_only_where_a_model_can_call_them(memory: Memory) -> None:
+def test_tools_are_described_only_where_a_model_can_call_them(memory: Memory) -> None:
     assert _real(memory).instructions is None
     assert NotedTools().instructions

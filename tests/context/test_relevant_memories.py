@@ -47,6 +47,10 @@ def test_the_input_again_is_no_memory() -> None:
     assert chosen(hit("a", "where do I live"), hit("bb", "Where do I live!"), hit("ccc")) == ["ccc"]
 
 
+def test_more_or_less_than_the_input_is_a_memory() -> None:
+    assert chosen(hit("a", "where do I live now"), hit("bb", "where do I")) == ["bb", "a"]
+
+
 def test_own_event_raw_window_twice_found_and_what_does_not_match_are_left_out() -> None:
     setting = Setting("x", raw_window=frozenset(["raw"]), own=frozenset(["own"]))
     hits = (

@@ -1,4 +1,4 @@
-"""The turn: stored first, answered from memory, answered once; whatever fails, the user's words are kept."""
+"""The turn: stored first, answered from memory, answered once; whatever fails, the user's words are stored."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What tests of contradictions do with a memory: say things on given days, project, and ask what is current."""
+"""Steps of tests of contradictions: say things on given days, project, and ask what is current."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -59,7 +59,7 @@ def kept(memory: Memory, memory_id: str, scope: Scope = ANNA) -> StoredMemory:
 
 
 def now(memory: Memory, memory_id: str, scope: Scope = ANNA) -> Remembered:
-    """The same as it stands."""
+    """The same in its current version."""
     return kept(memory, memory_id, scope).memory
 
 

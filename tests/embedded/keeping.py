@@ -1,4 +1,4 @@
-"""A memory with rules of retention, whose jobs run when told to."""
+"""A memory with rules of retention, whose jobs a test runs."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ NOW = NOON + 100 * DAY
 
 @dataclass
 class Keeping:
-    """A memory with rules of retention; its jobs run when told to."""
+    """A memory with rules of retention; a test runs its jobs."""
 
     memory: Memory
     home: Path

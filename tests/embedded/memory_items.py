@@ -1,4 +1,4 @@
-"""Memories of a user in tests: saved, edited, and what must hold of all that is kept."""
+"""Memories of a user in tests: saved, edited, and the invariants of the store."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def shown(memory: Memory, text: str, scope: Scope = ANNA, **more: Any) -> list[s
 
 
 def whole(memory: Memory, scope: Scope = ANNA, *, repeated: bool = False) -> None:
-    """What must hold of all that is kept, whatever was done and however it ended.
+    """The invariants of the store, whatever was done and however it ended.
 
     `repeated`: a memory may have been edited to say what another one says.
     """

@@ -1,4 +1,4 @@
-"""What of a conversation stands in the messages of a context, without what `messages` put before it."""
+"""The conversation in the messages of a context, without the dates that `messages` put before each."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ _STAMP = re.compile(r"\[\w{3} \w{3} \d{1,2}(?:, \d{4})?, \d\d:\d\d\] ")
 
 
 def said_in(messages: Iterable[Message]) -> list[tuple[str, str]]:
-    """Role and text of each thing said, the input last; what was joined into one message is told apart."""
+    """Role and text of each message said, the input last; joined ones are separated."""
     return sent_of({"role": message.role.value, "content": message.content} for message in messages)
 
 

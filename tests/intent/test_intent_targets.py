@@ -67,7 +67,7 @@ def test_few_queries_that_are_no_greetings_fall_back(answers: dict[str, IntentAn
 
 
 @pytest.mark.spec("R-116")
-def test_quality_is_kept(answers: dict[str, IntentAnswer], diary: Asking) -> None:
+def test_quality_does_not_drop(answers: dict[str, IntentAnswer], diary: Asking) -> None:
     """The newest record of the kind that is asked about is shown at least as often as by the date filter."""
     newest = contents(diary("hello", wanted=15))
     shown, by_date = 0, 0

@@ -1,4 +1,4 @@
-"""What a log says of a text (P-18)."""
+"""Redaction of texts in logs (P-18)."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from samples.retrieval_records import analysed
 
 
 @pytest.mark.spec("P-18")
-def test_a_text_is_told_by_length_and_keyed_hash() -> None:
+def test_a_text_is_logged_by_length_and_keyed_hash() -> None:
     told, again = Redaction(b"k").text("secret"), Redaction(b"k").text("secret")
     assert told == again
     assert isinstance(told, dict)

@@ -1,4 +1,4 @@
-"""The tenant's knowledge as it is kept: where, in which order, read by one query, whatever stands in it."""
+"""The tenant's knowledge: where it is stored, in which order, read by one query, whatever it says."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -165,7 +165,7 @@ def test_section_and_resolution_are_loaded_by_one_query(knowledge: KnowledgeStor
 
 
 @pytest.mark.spec("S-31")
-def test_a_section_tells_what_holds_in_the_store_and_which_entries_say_so(knowledge: KnowledgeStore) -> None:
+def test_a_section_names_what_holds_in_the_store_and_its_entries(knowledge: KnowledgeStore) -> None:
     knowledge.put("acme", "vocabulary", "global:cost", {"target": "any"}, NOW)
     knowledge.put("acme", "vocabulary", "orders:cost", {"target": "total"}, NOW)
     knowledge.put("acme", "rule", "vip", {"condition": "x", "applies_to": ["users"]}, NOW)

@@ -54,7 +54,7 @@ def test_terms_are_sorted_by_term_then_resource() -> None:
 
 
 @pytest.mark.spec("S-38")
-def test_a_condition_stands_as_it_is() -> None:
+def test_a_condition_is_unchanged() -> None:
     found = meanings(rules={"b": 'status == "active"', "a": "  x AND 'é' > 1\\n "})
     assert (render_knowledge(found) or "").splitlines()[1:] == [
         '- "a": Apply filter "  x AND \'é\' > 1\\n "',

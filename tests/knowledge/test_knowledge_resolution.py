@@ -91,7 +91,7 @@ def test_the_longest_term_is_replaced_and_its_target_is_left_alone() -> None:
     assert rewritten("big spender, big deal, vip, a", terms) == "vip, large deal, premium, a a"
 
 
-def test_replacements_are_told_in_the_order_of_mention_with_their_number() -> None:
+def test_replacements_are_listed_in_the_order_of_mention_with_their_number() -> None:
     found = resolve("b a B", taught(terms={"orders:a": "x", "orders:b": "y"}), "orders")
     assert [(one.key, one.term, one.target, one.count) for one in found.replacements] == [
         ("orders:b", "b", "y", 2),
@@ -234,7 +234,7 @@ def test_any_text_is_resolved(text: str, terms: dict[str, str], rules: dict[str,
 
 
 class Steps(list[Token]):
-    """Tokens that count how often they are looked at."""
+    """Tokens that count their reads."""
 
     taken = 0
 
@@ -244,7 +244,7 @@ class Steps(list[Token]):
 
 
 def steps(monkeypatch: pytest.MonkeyPatch, text: str, known: Meanings) -> int:
-    """How often a token of the text is looked at."""
+    """How often a token of the text is read."""
     real = tokens_of
     monkeypatch.setattr(knowledge_resolution, "tokens_of", lambda *given: Steps(real(*given)))
     Steps.taken = 0

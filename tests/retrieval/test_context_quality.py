@@ -1,4 +1,4 @@
-"""What a context is judged by: needed, stale and filler lines."""
+"""Measures of a context: needed, stale and filler lines."""
 
 from datetime import UTC, datetime
 
@@ -45,7 +45,7 @@ def test_misled_is_stale_without_what_corrects_it(answer: Shown, stale: float, m
     assert (judged.stale, judged.misled) == (stale, misled)
 
 
-def test_kinds_are_told_apart_and_what_nothing_answers_is_not_in_all() -> None:
+def test_kinds_are_separate_and_unanswerable_questions_are_not_in_all() -> None:
     questions = [asks("changed"), asks("unknown", evidence="")]
     judged = context_quality(questions, [shown("a", "b", "x", "y", tokens=30), shown("x", tokens=10)])
     assert list(judged) == ["all", "changed", "unknown"]

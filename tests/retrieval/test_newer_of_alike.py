@@ -81,7 +81,7 @@ def test_no_one_is_lifted_above_what_stood_above_the_older_one(given: list[tuple
     assert max(score + lift for score, lift in zip(scores, lifts, strict=True)) <= max(scores) + 1e-7
 
 
-def test_the_ranking_tells_why_it_stands_there() -> None:
+def test_the_ranking_names_the_tie_break() -> None:
     query = Query(text=NOW, terms=("deadline",), vector=EAST, mode=Mode.HYBRID)
     pair = [said("old", 0, counts={"deadline": 2}), said("new", 9, counts={"deadline": 1})]
     first, second = rank(pair, query, STATISTICS, RankingPolicy())

@@ -117,7 +117,7 @@ def test_what_all_nominated_share_is_taken_out_of_the_question() -> None:
     assert distinct_part(Vectors.of(many), None) is None
 
 
-def test_a_question_that_is_all_common_tells_none_apart() -> None:
+def test_a_question_of_common_parts_alone_ranks_none_higher() -> None:
     same = [candidate(str(n), vector=EAST * (n + 1)) for n in range(ENOUGH_TO_SHARE)]
     assert similarities(Vectors.of(same), distinct_part(Vectors.of(same), EAST)) == [[0.0] * ENOUGH_TO_SHARE]
     none = Vectors.of([candidate(str(n), vector=EAST * 0) for n in range(9)])

@@ -29,6 +29,6 @@ def steps(work: Callable[[], object]) -> int:
 
 
 def assert_linear(work: Callable[[int], object], size: int) -> None:
-    """Twice the size takes at most a good twice the steps; what is kept of a text is kept for both."""
+    """Twice the size takes at most a good twice the steps; caches of a text serve both."""
     work(2 * size)
     assert steps(lambda: work(2 * size)) <= 2.3 * steps(lambda: work(size)) + 200

@@ -55,7 +55,7 @@ def test_a_plan_in_other_words_has_its_own_event_alone(sentence: str, plan: int,
 @pytest.mark.spec("P-22")
 @pytest.mark.parametrize("around", [0, 5, 60, 300])
 @pytest.mark.parametrize("plan", range(3))
-def test_plans_that_differ_in_one_name_are_told_apart(plan: int, around: int) -> None:
+def test_plans_that_differ_in_one_name_have_sources_of_their_own(plan: int, around: int) -> None:
     """However few of all messages hold the words that they share."""
     city = ("Lyon", "Oslo", "Rome")[plan]
     texts = [*MARATHONS, *chatter(around)]
@@ -114,7 +114,7 @@ def test_what_speaks_of_a_goal_without_what_marks_it_is_no_source() -> None:
         ("", ()),
     ],
 )
-def test_a_goal_that_was_kept_before_gains_events_that_hold_all_of_it(goal: str, events: tuple[str, ...]) -> None:
+def test_a_stored_goal_gains_events_that_hold_all_of_it(goal: str, events: tuple[str, ...]) -> None:
     clara = "Clara and I run the Lyon marathon."
     texts = ["I run the Lyon marathon with Clara.", "I run the Lyon marathon.", clara, "I plan a trip."]
     assert matched(texts).of_stored_goal(goal) == GoalSources(events, supported=bool(events))

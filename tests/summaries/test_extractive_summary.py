@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.context.extractive_answer import NOTHING, OPENING
-from recollect.context.model_call import EARLIER_SUMMARY, KEPT_GOAL, Evidence
+from recollect.context.model_call import EARLIER_SUMMARY, STORED_GOAL, Evidence
 from recollect.summaries.extractive import extract_goals, extractive_summary
 from recollect.text.sentences import count_words
 from samples.steps import assert_linear
@@ -89,7 +89,7 @@ EVIDENCE = st.lists(
         Evidence,
         st.just("e"),
         st.text(alphabet="abc deI.!?\n7跑步。 ", max_size=80),
-        st.sampled_from(["user", "bot", EARLIER_SUMMARY, KEPT_GOAL]),
+        st.sampled_from(["user", "bot", EARLIER_SUMMARY, STORED_GOAL]),
         st.just(NOON),
         st.none() | st.just("Anna"),
     ),
@@ -143,8 +143,8 @@ def test_goals_are_what_users_say_they_plan(text: str, expected: list[tuple[str,
     assert extract_goals(said(text, role="bot")) == []
 
 
-def test_of_goals_that_are_kept_only_changes_are_told() -> None:
-    kept = [Evidence("g1", "Run a marathon", KEPT_GOAL, NOON), Evidence("g2", "Learn Spanish", KEPT_GOAL, NOON)]
+def test_of_stored_goals_only_changes_are_answered() -> None:
+    kept = [Evidence("g1", "Run a marathon", STORED_GOAL, NOON), Evidence("g2", "Learn Spanish", STORED_GOAL, NOON)]
     assert extract_goals([*kept, *said("I plan to run a marathon.")]) == []
     assert extract_goals([*kept, *said("I finished the marathon today!")]) == [
         {"goal": "Run a marathon", "status": "completed"}

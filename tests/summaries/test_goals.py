@@ -1,4 +1,4 @@
-"""Goals: carried on, told apart, and never lost by being left out."""
+"""Goals: carried on, distinguished, and never lost by being left out."""
 
 from dataclasses import replace
 from itertools import count
@@ -33,7 +33,7 @@ ACTIVE, COMPLETED, ABANDONED = GoalStatus.ACTIVE, GoalStatus.COMPLETED, GoalStat
 
 
 def goal(text: str = "Run a marathon", **changes: object) -> Goal:
-    """A goal that is kept."""
+    """A stored goal."""
     return replace(Goal(id=f"id of {text}", goal=text, version=1), **changes)  # type: ignore[arg-type]
 
 
@@ -72,7 +72,7 @@ def named(kept: list[Goal], tracked: TrackedGoal, *event_ids: str, **more: objec
         ("", "", True),
     ],
 )
-def test_wordings_of_one_goal_are_told_from_other_goals(one: str, other: str, same: bool) -> None:
+def test_wordings_of_one_goal_differ_from_other_goals(one: str, other: str, same: bool) -> None:
     assert same_goal(one, other) is same
     assert same_goal(other, one) is same
 
@@ -130,12 +130,12 @@ def test_two_names_of_one_new_goal_make_one() -> None:
     assert len(merged([], TrackedGoal("Meditate daily"), TrackedGoal("User wants to meditate daily"))) == 1
 
 
-def test_the_last_word_on_a_date_stands_and_dates_are_in_order() -> None:
+def test_the_last_entry_of_a_date_counts_and_dates_are_in_order() -> None:
     after = goal().checked_in([CheckIn("2024-05-02", KEPT), CheckIn("2024-05-01", KEPT), CheckIn("2024-05-02", MISSED)])
     assert after.history == (CheckIn("2024-05-01", KEPT), CheckIn("2024-05-02", MISSED))
 
 
-def test_of_very_many_check_ins_the_newest_are_kept() -> None:
+def test_of_very_many_check_ins_the_newest_stay() -> None:
     dates = [f"{year}-{month:02}-{day:02}" for year in (2023, 2024) for month in range(1, 13) for day in range(1, 29)]
     after = goal().checked_in(CheckIn(date, KEPT) for date in dates)
     assert [one.date for one in after.history] == dates[-MOST_CHECK_INS:]

@@ -1,4 +1,4 @@
-"""What is deleted goes from summaries and goals, by the ids of their sources."""
+"""Deleted events are deleted from summaries and goals, by the ids of their sources."""
 
 import pytest
 

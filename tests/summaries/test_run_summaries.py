@@ -101,7 +101,7 @@ def test_what_counts_for_nothing_is_not_counted_and_not_written(summaries: Summa
     assert summaries.app.parts.items.get(ANNA, [state_key(None)]) == before
 
 
-def test_where_the_count_cannot_be_kept_the_events_stay_pending(summaries: Summaries) -> None:
+def test_where_the_count_cannot_be_stored_the_events_stay_pending(summaries: Summaries) -> None:
     summaries.say(1)
     with away(summaries.memory, "items", "write") as broken:
         report = broken.app.projection.reconcile(summaries.memory.now)
@@ -124,7 +124,7 @@ def test_counting_side_by_side_loses_nothing(summaries: Summaries) -> None:
     assert hint(summaries) == 40
 
 
-def test_a_count_that_others_change_all_the_time_is_a_failure_and_no_loss(summaries: Summaries) -> None:
+def test_a_count_that_others_change_all_the_time_raises_conflict(summaries: Summaries) -> None:
     summaries.say(1)
     events = summaries.app.parts.timeline.newest(ANNA, 1)
 
@@ -245,7 +245,7 @@ def test_a_queue_that_does_not_answer_fails_the_run(summaries: Summaries) -> Non
         run(broken)
 
 
-def test_what_is_gone_is_told_to_the_summaries_only_where_something_is(summaries: Summaries) -> None:
+def test_summaries_are_redacted_only_where_something_was_deleted(summaries: Summaries) -> None:
     told: list[object] = []
     keep_up = SummaryStep(lambda *given: None, lambda *given: told.append(given))  # type: ignore[arg-type]
     keep_up(ANNA, [], [], NOON)

@@ -44,6 +44,6 @@ def test_the_events_that_hold_a_text_by_themselves(text: str, events: tuple[str,
     assert known.of_goal(text) == GoalSources(events, supported=bool(events))
 
 
-def test_not_more_sources_than_are_kept() -> None:
+def test_a_sentence_has_a_bounded_number_of_sources() -> None:
     many = witnesses(*["Rex barks."] * (MOST_SOURCES + 5), "Ben cooks.")
     assert len(many.of_goal("Rex barks").event_ids) == MOST_SOURCES

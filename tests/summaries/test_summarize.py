@@ -132,7 +132,7 @@ def test_what_arrives_late_with_an_old_time_counts_for_nothing_and_is_covered_by
 
 
 @pytest.mark.spec("H-08", "P-21")
-def test_messages_of_one_instant_are_told_apart_by_their_ids(summaries: Summaries) -> None:
+def test_messages_of_one_instant_are_ordered_by_their_ids(summaries: Summaries) -> None:
     ids = summaries.say_at(*[NOON] * 60)
     first = summaries.made()
     assert (first.message_count, first.covered_until_id) == (50, ids[49])
@@ -507,7 +507,7 @@ def test_without_a_model_the_summary_is_made_of_what_was_said(memory: Memory) ->
     assert (goal.goal, goal.source_event_ids) == ("Meditate every day", (memory.ids[1],))
 
 
-def test_a_raw_window_larger_than_the_count_is_looked_at_again_only_with_the_next_message(summaries: Summaries) -> None:
+def test_a_raw_window_larger_than_the_count_is_checked_again_only_with_the_next_message(summaries: Summaries) -> None:
     summaries.rules = SummaryRules(messages=5, raw_window=8)
     summaries.say(6)
     summaries.memory.project()

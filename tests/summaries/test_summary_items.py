@@ -1,4 +1,4 @@
-"""Where summaries, states and goals are kept, and under which version they are written (P-21)."""
+"""Where summaries, states and goals are stored, and under which version they are written (P-21)."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,10 +1,10 @@
-"""What a model is sent for a summary: everything said is fenced, in steps that one prompt can hold."""
+"""The prompt of a summary: everything said is fenced, in steps that one prompt can hold."""
 
 from datetime import timedelta
 
 import pytest
 
-from recollect.context.model_call import EARLIER_SUMMARY, KEPT_GOAL, Evidence
+from recollect.context.model_call import EARLIER_SUMMARY, STORED_GOAL, Evidence
 from recollect.context.rendering import Fence, MessageRole
 from recollect.core.event import Event, Role
 from recollect.summaries.goals import Goal, GoalStatus
@@ -120,8 +120,8 @@ def test_a_provider_without_a_model_gets_the_same() -> None:
     assert evidence_of(material(first, said(2, role=Role.BOT), earlier=EARLIER, goals=GOALS)) == (
         Evidence("", "Anna lives in Lyon.", EARLIER_SUMMARY, first.timestamp),
         Evidence("", "She has a dog.", EARLIER_SUMMARY, first.timestamp),
-        Evidence("g1", "Run\na marathon", KEPT_GOAL, first.timestamp),
-        Evidence("g2", "Quit", KEPT_GOAL, first.timestamp),
+        Evidence("g1", "Run\na marathon", STORED_GOAL, first.timestamp),
+        Evidence("g2", "Quit", STORED_GOAL, first.timestamp),
         Evidence("e1", "turn 1", "user", first.timestamp, "Anna"),
         Evidence("e2", "turn 2", "bot", NOON + timedelta(minutes=2)),
     )

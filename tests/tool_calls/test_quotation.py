@@ -43,7 +43,7 @@ def test_a_block_inside_a_quoted_one_is_quoted_too() -> None:
     assert (called(text), quoted) == ([], 2)
 
 
-def test_what_stands_between_quoted_blocks_is_kept_to_the_letter() -> None:
+def test_text_between_quoted_blocks_is_unchanged() -> None:
     text, quoted = without_quoted_calls(f"one {ABP} two {VCP} three {ABP} four", [f"x {ABP}", f"{VCP} y"])
     assert quoted == 3
     assert text == f"one {defused(ABP)} two {defused(VCP)} three {defused(ABP)} four"

@@ -17,7 +17,7 @@ class Task(StrEnum):
 EARLIER_SUMMARY = "summary"
 """Role of a sentence of the summary before; its event is that summary."""
 
-KEPT_GOAL = "goal"
+STORED_GOAL = "goal"
 """Role of a goal that is stored already."""
 
 

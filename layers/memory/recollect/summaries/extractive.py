@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.context.extractive_answer import is_extractive_answer
-from recollect.context.model_call import EARLIER_SUMMARY, KEPT_GOAL, Evidence
+from recollect.context.model_call import EARLIER_SUMMARY, STORED_GOAL, Evidence
 from recollect.core.time import written_day
 from recollect.summaries.goals import LONGEST_GOAL, GoalStatus, same_goal
 from recollect.text.phrases import fold
@@ -75,7 +75,7 @@ def extract_goals(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
     Of users only; and of the stored goals those that were reached or given up. An intention alone counts where it has a
     frequency ("I want to run every day"); a plan, a goal or a training by itself.
     """
-    kept = [_active_goal(one) for one in evidence if one.role == KEPT_GOAL]
+    kept = [_active_goal(one) for one in evidence if one.role == STORED_GOAL]
     goals = [dict(goal) for goal in kept]
     for one in evidence:
         for sentence in split_sentences(one.text[:_MOST_CHARACTERS]) if one.role == "user" else ():
@@ -151,7 +151,7 @@ def extractive_summary(evidence: Sequence[Evidence], previous: str | None, max_w
     Empty only where nothing has a word in it.
     """
     old = _earlier([*split_sentences(previous or ""), *(e.text.strip() for e in evidence if e.role == EARLIER_SUMMARY)])
-    said = [one for one in evidence if one.role not in (EARLIER_SUMMARY, KEPT_GOAL)]
+    said = [one for one in evidence if one.role not in (EARLIER_SUMMARY, STORED_GOAL)]
     said = [one for one in said if not is_extractive_answer(one.text)] or said  # they repeat what was said
     fresh = [candidate for position, one in enumerate(said) for candidate in _candidates(one, position)]
     weights = _weights(said, old)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NoReturn
 
-from recollect.context.model_call import EARLIER_SUMMARY, KEPT_GOAL, Evidence
+from recollect.context.model_call import EARLIER_SUMMARY, STORED_GOAL, Evidence
 from recollect.context.rendering import GOALS_HEADING, SUMMARY_HEADING, Fence, Message, MessageRole, one_line
 from recollect.core.errors import InvalidInput
 from recollect.core.event import Event
@@ -231,7 +231,7 @@ def evidence_of(material: SummaryMaterial) -> tuple[Evidence, ...]:
     """The same for a provider without a model."""
     at = material.messages[0].timestamp
     earlier = (Evidence("", one.text, EARLIER_SUMMARY, at) for one in material.earlier)
-    goals = (Evidence(goal.id, goal.goal, KEPT_GOAL, at) for goal in material.goals)
+    goals = (Evidence(goal.id, goal.goal, STORED_GOAL, at) for goal in material.goals)
     said = (Evidence(e.id, e.content, e.role.value, e.timestamp, e.speaker) for e in material.messages)
     return (*earlier, *goals, *said)
 
