@@ -11,7 +11,7 @@ from embedded.setting import Memory, away, open_memory
 from recollect.arbitration.arbitrate import ArbitrationRequest
 from recollect.arbitration.detection import Statement
 from recollect.arbitration.merge_rules import initial
-from recollect.arbitration.registry import REGISTRY, KeepMergeRules
+from recollect.arbitration.registry import REGISTRY, MergeRuleStore
 from recollect.core.errors import Conflict, InvalidInput, NotFound, StoredDataError, Unavailable, VersionMismatch
 from recollect.core.items import ItemWrite, of_tenant
 from recollect.ports import Items
@@ -21,7 +21,7 @@ from recollect.timeline.bus import OUTBOX
 ACME = of_tenant("acme")
 
 
-def kept(memory: Memory) -> KeepMergeRules:
+def kept(memory: Memory) -> MergeRuleStore:
     return memory.app.arbitration.merge_rules
 
 
@@ -119,10 +119,10 @@ class Racing:
         return getattr(self._items, name)
 
 
-def racing(memory: Memory, before: Any) -> KeepMergeRules:
+def racing(memory: Memory, before: Any) -> MergeRuleStore:
     """Rules that are overtaken once."""
     items: Any = Racing(memory.app.parts.items, before)
-    return KeepMergeRules(items, memory.app.outbox)
+    return MergeRuleStore(items, memory.app.outbox)
 
 
 def test_of_two_changes_at_once_one_is_made_after_the_other(memory: Memory) -> None:
@@ -185,7 +185,7 @@ class Stopping:
 def test_a_crash_within_an_import_loses_no_event(memory: Memory, writes: int) -> None:
     items: Any = Stopping(memory.app.parts.items, writes)
     with pytest.raises(Unavailable):
-        KeepMergeRules(items, memory.app.outbox).load("acme", MANY, memory.now)
+        MergeRuleStore(items, memory.app.outbox).load("acme", MANY, memory.now)
     assert len(names(memory)) == (1 if writes == 0 else 61)  # all of them, or none
     put(memory, "next", {})
     memory.app.outbox.drain(memory.now)

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from recollect.arbitration.arbitrate import ApplyArbitration, Arbitrate, ChoosePolicy
 from recollect.arbitration.propose import ArbitrateAndStore, ProposeConflicts
-from recollect.arbitration.registry import KeepMergeRules
+from recollect.arbitration.registry import MergeRuleStore
 from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deployment import Deployment
 from recollect.composition.memories import MemoryUseCases
@@ -32,9 +32,9 @@ class ArbitrationUseCases:
         self._outbox = outbox
 
     @cached_property
-    def merge_rules(self) -> KeepMergeRules:
+    def merge_rules(self) -> MergeRuleStore:
         """`/v1/merge-rules`."""
-        return KeepMergeRules(self._parts.items, self._outbox)
+        return MergeRuleStore(self._parts.items, self._outbox)
 
     @cached_property
     def choose_policy(self) -> ChoosePolicy:

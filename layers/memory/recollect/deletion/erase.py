@@ -264,7 +264,7 @@ class EraseDocuments:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexSnapshotErasure:
     """Index snapshots: `erase` answers the objects deleted, `left` the vectors whose record ids do not pass."""
 
     erase: Callable[[Scope], int]
@@ -274,7 +274,7 @@ class Indexed:
 class EraseArchive:
     """Segments, snapshots, index snapshots and retention's archives, with every earlier version of each object."""
 
-    def __init__(self, rewrite: RewriteSegments, store: SnapshotStore, indexed: Indexed) -> None:
+    def __init__(self, rewrite: RewriteSegments, store: SnapshotStore, indexed: IndexSnapshotErasure) -> None:
         self._rewrite = rewrite
         self._store = store
         self._indexed = indexed
