@@ -115,7 +115,7 @@ class VersionedState:
 
 
 class IndexStates:
-    """Reads and changes the pointers; another process's change is read `cache_seconds` late; a rebuild waits so long."""
+    """Reads and changes pointers; another process's change is read `cache_seconds` late: a rebuild waits as long."""
 
     def __init__(
         self, items: Items, index: SearchIndex, clock: Callable[[], datetime], cache_seconds: float = 0.0
