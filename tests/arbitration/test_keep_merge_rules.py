@@ -1,4 +1,4 @@
-"""Merge rules as they are kept: one item, one version, every change told of, also after a crash (A-108 to A-130)."""
+"""Stored merge rules: one item, one version, every change published, also after a crash (A-108 to A-130)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -159,7 +159,7 @@ MANY = [(f"r{number:03}", {"priority": number}) for number in range(60)]
 
 
 @pytest.mark.spec("A-128", "A-124")
-def test_an_import_of_many_is_told_of_whole(memory: Memory) -> None:
+def test_all_events_of_a_large_import_are_published(memory: Memory) -> None:
     registry = kept(memory).load("acme", MANY, memory.now)
     assert registry.version == 61
     assert told(memory) == [("rule:registered", name) for name, _ in MANY]
@@ -193,7 +193,7 @@ def test_a_crash_within_an_import_loses_no_event(memory: Memory, writes: int) ->
     assert registered == {"next"} | ({name for name, _ in MANY} if writes else set())
 
 
-def test_a_bus_that_is_away_delays_what_it_is_told(memory: Memory) -> None:
+def test_an_unavailable_bus_gets_its_events_later(memory: Memory) -> None:
     with away(memory, "publisher", "publish") as crippled:
         put(crippled, "mine", {})
     assert told(memory) == []

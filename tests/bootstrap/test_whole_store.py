@@ -148,7 +148,7 @@ def _not_ready(*_: object) -> None:
     raise NotReady("deletions are left")
 
 
-def test_what_is_no_store_is_told(memory: Memory, tmp_path: Path) -> None:
+def test_what_is_no_store_is_reported(memory: Memory, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(NotFound):

@@ -282,7 +282,7 @@ class EraseArchive:
     def __call__(
         self, scope: Scope, _kept: Exempt, _now: datetime, _deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
-        """Deletes all of the user's objects; the next compaction writes what was recorded since again."""
+        """Deletes all of the user's objects; segments of records made since are written again."""
         report, indexed = self._rewrite.erase(scope), self._indexed.erase(scope)
         archived = self._archived(scope)
         for name in archived:
