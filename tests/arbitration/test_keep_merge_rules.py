@@ -1,4 +1,4 @@
-"""Merge rules as they are kept: one item, one version, every change told of, also after a crash (A-108 to A-130)."""
+"""Stored merge rules: one item, one version, every change published, also after a crash (A-108 to A-130)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -11,7 +11,7 @@ from embedded.setting import Memory, away, open_memory
 from recollect.arbitration.arbitrate import ArbitrationRequest
 from recollect.arbitration.detection import Statement
 from recollect.arbitration.merge_rules import initial
-from recollect.arbitration.registry import REGISTRY, KeepMergeRules
+from recollect.arbitration.registry import REGISTRY, MergeRuleStore
 from recollect.core.errors import Conflict, InvalidInput, NotFound, StoredDataError, Unavailable, VersionMismatch
 from recollect.core.items import ItemWrite, of_tenant
 from recollect.ports import Items
@@ -21,7 +21,7 @@ from recollect.timeline.bus import OUTBOX
 ACME = of_tenant("acme")
 
 
-def kept(memory: Memory) -> KeepMergeRules:
+def kept(memory: Memory) -> MergeRuleStore:
     return memory.app.arbitration.merge_rules
 
 
@@ -119,10 +119,10 @@ class Racing:
         return getattr(self._items, name)
 
 
-def racing(memory: Memory, before: Any) -> KeepMergeRules:
+def racing(memory: Memory, before: Any) -> MergeRuleStore:
     """Rules that are overtaken once."""
     items: Any = Racing(memory.app.parts.items, before)
-    return KeepMergeRules(items, memory.app.outbox)
+    return MergeRuleStore(items, memory.app.outbox)
 
 
 def test_of_two_changes_at_once_one_is_made_after_the_other(memory: Memory) -> None:
@@ -159,7 +159,7 @@ MANY = [(f"r{number:03}", {"priority": number}) for number in range(60)]
 
 
 @pytest.mark.spec("A-128", "A-124")
-def test_an_import_of_many_is_told_of_whole(memory: Memory) -> None:
+def test_all_events_of_a_large_import_are_published(memory: Memory) -> None:
     registry = kept(memory).load("acme", MANY, memory.now)
     assert registry.version == 61
     assert told(memory) == [("rule:registered", name) for name, _ in MANY]
@@ -185,7 +185,7 @@ class Stopping:
 def test_a_crash_within_an_import_loses_no_event(memory: Memory, writes: int) -> None:
     items: Any = Stopping(memory.app.parts.items, writes)
     with pytest.raises(Unavailable):
-        KeepMergeRules(items, memory.app.outbox).load("acme", MANY, memory.now)
+        MergeRuleStore(items, memory.app.outbox).load("acme", MANY, memory.now)
     assert len(names(memory)) == (1 if writes == 0 else 61)  # all of them, or none
     put(memory, "next", {})
     memory.app.outbox.drain(memory.now)
@@ -193,7 +193,7 @@ def test_a_crash_within_an_import_loses_no_event(memory: Memory, writes: int) ->
     assert registered == {"next"} | ({name for name, _ in MANY} if writes else set())
 
 
-def test_a_bus_that_is_away_delays_what_it_is_told(memory: Memory) -> None:
+def test_an_unavailable_bus_gets_its_events_later(memory: Memory) -> None:
     with away(memory, "publisher", "publish") as crippled:
         put(crippled, "mine", {})
     assert told(memory) == []

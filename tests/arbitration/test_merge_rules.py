@@ -1,4 +1,4 @@
-"""Merge rules: kept by name, inherited, changed, matched, told of (A-108 to A-130, P-14)."""
+"""Merge rules: registered, inherited, changed, matched, published (A-108 to A-130, P-14)."""
 
 import json
 from itertools import permutations

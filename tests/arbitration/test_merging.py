@@ -1,4 +1,4 @@
-"""Two statements become one: content, what is known of it, and what is told of the work (A-90 to A-107, P-13)."""
+"""Two statements become one: content, metadata and statistics (A-90 to A-107, P-13)."""
 
 import time
 from datetime import timedelta

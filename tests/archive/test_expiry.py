@@ -54,7 +54,7 @@ def test_a_memory_that_a_person_lets_expire_goes_with_its_events(keeping: Keepin
     assert keeping.left() == []
 
 
-def test_an_expiry_that_was_put_off_is_looked_at_again_then(keeping: Keeping) -> None:
+def test_a_postponed_expiry_is_checked_again_then(keeping: Keeping) -> None:
     event_id = keeping.say("I love jazz", 10, importance=0.8)
     keeping.memory.project()
     user = Actor(ActorKind.USER, "anna")

@@ -190,7 +190,7 @@ def test_the_audit_names_what_was_imported(memory: Memory, other: Memory) -> Non
     assert sorted(target for entry in entries for target in entry.target_ids) == sorted(ids)
 
 
-def test_a_broken_line_is_told_from_a_whole_one(memory: Memory) -> None:
+def test_a_broken_line_is_distinguished_from_a_whole_one(memory: Memory) -> None:
     memory.add("I like tea")
     text = line_text(exported(memory)[0])
     document = json.loads(text)

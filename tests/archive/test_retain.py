@@ -1,4 +1,4 @@
-"""The job `retain`: what policies let go and what has expired is gone everywhere, told, and archived where asked."""
+"""The job `retain`: pruned and expired events are deleted everywhere, published, and archived where asked."""
 
 import json
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_any_rule_suffices(keeping: Keeping) -> None:
 
 
 @pytest.mark.spec("P-22")
-def test_what_was_pruned_stays_gone(keeping: Keeping) -> None:
+def test_what_was_pruned_stays_deleted(keeping: Keeping) -> None:
     keeping.rules({"older_than_days": 30})
     keeping.say("the zebra sings", 40)
     keeping.retain()

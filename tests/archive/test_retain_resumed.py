@@ -45,7 +45,7 @@ def running_out() -> Callable[[], float]:
     return remaining_seconds
 
 
-def test_it_stops_between_pages_and_goes_on(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_stops_between_pages_and_continues(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recollect.archive.retain._PAGE", 2)
     keeping.rules({"older_than_days": 30})
     fill(keeping)
@@ -62,7 +62,7 @@ def test_it_stops_between_pages_and_goes_on(keeping: Keeping, monkeypatch: pytes
 
 @pytest.mark.spec("A-57", "A-62")
 def test_a_crash_before_or_after_any_call_loses_nothing_and_takes_no_more(keeping: Keeping, tmp_path: Path) -> None:
-    """Every call that writes, once before and once after it; then somebody else goes on."""
+    """Every call that writes, once before and once after it; then another process continues."""
     points = 0
     for after in (False, True):
         for number in range(1, 100):

@@ -82,7 +82,7 @@ def test_closed_segments_are_written_once(memory: Memory) -> None:
 
 
 @pytest.mark.spec("A-54")
-def test_a_write_goes_on_while_a_segment_is_written(memory: Memory) -> None:
+def test_writes_succeed_while_a_segment_is_written(memory: Memory) -> None:
     remarks(memory, SEGMENT_EVENTS)
     memory.project()
     writing, go_on = threading.Event(), threading.Event()
@@ -146,7 +146,7 @@ def test_a_deletion_rewrites_the_segment(memory: Memory, tmp_path: Path) -> None
     assert memory.app.projection.steps.segments.known(ANNA, ids[3:4]) == {}
 
 
-def test_a_segment_that_loses_all_is_gone(memory: Memory) -> None:
+def test_a_segment_without_records_is_deleted(memory: Memory) -> None:
     ids = remarks(memory, 3)
     memory.project()
     memory.app.segments.compact.close(ANNA, memory.now)
@@ -191,7 +191,7 @@ def test_a_broken_segment_warns_and_the_rest_is_served(memory: Memory) -> None:
 
 
 @pytest.mark.spec("A-52")
-def test_a_crash_at_any_write_leaves_a_compaction_that_goes_on(tmp_path: Path) -> None:
+def test_a_compaction_continues_after_a_crash_at_any_write(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     remarks(memory, SEGMENT_EVENTS)
     memory.project()

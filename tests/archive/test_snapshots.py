@@ -249,7 +249,7 @@ def test_two_snapshots_are_compared(memory: Memory) -> None:
     assert ids
 
 
-def test_a_snapshot_that_is_not_whole_is_not_listed_and_goes_on(memory: Memory) -> None:
+def test_an_incomplete_snapshot_is_not_listed_and_is_continued(memory: Memory) -> None:
     remarks(memory, 520)
     memory.project()
     job_id = memory.app.ids.seed(1_700_000_000_000).nth(0)

@@ -1,4 +1,4 @@
-"""Which embedder the settings mean, and where its model lies."""
+"""Which embedder the settings choose, and the folder of its model."""
 
 from pathlib import Path
 

@@ -53,7 +53,7 @@ def test_readiness_makes_and_asks_nobody(tmp_path: Path) -> None:
     assert detail(app) == (True, "bedrock:amazon.nova-lite-v1:0")
 
 
-def test_a_model_that_is_down_is_told_and_the_service_stays_ready(tmp_path: Path) -> None:
+def test_a_model_that_is_down_is_reported_and_the_service_stays_ready(tmp_path: Path) -> None:
     with running_server() as server:
         server.replies = [Reply({}, 500)]
         openai = OPENAI | {"RECOLLECT_OPENAI_BASE_URL": f"{server.url}/v1"}

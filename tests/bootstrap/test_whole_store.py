@@ -10,7 +10,7 @@ import pytest
 from embedded.archiving import USER, all_events, exported, keyed, remarks, snapshot, texts
 from embedded.setting import ANNA, Memory, open_memory
 from recollect.adapters.local import files
-from recollect.bootstrap import local_parts as whole
+from recollect.bootstrap import local_parts
 from recollect.bootstrap.local_parts import back_up_store, restore_store
 from recollect.core.errors import Conflict, InvalidInput, NotFound, NotReady, StoredDataError
 from recollect.deletion.reject import Rejecting
@@ -133,7 +133,7 @@ def test_a_restore_that_ended_half_way_leaves_no_store_and_can_be_done_again(
     back_up_store(settings(tmp_path / "first"), tmp_path / "copy")
     second = tmp_path / "second"
     with monkeypatch.context() as patched:
-        patched.setattr(whole, "_forgotten_again", _not_ready)
+        patched.setattr(local_parts, "_apply_tombstones", _not_ready)
         with pytest.raises(NotReady):
             restore_store(settings(second), tmp_path / "copy", memory.now)
     assert [path.name for path in second.iterdir() if path.name != "archive"] == []
@@ -148,7 +148,7 @@ def _not_ready(*_: object) -> None:
     raise NotReady("deletions are left")
 
 
-def test_what_is_no_store_is_told(memory: Memory, tmp_path: Path) -> None:
+def test_what_is_no_store_is_reported(memory: Memory, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(NotFound):

@@ -88,7 +88,7 @@ def test_a_duplicate_and_a_key(memory: Recollect, user: str) -> None:
     assert ids[0] == ids[1]
 
 
-def test_what_is_deleted_is_gone_and_stays_gone(memory: Recollect, user: str) -> None:
+def test_what_is_deleted_stays_deleted(memory: Recollect, user: str) -> None:
     said: list[NewEvent] = [{"content": "my desk is number 12", "timestamp": SAID, "key": "desk"}]
     first = memory.add_events(user, [*said, {"content": "a remark", "timestamp": SAID}])["results"]
     with pytest.raises(VersionMismatch):
@@ -231,7 +231,7 @@ def test_a_job_is_started_and_watched(memory: Recollect) -> None:
         memory.job("none")
 
 
-def test_errors_are_told_apart_by_class(memory: Recollect, server_url: str, user: str) -> None:
+def test_each_status_has_its_error_class(memory: Recollect, server_url: str, user: str) -> None:
     with pytest.raises(NotFound):
         memory.event(user, "none")
     with pytest.raises(Unprocessable) as caught:
@@ -245,7 +245,7 @@ def test_errors_are_told_apart_by_class(memory: Recollect, server_url: str, user
     assert issubclass(NotFound, RecollectApiError)
 
 
-def test_no_server_is_told(user: str) -> None:
+def test_an_absent_server_is_a_failed_connection(user: str) -> None:
     with (
         Recollect("http://127.0.0.1:9", retries=RetryPolicy(tries=2, first_pause_seconds=0.01)) as nobody,
         pytest.raises(ConnectionFailed),

@@ -1,13 +1,12 @@
-"""Exports, imports and snapshots through both clients."""
+"""Exports, imports and snapshots through the client."""
 
-import asyncio
 import json
 from uuid import uuid4
 
 import pytest
 
 from client.conftest import KEY
-from recollect.client import AsyncRecollect, Recollect
+from recollect.client import Recollect
 
 
 def test_what_is_exported_is_imported(server_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,15 +22,3 @@ def test_what_is_exported_is_imported(server_url: str, monkeypatch: pytest.Monke
         assert sum(one["created"] for one in counts) == 6
         assert "".join(memory.export(user, persona_id="nobody")) == ""
         assert all(set(one) >= {"id", "created_at", "counts"} for one in memory.snapshots(limit=1))
-
-
-def test_the_same_by_asyncio(server_url: str) -> None:
-    async def run() -> None:
-        user = f"user {uuid4().hex}"
-        async with AsyncRecollect(server_url, KEY) as memory:
-            await memory.add_events(user, [{"content": "I like tea"}])
-            pages = [page async for page in memory.export(user)]
-            assert (await memory.import_page(user, pages[0]))["duplicate"] == 1
-            assert isinstance([one async for one in memory.snapshots()], list)
-
-    asyncio.run(run())

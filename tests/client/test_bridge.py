@@ -1,6 +1,5 @@
-"""Signals, audit and ledger through both clients, against the real routes."""
+"""Signals, audit and ledger through the client."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from uuid import uuid4
@@ -8,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from client.conftest import KEY
-from recollect.client import AsyncRecollect, Recollect, Unprocessable
+from recollect.client import Recollect, Unprocessable
 from recollect.client.types import Json, NewEvent
 
 
@@ -29,16 +28,6 @@ def test_signals_audit_and_ledger(server_url: str) -> None:
         assert list(memory.ledger(user, outcome="failed")) == []
         with pytest.raises(Unprocessable):
             memory.signal("warning", " ")
-
-
-def test_the_same_with_asyncio(server_url: str) -> None:
-    async def work() -> None:
-        async with AsyncRecollect(server_url, KEY) as memory:
-            assert not (await memory.signal("healthy", "test"))["suspended"]
-            assert [one async for one in memory.audit("nobody", action="create")] == []
-            assert [one async for one in memory.ledger("nobody", outcome="promoted")] == []
-
-    asyncio.run(work())
 
 
 def _until(read: Callable[[], list[Json]], count: int) -> list[Json]:

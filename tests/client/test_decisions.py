@@ -1,13 +1,12 @@
-"""Decisions and conflicts through both clients, against the real routes."""
+"""Decisions and conflicts through the client."""
 
-import asyncio
 import time
 from uuid import uuid4
 
 import pytest
 
 from client.conftest import KEY
-from recollect.client import AsyncRecollect, Conflict, NotFound, Recollect, Unprocessable
+from recollect.client import Conflict, NotFound, Recollect, Unprocessable
 from recollect.client.calls import post_once
 
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."
@@ -46,21 +45,6 @@ def test_a_decision_is_listed_and_taken_back(server_url: str, user: str) -> None
             client.resolve_conflict(user, PAIR, "x")
         with pytest.raises(Unprocessable):
             client.conflicts(user, status="x").__next__()  # type: ignore[arg-type]
-
-
-def test_the_other_client_asks_the_same(server_url: str, user: str) -> None:
-    with Recollect(server_url, KEY) as client:
-        decision_id = moved(client, user)
-
-    async def ask() -> None:
-        async with AsyncRecollect(server_url, KEY) as other:
-            assert [one["id"] async for one in other.decisions(user)] == [decision_id]
-            assert [one async for one in other.conflicts(user)] == []
-            assert (await other.revert_decision(user, decision_id))["status"] == "reverted"
-            with pytest.raises(NotFound):
-                await other.resolve_conflict(user, PAIR, "x")
-
-    asyncio.run(ask())
 
 
 def test_a_call_has_a_key_and_ids_of_any_script() -> None:

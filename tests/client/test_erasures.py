@@ -1,13 +1,12 @@
-"""Rejected values and erasures through both clients."""
+"""Rejected values and erasures through the client."""
 
-import asyncio
 import time
 from uuid import uuid4
 
 import pytest
 
 from client.conftest import KEY
-from recollect.client import AsyncRecollect, NotFound, Recollect
+from recollect.client import NotFound, Recollect
 
 
 @pytest.mark.spec("P-22")
@@ -32,18 +31,3 @@ def test_a_value_is_rejected_and_lifted_and_a_user_erased(server_url: str) -> No
         assert memory.erasure(erasure_id)["verified"]
         with pytest.raises(NotFound):
             memory.erasure(str(uuid4()))
-
-
-def test_the_same_without_waiting(server_url: str) -> None:
-    user = f"user {uuid4().hex}"
-
-    async def talk() -> None:
-        async with AsyncRecollect(server_url, KEY) as memory:
-            said = (await memory.add_events(user, [{"content": "I hate liver"}]))["results"][0]["event_id"]
-            await memory.delete_event(user, said, reject=True)
-            (rejection,) = [one async for one in memory.rejections(user)]
-            await memory.lift_rejection(user, rejection["id"])
-            erasure_id = await memory.erase_user(user)
-            assert (await memory.erasure(erasure_id))["lapses"]
-
-    asyncio.run(talk())

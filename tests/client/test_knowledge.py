@@ -1,13 +1,12 @@
-"""Knowledge through both clients, against the real routes."""
+"""Knowledge through the client."""
 
-import asyncio
 from uuid import uuid4
 
 import pytest
 
 from client.conftest import KEY
 from client.test_against_the_server import HARD_IDS
-from recollect.client import AsyncRecollect, NotFound, Recollect, Unprocessable, VersionMismatch
+from recollect.client import NotFound, Recollect, Unprocessable, VersionMismatch
 
 DOCUMENT = "No, by 'cost' I mean the 'total_amount' field"
 
@@ -54,20 +53,3 @@ def test_what_is_learnt_is_applied(server_url: str, store: str) -> None:
         assert memory.resolve(f"cost of {rule}", store, filter="a")["filter"] == "(a) AND (n > 1)"
         assert memory.resolve("cost", store, comments="all")["comments"]
         assert f'- "cost" ({store}) -> Mapped to field: "total_amount"' in memory.knowledge_prompt(store)
-
-
-def test_the_same_with_asyncio(server_url: str, store: str) -> None:
-    async def work() -> None:
-        async with AsyncRecollect(server_url, KEY) as memory:
-            await memory.put_knowledge("vocabulary", f"{store}:cost", {"target": "total"})
-            assert (await memory.knowledge_entry("vocabulary", f"{store}:cost"))["version"] == 1
-            assert (await memory.resolve("cost", store))["text"] == "total"
-            assert "Mapped to field" in await memory.knowledge_prompt(store)
-            assert (await memory.learn("by 'x' I mean 'y'", store))["stored"]
-            keys = [entry["key"] async for entry in memory.knowledge("vocabulary", limit=1)]
-            assert {f"{store}:cost", f"{store}:x"} <= set(keys)
-            await memory.delete_knowledge("vocabulary", f"{store}:x")
-            with pytest.raises(NotFound):
-                await memory.knowledge_entry("vocabulary", f"{store}:x")
-
-    asyncio.run(work())

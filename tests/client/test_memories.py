@@ -1,6 +1,5 @@
-"""Memories through both clients, against the real routes."""
+"""Memories through the client."""
 
-import asyncio
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -8,7 +7,7 @@ import pytest
 
 from client.conftest import KEY
 from client.test_against_the_server import HARD_IDS
-from recollect.client import AsyncRecollect, NotFound, Recollect, Unprocessable, VersionMismatch
+from recollect.client import NotFound, Recollect, Unprocessable, VersionMismatch
 
 
 @pytest.fixture
@@ -66,18 +65,3 @@ def test_a_retry_of_a_deleted_one_says_so(server_url: str, user: str) -> None:
         first = client.save_memory(user, "Lyon", idempotency_key=user)
         client.delete_memory(user, first["id"])
         assert dict(client.save_memory(user, "Lyon", idempotency_key=user)) == {"refused": [first["id"]]}
-
-
-def test_the_same_with_asyncio(server_url: str, user: str) -> None:
-    async def work() -> None:
-        async with AsyncRecollect(server_url, KEY) as client:
-            first = await client.save_memory(user, "Anna lives in Lyon")
-            assert await client.memory(user, first["id"]) == first
-            assert (await client.patch_memory(user, first["id"], {"keywords": ["k"]}))["keywords"] == ["k"]
-            assert [one["id"] async for one in client.memories(user, limit=1)] == [first["id"]]
-            assert len(await client.memory_history(user, first["id"])) == 2
-            await client.delete_memory(user, first["id"])
-            with pytest.raises(NotFound):
-                await client.memory(user, first["id"])
-
-    asyncio.run(work())

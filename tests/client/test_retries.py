@@ -1,4 +1,4 @@
-"""When a call is made again, and with what."""
+"""Which calls are retried, when, and with what."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ QUICK = RetryPolicy(tries=3, first_pause_seconds=0.001, longest_pause_seconds=2)
 
 
 class Server:
-    """Answers what it is told to, one after another, and remembers what it was asked."""
+    """Answers the given responses, one after another, and records the requests."""
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self.answers = iter(answers)
@@ -130,7 +130,7 @@ def test_tries_are_bounded(status: int, error: type[RecollectApiError], slept: l
     assert len(server.requests) == 3
 
 
-def test_no_answer_is_tried_again_and_then_told(slept: list[float]) -> None:
+def test_no_response_is_retried_and_then_raised(slept: list[float]) -> None:
     server = Server(*(httpx.ConnectError("refused") for _ in range(10)))
     with pytest.raises(ConnectionFailed) as caught:
         server.client().search("ana", "x")

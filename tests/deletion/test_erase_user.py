@@ -1,4 +1,4 @@
-"""Erasing a user: hidden at once, gone everywhere, refused for ever; and the user may start anew."""
+"""Erasing a user: hidden at once, deleted everywhere, refused for ever; and the user may start anew."""
 
 import json
 import sqlite3

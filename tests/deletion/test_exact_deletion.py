@@ -1,4 +1,4 @@
-"""Deleting is exact: of three plans one goes, with its sentence and its goal, and no other (P-22)."""
+"""Deleting is exact: one of three plans is deleted with its sentence and its goal, and no other (P-22)."""
 
 import pytest
 
@@ -173,8 +173,8 @@ def test_a_goal_that_is_deleted_while_a_model_sees_it_does_not_come_back(memory:
 
 
 @pytest.mark.spec("P-22")
-def test_a_source_that_is_gone_while_a_summary_is_made_keeps_no_goal(memory: Memory) -> None:
-    """Two messages say it; one goes at once, one later."""
+def test_a_source_deleted_while_a_summary_is_made_keeps_no_goal(memory: Memory) -> None:
+    """Two messages say it; one is deleted at once, one later."""
     summaries = summaries_of(memory)
     summaries.memory.add(PLANS[1], PLANS[1].replace("I plan", "Again: I plan"), *CHATTER)
 

@@ -1,4 +1,4 @@
-"""Forget: what was deleted is gone everywhere, stays gone, and takes nothing else with it."""
+"""Forget: a deleted event is deleted everywhere, stays deleted, and nothing else is deleted with it."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -214,7 +214,7 @@ def test_a_key_is_deleted_with_its_whole_history(memory: Memory, projected: int)
 
 @pytest.mark.parametrize("method", ["fill_slot", "supersede"])
 @pytest.mark.parametrize("part", ["projections"])
-def test_a_failure_leaves_all_of_it_and_asking_again_goes_on(memory: Memory, part: str, method: str) -> None:
+def test_a_failure_leaves_all_of_it_and_a_retry_continues(memory: Memory, part: str, method: str) -> None:
     memory.add(city("Rome", 0))
     memory.project()
     memory.add(city("Lyon", 1))
@@ -224,7 +224,7 @@ def test_a_failure_leaves_all_of_it_and_asking_again_goes_on(memory: Memory, par
     assert len(memory.app.deletion.forget(ANNA, key="city", now=memory.now).event_ids) == 2
 
 
-def test_a_failure_half_way_has_emptied_the_slot_and_asking_again_goes_on(memory: Memory) -> None:
+def test_a_failure_half_way_has_emptied_the_slot_and_a_retry_continues(memory: Memory) -> None:
     memory.add(city("Rome", 0), city("Lyon", 1), city("Bonn", 2))
     memory.project()
     real = memory.app.parts.timeline
@@ -372,7 +372,7 @@ def test_a_deletion_in_the_middle_of_a_projection_leaves_nothing_behind(
         memory.project()
 
 
-def test_who_projects_is_told(memory: Memory) -> None:
+def test_the_projector_is_notified(memory: Memory) -> None:
     told: list[tuple[Scope, Sequence[EventRef]]] = []
     memory.add("one")
     memory.app.listeners.append(lambda scope, refs: told.append((scope, refs)))

@@ -45,7 +45,7 @@ def forget(memory: Memory, event_id: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 17, 18, 40])
 @pytest.mark.parametrize("edited", [False, True])
-def test_a_memory_goes_on_with_the_next_of_its_events(memory: Memory, count: int, edited: bool) -> None:
+def test_the_next_of_its_events_carries_a_memory_on(memory: Memory, count: int, edited: bool) -> None:
     ids = spoken(memory, count)
     if edited:
         patch(memory, ids[0], content=OSLO, importance=0.95)
@@ -114,7 +114,7 @@ def test_of_a_memory_no_version_is_left_once_it_is_projected(memory: Memory) -> 
 
 
 @pytest.mark.spec("P-22")
-def test_who_deleted_what_is_told_without_content(memory: Memory) -> None:
+def test_the_audit_names_who_deleted_what_without_content(memory: Memory) -> None:
     ids = spoken(memory, 2)
     delete(memory, ids[0])
     entries = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.DELETE)).entries
@@ -151,7 +151,7 @@ class Failing:
 
 
 @pytest.mark.parametrize("after", range(4))
-def test_a_move_that_is_cut_short_goes_on(memory: Memory, after: int) -> None:
+def test_an_interrupted_move_is_continued(memory: Memory, after: int) -> None:
     """A memory of many events moves in several steps; whatever was done of them, it is there, and the rest can be."""
     ids = spoken(memory, 60)
     cut = with_parts(memory, items=Failing(memory.app.parts.items, after))

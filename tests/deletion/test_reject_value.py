@@ -1,4 +1,4 @@
-"""Rejecting a value: it is refused on every path, recalled nowhere, and nothing but a keyed hash of it is kept."""
+"""Rejecting a value: every path refuses it, no recall returns it, and only a keyed hash of it is stored."""
 
 import sqlite3
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Deletions kept outside of the table: a table that is restored, or lost, forgets again before it is ready."""
+"""The tombstone log: a restored or lost table deletes again before it is ready."""
 
 import json
 import shutil
@@ -183,7 +183,7 @@ def test_a_lifted_rejection_stays_lifted(tmp_path: Path) -> None:
     back.app.parts.close()
 
 
-def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+def test_it_continues_where_it_was_stopped(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     memory.add("one", "two", "three")
     kept(tmp_path)

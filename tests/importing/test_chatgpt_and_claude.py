@@ -84,7 +84,7 @@ def test_without_a_current_node_the_last_leaf_counts(file: Path) -> None:
     assert len(turns_in(entries_of(file, json.dumps([talk])))) == 1
 
 
-def test_a_broken_message_is_told_and_the_rest_is_read(file: Path) -> None:
+def test_a_broken_message_is_reported_and_the_rest_is_read(file: Path) -> None:
     talk = chatgpt_conversation(
         chatgpt_message("a", "root", "user", "one"),
         {"id": "b", "parent": "a", "children": [], "message": {"author": "?"}},

@@ -42,7 +42,7 @@ def test_what_is_no_export_is_refused(tmp_path: Path, content: str | bytes, mess
         entries_of(tmp_path / "export", content)
 
 
-def test_a_named_format_is_not_looked_for(tmp_path: Path) -> None:
+def test_a_named_format_is_not_detected(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="WhatsApp"):
         entries_of(tmp_path / "export", json_lines({"text": "a"}), "whatsapp")
 
@@ -52,7 +52,7 @@ def test_a_folder_is_no_export(tmp_path: Path) -> None:
         list(read_entries(ExportFile(path=tmp_path, format=ExportFormat.TURNS)))
 
 
-def test_an_export_on_one_endless_line_is_told_by_its_beginning(
+def test_an_export_on_one_endless_line_is_detected_by_its_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recollect.importing.reading.LONGEST_LINE_BYTES", 50)

@@ -47,7 +47,7 @@ def test_a_turn_becomes_a_draft_with_its_source_id() -> None:
         {"source_id": "x" * 1025},
     ],
 )
-def test_what_breaks_a_limit_is_told_with_its_place(changes: dict[str, str]) -> None:
+def test_what_breaks_a_limit_is_reported_with_its_place(changes: dict[str, str]) -> None:
     (entry,) = drafts_of([a_turn(**changes)])
     assert isinstance(entry, BadEntry)
     assert entry.place.label == "line 1"

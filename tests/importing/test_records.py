@@ -89,7 +89,7 @@ def test_what_nobody_said_is_left_out(file: Path) -> None:
     assert len(turns_in(entries)) == 1
 
 
-def test_bad_lines_are_told_by_their_numbers_and_the_others_are_read(file: Path) -> None:
+def test_bad_lines_are_reported_by_their_numbers_and_the_others_are_read(file: Path) -> None:
     good = '{"text": "fine", "speaker": "Ines"}\n'
     bad = ['{"text": "cut of', "[1, 2]", '{"speaker": "Ines"}', '{"text": 5}', '{"text": "x", "timestamp": "soon"}']
     bad += ['{"text": "x", "role": "king"}', '{"text": "x", "conversation": {}}']

@@ -110,7 +110,7 @@ def test_a_longer_export_of_the_same_chat_names_the_same_turns(file: Path) -> No
     assert {t.conversation_id for t in again} == {t.conversation_id for t in first}
 
 
-def test_chats_in_files_of_one_name_are_told_apart(file: Path) -> None:
+def test_chats_in_files_of_one_name_are_distinct(file: Path) -> None:
     ids = [turns_in(entries_of(file, f"13/03/2023, 21:45 - {name}: hi\n"))[0].conversation_id for name in ("Ana", "Bo")]
     assert ids[0] != ids[1]
 
@@ -124,7 +124,7 @@ def test_the_chats_own_assistant_is_a_bot(file: Path) -> None:
     assert turns_in(entries_of(file, "13/03/2023, 21:45 - Meta AI: hi\n"))[0].role is Role.BOT
 
 
-def test_a_day_that_does_not_exist_is_told(file: Path) -> None:
+def test_a_day_that_does_not_exist_is_reported(file: Path) -> None:
     chat = "31/02/2023, 21:45 - Ana: no\n13/03/2023, 21:45 - Ana: yes\n"
     entries = entries_of(file, chat)
     assert faults_in(entries) == ["line 1: there is no such day or time"]

@@ -1,4 +1,4 @@
-"""What the index and the bus are told of an event."""
+"""The index document and the bus event of an event."""
 
 from datetime import timedelta
 
@@ -39,7 +39,7 @@ FULL = event(
 )
 
 
-def test_the_index_is_told_all_that_it_filters_and_ranks_by() -> None:
+def test_the_document_has_all_that_the_index_filters_and_ranks_by() -> None:
     found = index_document(Scope("acme", "anna"), FULL, VECTOR)
     assert found.vector is VECTOR
     assert found == IndexDocument(

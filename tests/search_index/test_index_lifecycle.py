@@ -137,7 +137,7 @@ def test_more_records_than_the_capacity_are_warned_of_once(memory: Memory) -> No
 
 
 @pytest.mark.spec("A-38")
-def test_far_too_many_are_critical_and_slow_writes_are_told(memory: Memory) -> None:
+def test_far_too_many_are_critical_and_slow_writes_are_published(memory: Memory) -> None:
     memory.add(*TEXTS)
     memory.project()
     _set_limits(memory, index_capacity=1)

@@ -12,7 +12,7 @@ from recollect.core.scope import Scope
 from recollect.core.vectors import Encoding, TextKind
 from recollect.jobs.job import JobStatus
 from recollect.search_index import reindex as rotate_index
-from recollect.search_index.page import FOLDER, StoredVector, covering, index_folder, page_bytes, page_in, page_name
+from recollect.search_index.page import FOLDER, SnapshotVector, covering, index_folder, page_bytes, page_in, page_name
 from recollect.search_index.rebuild import IndexSnapshots
 
 TEXTS = tuple(f"remark number{n} of a long life" for n in range(7))
@@ -123,7 +123,7 @@ def test_a_page_is_found_by_the_place_of_a_record() -> None:
 
 def test_a_line_that_cannot_be_read_is_left_out() -> None:
     vector = HashingEmbedder().encode(["a"], TextKind.PASSAGE)[0].vector
-    data = page_bytes([StoredVector("a", "w", vector), StoredVector("b", "w", vector)])
+    data = page_bytes([SnapshotVector("a", "w", vector), SnapshotVector("b", "w", vector)])
     assert list(page_in(b"not json\n" + data[:-20])) == ["a"]
 
 

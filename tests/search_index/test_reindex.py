@@ -219,7 +219,7 @@ def test_documents_without_a_record_are_found_and_removed(memory: Memory) -> Non
     assert {ref.id for ref in _index(memory).listed(ANNA, 10, None).refs} == set(memory.ids[1:])
 
 
-def test_an_index_that_loses_documents_again_and_again_is_told(memory: Memory) -> None:
+def test_an_index_that_loses_documents_again_and_again_is_reported(memory: Memory) -> None:
     memory.add(*TEXTS)
     memory.project()
     job = run_job(with_parts(memory, index=_Forgetful(memory.app.parts.index)), "reindex")

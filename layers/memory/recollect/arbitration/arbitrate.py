@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from recollect.arbitration.arbiter import Action, Arbitration, ArbitrationOptions, ArbitrationPolicy, Verdict, weigh
 from recollect.arbitration.detection import Statement, detection_options
 from recollect.arbitration.merge_rules import MergeRuleRegistry
-from recollect.arbitration.registry import KeepMergeRules
+from recollect.arbitration.registry import MergeRuleStore
 from recollect.contradictions.decisions import Decision, Outcome, Step
 from recollect.contradictions.ledger import PROJECT, DecisionWriter
 from recollect.contradictions.merged import MergeParts
@@ -48,7 +48,7 @@ class ArbitrationRequest:
 class ChoosePolicy:
     """The tenant's thresholds, over them the merge rule's options, over them the request's own (A-120 to A-123)."""
 
-    def __init__(self, merge_rules: KeepMergeRules) -> None:
+    def __init__(self, merge_rules: MergeRuleStore) -> None:
         self._merge_rules = merge_rules
 
     def __call__(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> ArbitrationPolicy:

@@ -60,7 +60,7 @@ class _Stored:
     owed: tuple[str, ...] = ()
 
 
-class KeepMergeRules:
+class MergeRuleStore:
     """Reads and changes tenants' rules; concurrent changes are made one after the other, or refused."""
 
     def __init__(self, items: Items, outbox: BusOutbox) -> None:

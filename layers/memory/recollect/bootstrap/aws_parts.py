@@ -6,24 +6,20 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.bootstrap.providers import Embedding, Modelling
+from recollect.bootstrap.providers import ProviderParts
 from recollect.core.errors import NotReady
 from recollect.ports import (
     Concurrency,
-    Embedder,
     Eraser,
     IdempotencyStore,
     Items,
-    Model,
     Projections,
     Publisher,
     SearchIndex,
     SnapshotStore,
     Timeline,
-    WebSearch,
 )
 from recollect.search_index.health import PartState
-from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
 
 if TYPE_CHECKING:
@@ -31,25 +27,8 @@ if TYPE_CHECKING:
     from recollect.adapters.aws.table import ItemAccess, Table
 
 
-class AwsParts:
+class AwsParts(ProviderParts):
     """DynamoDB, OpenSearch, EventBridge and S3; region, credentials and endpoints are the SDK's own settings."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._embedding = Embedding(settings)
-        self._modelling = Modelling(settings)
-
-    @property
-    def embedder(self) -> Embedder | None:
-        return self._embedding.embedder
-
-    @property
-    def model(self) -> Model:
-        return self._modelling.model
-
-    @property
-    def web_search(self) -> WebSearch | None:
-        return self._modelling.web_search
 
     @cached_property
     def access(self) -> "ItemAccess":

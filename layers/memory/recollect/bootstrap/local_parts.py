@@ -19,22 +19,19 @@ from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.app import App
-from recollect.bootstrap.providers import Embedding, Modelling
+from recollect.bootstrap.providers import ProviderParts
 from recollect.core.errors import InvalidInput, NotReady
 from recollect.deletion.tombstone_log import seconds_from_now
 from recollect.ports import (
     Concurrency,
-    Embedder,
     Eraser,
     IdempotencyStore,
     Items,
-    Model,
     Projections,
     Publisher,
     SearchIndex,
     SnapshotStore,
     Timeline,
-    WebSearch,
 )
 from recollect.search_index.health import PartState
 from recollect.settings import Settings
@@ -43,26 +40,12 @@ from recollect.timeline.timeline import TAIL_EVENTS
 _LONGEST_SECONDS = 24 * 3600.0
 
 
-class LocalParts:
+class LocalParts(ProviderParts):
     """SQLite in RECOLLECT_HOME; `file` is another database, with everything else in that folder."""
 
     def __init__(self, settings: Settings, file: Path | None = None) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._file = file or settings.home / FILE_NAME
-        self._embedding = Embedding(settings)
-        self._modelling = Modelling(settings)
-
-    @property
-    def embedder(self) -> Embedder | None:
-        return self._embedding.embedder
-
-    @property
-    def model(self) -> Model:
-        return self._modelling.model
-
-    @property
-    def web_search(self) -> WebSearch | None:
-        return self._modelling.web_search
 
     @cached_property
     def _database(self) -> Database:

@@ -189,3 +189,24 @@ class Modelling:
 
 def _least_seconds(provider: str) -> float:
     return _LEAST_SECONDS_IN_PROCESS if provider == "extractive" else _LEAST_SECONDS_REMOTE
+
+
+class ProviderParts:
+    """The parts that the engines do not change."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._embedding = Embedding(settings)
+        self._modelling = Modelling(settings)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedding.embedder
+
+    @property
+    def model(self) -> Model:
+        return self._modelling.model
+
+    @property
+    def web_search(self) -> WebSearch | None:
+        return self._modelling.web_search

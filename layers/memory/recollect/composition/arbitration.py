@@ -5,7 +5,7 @@ from functools import cached_property
 
 from recollect.arbitration.arbitrate import ApplyArbitration, Arbitrate, ChoosePolicy
 from recollect.arbitration.propose import ArbitrateAndStore, ProposeConflicts
-from recollect.arbitration.registry import KeepMergeRules
+from recollect.arbitration.registry import MergeRuleStore
 from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deployment import UseCases
 from recollect.composition.memories import MemoryUseCases
@@ -25,9 +25,9 @@ class ArbitrationUseCases(UseCases):
     _outbox: BusOutbox
 
     @cached_property
-    def merge_rules(self) -> KeepMergeRules:
+    def merge_rules(self) -> MergeRuleStore:
         """`/v1/merge-rules`."""
-        return KeepMergeRules(self._parts.items, self._outbox)
+        return MergeRuleStore(self._parts.items, self._outbox)
 
     @cached_property
     def choose_policy(self) -> ChoosePolicy:

@@ -21,7 +21,7 @@ from recollect.deletion.erase import (
     EraseDocuments,
     EraseFromList,
     EraseUser,
-    Indexed,
+    IndexSnapshotErasure,
     Reach,
 )
 from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
@@ -114,7 +114,7 @@ class DeletionUseCases(UseCases):
         checks: list[Check] = [documents.left, copies.left]
         from_list = EraseFromList(self._timeline.known_users, parts.timeline)
         with suppress(NotReady):
-            indexed = Indexed(self._search_index.erase, self._search_index.left)
+            indexed = IndexSnapshotErasure(self._search_index.erase, self._search_index.left)
             archive = EraseArchive(self._segments.rewrite, parts.snapshots, indexed)
             return [*again, archive, from_list], again, [*checks, archive.left]
         return [*again, from_list], again, checks

@@ -76,5 +76,5 @@ class SearchIndexUseCases(UseCases):
         own = self.snapshots
         if own is None:
             return []
-        generations = {self._parts.index.generation, *self.states.kept(tenant).generations}
+        generations = {self._parts.index.generation, *self.states.cached(tenant).generations}
         return [own.of(generation) for generation in sorted(generations)]

@@ -264,7 +264,7 @@ class EraseDocuments:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexSnapshotErasure:
     """Index snapshots: `erase` answers the objects deleted, `left` the vectors whose record ids do not pass."""
 
     erase: Callable[[Scope], int]
@@ -274,7 +274,7 @@ class Indexed:
 class EraseArchive:
     """Segments, snapshots, index snapshots and retention's archives, with every earlier version of each object."""
 
-    def __init__(self, rewrite: RewriteSegments, store: SnapshotStore, indexed: Indexed) -> None:
+    def __init__(self, rewrite: RewriteSegments, store: SnapshotStore, indexed: IndexSnapshotErasure) -> None:
         self._rewrite = rewrite
         self._store = store
         self._indexed = indexed
@@ -282,7 +282,7 @@ class EraseArchive:
     def __call__(
         self, scope: Scope, _kept: Exempt, _now: datetime, _deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
-        """Deletes all of the user's objects; the next compaction writes what was recorded since again."""
+        """Deletes all of the user's objects; segments of records made since are written again."""
         report, indexed = self._rewrite.erase(scope), self._indexed.erase(scope)
         archived = self._archived(scope)
         for name in archived:

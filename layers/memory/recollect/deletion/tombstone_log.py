@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollect.core.errors import NotFound, NotReady, VersionMismatch
+from recollect.core.errors import Conflict, NotFound, NotReady, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.items import ABSENT, MOST_WRITES, ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.core.retry import retry_on_conflict
@@ -194,7 +194,7 @@ class TombstoneLog:
                 continue
             self.mark_applied(number, now)
             return
-        raise VersionMismatch("too many deletions at once")
+        raise Conflict("too many deletions at once")
 
 
 def events_tombstone(records: Sequence[DeletedRecord]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ _PLAIN = re.compile(r"[a-z0-9_-][a-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
-class StoredVector:
+class SnapshotVector:
     """A record's vector and the hash of the words that it was made of."""
 
     event_id: str
@@ -73,31 +73,31 @@ def _first(name: str) -> str:
     return name.rpartition("/")[2][:_DIGITS]
 
 
-def page_bytes(vectors: Iterable[StoredVector]) -> bytes:
+def page_bytes(vectors: Iterable[SnapshotVector]) -> bytes:
     """JSON Lines: id, hash of the words, and the stored bytes in base64."""
     return b"".join(_line(one) for one in vectors)
 
 
-def _line(one: StoredVector) -> bytes:
+def _line(one: SnapshotVector) -> bytes:
     packed = base64.b64encode(pack_vector(one.vector)).decode()
     document = {"id": one.event_id, "words": one.words, "vector": packed}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def page_in(data: bytes) -> dict[str, StoredVector]:
+def page_in(data: bytes) -> dict[str, SnapshotVector]:
     """The readable vectors of a page, by event id; the others can be made again."""
-    found: dict[str, StoredVector] = {}
+    found: dict[str, SnapshotVector] = {}
     for line in data.splitlines():
         try:
             one = json.loads(line)
             vector = unpack_vector(base64.b64decode(one["vector"]))
-            found[one["id"]] = StoredVector(one["id"], one["words"], vector)
+            found[one["id"]] = SnapshotVector(one["id"], one["words"], vector)
         except (KeyError, TypeError, ValueError, InvalidInput):
             continue
     return found
 
 
-def without(vectors: Mapping[str, StoredVector], event_ids: AbstractSet[str]) -> bytes:
+def without(vectors: Mapping[str, SnapshotVector], event_ids: AbstractSet[str]) -> bytes:
     """The page without these records."""
     return page_bytes(one for event_id, one in vectors.items() if event_id not in event_ids)
 

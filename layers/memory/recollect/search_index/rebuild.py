@@ -33,7 +33,7 @@ from recollect.retrieval.unprojected import given_vectors
 from recollect.search_index.health import Sample
 from recollect.search_index.page import (
     WHOLE,
-    StoredVector,
+    SnapshotVector,
     covering,
     index_document,
     index_folder,
@@ -46,7 +46,7 @@ from recollect.search_index.page import (
 from recollect.timeline.timeline import Projection
 
 
-class StoredVectors(Protocol):
+class VectorSource(Protocol):
     """Another source of vectors of this generation: a snapshot of the index."""
 
     def __call__(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
@@ -91,7 +91,7 @@ class RebuildIndex:
         index: SearchIndex,
         embedder: Embedder | None,
         concurrency: Concurrency,
-        snapshots: StoredVectors | None = None,
+        snapshots: VectorSource | None = None,
     ) -> None:
         self._timeline = timeline
         self._projections = projections
@@ -198,7 +198,7 @@ class IndexSnapshots:
     def __init__(self, store: SnapshotStore, generation: str) -> None:
         self._store = store
         self._generation = generation
-        self._read: dict[tuple[Scope, str], dict[str, StoredVector]] = {}
+        self._read: dict[tuple[Scope, str], dict[str, SnapshotVector]] = {}
 
     def of(self, generation: str) -> "IndexSnapshots":
         """Those of another generation."""
@@ -215,7 +215,7 @@ class IndexSnapshots:
                     found[event.id] = kept.vector
         return found
 
-    def put(self, scope: Scope, rotation: str, number: int, first: EventRef, vectors: Sequence[StoredVector]) -> None:
+    def put(self, scope: Scope, rotation: str, number: int, first: EventRef, vectors: Sequence[SnapshotVector]) -> None:
         """Writes a page, over what an earlier try left."""
         name = f"{self._rotation(scope, rotation)}{page_name(first, number)}"
         data = page_bytes(vectors)
@@ -286,7 +286,7 @@ class IndexSnapshots:
         whole = sorted(name.removesuffix(WHOLE) for name in names if name.endswith(f"/{WHOLE}"))
         return [name for name in names if name.startswith(whole[-1])] if whole else []
 
-    def _page(self, scope: Scope, name: str) -> dict[str, StoredVector]:
+    def _page(self, scope: Scope, name: str) -> dict[str, SnapshotVector]:
         """Caches one page: records are asked for in order."""
         place = (scope.user, name)
         if place not in self._read:

@@ -29,7 +29,7 @@ from recollect.memories.reading import ReadMemories
 from recollect.memories.representation import indexed
 from recollect.ports import Items, Projections, SearchIndex, Timeline
 from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
-from recollect.search_index.page import StoredVector, words_hash
+from recollect.search_index.page import SnapshotVector, words_hash
 from recollect.search_index.rebuild import IndexSnapshots
 from recollect.search_index.state import NO_GENERATION, IndexState, IndexStates
 from recollect.timeline.listing import KnownUsers
@@ -139,7 +139,7 @@ class Reindex:
         return known.begun(self._index.generation)
 
     def _pause(self) -> timedelta | None:
-        return timedelta(seconds=self._states.kept_seconds) if self._states.kept_seconds else None
+        return timedelta(seconds=self._states.cache_seconds) if self._states.cache_seconds else None
 
     def _walk(self, step: _Step) -> JobProgress:
         """Gives up where a user's documents are not all visible after three passes."""
@@ -301,7 +301,7 @@ class RotateIndex:
             walk.pop("user")
         return len(vectors)
 
-    def _vectors(self, scope: Scope, events: Sequence[Event]) -> list[StoredVector]:
+    def _vectors(self, scope: Scope, events: Sequence[Event]) -> list[SnapshotVector]:
         """The stored vectors, except of memories whose change is not projected yet: their words are newer."""
         kept = self._projections.vectors(scope, [event.id for event in events])
         fit = {i: one.vector for i, one in kept.items() if one.generation == self._generation}
@@ -309,7 +309,7 @@ class RotateIndex:
         changed = {i for i, one in memories.items() if one.memory.id == i and one.item.due is not None}
         own = {i: one.memory for i, one in memories.items() if one.memory.id == i}
         words = {event.id: words_hash(indexed(event, own.get(event.id)).passage) for event in events}
-        return [StoredVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
+        return [SnapshotVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
 
 
 class BeginReindex:

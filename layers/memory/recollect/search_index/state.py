@@ -107,7 +107,7 @@ def state_write(state: IndexState, expected: int) -> ItemWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptState:
+class VersionedState:
     """A state with its item's version, ABSENT where no item exists."""
 
     state: IndexState
@@ -115,45 +115,45 @@ class KeptState:
 
 
 class IndexStates:
-    """Reads and changes the pointers; another process's change is read `kept_seconds` late: a rebuild waits as long."""
+    """Reads and changes pointers; another process's change is read `cache_seconds` late: a rebuild waits as long."""
 
     def __init__(
-        self, items: Items, index: SearchIndex, clock: Callable[[], datetime], kept_seconds: float = 0.0
+        self, items: Items, index: SearchIndex, clock: Callable[[], datetime], cache_seconds: float = 0.0
     ) -> None:
         self._items = items
         self._index = index
         self._clock = clock
-        self._kept: dict[str, tuple[float, KeptState]] = {}
-        self.kept_seconds = kept_seconds
+        self._cache: dict[str, tuple[float, VersionedState]] = {}
+        self.cache_seconds = cache_seconds
 
-    def kept(self, tenant: str) -> IndexState:
-        """The state, at most `kept_seconds` old; without one the index of this process's embedder is in use."""
-        read_at, found = self._kept.get(tenant, (0.0, None))
-        if found is None or time.monotonic() - read_at >= self.kept_seconds:
+    def cached(self, tenant: str) -> IndexState:
+        """The state, at most `cache_seconds` old; without one the index of this process's embedder is in use."""
+        read_at, found = self._cache.get(tenant, (0.0, None))
+        if found is None or time.monotonic() - read_at >= self.cache_seconds:
             found = self.read(tenant)
             if found.version != ABSENT:
-                self._keep(tenant, found)
+                self._store(tenant, found)
         return found.state
 
-    def _keep(self, tenant: str, found: KeptState) -> None:
-        if len(self._kept) >= _MOST_CACHED:
-            self._kept.clear()
-        self._kept[tenant] = time.monotonic(), found
+    def _store(self, tenant: str, found: VersionedState) -> None:
+        if len(self._cache) >= _MOST_CACHED:
+            self._cache.clear()
+        self._cache[tenant] = time.monotonic(), found
 
     def entered(self, tenant: str) -> IndexState:
         """The same for a writer: the first write of a tenant stores which index it uses."""
-        if tenant not in self._kept:
+        if tenant not in self._cache:
             found = self.read(tenant)
             if found.version == ABSENT:
                 self._note(tenant)
-        return self.kept(tenant)
+        return self.cached(tenant)
 
-    def read(self, tenant: str) -> KeptState:
+    def read(self, tenant: str) -> VersionedState:
         """The current state."""
         item = self._items.get(of_tenant(tenant), [STATE]).get(STATE)
         if item is None:
-            return KeptState(IndexState(generation=self._index.generation, identity=""), ABSENT)
-        return KeptState(state_in(item), item.version)
+            return VersionedState(IndexState(generation=self._index.generation, identity=""), ABSENT)
+        return VersionedState(state_in(item), item.version)
 
     def change(self, tenant: str, change: Callable[[IndexState], IndexState]) -> IndexState:
         """Writes the changed state unless it is equal. Raises Conflict."""
@@ -163,14 +163,14 @@ class IndexStates:
             changed = change(found.state)
             if changed != found.state or found.version == ABSENT:
                 self._items.write(of_tenant(tenant), [state_write(changed, found.version)], self._clock())
-                self._kept.pop(tenant, None)
+                self._cache.pop(tenant, None)
             return changed
 
         return retry_on_conflict(write, "the state of the index")
 
     def lacking(self, tenant: str, generations: Collection[str]) -> None:
         """Notes that documents without vectors were written to these generations."""
-        if not set(generations) <= set(self.kept(tenant).incomplete):
+        if not set(generations) <= set(self.cached(tenant).incomplete):
             self.change(tenant, lambda state: state.lacking(generations))
 
     def all(self) -> Iterator[tuple[str, IndexState]]:
@@ -241,7 +241,7 @@ class IndexInUse:
 
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
         """Removes from every index that the tenant uses or builds."""
-        generations = self._states.kept(scope.tenant).generations
+        generations = self._states.cached(scope.tenant).generations
         failures = [f for g in generations for f in self._at(g).remove(scope, event_ids, shown=shown)]
         return list({failure.event_id: failure for failure in failures}.values())
 
@@ -283,7 +283,7 @@ class IndexInUse:
     def _readable(self, tenant: str) -> IndexState:
         """Where the pointer cannot be read, a search uses this process's own index."""
         with suppress(RecollectError):
-            return self._states.kept(tenant)
+            return self._states.cached(tenant)
         return IndexState(generation=self.generation, identity="")
 
     def _written(self, tenant: str, documents: Sequence[IndexDocument]) -> tuple[str, ...]:
