@@ -1,10 +1,9 @@
-"""The publisher's subscribers, the inline concurrency, the narrow promises of the timeline that are SQLite's own."""
+"""The publisher's subscribers, and what the timeline in SQLite promises beyond the port."""
 
 from datetime import timedelta
 
 import pytest
 
-from recollect.adapters.concurrency import Inline
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.publisher import SqlitePublisher
 from recollect.adapters.local.rows import event_of
@@ -18,31 +17,10 @@ from recollect.timeline.bus import BusEvent, episodic_saved, semantic_saved
 from recollect.timeline.timeline import COUNTED_RECORDS, TAIL_EVENTS
 
 
-def test_a_call_is_made_at_submit() -> None:
-    made: list[int] = []
-
-    def call() -> str:
-        made.append(1)
-        return "answer"
-
-    pending = Inline().submit(call)
-    assert made == [1]
-    assert (pending.result(), pending.result(), made) == ("answer", "answer", [1])
-
-
 @pytest.mark.parametrize("row", ["{", "", "[]", "null"])
 def test_a_row_that_is_no_record_is_an_error_of_ours(row: str) -> None:
     with pytest.raises(StoredDataError):
         event_of(row)
-
-
-def test_what_a_call_raises_is_raised_at_its_result() -> None:
-    def fail() -> None:
-        raise Throttled("later")
-
-    pending = Inline().submit(fail)
-    with pytest.raises(Throttled):
-        pending.result()
 
 
 def test_subscribers_get_what_is_published(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""Names of snapshots as paths that every store keeps apart: S3 keys, and files where case may not count."""
+"""Names of snapshots as paths, distinct in every store: S3 keys, and files where case may not count."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ _ENCODED, _CONTINUED = "~", "~~"
 
 
 def tenant_part(tenant: str) -> str:
-    """One part for the tenant: as it is where that is plain, else its hash; it is never read back."""
+    """The tenant's part of a path: a plain name unchanged, else its hash, which is never read back."""
     return tenant if _PLAIN.fullmatch(tenant) else _ENCODED + hashlib.sha256(tenant.encode()).hexdigest()
 
 
@@ -31,7 +31,7 @@ def path_of(name: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """The name whose path this is."""
+    """The name of a path."""
     parts: list[str] = []
     for piece in path.split("/"):
         if piece.startswith(_CONTINUED):

@@ -24,7 +24,6 @@ from botocore.exceptions import (
 from botocore.exceptions import ConnectionError as ConnectionFailed
 from botocore.parsers import ResponseParserError
 
-from recollect.adapters.http_connection import retry_after_seconds
 from recollect.core.errors import (
     ConfigurationError,
     CutAnswer,
@@ -188,6 +187,8 @@ def _of_cancellation(service: str, error: ClientError) -> RecollectError:
 
 
 def _bedrock_refusal(error: ClientError) -> RecollectError:
+    from recollect.adapters.http_connection import retry_after_seconds  # functions without a model start without it
+
     code, status = code_of(error) or "unknown", _status_of(error)
     if code in _BEDROCK_THROTTLED or status in (429, 503):
         wait = retry_after_seconds(_part(error, "ResponseMetadata").get("HTTPHeaders", {}).get("retry-after"))

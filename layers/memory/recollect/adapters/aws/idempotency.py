@@ -33,12 +33,10 @@ class DynamoDBIdempotency:
     clock: Callable[[], float] = field(default=time.time)
 
     def claim(self, claim: IdempotencyClaim) -> ClaimOutcome:
-        """Claims the key, or answers its completed request. Raises InFlight, or KeyReused for another body."""
         earlier = self._put(claim)
         return Claimed(claim.seed) if earlier is None else self._outcome(claim, earlier)
 
     def complete(self, claim: IdempotencyClaim, status: int, body: dict[str, object]) -> None:
-        """Stores the answer until the record expires; the first one wins."""
         answer = {":status": number(status), ":answer": binary(pack_json(body))}
         self._update(claim, "SET a = :status, z = :answer", "attribute_exists(pk)", answer)
 

@@ -32,7 +32,7 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class DynamoDBItems:
-    """See `ports.Items`. Only `due` reads an index, which may lag; all else is consistent."""
+    """Only `due` reads an index, which may lag; all other reads are consistent."""
 
     access: ItemAccess
 
@@ -56,7 +56,6 @@ class DynamoDBItems:
     def page(
         self, owner: Scope, path: ItemPath, limit: int, after: str | None, *, descending: bool = False
     ) -> ItemPage:
-        """The items whose labels begin with the path's, by labels, then by key."""
         walk = Walk(keys.user_partition(owner), _range(path, after, descending), newest_first=descending)
         found: list[Attributes] = []
         for item in self.access.walk(walk, limit + 2):

@@ -64,7 +64,6 @@ class DynamoDBProjections:
         self.access.put_many(projection_item(scope, one, stored.get(one.ref.id)) for one in projections)
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
-        """The stored projections, by event id."""
         found = self.access.get_many(keys.projection_key(scope, event_id) for event_id in event_ids)
         projections = [projection_in(item) for item in found.values()]
         return {one.ref.id: one for one in projections}
@@ -106,7 +105,6 @@ class DynamoDBProjections:
         self.access.put_many(pending_item(scope, ref) for ref in refs)
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes the pending markers."""
         self.access.delete_many(keys.pending_key(scope, ref.id) for ref in refs)
 
     def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:

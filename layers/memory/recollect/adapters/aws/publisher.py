@@ -139,7 +139,6 @@ class AwsPublisher:
         return [event.id for event in events if event.id in left]
 
     def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:
-        """The tenant's last 1,000, oldest first, after that id; all of them where it is not among them."""
         events = self.log.read(tenant, self.clock())
         places = [place for place, event in enumerate(events) if event.id == after]
         following = events[places[-1] + 1 :] if places else events

@@ -82,13 +82,11 @@ class DynamoDBTimeline:
         return self.read(scope, [ref]).get(event_id) if ref else None
 
     def identified(self, scope: Scope, identities: Sequence[str]) -> dict[str, str | None]:
-        """The event id of each known identity, None for a tombstone."""
         places = {keys.dedupe_key(scope, identity): identity for identity in identities}
         found = self.access.get_many(places)
         return {places[key]: item["n"]["S"] if "n" in item else None for key, item in found.items()}
 
     def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
-        """A page of the user's events, newest first (A-45 to A-51)."""
         page = _Page(scope, query)
         sort_keys = keys.event_range(query.window, query.after)
         if sort_keys.low <= sort_keys.high:
@@ -98,7 +96,6 @@ class DynamoDBTimeline:
         return page.result()
 
     def newest(self, scope: Scope, limit: int) -> list[Event]:
-        """The newest events by timestamp, newest first."""
         items = self._events(scope, keys.event_range(TimeWindow()), limit)
         events = (event_in(item) for item in islice(items, COUNTED_RECORDS))
         return list(islice((e for e in events if not e.is_carrier and _admits(scope, e)), limit))
@@ -167,15 +164,12 @@ class DynamoDBTimeline:
         return remove_event(self.access, scope, event, removal)
 
     def bury(self, scope: Scope, identities: Sequence[str]) -> None:
-        """Refuses appends of these identities from now on, unless their events are stored (P-22)."""
         bury_identities(self.access, scope, identities)
 
     def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
-        """Refuses appends of the fingerprint from now on; writes the items atomically with it (P-22)."""
         reject_value(self.access, scope, fingerprint, items, now)
 
     def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
-        """Accepts appends of the fingerprint again; writes the items atomically with it."""
         lift_rejection(self.access, scope, fingerprint, items, now)
 
     def _events(self, scope: Scope, sort_keys: keys.SortRange, first: int) -> Iterator[Attributes]:

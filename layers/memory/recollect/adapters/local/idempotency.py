@@ -19,7 +19,6 @@ class SqliteIdempotencyStore:
         self._database = database
 
     def claim(self, claim: IdempotencyClaim) -> ClaimOutcome:
-        """Claims the key, or answers its completed request. Raises InFlight, or KeyReused for another body."""
         with self._database.writing(durable=False) as connection:
             _delete_expired(connection, claim)
             found = connection.execute(
@@ -31,7 +30,6 @@ class SqliteIdempotencyStore:
             return _outcome(connection, claim, *found)
 
     def complete(self, claim: IdempotencyClaim, status: int, body: dict[str, object]) -> None:
-        """Stores the answer until the record expires; the first one wins."""
         with self._database.writing(durable=False) as connection:
             connection.execute(
                 "UPDATE idempotency SET status = ?, body = ? WHERE key_hash = ? AND body_hash = ? AND status IS NULL",

@@ -62,7 +62,6 @@ class SqliteItems:
     def page(
         self, owner: Scope, path: ItemPath, limit: int, after: str | None, *, descending: bool = False
     ) -> ItemPage:
-        """The items whose labels begin with the path's, by labels, then by key."""
         labels, order = _labels(path.labels), "DESC" if descending else "ASC"
         beyond, place = _beyond(after, descending)
         with self._database.reading() as connection:

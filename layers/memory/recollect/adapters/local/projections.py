@@ -34,7 +34,7 @@ _REMOVED = """SELECT r.event_id, r.timestamp, s.tenant, s.user_id, r.row FROM re
 
 
 class SqliteProjections:
-    """Implements the port `Projections`; raises Throttled, Unavailable and StoredDataError."""
+    """Raises Throttled, Unavailable and StoredDataError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -73,7 +73,6 @@ class SqliteProjections:
             )
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
-        """The stored projections, by event id."""
         found: dict[str, Projection] = {}
         with self._database.reading() as connection:
             user = user_number(connection, scope)
@@ -132,7 +131,6 @@ class SqliteProjections:
             )
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes the pending markers; unknown ones are no error."""
         with self._database.writing(durable=False) as connection:
             user = user_number(connection, scope)
             connection.executemany(

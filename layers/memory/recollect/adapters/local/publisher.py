@@ -53,7 +53,6 @@ class SqlitePublisher:
         return [event.id for event, was_taken in zip(events, delivered, strict=True) if not was_taken]
 
     def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:
-        """The tenant's last 1,000, oldest first, after that id; all of them where it is not among them."""
         asked = {"tenant": tenant, "type": event_type, "after": after, "kept": KEPT_PER_TENANT}
         with self._database.reading() as connection:
             rows = connection.execute(_PUBLISHED, {**asked, "now": microseconds(self._clock())}).fetchall()

@@ -56,7 +56,7 @@ _SORTABLE_DIGITS = 16
 
 
 class SqliteTimeline:
-    """Implements the port `Timeline`; raises Throttled, Unavailable and StoredDataError."""
+    """Raises Throttled, Unavailable and StoredDataError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -81,17 +81,14 @@ class SqliteTimeline:
             return events_by_id(connection, user_number(connection, scope), [event_id]).get(event_id)
 
     def identified(self, scope: Scope, identities: Sequence[str]) -> dict[str, str | None]:
-        """The event id of each known identity, None for a tombstone."""
         with self._database.reading() as connection:
             return known_identities(connection, user_number(connection, scope), identities)
 
     def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
-        """A page of the user's events, newest first (A-45 to A-51)."""
         with self._database.reading() as connection:
             return _window_page(connection, user_number(connection, scope), scope, query)
 
     def newest(self, scope: Scope, limit: int) -> list[Event]:
-        """The newest events by timestamp, newest first."""
         condition, parameters = narrowing(scope)
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -188,17 +185,14 @@ class SqliteTimeline:
             return remove_event(connection, scope, event, removal)
 
     def bury(self, scope: Scope, identities: Sequence[str]) -> None:
-        """Refuses appends of these identities from now on, unless their events are stored (P-22)."""
         with self._database.writing(durable=True) as connection:
             bury_identities(connection, enter_user(connection, scope).number, identities)
 
     def reject(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
-        """Refuses appends of the fingerprint from now on; writes the items atomically with it (P-22)."""
         with self._database.writing(durable=True) as connection:
             _change(connection, _REJECT, scope, fingerprint, items, now)
 
     def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
-        """Accepts appends of the fingerprint again; writes the items atomically with it."""
         with self._database.writing(durable=True) as connection:
             _change(connection, _LIFT, scope, fingerprint, items, now)
 

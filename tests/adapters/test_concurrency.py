@@ -1,11 +1,11 @@
-"""Threads: results, failures, context, and no waiting for oneself."""
+"""Concurrency: results, failures, the caller's context, and no call that waits for itself."""
 
 import threading
 from contextvars import ContextVar
 
 import pytest
 
-from recollect.adapters.concurrency import Threads
+from recollect.adapters.concurrency import Inline, Threads
 from recollect.core.errors import Throttled
 from recollect.ports import Concurrency
 
@@ -18,11 +18,24 @@ def test_calls_are_made_side_by_side() -> None:
     assert sorted(one.result() for one in [threads.submit(meeting.wait) for _ in range(4)]) == [0, 1, 2, 3]
 
 
-def test_what_a_call_raises_is_raised_where_its_result_is_asked_for() -> None:
+def test_inline_makes_a_call_at_submit() -> None:
+    made: list[int] = []
+
+    def call() -> str:
+        made.append(1)
+        return "answer"
+
+    pending = Inline().submit(call)
+    assert made == [1]
+    assert (pending.result(), pending.result(), made) == ("answer", "answer", [1])
+
+
+@pytest.mark.parametrize("concurrency", [Threads(), Inline()])
+def test_the_result_raises_what_the_call_raised(concurrency: Concurrency) -> None:
     def fail() -> None:
         raise Throttled("slow down")
 
-    pending = Threads().submit(fail)
+    pending = concurrency.submit(fail)
     with pytest.raises(Throttled):
         pending.result()
 

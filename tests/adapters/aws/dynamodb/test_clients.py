@@ -1,12 +1,14 @@
-"""The client gives up in time and tells what its calls cost."""
+"""The clients: time-outs, retries of broken connections (H-28, H-30), and the cost of calls."""
 
 import socket
 import time
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from adapters.embedders.local_server import Reply, Server, running_server
 from recollect.adapters.aws.clients import (
     DEFAULT_POLICY,
     ClientPolicy,
@@ -21,6 +23,10 @@ from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, some_events, writes_of
 from recollect.core.errors import Unavailable
 
+HANGS_UP = Reply(b"", 0)
+KEY = {"pk": {"S": "p"}, "sk": {"S": "s"}}
+ITEM = Reply({"Item": KEY}, headers={"Content-Type": "application/x-amz-json-1.0"})
+
 
 @pytest.fixture
 def silent_server() -> Iterator[str]:
@@ -34,6 +40,12 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pauses between the SDK's tries."""
+    monkeypatch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda _: None))
 
 
 def test_a_try_lasts_two_seconds_at_most() -> None:
@@ -77,3 +89,29 @@ def test_a_listener_hears_every_call_and_what_it_cost(moto_access: ItemAccess) -
     timeline.newest(scope, 10)
     assert [operation for operation, _ in heard] == ["TransactWriteItems"] * 2 + ["BatchGetItem", "Query"]
     assert all("ConsumedCapacity" in answer for _, answer in heard)
+
+
+def read(server: Server, monkeypatch: pytest.MonkeyPatch) -> object:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", server.url)
+    with translated("DynamoDB"):
+        return dynamodb_client(ClientPolicy(tries=3)).get_item(TableName="t", Key=KEY).get("Item")
+
+
+@pytest.mark.spec("H-28")
+@pytest.mark.usefixtures("credentials", "no_pauses")
+@pytest.mark.parametrize("trouble", [HANGS_UP, Reply({}, 500), Reply({}, 503)])
+def test_a_broken_connection_is_made_again(monkeypatch: pytest.MonkeyPatch, trouble: Reply) -> None:
+    with running_server() as server:
+        server.replies = [trouble, trouble, ITEM]
+        assert read(server, monkeypatch) == KEY
+        assert len(server.asked) == 3
+
+
+@pytest.mark.spec("H-28", "H-30")
+@pytest.mark.usefixtures("credentials", "no_pauses")
+def test_after_the_last_try_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_server() as server:
+        server.replies = [HANGS_UP]
+        with pytest.raises(Unavailable):
+            read(server, monkeypatch)
+        assert len(server.asked) == 3
