@@ -46,7 +46,6 @@ class Gateway:
 
     @property
     def url(self) -> str:
-        """What the function takes for every endpoint."""
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
@@ -62,7 +61,6 @@ class Gateway:
         self._server.server_close()
 
     def take(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
-        """The answer to a request."""
         service, target = _service_of(headers), headers.get("X-Amz-Target", "").rpartition(".")[2]
         if service in self.away:
             return 503, [("Content-Type", "application/json")], b"{}"

@@ -26,7 +26,6 @@ SAVE, MEMORY = "POST /v1/memories", "/v1/users/{user_id}/memories/{memory_id}"
 
 @pytest.fixture
 def user() -> str:
-    """Somebody without a memory."""
     return f"anna-{uuid.uuid4().hex[:8]}"
 
 
@@ -50,7 +49,6 @@ def test_a_turn_is_answered_from_memory_and_remembered(functions: Functions, use
 
 
 def contents(functions: Functions, user: str, event_id: str) -> str:
-    """What an event says."""
     return str(said(asked(functions, "GET /v1/users/{user_id}/events/{event_id}", user, event_id))["content"])
 
 
@@ -131,7 +129,6 @@ def test_a_models_calls_save_find_follow_and_forget(functions: Functions, user: 
 
 
 def called(functions: Functions, user: str, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """The results of calls that a model wrote."""
     blocks = [f"[[ABP_TOOL:{tool}]]\n{json.dumps(given)}\n[[END_ABP_TOOL]]" for tool, given in calls]
     body = {"user_id": user, "text": "\n".join(blocks), "execute": True}
     results = said(asked(functions, "POST /v1/tool-calls", body=body))["results"]
@@ -231,14 +228,12 @@ def test_an_assistant_lists_tools_saves_finds_and_recalls(functions: Functions, 
 
 
 def tool(functions: Functions, user: str, name: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers."""
     result = spoken(functions, user, "tools/call", name=name, arguments=arguments)
     assert result["isError"] is False, result
     return result
 
 
 def spoken(functions: Functions, user: str, method: str, **params: Any) -> dict[str, Any]:
-    """The result of a request of the protocol."""
     event = copy.deepcopy(sample_events("mcp")["http"])
     event["body"] = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     event["headers"]["x-recollect-user"] = user

@@ -42,7 +42,6 @@ class Projector:
 
 
 def event_id(record: dict[str, Any]) -> str:
-    """The event that a sample record names."""
     return str(record["dynamodb"]["Keys"]["sk"]["S"].split("#")[2])
 
 
@@ -90,7 +89,6 @@ def test_other_items_are_passed_over(sort_key: str) -> None:
 
 
 def keyed(partition: str, sort_key: str) -> dict[str, Any]:
-    """A sample record of another item."""
     keys = {"pk": {"S": partition}, "sk": {"S": sort_key}}
     return INSERTS[0] | {"dynamodb": INSERTS[0]["dynamodb"] | {"Keys": keys}}
 
@@ -125,8 +123,6 @@ def test_the_age_is_that_of_the_oldest_event() -> None:
 
 @dataclass
 class Pages:
-    """A Reconcile of so many pages."""
-
     pages: int
     seen: int = 0
     age: timedelta | Exception = timedelta(seconds=3)
@@ -148,7 +144,6 @@ class Pages:
 
 
 def reconciling(pages: Pages) -> Reconcile:
-    """As the entrypoint wants it."""
     return cast(Reconcile, pages)
 
 
@@ -177,8 +172,6 @@ def test_only_the_schedule_asks_for_a_run(event: Any) -> None:
 
 
 class Context(SimpleNamespace):
-    """What Lambda tells a handler."""
-
     def __init__(self) -> None:
         super().__init__(
             function_name="project",

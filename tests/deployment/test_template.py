@@ -112,7 +112,6 @@ def test_every_asynchronous_edge_ends_in_a_watched_queue() -> None:
 
 
 def alarmed(dimension: str) -> list[list[str]]:
-    """The values of a dimension that alarms watch."""
     watched = [one for alarm in resources("AWS::CloudWatch::Alarm").values() for one in walk(alarm)]
     return [
         one["Value"].get("Fn::GetAtt", [one["Value"].get("Ref")])

@@ -23,8 +23,6 @@ from recollect.settings import Settings
 
 
 class Context:
-    """What the handlers read of the runtime's context."""
-
     function_name = "recollect-test"
     memory_limit_in_mb = 512
     invoked_function_arn = "arn:aws:lambda:us-east-1:000000000000:function:recollect-test"
@@ -35,14 +33,11 @@ class Context:
 
 
 def lambda_context() -> Any:
-    """A context of the runtime's."""
     return Context()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response of the HTTP API."""
-
     status: int
     body: Any
 

@@ -28,7 +28,6 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture
 def jobs(deployment: Deployment) -> Deployment:
-    """A deployment that has the functions of jobs too."""
     app = deployment.app
     handlers = {
         "admin": http_handler("jobs", "rules", "retrieval", app=app),
@@ -39,7 +38,6 @@ def jobs(deployment: Deployment) -> Deployment:
 
 
 def say(jobs: Deployment, text: str, days_ago: float, **more: Any) -> str:
-    """An event of that age; its id."""
     event = {"content": text, "timestamp": iso(NOW - timedelta(days=days_ago)), **more}
     answer = jobs.call("ingest", "POST", "/v1/events", {"user_id": "anna", "events": [event]})
     assert answer.status in (200, 201), answer
@@ -47,14 +45,12 @@ def say(jobs: Deployment, text: str, days_ago: float, **more: Any) -> str:
 
 
 def run(jobs: Deployment, function: str) -> Any:
-    """What the schedule does."""
     context = lambda_context()
     context.get_remaining_time_in_millis = lambda: 840_000
     return jobs.handlers[function]({"task": function}, context)
 
 
 def asked(jobs: Deployment, kind: str) -> str:
-    """A job, asked for over HTTP; its id."""
     answer = jobs.call("admin", "POST", f"/v1/jobs/{kind}", {})
     assert answer.status == 202, answer
     return str(answer.body["job_id"])
@@ -89,7 +85,6 @@ _ACTIONS = {"Put": "PutItem", "ConditionCheck": "ConditionCheckItem", "Update": 
 
 
 def found(jobs: Deployment, text: str) -> list[str]:
-    """The contents that a search finds."""
     answer = jobs.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": text})
     return [one["content"] for one in answer.body["results"]]
 

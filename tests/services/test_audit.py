@@ -41,7 +41,6 @@ def reject(service: Service, text: str = SECRET) -> None:
 
 
 def tools(service: Service, tool: str, **parameters: Any) -> dict[str, Any]:
-    """The result of one call that a model makes."""
     text = f"[[ABP_TOOL:{tool}]]{json.dumps(parameters)}[[END_ABP_TOOL]]"
     made = service.caller.post("/v1/tool-calls", {"text": text, "user_id": USER, "execute": True})
     assert made.status == 200, made.text

@@ -35,7 +35,6 @@ def statuses(service: Service, *ids: str) -> list[str]:
 
 
 def listed(service: Service, name: str, **query: Any) -> list[dict[str, Any]]:
-    """`GET …/arbitrations` or `…/conflicts`."""
     answer = service.caller.get(f"/v1/users/{USER}/{name}", query)
     assert answer.status == 200, answer.text
     return list(answer.json[name])

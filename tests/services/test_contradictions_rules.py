@@ -19,7 +19,6 @@ EVENTS = ("rule:registered", "rule:updated", "rule:deleted")
 
 
 def put(service: Service, name: str, **document: Any) -> dict[str, Any]:
-    """The rule as it is registered."""
     answer = service.send("PUT", f"/v1/merge-rules/{name}", document)
     assert answer.status == 200, answer.text
     return dict(answer.json)
@@ -51,7 +50,6 @@ def matched(service: Service, **candidate: Any) -> str:
 
 
 def raw(service: Service) -> list[dict[str, Any]]:
-    """Every rule in its raw form."""
     return [
         {name: one[name] for name in one if name not in ("version", "resolved")} for one in exported(service)["rules"]
     ]

@@ -13,7 +13,6 @@ WALK = "walked the dog around the lake"
 
 
 def told(service: Service, *events: dict[str, Any]) -> list[str]:
-    """Their ids, in order."""
     return [str(one["event_id"]) for one in service.told(*events)]
 
 
@@ -30,12 +29,10 @@ def diary(service: Service, days: int = 17) -> None:
 
 
 def asked(service: Service, query: str, **more: Any) -> dict[str, Any]:
-    """A search by intent."""
     return service.search(query=query, mode="intent", **more)
 
 
 def found(service: Service, query: str, **more: Any) -> list[str]:
-    """The contents of its results."""
     return [one["content"] for one in asked(service, query, **more)["results"]]
 
 

@@ -168,7 +168,6 @@ def test_another_instance_classifies_the_same(diary: Service) -> None:
 
 @pytest.fixture
 def classified(diary: Service, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
-    """Plugs another classifier into the service, for a test."""
     return lambda classifier: monkeypatch.setattr(diary.app.intent, "_classifier", classifier)
 
 

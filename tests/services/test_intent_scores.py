@@ -106,8 +106,6 @@ def test_of_equal_relevance_the_later_day_then_the_more_viewed_then_the_later_in
 
 
 class _Seen(Wrapped):
-    """Notes when the window of a timeline is read."""
-
     def __init__(self, part: object, steps: list[str]) -> None:
         super().__init__(part)
         self.steps = steps

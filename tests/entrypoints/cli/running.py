@@ -25,18 +25,14 @@ COMMAND = (sys.executable, "-m", "recollect.entrypoints.cli")
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A folder of data, and the environment that names it."""
-
     folder: Path
 
     def environment(self, **changes: str) -> dict[str, str]:
-        """The environment of a process that uses it."""
         own = {"RECOLLECT_HOME": str(self.folder), "RECOLLECT_EMBEDDER": "hashing", **changes}
         foreign = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
         return {**foreign, **own}
 
     def start(self, *arguments: str, **changes: str) -> "subprocess.Popen[str]":
-        """Begins a command as a process."""
         return subprocess.Popen(
             [*COMMAND, *arguments],
             env=self.environment(**changes),
@@ -46,7 +42,6 @@ class Home:
         )
 
     def run(self, *arguments: str, **changes: str) -> "subprocess.CompletedProcess[str]":
-        """Runs a command to its end."""
         return self.told("", *arguments, **changes)
 
     def told(self, typed: str, *arguments: str, **changes: str) -> "subprocess.CompletedProcess[str]":
@@ -62,19 +57,16 @@ class Home:
         )
 
     def app(self) -> App:
-        """The app over the same data."""
         return open_app(Settings.from_environment(self.environment()))
 
 
 def events_of(app: App, scope: Scope) -> list[Event]:
-    """The whole timeline, newest first."""
     page = app.timeline.listing.window(scope, WindowQuery(now=utc_now(), window=TimeWindow(), limit=100_000))
     assert page.more is None
     return list(page.events)
 
 
 def indexed_documents(app: App, scope: Scope) -> int:
-    """How many documents of the user the index counts."""
     request = NominationRequest(
         filters=SearchFilters(now=utc_now()), limit=10, terms=query_terms("anything"), count=True
     )

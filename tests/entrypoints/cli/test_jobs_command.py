@@ -30,24 +30,20 @@ QUICK = ProjectorPolicy(poll_seconds=0.05, job_seconds=0.05)
 
 
 def say(app: App, text: str, days_ago: float) -> None:
-    """A text of that age."""
     draft = EventDraft(content=text, timestamp=datetime.now(UTC) - timedelta(days=days_ago))
     seed = app.ids.seed(int(time.time() * 1000), 2)
     app.timeline.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules.resolved("local"))
 
 
 def left(app: App) -> list[str]:
-    """The contents of all records."""
     return [event.content for event in app.parts.timeline.records(ANA, 100, None).events]
 
 
 def forget_after(app: App, days: float) -> None:
-    """The tenant's rules of retention."""
     app.rules.replace("local", {"retention": [{"older_than_days": days}]}, datetime.now(UTC), None)
 
 
 def start(app: App, kind: str) -> Job:
-    """A job that nobody runs yet."""
     order = JobOrder(kind=kind, now=utc_now(), real_now=utc_now())
     return app.jobs.start("local", order, app.ids.seed(int(time.time() * 1000)))
 

@@ -16,7 +16,6 @@ WRONG_INPUT, ABORTED = 2, 1
 
 
 def say(app: App, text: str) -> str:
-    """The id of the event."""
     draft = EventDraft(content=text, timestamp=datetime(2024, 5, 6, tzinfo=UTC))
     seed = app.ids.seed(int(time.time() * 1000), 2)
     (result,) = app.timeline.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules.resolved("local")).results

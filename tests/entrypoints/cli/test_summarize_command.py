@@ -21,7 +21,6 @@ QUICK = ProjectorPolicy(poll_seconds=0.05, summary_seconds=0.05)
 
 
 def say(app: App, *texts: str, days_ago: float = 0.1, scope: Scope = ANA) -> None:
-    """Texts a second apart."""
     start = datetime.now(UTC) - timedelta(days=days_ago)
     drafts = [EventDraft(content=text, timestamp=start + timedelta(seconds=n)) for n, text in enumerate(texts)]
     seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
@@ -76,14 +75,11 @@ def test_beside_a_server_summaries_make_themselves(home: Home, app: App) -> None
 
 
 class Broken:
-    """An app whose runs fail."""
-
     def __init__(self, error: Exception) -> None:
         self._error = error
         self.runs = 0
 
     def run_summaries(self, *_given: Any) -> Any:
-        """Fails."""
         self.runs += 1
         raise self._error
 

@@ -56,8 +56,6 @@ def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
 
 
 class BrokenIndex:
-    """An index that is away for a while."""
-
     def __init__(self, real: Any, failures: int) -> None:
         self._real = real
         self.failures = failures
