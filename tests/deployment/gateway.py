@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-_TRANSACTION_ACTIONS = {
+TRANSACTION_ACTIONS = {
     "Put": "PutItem",
     "ConditionCheck": "ConditionCheckItem",
     "Update": "UpdateItem",
@@ -138,7 +138,7 @@ def _bucket_need(method: str, path: str, query: str) -> Need:
 def _table_actions(target: str, request: dict[str, Any]) -> set[str]:
     if target != "TransactWriteItems":
         return {target}
-    return {_TRANSACTION_ACTIONS[kind] for item in request["TransactItems"] for kind in item}
+    return {TRANSACTION_ACTIONS[kind] for item in request["TransactItems"] for kind in item}
 
 
 def _forward(

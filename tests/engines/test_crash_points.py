@@ -16,7 +16,7 @@ import pytest
 
 from conftest import Engines
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket, WrappedParts
-from engines.conftest import OwnDatabase, shown_at_once
+from engines.conftest import OwnDatabase, settings_on, shown_at_once
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.composition.deployment import Parts
@@ -116,18 +116,9 @@ CASES = {
 @pytest.fixture(scope="module")
 def parts(engines: Engines) -> Iterator[Parts]:
     name = f"crash-{uuid.uuid4().hex[:12]}"
-    settings = {
-        "RECOLLECT_ENGINES": "aws",
-        "RECOLLECT_EMBEDDER": "hashing",
-        "RECOLLECT_TABLE": name,
-        "RECOLLECT_INDEX_PREFIX": name,
-        "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
-        "RECOLLECT_SNAPSHOT_BUCKET": name,
-        "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
-    }
     with pytest.MonkeyPatch.context() as patch:
         OwnDatabase.use(patch, name)
-        parts = open_app(Settings.from_environment(settings)).parts
+        parts = open_app(settings_on(engines, name)).parts
         parts.create()
     shown_at_once(parts, name)
     yield parts

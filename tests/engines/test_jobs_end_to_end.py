@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from opensearchpy import Transport
 
-from deployment.gateway import Need
+from deployment.gateway import TRANSACTION_ACTIONS, Need
 from deployment.permissions import refusals
 from engines.conftest import Deployment, lambda_context
 from recollect.core.items import of_tenant
@@ -64,7 +64,7 @@ def noting(jobs: Deployment) -> Iterator[set[Need]]:
     def note(params: dict[str, Any], model: Any, **_: Any) -> None:
         index = f"table/index/{params['IndexName']}" if "IndexName" in params else "table"
         items = params.get("TransactItems", [])
-        kinds = {_ACTIONS[kind] for item in items for kind in item} if items else {model.name}
+        kinds = {TRANSACTION_ACTIONS[kind] for item in items for kind in item} if items else {model.name}
         needs.update(Need(f"dynamodb:{kind}", index) for kind in kinds)
 
     def perform(transport: Transport, method: str, url: str, *given: Any, **named: Any) -> Any:
@@ -79,9 +79,6 @@ def noting(jobs: Deployment) -> Iterator[set[Need]]:
             yield needs
     finally:
         events.unregister("provide-client-params.dynamodb.*", note)
-
-
-_ACTIONS = {"Put": "PutItem", "ConditionCheck": "ConditionCheckItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 
 
 def found(jobs: Deployment, text: str) -> list[str]:

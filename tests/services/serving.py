@@ -103,6 +103,9 @@ class Service:
         raw = None if body is None else json.dumps(body).encode()
         return self.caller.surface.send(method, path, raw, {})
 
+    def patch(self, path: str, match: str, body: Any) -> Answered:
+        return self.caller.surface.send("PATCH", path, json.dumps(body).encode(), {"If-Match": match})
+
     def rules(self, **groups: Any) -> None:
         answer = self.send("PUT", "/v1/rules", groups)
         assert answer.status == 200, answer.text

@@ -48,8 +48,7 @@ def tools(service: Service, tool: str, **parameters: Any) -> dict[str, Any]:
 
 
 def patch(service: Service, path: str, version: int, body: Any) -> Answered:
-    headers = {"If-Match": f'"{version}"'}
-    return service.caller.surface.send("PATCH", f"/v1/users/{USER}/{path}", json.dumps(body).encode(), headers)
+    return service.patch(f"/v1/users/{USER}/{path}", f'"{version}"', body)
 
 
 def import_lines(service: Service) -> int:

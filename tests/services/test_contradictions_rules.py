@@ -1,6 +1,5 @@
 """The merge rules as they are kept: named, inherited, matched, told of, persisted (A-108 to A-130, P-14)."""
 
-import json
 from typing import Any
 
 import pytest
@@ -25,8 +24,7 @@ def put(service: Service, name: str, **document: Any) -> dict[str, Any]:
 
 
 def patch(service: Service, name: str, match: str = "*", /, **changes: Any) -> Answered:
-    body = json.dumps(changes).encode()
-    return service.caller.surface.send("PATCH", f"/v1/merge-rules/{name}", body, {"If-Match": match})
+    return service.patch(f"/v1/merge-rules/{name}", match, changes)
 
 
 def rule(service: Service, name: str) -> dict[str, Any]:

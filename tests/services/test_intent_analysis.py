@@ -66,7 +66,7 @@ def test_the_analysis_has_all_its_parts(diary: Service) -> None:
     assert [one["type"] for one in named["entities"]] == ["date", "measurement", "category", "category", "spaceName"]
 
 
-@pytest.mark.spec("R-08", "R-09", "R-107")
+@pytest.mark.spec("R-08", "R-09", "R-24", "R-107")
 def test_what_was_said_before_is_told_beside_the_query(diary: Service) -> None:
     said = ["I drank tea", "I measured glucose", "and then I slept"]
     answer = asked(diary, "And how was it then?", history=said)
