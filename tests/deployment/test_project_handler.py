@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from deployment.template import sample_events
+from engines.conftest import lambda_context
 from recollect.app import App
 from recollect.core.errors import InvalidInput, Throttled
 from recollect.core.ids import id_milliseconds
@@ -171,19 +172,6 @@ def test_only_the_schedule_asks_for_a_run(event: Any) -> None:
     assert not asks_for(event, "reconcile")
 
 
-class Context(SimpleNamespace):
-    def __init__(self) -> None:
-        super().__init__(
-            function_name="project",
-            memory_limit_in_mb=1769,
-            invoked_function_arn="arn:aws:lambda:us-east-1:123456789012:function:project",
-            aws_request_id="1",
-        )
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 100_000
-
-
 def handled(
     event: Any, projector: Projector, capsys: pytest.CaptureFixture[str], *, reconcile: Any = None, bridge: Any = None
 ) -> Any:
@@ -191,7 +179,7 @@ def handled(
     projection = SimpleNamespace(project=projector, reconcile=reconcile)
     memories = SimpleNamespace(reconcile_bridge=bridge)
     app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), projection=projection, memories=memories)
-    answer = project_handler(cast(App, app))(event, cast(Any, Context()))
+    answer = project_handler(cast(App, app))(event, lambda_context(100))
     return answer, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 

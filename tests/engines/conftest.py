@@ -28,12 +28,15 @@ class Context:
     invoked_function_arn = "arn:aws:lambda:us-east-1:000000000000:function:recollect-test"
     aws_request_id = "00000000-0000-0000-0000-000000000000"
 
+    def __init__(self, seconds: int) -> None:
+        self._seconds = seconds
+
     def get_remaining_time_in_millis(self) -> int:
-        return 30_000
+        return 1000 * self._seconds
 
 
-def lambda_context() -> Any:
-    return Context()
+def lambda_context(seconds: int = 30) -> Any:
+    return Context(seconds)
 
 
 @dataclass(frozen=True, slots=True)

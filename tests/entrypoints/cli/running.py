@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,10 @@ from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.retrieval.nomination import NominationRequest
 from recollect.settings import Settings
 from recollect.text.terms import query_terms
+from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import WindowQuery
 
+ANA = Scope("local", "ana")
 COMMAND = (sys.executable, "-m", "recollect.entrypoints.cli")
 
 
@@ -94,3 +98,25 @@ def a_line(number: int) -> Mapping[str, Any]:
         "speaker": ("Ines", "Jonas")[number % 2],
         "text": f"remark{number} about topic{number % 7}",
     }
+
+
+def say(app: App, *texts: str, days_ago: float = 0.1, at: datetime | None = None, scope: Scope = ANA) -> list[str]:
+    """Stores texts a second apart, the first one at that time or so long ago; their ids."""
+    start = at or utc_now() - timedelta(days=days_ago)
+    drafts = [EventDraft(content=text, timestamp=start + timedelta(seconds=n)) for n, text in enumerate(texts)]
+    seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
+    answer = app.timeline.ingest(scope, "c", drafts, seed, utc_now(), app.rules.resolved("local"))
+    return [str(result.event_id) for result in answer.results]
+
+
+def left(app: App) -> list[str]:
+    """The contents of all records."""
+    return [event.content for event in app.parts.timeline.records(ANA, 100, None).events]
+
+
+def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
+    """Whether it holds within so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return holds()
