@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from entrypoints.cli.conftest import Run
-from entrypoints.cli.running import ANA, Home, a_line, events_of, indexed_documents, write_turns
+from entrypoints.cli.running import ANA, a_line, events_of, indexed_documents, write_turns
 from recollect.app import App
 from recollect.core.event import Role
 from recollect.core.scope import Scope
@@ -177,23 +177,3 @@ def test_a_person_is_told_how_many_wait_until_they_are_projected(
     page = app.parts.projections.pending(1000, None)
     app.parts.projections.settle(ANA, [marker.ref for marker in page.markers[:902]])
     assert "still wait" not in run(command, "remark0", "--user", "ana").stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("nowhere.jsonl", "--user", "ana"), "there is no file"),
-        (("{file}", "--user", ""), "--user"),
-        (("{file}", "--user", "a\nb"), "--user"),
-        (("{file}", "--user", "ana", "--at", "yesterday"), "--at"),
-        (("{file}", "--user", "ana", "--format", "whatsapp"), "WhatsApp"),
-    ],
-)
-def test_wrong_input_is_one_line_and_exit_code_2(
-    run: Run, home: Home, file: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    write_turns(file, 1)
-    result = run("import", *(argument.format(file=file) for argument in arguments))
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr

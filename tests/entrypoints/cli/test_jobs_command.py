@@ -87,25 +87,6 @@ def test_what_is_quarantined_is_listed_advised_about_and_replayed(run: Run, app:
     assert run("jobs", "failed").stdout == ""
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ("run", "dance"),
-        ("run", "retain", "--replay"),
-        ("run", "restore"),
-        ("run", "reindex", "--from", "nowhere"),
-        ("run", "retain", "--user", "ana"),
-        ("run", "retain", "--tenant", "\x01"),
-        ("watch", "018f0000-0000-7000-8000-000000000000"),
-    ],
-)
-def test_what_is_wrong_is_one_line(run: Run, home: Home, wrong: tuple[str, ...]) -> None:
-    result = run("jobs", *wrong)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "error: " in result.stderr
-    assert "Traceback" not in result.stderr
-
-
 def test_a_job_that_fails_says_why(run: Run, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> JobProgress:
         raise NotFound("no such thing")

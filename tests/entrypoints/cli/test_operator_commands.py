@@ -33,10 +33,6 @@ def test_what_cannot_be_taken_back_is_asked_for(run: Run, app: App, command: lis
     assert left(app) == ["the zebra sings"]
 
 
-def test_an_erasure_that_is_not_there_is_wrong_input(run: Run) -> None:
-    assert run("erasure", "nothing").exit_code == WRONG_INPUT
-
-
 @pytest.mark.spec("P-22")
 def test_an_event_s_value_is_rejected_listed_and_lifted(run: Run, app: App) -> None:
     (event_id,) = say(app, "the zebra sings")
@@ -56,10 +52,6 @@ def test_a_memory_s_value_is_rejected(run: Run, app: App) -> None:
     again = run("memories", "save", "The ZEBRA sings.", "--user", "ana")
     assert again.exit_code == 1
     assert "rejected" in again.stderr
-
-
-def test_nobody_rejects_what_is_not_there(run: Run) -> None:
-    assert run("reject", "nothing", "--user", "ana", "--yes").exit_code == WRONG_INPUT
 
 
 @pytest.mark.spec("P-22")

@@ -150,12 +150,6 @@ def test_a_port_that_is_taken_is_exit_code_1(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_serve_for_others_needs_keys(run: Run) -> None:
-    result = run("serve", "--host", "0.0.0.0")
-    assert result.exit_code == 2
-    assert "RECOLLECT_API_KEYS" in result.stderr
-
-
 def test_demo_shows_contexts_and_receipts_and_leaves_nothing(
     run: Run, home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -43,11 +43,6 @@ def test_goals_are_shown_with_their_progress(run: Run, app: App) -> None:
     assert run("goals", "--user", "ana", "--persona", "coach").stdout == ""
 
 
-@pytest.mark.parametrize("command", ["summarize", "goals"])
-def test_a_user_that_is_no_id_is_refused(run: Run, command: str) -> None:
-    assert run(command, "--user", "").exit_code == 2
-
-
 @pytest.mark.spec("H-05", "H-10")
 def test_beside_a_server_summaries_make_themselves(app: App) -> None:
     with Projector(app, QUICK):
