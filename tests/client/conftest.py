@@ -4,16 +4,21 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 import uvicorn
 
 from recollect.bootstrap import open_app
+from recollect.client import Recollect
 from recollect.entrypoints.http.server import build_asgi
 from recollect.entrypoints.worker import Projector
 from recollect.settings import Settings
 
 KEY = "key-a"
+HARD_IDS = (
+    "ana", "a/b", "#", "?q=1", "50%", "~ana", "..ana", "🙂", "देवनागरी", "\u202eabc\u200f", " ", "a+b", "x" * 128,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +43,15 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.should_exit = True
         thread.join(10)
     app.parts.close()
+
+
+@pytest.fixture
+def memory(server_url: str) -> Iterator[Recollect]:
+    with Recollect(server_url, KEY) as client:
+        yield client
+
+
+@pytest.fixture
+def user() -> str:
+    """Somebody of whom nothing is stored."""
+    return f"user {uuid4().hex}"

@@ -3,16 +3,15 @@
 import asyncio
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
 
-from client.conftest import KEY
+from client.conftest import HARD_IDS, KEY
 from recollect.client import (
     AsyncRecollect,
     ConnectionFailed,
@@ -27,33 +26,7 @@ from recollect.client import (
 from recollect.client.types import ContextDiagnostics, NewEvent, SearchDiagnostics
 from recollect.jobs.job import KINDS
 
-HARD_IDS = (
-    "ana",
-    "a/b",
-    "#",
-    "?q=1",
-    "50%",
-    "~ana",
-    "..ana",
-    "🙂",
-    "देवनागरी",
-    "\u202eabc\u200f",
-    " ",
-    "a+b",
-    "x" * 128,
-)
 SAID = datetime(2024, 5, 1, 9, tzinfo=UTC)
-
-
-@pytest.fixture
-def memory(server_url: str) -> Iterator[Recollect]:
-    with Recollect(server_url, KEY) as client:
-        yield client
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user-{uuid4().hex}"
 
 
 def some_events(count: int) -> list[NewEvent]:
@@ -185,40 +158,47 @@ def test_the_types_of_diagnostics_name_what_the_document_names(memory: Recollect
 
 
 def test_every_route_of_the_document_has_a_method(memory: Recollect) -> None:
-    sent = requests_sent()
+    sent = [one.partition("?")[0] for one in asyncio.run(requests_sent(Recollect))]
     paths = memory.openapi()["paths"]
     operations = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods} - {"GET /docs"}
     unserved = {one for one in operations if not any(re.fullmatch(re.sub(r"{\w+}", "given", one), s) for s in sent)}
     assert unserved == set()
 
 
-def requests_sent() -> set[str]:
-    """What all methods of the client send, each called with what it needs: `GET /v1/users/given/events`."""
-    sent: set[str] = set()
+def test_both_clients_send_the_same_requests() -> None:
+    assert asyncio.run(requests_sent(AsyncRecollect)) == asyncio.run(requests_sent(Recollect))
+
+
+async def requests_sent(client_type: Callable[..., Any]) -> list[str]:
+    """What the methods of a client send, each called with what it needs: `GET /v1/users/given/events?` and a body."""
+    sent: list[str] = []
 
     def noted(request: httpx.Request) -> httpx.Response:
-        sent.add(f"{request.method} {request.url.path}")
+        sent.append(f"{request.method} {request.url.path}?{request.url.query.decode()} {request.content.decode()}")
         return httpx.Response(200, json={})
 
-    with Recollect(
-        "http://somewhere", KEY, retries=RetryPolicy(tries=1), transport=httpx.MockTransport(noted)
-    ) as client:
-        for name, method in inspect.getmembers(client, inspect.ismethod):
-            if not name.startswith("_") and name != "close":
-                attempt(method)
-        attempt(client.knowledge, namespace="given")
-        for kind in KINDS:
-            attempt(client.run_job, kind=kind)
+    client = client_type("http://here", KEY, retries=RetryPolicy(tries=1), transport=httpx.MockTransport(noted))
+    for name, method in inspect.getmembers(client, inspect.ismethod):
+        if not name.startswith("_") and name != "close":
+            await attempt(method)
+    await attempt(client.knowledge, namespace="given")
+    for kind in KINDS:
+        await attempt(client.run_job, kind=kind)
     return sent
 
 
-def attempt(method: Callable[..., Any], **given: str) -> None:
+async def attempt(method: Callable[..., Any], **given: str) -> None:
     """Calls it, up to the first page; what it makes of an empty answer does not count."""
     needed = [one for one in inspect.signature(method).parameters.values() if one.default is one.empty]
     plain = {one.name: "given" if one.annotation in (str, "str") else {} for one in needed}
     with suppress(Exception):
         answer = method(**plain | given)
-        next(answer, None) if isinstance(answer, Iterator) else None
+        if isinstance(answer, AsyncIterator):
+            await anext(answer)
+        elif isinstance(answer, Iterator):
+            next(answer)
+        elif inspect.isawaitable(answer):
+            await answer
 
 
 def test_a_job_is_started_and_watched(memory: Recollect) -> None:

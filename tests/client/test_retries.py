@@ -96,16 +96,13 @@ def test_what_stays_is_not_tried_again(status: int, error: type[RecollectApiErro
     assert (len(server.requests), caught.value.status, str(caught.value)) == (1, status, f"{status}: went wrong")
 
 
-def test_a_key_in_flight_is_waited_for(slept: list[float]) -> None:
-    server = Server(problem(409, **{"Retry-After": "1"}), good())
+@pytest.mark.parametrize(("status", "seconds"), [(409, 1.0), (429, 2.0)])
+def test_retry_after_stands_for_the_pause_of_a_key_in_flight_too(
+    status: int, seconds: float, slept: list[float]
+) -> None:
+    server = Server(problem(status, **{"Retry-After": str(int(seconds))}), good())
     server.client().add_events("ana", [{"content": "hi"}])
-    assert slept == [1.0]
-
-
-def test_retry_after_stands_for_the_pause(slept: list[float]) -> None:
-    server = Server(problem(429, **{"Retry-After": "2"}), good())
-    server.client().add_events("ana", [{"content": "hi"}])
-    assert slept == [2.0]
+    assert slept == [seconds]
 
 
 def test_retry_after_as_a_date(slept: list[float]) -> None:

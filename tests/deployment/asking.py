@@ -17,37 +17,31 @@ EVENTS, SEARCH, CONTEXT, TURN = (f"POST /v1/{name}" for name in ("events", "sear
 
 
 def asked(functions: Functions, route: str, *ids: str, body: Any = None, query: str = "") -> dict[str, Any]:
-    """The answer of the function that serves the route, to its usual request or to one with this body."""
     answer: dict[str, Any] = functions[SERVED_BY[route]].invoke(http_event(route, *ids, body=body, query=query))
     return answer
 
 
 def of(user: str, route: str) -> dict[str, Any]:
-    """The usual request of a route, of another user."""
     event = http_event(route)
     return {**event, "body": json.dumps(json.loads(event["body"]) | {"user_id": user})}
 
 
 def said(answer: dict[str, Any]) -> dict[str, Any]:
-    """The body of a good answer."""
     assert answer["statusCode"] in (200, 201, 202), answer
     body: dict[str, Any] = json.loads(answer["body"])
     return body
 
 
 def ingested(functions: Functions, user: str) -> str:
-    """The id of the event about Lyon, once it is durable."""
     results = said(functions["ingest"].invoke(of(user, EVENTS)))["results"]
     return str(results[0]["event_id"])
 
 
 def found(functions: Functions, user: str) -> dict[str, Any]:
-    """What the sample search finds for a user."""
     return said(functions["retrieval"].invoke(of(user, SEARCH)))
 
 
 def projected(functions: Functions, user: str, event_id: str, kind: str = "stream-insert", times: int = 1) -> Any:
-    """The answer to change records of the event about Lyon."""
     record = copy.deepcopy(sample_events("project")[kind]["Records"][0])
     ref = EventRef(event_id, from_iso("2024-05-06T09:00:00Z"))
     record["dynamodb"]["Keys"] = keys.event_key(Scope("acme", user), ref).attributes

@@ -61,7 +61,6 @@ def build() -> None:
 
 
 def python() -> str:
-    """The Python of the functions."""
     found = subprocess.run([ROOT / "infra/sam.sh", "--python"], check=True, capture_output=True, text=True)
     return found.stdout.strip()
 
@@ -83,7 +82,6 @@ def _link(source: str, target: str) -> None:
 
 
 def unpacked_bytes(*folders: Path) -> int:
-    """What the files of folders weigh together."""
     files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files)
 
@@ -120,7 +118,6 @@ class Deployment:
 
 
 def started(name: str, deployment: Deployment, gateway: Gateway, opt: Path, log: Path) -> "RunningFunction":
-    """A function whose process has begun, as Lambda would begin it."""
     interpreter = python()
     running = RunningFunction(name, gateway, log)
     running.start(interpreter, opt, install_runtime_client(interpreter), variables(name, deployment, gateway, opt))
@@ -187,7 +184,6 @@ class RunningFunction:
             )
 
     def stop(self) -> None:
-        """Ends the process."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -214,5 +210,4 @@ class RunningFunction:
 
     @property
     def log(self) -> str:
-        """What it wrote so far."""
         return self._log.read_text("utf-8", errors="replace")

@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-_TRANSACTION_ACTIONS = {
+TRANSACTION_ACTIONS = {
     "Put": "PutItem",
     "ConditionCheck": "ConditionCheckItem",
     "Update": "UpdateItem",
@@ -46,7 +46,6 @@ class Gateway:
 
     @property
     def url(self) -> str:
-        """What the function takes for every endpoint."""
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
@@ -62,7 +61,6 @@ class Gateway:
         self._server.server_close()
 
     def take(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
-        """The answer to a request."""
         service, target = _service_of(headers), headers.get("X-Amz-Target", "").rpartition(".")[2]
         if service in self.away:
             return 503, [("Content-Type", "application/json")], b"{}"
@@ -140,7 +138,7 @@ def _bucket_need(method: str, path: str, query: str) -> Need:
 def _table_actions(target: str, request: dict[str, Any]) -> set[str]:
     if target != "TransactWriteItems":
         return {target}
-    return {_TRANSACTION_ACTIONS[kind] for item in request["TransactItems"] for kind in item}
+    return {TRANSACTION_ACTIONS[kind] for item in request["TransactItems"] for kind in item}
 
 
 def _forward(

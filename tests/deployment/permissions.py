@@ -12,7 +12,6 @@ _PLACES = {"Table": "table", "Bus": "bus", "SnapshotBucket": "bucket"}
 
 
 def refusals(name: str, needs: set[Need], index_prefix: str) -> set[Need]:
-    """What the role of a function does not allow."""
     allowed = [
         (action, _pattern(resource, index_prefix))
         for statement in statements(name)
@@ -27,7 +26,6 @@ def refusals(name: str, needs: set[Need], index_prefix: str) -> set[Need]:
 
 
 def _pattern(resource: Any, index_prefix: str) -> str:
-    """A statement's resource in the words of `Need`."""
     if "Fn::GetAtt" in resource:
         return _PLACES.get(resource["Fn::GetAtt"][0], "")
     if "Ref" in resource:

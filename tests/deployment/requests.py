@@ -104,7 +104,6 @@ def _body_of(route: str) -> str | None:
 
 
 def _operation(route: str) -> Mapping[str, Any]:
-    """What the document says of a route; nothing of one that it does not know."""
     method, path = route.split(" ")
     operation: Mapping[str, Any] = _OPENAPI.get(path, {}).get(method.lower(), {})
     return operation

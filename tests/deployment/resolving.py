@@ -33,7 +33,6 @@ _NO_VALUE = object()
 
 @cache
 def translated() -> dict[str, Any]:
-    """What SAM makes of the template."""
     return translation(template())
 
 
@@ -74,7 +73,6 @@ class Stack:
         return resolved
 
     def properties(self, logical_id: str) -> dict[str, Any]:
-        """Its properties."""
         found: dict[str, Any] = self.resource(logical_id)["Properties"]
         return found
 

@@ -40,7 +40,6 @@ class RuntimeApi:
 
     @property
     def address(self) -> str:
-        """AWS_LAMBDA_RUNTIME_API."""
         return f"127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> "RuntimeApi":
@@ -52,7 +51,6 @@ class RuntimeApi:
         self._server.server_close()
 
     def hand_over(self, event: Any, timeout_seconds: float) -> "queue.Queue[Outcome]":
-        """Hands an event to the function; its outcome will be in the queue."""
         invocation = _Invocation(str(uuid.uuid4()), event, time.time() + timeout_seconds)
         self._under_way[invocation.id] = invocation
         self._waiting.put(invocation)

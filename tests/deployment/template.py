@@ -38,18 +38,15 @@ _Loader.add_multi_constructor("!", _tagged)
 
 @cache
 def template() -> dict[str, Any]:
-    """The whole template."""
     loaded: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text("utf-8"), _Loader)
     return loaded
 
 
 def resources(kind: str) -> dict[str, dict[str, Any]]:
-    """Resources of a type, by logical id."""
     return {name: one for name, one in template()["Resources"].items() if one["Type"] == kind}
 
 
 def properties(logical_id: str) -> dict[str, Any]:
-    """A resource's properties."""
     found: dict[str, Any] = template()["Resources"][logical_id]["Properties"]
     return found
 
@@ -60,7 +57,6 @@ def function(name: str) -> dict[str, Any]:
 
 
 def environment(name: str) -> dict[str, Any]:
-    """What a function finds in its environment, unresolved."""
     shared: dict[str, Any] = template()["Globals"]["Function"]["Environment"]["Variables"]
     return {**shared, **function(name).get("Environment", {"Variables": {}})["Variables"]}
 
@@ -87,7 +83,6 @@ def routes(name: str) -> dict[str, dict[str, Any]]:
 
 
 def schedules(name: str) -> list[dict[str, Any]]:
-    """The schedules that invoke a function."""
     return [one["Properties"] for one in function(name)["Events"].values() if one["Type"] == "ScheduleV2"]
 
 
@@ -110,12 +105,10 @@ def _unconditional(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def listed(value: Any) -> list[Any]:
-    """A value that stands alone or in a list, as a list."""
     return value if isinstance(value, list) else [value]
 
 
 def walk(value: Any) -> Iterator[Any]:
-    """A value and everything in it."""
     yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from walk(inner)

@@ -50,7 +50,6 @@ def test_native_code_is_of_one_architecture(built: Path) -> None:
 
 
 def _machine(library: Path) -> int:
-    """The field of the ELF header that names it."""
     return int.from_bytes(library.read_bytes()[18:20], "little")
 
 

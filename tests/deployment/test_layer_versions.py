@@ -28,7 +28,6 @@ def deployed(layer: str, content: str, **of_functions: Any) -> dict[str, Any]:
 
 
 def versions(made: dict[str, Any], name: str) -> list[str]:
-    """The layer versions of a function."""
     return [one["Ref"] for one in made[f"{name.capitalize()}Function"]["Properties"]["Layers"]]
 
 
@@ -67,7 +66,6 @@ def test_no_function_has_an_alias_that_would_stay_at_old_code() -> None:
 
 
 def functions() -> list[dict[str, Any]]:
-    """The functions of the template."""
     return list(resources("AWS::Serverless::Function").values())
 
 
@@ -82,7 +80,6 @@ def test_one_changed_line_is_other_contents_and_a_second_build_is_not(built: Pat
 
 
 def checksum(folder: Path) -> str:
-    """What SAM calls a folder."""
     return in_sam(_CHECKSUM, str(folder))
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from deployment.template import sample_events
+from engines.conftest import lambda_context
 from recollect.app import App
 from recollect.core.errors import InvalidInput, Throttled
 from recollect.core.ids import id_milliseconds
@@ -42,7 +43,6 @@ class Projector:
 
 
 def event_id(record: dict[str, Any]) -> str:
-    """The event that a sample record names."""
     return str(record["dynamodb"]["Keys"]["sk"]["S"].split("#")[2])
 
 
@@ -90,7 +90,6 @@ def test_other_items_are_passed_over(sort_key: str) -> None:
 
 
 def keyed(partition: str, sort_key: str) -> dict[str, Any]:
-    """A sample record of another item."""
     keys = {"pk": {"S": partition}, "sk": {"S": sort_key}}
     return INSERTS[0] | {"dynamodb": INSERTS[0]["dynamodb"] | {"Keys": keys}}
 
@@ -125,8 +124,6 @@ def test_the_age_is_that_of_the_oldest_event() -> None:
 
 @dataclass
 class Pages:
-    """A Reconcile of so many pages."""
-
     pages: int
     seen: int = 0
     age: timedelta | Exception = timedelta(seconds=3)
@@ -148,7 +145,6 @@ class Pages:
 
 
 def reconciling(pages: Pages) -> Reconcile:
-    """As the entrypoint wants it."""
     return cast(Reconcile, pages)
 
 
@@ -176,21 +172,6 @@ def test_only_the_schedule_asks_for_a_run(event: Any) -> None:
     assert not asks_for(event, "reconcile")
 
 
-class Context(SimpleNamespace):
-    """What Lambda tells a handler."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            function_name="project",
-            memory_limit_in_mb=1769,
-            invoked_function_arn="arn:aws:lambda:us-east-1:123456789012:function:project",
-            aws_request_id="1",
-        )
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 100_000
-
-
 def handled(
     event: Any, projector: Projector, capsys: pytest.CaptureFixture[str], *, reconcile: Any = None, bridge: Any = None
 ) -> Any:
@@ -198,7 +179,7 @@ def handled(
     projection = SimpleNamespace(project=projector, reconcile=reconcile)
     memories = SimpleNamespace(reconcile_bridge=bridge)
     app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), projection=projection, memories=memories)
-    answer = project_handler(cast(App, app))(event, cast(Any, Context()))
+    answer = project_handler(cast(App, app))(event, lambda_context(100))
     return answer, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 

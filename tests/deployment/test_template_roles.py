@@ -94,7 +94,6 @@ def test_the_domain_lets_in_what_the_role_allows(name: str) -> None:
 
 
 def pairs(given: list[dict[str, Any]]) -> set[tuple[str, str]]:
-    """What statements allow, one action on one resource each."""
     return {
         (action, str(resource))
         for one in given

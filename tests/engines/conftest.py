@@ -23,26 +23,24 @@ from recollect.settings import Settings
 
 
 class Context:
-    """What the handlers read of the runtime's context."""
-
     function_name = "recollect-test"
     memory_limit_in_mb = 512
     invoked_function_arn = "arn:aws:lambda:us-east-1:000000000000:function:recollect-test"
     aws_request_id = "00000000-0000-0000-0000-000000000000"
 
+    def __init__(self, seconds: int) -> None:
+        self._seconds = seconds
+
     def get_remaining_time_in_millis(self) -> int:
-        return 30_000
+        return 1000 * self._seconds
 
 
-def lambda_context() -> Any:
-    """A context of the runtime's."""
-    return Context()
+def lambda_context(seconds: int = 30) -> Any:
+    return Context(seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response of the HTTP API."""
-
     status: int
     body: Any
 

@@ -19,7 +19,6 @@ NOW = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 def add(deployment: Deployment, count: int, user: str = "anna") -> list[str]:
-    """Ids of so many new events, projected."""
     ids = []
     for start in range(0, count, 100):
         events = [
@@ -34,7 +33,6 @@ def add(deployment: Deployment, count: int, user: str = "anna") -> list[str]:
 
 
 def run(kind: JobKind, **state: Any) -> dict[str, int]:
-    """Runs a job to its end."""
     counts: dict[str, int] = {}
     while True:
         progress = kind.step("acme", state, NOW, lambda: 60.0)

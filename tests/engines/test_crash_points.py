@@ -16,7 +16,7 @@ import pytest
 
 from conftest import Engines
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket, WrappedParts
-from engines.conftest import OwnDatabase, shown_at_once
+from engines.conftest import OwnDatabase, settings_on, shown_at_once
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.composition.deployment import Parts
@@ -51,7 +51,6 @@ class Point:
     ids: list[str] = field(default_factory=list)
 
     def say(self, app: App, *drafts: EventDraft) -> None:
-        """Stores events, under the client's ids."""
         answer = app.timeline.ingest(
             self.scope, "c1", list(drafts), self.seed, AT, app.rules.resolved(self.scope.tenant)
         )
@@ -62,7 +61,6 @@ Step = Callable[[App, Point], None]
 
 
 def said(app: App, point: Point) -> None:
-    """What becomes a memory by itself, and two values of a slot."""
     point.say(
         app,
         EventDraft(content="I am allergic to nuts.", importance=0.9, timestamp=AT),
@@ -76,24 +74,20 @@ def nothing(_app: App, _point: Point) -> None:
 
 
 def project(app: App, point: Point) -> None:
-    """What is pending of this user."""
     refs = app.parts.timeline.tail(point.scope).refs
     app.projection.project([PendingEvent(point.scope, ref) for ref in refs], AT)
 
 
 def forget(app: App, point: Point) -> None:
-    """The newest value of the slot."""
     app.deletion.forget(point.scope, event_id=point.ids[2], now=AT)
 
 
 def save(app: App, point: Point) -> None:
-    """A memory."""
     draft = MemoryDraft(content="I collect stamps.", timestamp=AT)
     app.memories.keep.save(point.scope, draft, point.seed, AT, USER, app.rules.resolved(point.scope.tenant))
 
 
 def patch(app: App, point: Point) -> None:
-    """A person's own words, in the version that was read."""
     change = MemoryChange({"content": "I am allergic to milk."}, USER, lambda version: version == 1)
     app.memories.keep.patch(point.scope, point.ids[0], change, AT)
 
@@ -121,20 +115,10 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def parts(engines: Engines) -> Iterator[Parts]:
-    """A table, an index and a bucket of their own."""
     name = f"crash-{uuid.uuid4().hex[:12]}"
-    settings = {
-        "RECOLLECT_ENGINES": "aws",
-        "RECOLLECT_EMBEDDER": "hashing",
-        "RECOLLECT_TABLE": name,
-        "RECOLLECT_INDEX_PREFIX": name,
-        "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
-        "RECOLLECT_SNAPSHOT_BUCKET": name,
-        "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
-    }
     with pytest.MonkeyPatch.context() as patch:
         OwnDatabase.use(patch, name)
-        parts = open_app(Settings.from_environment(settings)).parts
+        parts = open_app(settings_on(engines, name)).parts
         parts.create()
     shown_at_once(parts, name)
     yield parts
@@ -143,13 +127,11 @@ def parts(engines: Engines) -> Iterator[Parts]:
 
 
 def wrapped(parts: Parts, ticket: Ticket) -> App:
-    """The app of a process of its own over those parts."""
     settings = Settings.from_environment({"RECOLLECT_EMBEDDER": "hashing"})
     return App(settings, cast(Parts, WrappedParts(parts, ticket)))
 
 
 def a_point(parts: Parts, number: int, fault: Fault | None = None) -> Point:
-    """A new user."""
     seed = wrapped(parts, Ticket()).ids.seed(int(datetime.now(UTC).timestamp() * 1000), 8)
     return Point(Scope(f"t-{uuid.uuid4().hex[:6]}", f"user-{number}"), seed, fault)
 

@@ -46,17 +46,6 @@ def test_what_was_said_comes_back_before_and_after_the_stream(deployment: Deploy
     assert [c.get("id") or c.get("conversation_id") for c in listed["conversations"]] == ["c1"]
 
 
-def test_tenants_never_meet(deployment: Deployment) -> None:
-    deployment.call("ingest", "POST", "/v1/events", events("I live in Paris"))
-    deployment.call("ingest", "POST", "/v1/events", events("I live in Oslo"), tenant="other")
-    for _ in ("tail", "indexed"):
-        assert found(deployment, "where do I live") == ["I live in Paris"]
-        assert found(deployment, "where do I live", tenant="other") == ["I live in Oslo"]
-        assert found(deployment, "where do I live", tenant="third") == []
-        deployment.pump.drain()
-    assert len(deployment.call("retrieval", "GET", SAVED, tenant="other").body["events"]) == 1
-
-
 def test_a_stream_that_never_comes_is_made_good_by_reconcile(deployment: Deployment) -> None:
     deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
     assert len(deployment.app.parts.projections.pending(10, None).markers) == 3

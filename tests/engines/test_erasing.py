@@ -13,13 +13,11 @@ pytestmark = pytest.mark.engines
 
 
 def statuses(deployment: Deployment, *contents: str, **more: object) -> list[str]:
-    """What became of these events."""
     answer = deployment.call("ingest", "POST", "/v1/events", events(*contents, **more))  # type: ignore[arg-type]
     return [result["status"] for result in answer.body["results"]]
 
 
 def finished(deployment: Deployment, erasure_id: str) -> dict[str, object]:
-    """The report, after the function `jobs` has run."""
     deployment.app.run_jobs.one("acme", erasure_id, lambda: datetime.now(UTC), seconds_from_now(60))
     body: dict[str, object] = deployment.call("retrieval", "GET", f"/v1/erasures/{erasure_id}").body
     return body

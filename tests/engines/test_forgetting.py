@@ -10,6 +10,7 @@ from engines.test_end_to_end import events, found
 from recollect.adapters.aws import keys
 from recollect.core.errors import NotFound
 from recollect.core.scope import Scope
+from recollect.timeline.project import ProjectEvents
 from recollect.timeline.timeline import PendingEvent
 
 pytestmark = pytest.mark.engines
@@ -122,7 +123,10 @@ def test_a_projection_that_was_overtaken_cleans_up_after_itself(deployment: Depl
     kept, secret = ingested(deployment, "the cat sleeps", SECRET)
     markers = [PendingEvent(ANNA, ref) for ref in deployment.app.parts.timeline.tail(ANNA).refs]
     parts = deployment.app.parts
-    real = parts.index
+    real, steps = parts.index, deployment.app.projection.steps
+
+    def projecting(index: Any) -> ProjectEvents:
+        return ProjectEvents(parts.timeline, parts.projections, index, parts.embedder, parts.publisher, steps)
 
     class Overtaken:
         def __getattr__(self, name: str) -> Any:
@@ -130,23 +134,10 @@ def test_a_projection_that_was_overtaken_cleans_up_after_itself(deployment: Depl
 
         def put(self, documents: Any, *, shown: bool = True) -> Any:
             forget(deployment, event_id=secret)
-            other = ProjectEvents(
-                parts.timeline,
-                parts.projections,
-                real,
-                parts.embedder,
-                parts.publisher,
-                deployment.app.projection.steps,
-            )
-            assert other(parts.projections.pending(10, None).markers, datetime.now(UTC)).failed == {}
+            assert projecting(real)(parts.projections.pending(10, None).markers, datetime.now(UTC)).failed == {}
             return real.put(documents, shown=shown)
 
-    from recollect.timeline.project import ProjectEvents
-
-    project = ProjectEvents(
-        parts.timeline, parts.projections, Overtaken(), parts.embedder, parts.publisher, deployment.app.projection.steps
-    )
-    report = project(markers, datetime.now(UTC))
+    report = projecting(Overtaken())(markers, datetime.now(UTC))
     assert (report.projected, report.gone, report.failed) == (1, 1, {})
     assert in_index(deployment) == {kept}
     assert {kind: len(found) for kind, found in in_table(deployment).items() if kind in "EVP"} == {

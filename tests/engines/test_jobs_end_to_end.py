@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from opensearchpy import Transport
 
-from deployment.gateway import Need
+from deployment.gateway import TRANSACTION_ACTIONS, Need
 from deployment.permissions import refusals
 from engines.conftest import Deployment, lambda_context
 from recollect.core.items import of_tenant
@@ -28,7 +28,6 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture
 def jobs(deployment: Deployment) -> Deployment:
-    """A deployment that has the functions of jobs too."""
     app = deployment.app
     handlers = {
         "admin": http_handler("jobs", "rules", "retrieval", app=app),
@@ -39,7 +38,6 @@ def jobs(deployment: Deployment) -> Deployment:
 
 
 def say(jobs: Deployment, text: str, days_ago: float, **more: Any) -> str:
-    """An event of that age; its id."""
     event = {"content": text, "timestamp": iso(NOW - timedelta(days=days_ago)), **more}
     answer = jobs.call("ingest", "POST", "/v1/events", {"user_id": "anna", "events": [event]})
     assert answer.status in (200, 201), answer
@@ -47,14 +45,10 @@ def say(jobs: Deployment, text: str, days_ago: float, **more: Any) -> str:
 
 
 def run(jobs: Deployment, function: str) -> Any:
-    """What the schedule does."""
-    context = lambda_context()
-    context.get_remaining_time_in_millis = lambda: 840_000
-    return jobs.handlers[function]({"task": function}, context)
+    return jobs.handlers[function]({"task": function}, lambda_context(840))
 
 
 def asked(jobs: Deployment, kind: str) -> str:
-    """A job, asked for over HTTP; its id."""
     answer = jobs.call("admin", "POST", f"/v1/jobs/{kind}", {})
     assert answer.status == 202, answer
     return str(answer.body["job_id"])
@@ -68,7 +62,7 @@ def noting(jobs: Deployment) -> Iterator[set[Need]]:
     def note(params: dict[str, Any], model: Any, **_: Any) -> None:
         index = f"table/index/{params['IndexName']}" if "IndexName" in params else "table"
         items = params.get("TransactItems", [])
-        kinds = {_ACTIONS[kind] for item in items for kind in item} if items else {model.name}
+        kinds = {TRANSACTION_ACTIONS[kind] for item in items for kind in item} if items else {model.name}
         needs.update(Need(f"dynamodb:{kind}", index) for kind in kinds)
 
     def perform(transport: Transport, method: str, url: str, *given: Any, **named: Any) -> Any:
@@ -85,11 +79,7 @@ def noting(jobs: Deployment) -> Iterator[set[Need]]:
         events.unregister("provide-client-params.dynamodb.*", note)
 
 
-_ACTIONS = {"Put": "PutItem", "ConditionCheck": "ConditionCheckItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
-
-
 def found(jobs: Deployment, text: str) -> list[str]:
-    """The contents that a search finds."""
     answer = jobs.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": text})
     return [one["content"] for one in answer.body["results"]]
 

@@ -10,6 +10,7 @@ import pytest
 
 from embedded.reindexing import OTHER, OtherEmbedder
 from engines.conftest import Deployment
+from engines.test_end_to_end import found
 from recollect.app import App
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.composition import search_index
@@ -49,12 +50,6 @@ def _say(deployment: Deployment, *texts: str, user: str = "anna") -> None:
     assert answer.status == 201
 
 
-def _found(deployment: Deployment, query: str, **more: Any) -> list[str]:
-    answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": query, **more})
-    assert answer.status == 200, answer.body
-    return [result["content"] for result in answer.body["results"]]
-
-
 def _reindexed(app: App, tenant: str = "acme", **parameters: Any) -> Any:
     now = datetime.now(UTC)
     order = JobOrder(kind="reindex", parameters=parameters, now=now, real_now=now)
@@ -79,10 +74,10 @@ def test_a_generation_is_built_switched_to_and_the_old_index_goes(deployment: De
     assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
     ready = other.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["index"]["ready"]) == (503, False)
-    assert _found(other, "who paints sunrises")[0] == TEXTS[1]
+    assert found(other, "who paints sunrises")[0] == TEXTS[1]
     counts = _reindexed(other.app)
     assert (counts["rebuilt"], counts["encoded"], counts["dropped"]) == (3, 3, 3)
-    assert _found(other, TEXTS[1], mode="semantic", min_similarity=0.9) == [TEXTS[1]]
+    assert found(other, TEXTS[1], mode="semantic", min_similarity=0.9) == [TEXTS[1]]
     assert other.call("retrieval", "GET", "/v1/ready").status == 200
     assert [OTHER in name for name in _indexes(other)] == [True], "the old index is gone"
 
@@ -99,7 +94,7 @@ def test_what_is_said_while_it_is_built_is_in_the_new_one(deployment: Deployment
         time.sleep(progress.pause.total_seconds() if progress.pause else 0)
         _say(deployment, f"meanwhile number{number}")
         assert other.app.projection.reconcile(datetime.now(UTC)).failed == {}
-        assert _found(other, f"meanwhile number{number}")[0] == f"meanwhile number{number}"
+        assert found(other, f"meanwhile number{number}")[0] == f"meanwhile number{number}"
     assert other.app.search_index.in_use.count(ANNA) == IndexCount(3 + number, 3 + number)
     assert other.app.search_index.check.lagging() == {}
 

@@ -31,13 +31,14 @@ def test_the_stream_counts_and_the_schedule_summarises_once(deployment: Deployme
     run = deployment.handlers["summarize"]
     say(deployment, 49, word="sheep", ended=now - timedelta(hours=1))
     deployment.pump.drain()
-    assert run({"task": "summarize"}, _patient())["made"] == 0
+    assert run({"task": "summarize"}, lambda_context(900))["made"] == 0
     say(deployment, 1, word="goat", ended=now)
     say(deployment, 50, word="cows", ended=now, persona_id="coach")
     deployment.pump.drain()
     answers: list[dict[str, Any]] = []
     threads = [
-        threading.Thread(target=lambda: answers.append(run({"task": "summarize"}, _patient()))) for _ in range(2)
+        threading.Thread(target=lambda: answers.append(run({"task": "summarize"}, lambda_context(900))))
+        for _ in range(2)
     ]
     for thread in threads:
         thread.start()
@@ -48,10 +49,4 @@ def test_the_stream_counts_and_the_schedule_summarises_once(deployment: Deployme
     listed = deployment.call("summarize", "GET", "/v1/users/anna/summaries").body["summaries"]
     found = sorted((one.get("persona_id", ""), one["message_count"]) for one in listed)
     assert found == [("", 40), ("coach", 40)]
-    assert run({"task": "summarize"}, _patient())["made"] == 0
-
-
-def _patient() -> Any:
-    context = lambda_context()
-    context.get_remaining_time_in_millis = lambda: 900_000
-    return context
+    assert run({"task": "summarize"}, lambda_context(900))["made"] == 0

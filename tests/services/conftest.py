@@ -23,8 +23,6 @@ BOTH = [LAPTOP, pytest.param(ENGINES, marks=pytest.mark.engines)]
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """An app over a table, an index and a bucket, and the stream between."""
-
     app: App
     pump: StreamPump
 
@@ -54,7 +52,6 @@ def deployed(engines: Engines) -> Iterator[Deployed]:
 
 
 def on_laptop(home: Path, stack: ExitStack) -> Service:
-    """The laptop's server over that folder."""
     app = open_app(Settings.from_environment({"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing"}))
     stack.callback(app.parts.close)
     return service_of(app, "local", stack)

@@ -42,17 +42,14 @@ def told(service: Service, *drafts: Mapping[str, Any], user: str = USER) -> list
 
 
 def asked(service: Service, query: str, **more: Any) -> dict[str, Any]:
-    """The answer to a search by intent."""
     return service.search(**{"query": query, "mode": "intent", "as_of": iso(NOON), **more})
 
 
 def found(service: Service, query: str, **more: Any) -> list[str]:
-    """The contents of its results, best first."""
     return contents(asked(service, query, **more))
 
 
 def contents(answer: Mapping[str, Any]) -> list[str]:
-    """The contents of an answer's results, best first."""
     return [str(one["content"]) for one in answer["results"]]
 
 
@@ -62,13 +59,11 @@ def keyword_shares(answer: Mapping[str, Any]) -> dict[str, float]:
 
 
 def analysed(service: Service, text: str, **more: Any) -> dict[str, Any]:
-    """The answer of `POST /v1/analyze`."""
     answer = service.caller.post("/v1/analyze", {"text": text, **more})
     assert answer.status == 200, answer.text
     return dict(answer.json)
 
 
 def the_line(lines: list[dict[str, Any]], event: str) -> dict[str, Any]:
-    """The one line of a log that tells of this event."""
     (line,) = [one for one in lines if one["event"] == event]
     return line

@@ -38,11 +38,9 @@ class Service:
 
     @property
     def kind(self) -> str:
-        """`laptop` or `engines`."""
         return ENGINES if self.pump else LAPTOP
 
     def scope(self, persona_id: str | None = None) -> Scope:
-        """Anna's."""
         return Scope(self.tenant, USER, persona_id)
 
     def say(self, content: str, user: str = USER, scope: Mapping[str, Any] | None = None, **more: Any) -> str:
@@ -52,43 +50,35 @@ class Service:
         return str(result["event_id"])
 
     def told(self, *events: Mapping[str, Any], user: str = USER, **scope: Any) -> list[dict[str, Any]]:
-        """The results of `POST /v1/events`."""
         answer = self.caller.post("/v1/events", {"user_id": user, "events": list(events), **scope})
         assert answer.status in (200, 201, 422), answer.text
         return list(answer.json["results"])
 
     def save(self, content: str, user: str = USER, **more: Any) -> Answered:
-        """`POST /v1/memories`."""
         return self.caller.post("/v1/memories", {"user_id": user, "content": content, **more})
 
     def saved(self, content: str, user: str = USER, **more: Any) -> dict[str, Any]:
-        """A new memory."""
         answer = self.save(content, user, **more)
         assert answer.status == 201, answer.text
         return dict(answer.json)
 
     def search(self, **asked: Any) -> dict[str, Any]:
-        """The answer of `POST /v1/search`."""
         answer = self.caller.post("/v1/search", {"user_id": USER, **asked})
         assert answer.status == 200, answer.text
         return dict(answer.json)
 
     def found(self, **asked: Any) -> list[str]:
-        """The contents of a search's results, best first."""
         return [one["content"] for one in self.search(**asked)["results"]]
 
     def window(self, user: str = USER, **query: Any) -> dict[str, Any]:
-        """The answer of `GET …/events`."""
         answer = self.caller.timeline(user, **query)
         assert answer.status == 200, answer.text
         return dict(answer.json)
 
     def listed(self, user: str = USER, **query: Any) -> list[str]:
-        """The contents of a window, as they are answered."""
         return [one["content"] for one in self.window(user, **query)["events"]]
 
     def memories(self, user: str = USER, **query: Any) -> dict[str, dict[str, Any]]:
-        """A user's memories by their contents."""
         answer = self.caller.get(f"/v1/users/{user}/memories", query)
         assert answer.status == 200, answer.text
         return {one["content"]: one for one in answer.json["memories"]}
@@ -105,18 +95,18 @@ class Service:
         return [one["detail"] for one in answer.json["events"]]
 
     def signal(self, kind: str, **more: Any) -> dict[str, Any]:
-        """`POST /v1/signals`."""
         answer = self.caller.post("/v1/signals", {"type": kind, "source": "monitor", **more})
         assert answer.status == 200, answer.text
         return dict(answer.json)
 
     def send(self, method: str, path: str, body: Any = None) -> Answered:
-        """Any other request."""
         raw = None if body is None else json.dumps(body).encode()
         return self.caller.surface.send(method, path, raw, {})
 
+    def patch(self, path: str, match: str, body: Any) -> Answered:
+        return self.caller.surface.send("PATCH", path, json.dumps(body).encode(), {"If-Match": match})
+
     def rules(self, **groups: Any) -> None:
-        """The tenant's own rules."""
         answer = self.send("PUT", "/v1/rules", groups)
         assert answer.status == 200, answer.text
 
@@ -132,7 +122,6 @@ class Service:
         return self.app.memories.reconcile_bridge(now(), self.tenant).deferred.promoted
 
     def job(self, kind: str, **parameters: Any) -> dict[str, Any]:
-        """A job that was asked for and has ended well, as `GET /v1/jobs/{job_id}` shows it."""
         asked = self.caller.post(f"/v1/jobs/{kind}", parameters)
         assert asked.status == 202, asked.text
         job_id = asked.json["job_id"]
@@ -146,7 +135,6 @@ class Service:
         return dict(shown)
 
     def ready(self) -> Answered:
-        """`GET /v1/ready`."""
         return self.caller.get("/v1/ready")
 
     def restarted(self) -> "Service":
@@ -198,10 +186,8 @@ def pump_of(app: App) -> StreamPump | None:
 
 
 def now() -> datetime:
-    """The time on the wall."""
     return datetime.now(UTC)
 
 
 def ago(**units: float) -> str:
-    """An instant so long ago."""
     return iso(now() - timedelta(**units))

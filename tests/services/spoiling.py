@@ -14,17 +14,14 @@ from services.serving import LAPTOP, Service, now
 
 
 def without_a_date(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record without its instant."""
     return {name: value for name, value in record.items() if name != "timestamp"}
 
 
 def of_a_newer_release(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record in a format that this release does not know."""
     return {**record, "format": 99}
 
 
 def without_anything(_record: Mapping[str, Any]) -> list[str]:
-    """What is no record at all."""
     return []
 
 
@@ -45,7 +42,6 @@ def rewrite_event(service: Service, ref: EventRef, change: Any) -> None:
 
 
 def rewrite_memory(service: Service, memory_id: str, change: Any) -> None:
-    """Stores a memory otherwise."""
     items, key = service.app.parts.items, memory_key(memory_id)
     stored = items.get(service.scope(), [key])[key]
     items.write(service.scope(), [ItemWrite(key, change(stored.value))], now())

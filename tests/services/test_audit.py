@@ -41,7 +41,6 @@ def reject(service: Service, text: str = SECRET) -> None:
 
 
 def tools(service: Service, tool: str, **parameters: Any) -> dict[str, Any]:
-    """The result of one call that a model makes."""
     text = f"[[ABP_TOOL:{tool}]]{json.dumps(parameters)}[[END_ABP_TOOL]]"
     made = service.caller.post("/v1/tool-calls", {"text": text, "user_id": USER, "execute": True})
     assert made.status == 200, made.text
@@ -49,8 +48,7 @@ def tools(service: Service, tool: str, **parameters: Any) -> dict[str, Any]:
 
 
 def patch(service: Service, path: str, version: int, body: Any) -> Answered:
-    headers = {"If-Match": f'"{version}"'}
-    return service.caller.surface.send("PATCH", f"/v1/users/{USER}/{path}", json.dumps(body).encode(), headers)
+    return service.patch(f"/v1/users/{USER}/{path}", f'"{version}"', body)
 
 
 def import_lines(service: Service) -> int:

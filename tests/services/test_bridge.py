@@ -28,7 +28,6 @@ def in_time(service: Service, content: str, **more: Any) -> str:
 
 
 def audit(service: Service) -> list[dict[str, Any]]:
-    """A user's audit, newest first."""
     return list(service.caller.get(f"/v1/users/{USER}/audit", {"limit": 200}).json["entries"])
 
 
@@ -140,7 +139,6 @@ def _is_in_the_audit(service: Service, gone: set[str], caplog: pytest.LogCapture
 
 
 def persona(name: str | None) -> dict[str, str]:
-    """A scope that is narrowed so."""
     return {"persona_id": name} if name else {}
 
 

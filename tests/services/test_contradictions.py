@@ -35,7 +35,6 @@ def statuses(service: Service, *ids: str) -> list[str]:
 
 
 def listed(service: Service, name: str, **query: Any) -> list[dict[str, Any]]:
-    """`GET …/arbitrations` or `…/conflicts`."""
     answer = service.caller.get(f"/v1/users/{USER}/{name}", query)
     assert answer.status == 200, answer.text
     return list(answer.json[name])
@@ -167,6 +166,22 @@ def test_a_decision_says_by_which_rule_and_taken_back_it_is_not_made_again(servi
         assert [one["status"] for one in listed(service, "arbitrations")] == ["reverted"]
 
 
+@pytest.mark.spec("P-22", "P-24")
+def test_an_older_value_of_a_key_comes_back_once_and_is_deleted_with_its_origin(service: Service) -> None:
+    old, new = told(service, ("Paris", MARCH), ("Lyon", MAY), key="home")
+    path = f"/v1/users/{USER}/arbitrations/{new}.{old}/revert"
+    first, again = (service.caller.post(path, None, idempotency_key="k") for _ in range(2))
+    assert (first.status, again.json["memory"]["id"]) == (200, first.json["memory"]["id"]), first.text
+    assert service.caller.post(path, None).status == 409
+    service.settle()
+    active = listed(service, "memories", key="home", status="active")
+    assert [(one["id"], one["content"]) for one in active] == [(first.json["memory"]["id"], "Paris")]
+    assert service.send("DELETE", f"/v1/users/{USER}/events/{old}").status == 204
+    service.settle()
+    assert {one["id"] for one in listed(service, "memories", key="home")} == {new}
+    assert listed(service, "memories", key="home", status="active") == []
+
+
 @pytest.mark.spec("P-24")
 def test_every_step_leaves_an_entry_of_the_audit(service: Service) -> None:
     old, _ = told(service, (PARIS, MARCH), (LYON, MAY))
@@ -200,12 +215,19 @@ def test_what_is_merely_alike_stays_with_a_proposal_until_a_person_resolves_it(s
     assert conflict["signals"]
     path = f"/v1/users/{USER}/conflicts/{conflict['id']}/resolve"
     assert service.caller.post(path, {"winner": "nobody"}).status == 422
-    resolved = service.caller.post(path, {"winner": newer})
-    assert (resolved.status, resolved.json["status"]) == (200, "settled"), resolved.text
+    for _ in range(2):
+        resolved = service.caller.post(path, {"winner": newer})
+        assert (resolved.status, resolved.json["status"]) == (200, "settled"), resolved.text
+    assert service.caller.post(path, {"winner": older}).status == 409
     service.settle()
     assert statuses(service, older, newer) == ["superseded", "active"]
     assert service.found(query="bill") == ["Pay bill 2"]
     assert listed(service, "conflicts", status="open") == []
+    decision = resolved.json["decision_id"]
+    assert service.send("POST", f"/v1/users/{USER}/arbitrations/{decision}/revert").status == 200
+    service.settle()
+    assert [one["id"] for one in listed(service, "conflicts", status="open")] == [conflict["id"]]
+    assert statuses(service, older, newer) == ["active", "active"]
 
 
 @pytest.mark.spec("P-24")

@@ -18,13 +18,11 @@ RANKED = ["user", "conversation", "skill", "system", "inferred", "rumour"]
 
 
 def one(statement_id: str = "new", hours: float = 0, **more: Any) -> dict[str, Any]:
-    """A statement of Anna's about her home."""
     said = {"id": statement_id, "user_id": USER, "content": f"{statement_id} says where I live", "importance": 0.5}
     return {**said, "timestamp": iso(NOON + timedelta(hours=hours)), **ALIKE, **more}
 
 
 def other(hours: float = 0, **more: Any) -> dict[str, Any]:
-    """The one that is there."""
     return one("old", hours, **more)
 
 
@@ -33,7 +31,6 @@ def at_cosine(cosine: float) -> list[float]:
 
 
 def decided(service: Service, candidate: dict[str, Any], *existing: dict[str, Any], **options: Any) -> dict[str, Any]:
-    """The answer of `POST /v1/arbitrations`."""
     body = {"candidate": candidate, "existing": list(existing), **({"options": options} if options else {})}
     answer = service.caller.post("/v1/arbitrations", body)
     assert answer.status == 200, answer.text
@@ -51,7 +48,6 @@ def signals(service: Service, candidate: dict[str, Any], existing: dict[str, Any
 
 
 def merged(service: Service, first: dict[str, Any], second: dict[str, Any], **options: Any) -> dict[str, Any]:
-    """The answer of `POST /v1/merges`."""
     answer = service.caller.post("/v1/merges", {"first": first, "second": second, "options": options})
     assert answer.status == 200, answer.text
     return dict(answer.json)

@@ -1,6 +1,5 @@
 """The merge rules as they are kept: named, inherited, matched, told of, persisted (A-108 to A-130, P-14)."""
 
-import json
 from typing import Any
 
 import pytest
@@ -19,15 +18,13 @@ EVENTS = ("rule:registered", "rule:updated", "rule:deleted")
 
 
 def put(service: Service, name: str, **document: Any) -> dict[str, Any]:
-    """The rule as it is registered."""
     answer = service.send("PUT", f"/v1/merge-rules/{name}", document)
     assert answer.status == 200, answer.text
     return dict(answer.json)
 
 
 def patch(service: Service, name: str, match: str = "*", /, **changes: Any) -> Answered:
-    body = json.dumps(changes).encode()
-    return service.caller.surface.send("PATCH", f"/v1/merge-rules/{name}", body, {"If-Match": match})
+    return service.patch(f"/v1/merge-rules/{name}", match, changes)
 
 
 def rule(service: Service, name: str) -> dict[str, Any]:
@@ -51,7 +48,6 @@ def matched(service: Service, **candidate: Any) -> str:
 
 
 def raw(service: Service) -> list[dict[str, Any]]:
-    """Every rule in its raw form."""
     return [
         {name: one[name] for name in one if name not in ("version", "resolved")} for one in exported(service)["rules"]
     ]

@@ -19,7 +19,6 @@ def on_days(service: Service, *days: str, **scope: str) -> list[str]:
 
 
 def said_on(*days: str) -> list[str]:
-    """The contents of the same."""
     return [f"said on {day}" for day in days]
 
 

@@ -27,8 +27,6 @@ class NoPassages(HashingEmbedder):
 
 
 class AwayIndex(Wrapped):
-    """Answers no search and takes no write."""
-
     def nominate(self, *asked: Any) -> None:
         raise Unavailable("the index is away")
 

@@ -19,7 +19,6 @@ AGES = (3, 2, 1)
 
 
 def refs(service: Service) -> list[EventRef]:
-    """The places of the readings, as they are stored."""
     drafts = [draft(text, days) for text, days in zip(READINGS, AGES, strict=True)]
     places = zip(told(service, *drafts), drafts, strict=True)
     return [EventRef(one, from_iso(given["timestamp"])) for one, given in places]

@@ -39,8 +39,6 @@ ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A record as it was told."""
-
     id: str
     text: str
     days: float
@@ -51,18 +49,14 @@ class Told:
 
     @property
     def at(self) -> datetime:
-        """When it was told."""
         return NOON - timedelta(days=self.days)
 
     def holds(self, word: str) -> bool:
-        """Whether the word is in it, whatever the case."""
         return word.upper().casefold() in self.text.upper().casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Diary:
-    """A service, and what it was told."""
-
     service: Service
     records: Sequence[Told]
 
@@ -122,7 +116,6 @@ class Asked:
 
     @property
     def keywords(self) -> list[str]:
-        """All of its words."""
         return [*self.words, "in", self.named] if self.named else self.words
 
     def allows(self, one: Told) -> bool:
@@ -134,7 +127,6 @@ class Asked:
         return any(map(one.holds, self.words)) or (self.named is not None and one.space == self.named)
 
     def relevance(self, one: Told) -> float:
-        """The formula."""
         share = sum(map(one.holds, self.words)) / len(self.keywords)
         return 0.6 * share + 0.4 * (1 - one.days / 90)
 

@@ -35,12 +35,10 @@ def diary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def answers(diary: Service) -> dict[str, dict[str, Any]]:
-    """The answer to the question about each kind."""
     return {kind: asked(diary, question, top_k=100) for kind, question in DIARY_KINDS.items()}
 
 
 def stats_of(answers: dict[str, dict[str, Any]], name: str) -> list[float]:
-    """One figure of every answer."""
     return [one["diagnostics"]["stats"][name] for one in answers.values()]
 
 

@@ -213,8 +213,6 @@ def test_each_part_is_done_once_for_a_query_and_each_record_scored_once(
 
 
 class _Counted(Wrapped):
-    """Notes which methods of a part are called."""
-
     def __init__(self, part: object, calls: list[str]) -> None:
         super().__init__(part)
         self.calls = calls

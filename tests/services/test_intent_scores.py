@@ -11,7 +11,7 @@ from recollect.intent import retrieve as intent_answer
 from recollect.intent import retrieve as retrieve_by_intent
 from recollect.intent.scoring import PrivacyFilter, RetrievalRecord
 from services.conftest import BOTH
-from services.intent_asking import BP, asked, contents, draft, found, keyword_shares, one_for_all, told
+from services.intent_asking import BP, asked, contents, draft, keyword_shares, one_for_all, told
 from services.serving import Service, Wrapped
 
 AGES = (0, 0.25, 9, 45, 88.2, 90, 120)
@@ -60,7 +60,7 @@ def test_a_score_is_six_tenths_of_the_keywords_and_four_of_recency(diary: Servic
         assert one["why"]["shares"]["keyword_match"] == pytest.approx(0.6 * share, abs=1e-6)
 
 
-@pytest.mark.spec("R-70", "R-79", "R-35", "R-38")
+@pytest.mark.spec("R-70", "R-79", "R-35", "R-36", "R-38")
 def test_absent_fields_are_skipped_and_each_other_is_read(diary: Service) -> None:
     answer = asked(diary, "Where is my violin?")
     one_of_four = {"of Monday": 0.25, "of Tuesday": 0.25, "of Wednesday": 0.25, "violins": 0.25}
@@ -73,16 +73,6 @@ def test_a_saved_memory_has_none_of_these_fields_and_is_scored_by_its_words(serv
     service.saved("my violin is in the attic")
     answer = service.search(query="Where is my violin?", mode="intent")
     assert keyword_shares(answer) == pytest.approx({"my violin is in the attic": 3 / 4})
-
-
-@pytest.mark.spec("R-108", "R-P14", "R-P15")
-def test_other_spaces_are_allowed_unless_the_rules_forbid_them(service: Service) -> None:
-    told(service, draft("sea in Health", 3, space_id="Health"), draft("sea in Fitness", 4, space_id="Fitness"))
-    query = "Show the sea of Fitness"
-    assert service.send("GET", "/v1/rules").json["rules"]["intent"]["allow_cross_space"] is True
-    assert set(found(service, query, active_space_id="Health")) == {"sea in Health", "sea in Fitness"}
-    service.rules(intent={"allow_cross_space": False})
-    assert found(service, query, active_space_id="Health") == ["sea in Health"]
 
 
 @pytest.mark.spec("R-79", "R-P9", "R-P10")
@@ -106,8 +96,6 @@ def test_of_equal_relevance_the_later_day_then_the_more_viewed_then_the_later_in
 
 
 class _Seen(Wrapped):
-    """Notes when the window of a timeline is read."""
-
     def __init__(self, part: object, steps: list[str]) -> None:
         super().__init__(part)
         self.steps = steps

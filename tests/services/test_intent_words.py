@@ -11,26 +11,11 @@ from services.intent_asking import NOON, analysed, asked, draft, found, keyword_
 from services.serving import Service
 
 DIARY = (
-    "blood pressure 120/80",
-    "давление 120",
-    "expenses for food",
-    "ixcham xarajatlarim",
-    "study of chords",
-    "mathématiques: intégrales",
-    "ездил в Казань",
-    "go to the lake",
-    "a run",
-    "two runs",
-    "outrunning the rain",
-    "ran",
-    "snake and slash",
-    "café at the harbour",
-    "Straße in Köln",
-    "मेरा रक्तचाप",
-    "5.5 mmol/L of glucose",
-    "AI is a word",
-    "said nothing",
-)
+    "blood pressure 120/80", "давление 120", "expenses for food", "ixcham xarajatlarim", "study of chords",
+    "mathématiques: intégrales", "ездил в Казань", "go to the lake", "a run", "two runs", "outrunning the rain", "ran",
+    "snake and slash", "café at the harbour", "Straße in Köln", "मेरा रक्तचाप", "5.5 mmol/L of glucose",
+    "AI is a word", "said nothing",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=BOTH)

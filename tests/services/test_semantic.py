@@ -19,17 +19,14 @@ DAYS = ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z", "2026-01-04T00:00:00Z")
 
 
 def at_cosine(cosine: float) -> list[float]:
-    """A vector of that similarity to the query's."""
     return [cosine, sqrt(1 - cosine * cosine), *[0.0] * (DIMENSION - 2)]
 
 
 def similar(service: Service, **asked: Any) -> dict[str, Any]:
-    """A search in semantic mode by the query's vector."""
     return service.search(vector=QUERY, mode="semantic", **asked)
 
 
 def contents(answer: Mapping[str, Any]) -> list[str]:
-    """Of its results, best first."""
     return [one["content"] for one in answer["results"]]
 
 

@@ -26,8 +26,6 @@ def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class SlowStore(Wrapped):
-    """Its first write waits until it is let go."""
-
     def __init__(self, part: object) -> None:
         super().__init__(part)
         self.writing, self.go_on = threading.Event(), threading.Event()
@@ -47,17 +45,14 @@ def remarks(service: Service, count: int) -> list[str]:
 
 
 def archived(service: Service) -> list[str]:
-    """The contents of what the archive serves, in its order."""
     return [line.event.content for line in service.app.segments.read(service.scope())]
 
 
 def stored(service: Service) -> list[str]:
-    """The contents of all that is stored of the user, oldest first."""
     return [event.content for event in service.app.parts.timeline.records(service.scope(), 100, None).events]
 
 
 def said(*numbers: int) -> list[str]:
-    """The contents of these remarks."""
     return [f"remark {n}" for n in numbers]
 
 

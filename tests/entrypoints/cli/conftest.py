@@ -31,7 +31,6 @@ def run(home: Home) -> Run:
 
 @pytest.fixture
 def app(home: Home) -> Iterator[App]:
-    """The app over the same data."""
     opened = home.app()
     yield opened
     opened.parts.close()

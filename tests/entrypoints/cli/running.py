@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +20,23 @@ from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.retrieval.nomination import NominationRequest
 from recollect.settings import Settings
 from recollect.text.terms import query_terms
+from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import WindowQuery
 
+ANA = Scope("local", "ana")
 COMMAND = (sys.executable, "-m", "recollect.entrypoints.cli")
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A folder of data, and the environment that names it."""
-
     folder: Path
 
     def environment(self, **changes: str) -> dict[str, str]:
-        """The environment of a process that uses it."""
         own = {"RECOLLECT_HOME": str(self.folder), "RECOLLECT_EMBEDDER": "hashing", **changes}
         foreign = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
         return {**foreign, **own}
 
     def start(self, *arguments: str, **changes: str) -> "subprocess.Popen[str]":
-        """Begins a command as a process."""
         return subprocess.Popen(
             [*COMMAND, *arguments],
             env=self.environment(**changes),
@@ -46,7 +46,6 @@ class Home:
         )
 
     def run(self, *arguments: str, **changes: str) -> "subprocess.CompletedProcess[str]":
-        """Runs a command to its end."""
         return self.told("", *arguments, **changes)
 
     def told(self, typed: str, *arguments: str, **changes: str) -> "subprocess.CompletedProcess[str]":
@@ -62,19 +61,16 @@ class Home:
         )
 
     def app(self) -> App:
-        """The app over the same data."""
         return open_app(Settings.from_environment(self.environment()))
 
 
 def events_of(app: App, scope: Scope) -> list[Event]:
-    """The whole timeline, newest first."""
     page = app.timeline.listing.window(scope, WindowQuery(now=utc_now(), window=TimeWindow(), limit=100_000))
     assert page.more is None
     return list(page.events)
 
 
 def indexed_documents(app: App, scope: Scope) -> int:
-    """How many documents of the user the index counts."""
     request = NominationRequest(
         filters=SearchFilters(now=utc_now()), limit=10, terms=query_terms("anything"), count=True
     )
@@ -102,3 +98,25 @@ def a_line(number: int) -> Mapping[str, Any]:
         "speaker": ("Ines", "Jonas")[number % 2],
         "text": f"remark{number} about topic{number % 7}",
     }
+
+
+def say(app: App, *texts: str, days_ago: float = 0.1, at: datetime | None = None, scope: Scope = ANA) -> list[str]:
+    """Stores texts a second apart, the first one at that time or so long ago; their ids."""
+    start = at or utc_now() - timedelta(days=days_ago)
+    drafts = [EventDraft(content=text, timestamp=start + timedelta(seconds=n)) for n, text in enumerate(texts)]
+    seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
+    answer = app.timeline.ingest(scope, "c", drafts, seed, utc_now(), app.rules.resolved("local"))
+    return [str(result.event_id) for result in answer.results]
+
+
+def left(app: App) -> list[str]:
+    """The contents of all records."""
+    return [event.content for event in app.parts.timeline.records(ANA, 100, None).events]
+
+
+def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
+    """Whether it holds within so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return holds()

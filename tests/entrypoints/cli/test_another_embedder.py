@@ -23,7 +23,6 @@ def under_another(run: Run, home: Home, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def searched(run: Run, query: str = "remark19") -> Result:
-    """A search that goes well."""
     result = run("search", query, "--user", "ana")
     assert result.exit_code == 0, result.stderr
     return result

@@ -5,64 +5,40 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from entrypoints.cli.conftest import Run
-from entrypoints.cli.running import Home
+from entrypoints.cli.running import ANA, Home, left, say, soon
 from recollect.app import App
 from recollect.core.errors import NotFound, Unavailable
-from recollect.core.scope import Scope
 from recollect.entrypoints.runtime import utc_now
 from recollect.entrypoints.worker import JOBS, Projector, ProjectorPolicy, Rounds
 from recollect.jobs.job import Job, JobProgress, JobStatus, RemainingSeconds
 from recollect.jobs.run import JobOrder
 from recollect.timeline.failed_projections import RETRY_POLICY, Fault
 from recollect.timeline.projection_attempt import Failure
-from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent
 
-ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=0.05, job_seconds=0.05)
 
 
-def say(app: App, text: str, days_ago: float) -> None:
-    """A text of that age."""
-    draft = EventDraft(content=text, timestamp=datetime.now(UTC) - timedelta(days=days_ago))
-    seed = app.ids.seed(int(time.time() * 1000), 2)
-    app.timeline.ingest(ANA, "c", [draft], seed, datetime.now(UTC), app.rules.resolved("local"))
-
-
-def left(app: App) -> list[str]:
-    """The contents of all records."""
-    return [event.content for event in app.parts.timeline.records(ANA, 100, None).events]
-
-
 def forget_after(app: App, days: float) -> None:
-    """The tenant's rules of retention."""
     app.rules.replace("local", {"retention": [{"older_than_days": days}]}, datetime.now(UTC), None)
 
 
 def start(app: App, kind: str) -> Job:
-    """A job that nobody runs yet."""
     order = JobOrder(kind=kind, now=utc_now(), real_now=utc_now())
     return app.jobs.start("local", order, app.ids.seed(int(time.time() * 1000)))
 
 
-def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return holds()
-
-
 def test_a_job_is_run_and_told(run: Run, app: App) -> None:
     forget_after(app, 30)
-    say(app, "the zebra sings", 40)
-    say(app, "the cat sleeps", 1)
+    say(app, "the zebra sings", days_ago=40)
+    say(app, "the cat sleeps", days_ago=1)
     assert run("jobs", "run", "reconcile").exit_code == 0
     result = run("jobs", "run", "retain")
     assert (result.exit_code, result.stdout) == (0, "done  1 users, 1 pruned\n")
@@ -79,7 +55,7 @@ def test_it_is_json_where_asked_for(run: Run, app: App) -> None:
 
 
 def test_a_job_that_was_left_is_watched_to_its_end(run: Run, app: App) -> None:
-    say(app, "the cat sleeps", 1)
+    say(app, "the cat sleeps", days_ago=1)
     job = start(app, "reconcile")
     assert run("jobs", "watch", job.id).stdout.startswith("done  1 projected")
     assert app.jobs.read("local", job.id).status is JobStatus.DONE
@@ -87,7 +63,7 @@ def test_a_job_that_was_left_is_watched_to_its_end(run: Run, app: App) -> None:
 
 def quarantine(app: App) -> str:
     """An event that has failed as often as it may; its id."""
-    say(app, "the zebra sings", 1)
+    say(app, "the zebra sings", days_ago=1)
     event = app.parts.timeline.newest(ANA, 1)[0]
     failure = Failure((PendingEvent(ANA, event.ref),), "ValueError", Fault.OWN)
     for hours in range(RETRY_POLICY.most_tries):
@@ -109,25 +85,6 @@ def test_what_is_quarantined_is_listed_advised_about_and_replayed(run: Run, app:
     assert run("jobs", "run", "reconcile").stdout == "done  1 quarantined\n"
     assert run("jobs", "run", "reconcile", "--replay").stdout == "done  1 replayed, 1 projected\n"
     assert run("jobs", "failed").stdout == ""
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ("run", "dance"),
-        ("run", "retain", "--replay"),
-        ("run", "restore"),
-        ("run", "reindex", "--from", "nowhere"),
-        ("run", "retain", "--user", "ana"),
-        ("run", "retain", "--tenant", "\x01"),
-        ("watch", "018f0000-0000-7000-8000-000000000000"),
-    ],
-)
-def test_what_is_wrong_is_one_line(run: Run, home: Home, wrong: tuple[str, ...]) -> None:
-    result = run("jobs", *wrong)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "error: " in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def test_a_job_that_fails_says_why(run: Run, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +114,7 @@ def test_ended_by_ctrl_c_it_goes_on_at_once(app: App, run: Run, monkeypatch: pyt
 
 
 def test_a_server_runs_what_is_due(app: App) -> None:
-    say(app, "the cat sleeps", 1)
+    say(app, "the cat sleeps", days_ago=1)
     job = start(app, "reconcile")
     with Projector(app, QUICK):
         assert soon(lambda: app.jobs.read("local", job.id).status is JobStatus.DONE)
@@ -165,7 +122,7 @@ def test_a_server_runs_what_is_due(app: App) -> None:
 
 def test_a_server_retains_by_itself_once_a_day(app: App) -> None:
     forget_after(app, 30)
-    say(app, "the zebra sings", 40)
+    say(app, "the zebra sings", days_ago=40)
     with Projector(app, QUICK):
         assert soon(lambda: left(app) == [])
         assert soon(lambda: [job.status for job in app.jobs.newest("local", 10)] == [JobStatus.DONE])
@@ -173,7 +130,7 @@ def test_a_server_retains_by_itself_once_a_day(app: App) -> None:
 
 def test_where_requests_have_a_clock_of_their_own_nothing_is_retained_by_the_real_one(home: Home, app: App) -> None:
     forget_after(app, 30)
-    say(app, "the zebra sings", 40)
+    say(app, "the zebra sings", days_ago=40)
     app.projection.reconcile(utc_now())
     app.deployment = dataclasses.replace(app.deployment, settings=dataclasses.replace(app.settings, test_clock=True))
     assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is not None

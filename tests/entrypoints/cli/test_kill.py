@@ -11,13 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from entrypoints.cli.running import Home, a_line, events_of, indexed_documents, write_turns
-from recollect.core.scope import Scope
+from entrypoints.cli.running import ANA, Home, a_line, events_of, indexed_documents, write_turns
 from recollect.entrypoints.worker import count_pending, drain
 
 TURNS = 3000
 KILLS = 20
-ANA = Scope("local", "ana")
 
 
 @pytest.fixture(scope="module")

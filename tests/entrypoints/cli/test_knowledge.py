@@ -39,28 +39,6 @@ def test_a_sentence_teaches(run: Run) -> None:
     assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (0, "", "nothing learnt\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("set", "vocabulary", "cost", '{"target": "t"}'), "key: "),
-        (("set", "vocabulary", "a:b", "{}"), "value.target: is required"),
-        (("set", "rule", "r", "not JSON"), "value: "),
-        (("set", "notes", "n", "not JSON"), "value: is no JSON"),
-        (("set", "notes", "n", "NaN"), "value: "),
-        (("set", "notes", "n", "[" * 9_999), "value: "),
-        (("delete", "notes", "n"), "there is no such knowledge"),
-        (("learn", " "), "the text is empty"),
-        (("learn", "by 'a' I mean 'b'", "--store", "a:b"), "store: "),
-        (("list", "--tenant", "x" * 129), "--tenant: "),
-    ],
-)
-def test_wrong_input_has_exit_code_2_and_names_the_part(run: Run, arguments: tuple[str, ...], said: str) -> None:
-    result = run("knowledge", *arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
-    assert "Traceback" not in result.stderr
-
-
 def test_what_is_stored_commands_no_terminal(run: Run) -> None:
     run("knowledge", "set", "rule", "r", json.dumps({"condition": "a \x1b[31m [bold]b[/bold]\n\x9b2J"}))
     for arguments in (("list",), ("list", "--json"), ("list", "--prompt")):

@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from entrypoints.cli.conftest import Run
 
 ANNA = ("-u", "anna")
@@ -53,28 +51,6 @@ def test_a_deleted_memory_is_gone(run: Run) -> None:
     for command in ("show", "delete"):
         ran = run("memories", command, first["id"], *ANNA)
         assert (ran.exit_code, ran.stderr) == (2, "error: no such memory\n")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("save", " ", *ANNA),
-        ("save", "x", *ANNA, "--importance", "2"),
-        ("save", "x", *ANNA, "--key", ".."),
-        ("save", "x", *ANNA, "--expires", "some day"),
-        ("save", "x", "-u", ""),
-        ("edit", "none", *ANNA),
-        ("edit", "none", *ANNA, "--importance", "1"),
-        ("edit", "none", *ANNA, "--metadata", "[]"),
-        ("edit", "none", *ANNA, "--metadata", "{"),
-        ("list", *ANNA, "--status", "x"),
-    ],
-)
-def test_bad_input_ends_with_two(run: Run, arguments: tuple[str, ...]) -> None:
-    ran = run("memories", *arguments)
-    assert ran.exit_code == 2
-    assert "Traceback" not in ran.output
-    assert run("memories", "list", *ANNA).stdout == ""
 
 
 def test_what_commands_a_terminal_is_not_printed(run: Run) -> None:

@@ -37,19 +37,6 @@ def test_what_one_tenant_exports_another_imports(run: Run, tmp_path: Path) -> No
     assert again["rules"] == json.loads(export)["rules"]
 
 
-@pytest.mark.parametrize(
-    ("document", "said"),
-    [
-        ("not JSON", "is no JSON"),
-        ('{"extends": "nothing"}', "extends: there is no rule of this name to extend"),
-        ('{"merge": {"boostAmount": 7}}', "merge.boostAmount: must be a number, 0 to 1"),
-    ],
-)
-def test_a_wrong_rule_is_named(run: Run, document: str, said: str) -> None:
-    refused = run("merge-rules", "set", "mine", document)
-    assert (refused.exit_code, refused.stderr) == (2, f"error: {said}\n")
-
-
 @pytest.mark.parametrize("text", ["[]", "{", '{"rules": [7]}', "\ufffe"])
 def test_a_file_that_is_no_export_is_refused(run: Run, tmp_path: Path, text: str) -> None:
     file = tmp_path / "rules.json"

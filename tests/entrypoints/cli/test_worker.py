@@ -3,14 +3,14 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from entrypoints.cli.running import Home, indexed_documents
+from entrypoints.cli.running import ANA, Home, indexed_documents, say, soon
 from recollect.app import App
 from recollect.core.errors import Unavailable
 from recollect.core.event import EventRef
@@ -26,38 +26,13 @@ from recollect.entrypoints.worker import (
 )
 from recollect.retrieval.nomination import IndexDocument
 from recollect.timeline.reconcile import PAGE
-from recollect.timeline.record import EventDraft
 
-ANA = Scope("local", "ana")
 QUICK = ProjectorPolicy(poll_seconds=60, first_pause_seconds=0.05, longest_pause_seconds=0.4, hurried_pause_seconds=0.1)
 _PATIENCE_SECONDS = 30
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
 
 
-@pytest.fixture
-def app(home: Home) -> Iterator[App]:
-    opened = home.app()
-    yield opened
-    opened.parts.close()
-
-
-def say(app: App, *texts: str) -> None:
-    seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
-    app.timeline.ingest(ANA, "c", [EventDraft(content=text) for text in texts], seed, NOW, app.rules.resolved("local"))
-
-
-def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return holds()
-
-
 class BrokenIndex:
-    """An index that is away for a while."""
-
     def __init__(self, real: Any, failures: int) -> None:
         self._real = real
         self.failures = failures

@@ -1,4 +1,4 @@
-"""The built functions take turns, keep knowledge, make tool calls and summaries, forget, and speak MCP."""
+"""The built functions answer at every route, carry an event from ingest to search, take turns, forget, speak MCP."""
 
 import copy
 import json
@@ -15,7 +15,7 @@ from deployment.built import Deployment, RunningFunction, started
 from deployment.conftest import Opt
 from deployment.gateway import Gateway, Need
 from deployment.permissions import BEDROCK_MODEL_ARN, refusals
-from deployment.requests import SERVED_BY, SNEAKERS
+from deployment.requests import SERVED_BY, SNEAKERS, good_statuses
 from deployment.template import FUNCTIONS, sample_events
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 
@@ -26,8 +26,92 @@ SAVE, MEMORY = "POST /v1/memories", "/v1/users/{user_id}/memories/{memory_id}"
 
 @pytest.fixture
 def user() -> str:
-    """Somebody without a memory."""
     return f"anna-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.mark.parametrize("route", sorted(route for route in SERVED_BY if not route.startswith("ANY ")))
+def test_every_route_is_answered(functions: Functions, route: str) -> None:
+    answer = asked(functions, route)
+    assert answer["statusCode"] in good_statuses(route), answer
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_for_sam_local_invoke_is_answered(functions: Functions, name: str) -> None:
+    for event in sample_events(name).values():
+        answer = functions[name].invoke(event)
+        assert answer.get("statusCode", 200) in (200, 201), answer
+
+
+@pytest.mark.parametrize("source", [source for source in sample_events("project") if source.startswith("stream-")])
+def test_a_sample_batch_of_the_stream_is_taken(functions: Functions, source: str) -> None:
+    assert functions["project"].invoke(sample_events("project")[source]) == {"batchItemFailures": []}
+
+
+def test_a_scheduled_run_counts_what_it_did(functions: Functions) -> None:
+    answer = functions["project"].invoke(sample_events("project")["schedule-reconcile"])
+    assert set(answer) == {"projected", "gone", "failed", "quarantined"}
+
+
+def test_the_schedules_run_the_jobs_that_were_asked_for(functions: Functions) -> None:
+    """Those of the routes above among them; `retain` has begun its own day's."""
+    job_id = said(asked(functions, "POST /v1/jobs/reconcile"))["job_id"]
+    pruned = functions["retain"].invoke(sample_events("retain")["schedule-retain"])
+    assert (pruned["failed"], pruned["complete"]) == (0, True)
+    answer = functions["jobs"].invoke(sample_events("jobs")["schedule-jobs"])
+    assert set(answer) == {"done", "failed", "running", "complete"}
+    assert said(asked(functions, "GET /v1/jobs/{job_id}", job_id))["status"] == "done"
+
+
+def test_an_event_of_another_kind_is_an_error_of_the_function(functions: Functions) -> None:
+    assert functions["project"].outcome({"task": "unknown"}).error is not None
+
+
+@pytest.mark.spec("P-25")
+def test_an_event_goes_from_ingest_by_the_stream_to_search_and_context(functions: Functions, user: str) -> None:
+    event_id = ingested(functions, user)
+    assert projected(functions, user, event_id) == {"batchItemFailures": []}
+    told = [entry["DetailType"] for entry in functions["project"].gateway.published[-2:]]
+    assert told == ["memory:episodic:saved", "memory:semantic:saved"]
+    assert event_id in {one["id"] for one in found(functions, user)["results"]}
+    context = said(functions["context"].invoke(of(user, CONTEXT)))
+    assert "Lyon" in context["prompt"]
+
+
+def test_a_record_that_comes_twice_changes_nothing(functions: Functions, user: str) -> None:
+    event_id = ingested(functions, user)
+    assert projected(functions, user, event_id, times=3) == {"batchItemFailures": []}
+    assert projected(functions, user, event_id, kind="stream-modify") == {"batchItemFailures": []}
+    assert [one["id"] for one in found(functions, user)["results"]].count(event_id) == 1
+
+
+def test_what_the_stream_never_brought_is_projected_by_the_schedule(functions: Functions, user: str) -> None:
+    event_id = ingested(functions, user)
+    answer = functions["project"].invoke(sample_events("project")["schedule-reconcile"])
+    assert answer["projected"] >= 1
+    assert answer["failed"] == 0
+    assert event_id in {one["id"] for one in found(functions, user)["results"]}
+    assert '"OldestPendingAge"' in functions["project"].log
+
+
+def test_without_the_search_engine_records_come_again_and_reads_go_on(functions: Functions, user: str) -> None:
+    for one in functions.values():
+        one.gateway.away.add("opensearch")
+    try:
+        event_id = ingested(functions, user)
+        assert projected(functions, user, event_id)["batchItemFailures"] != []
+        assert event_id in {one["id"] for one in found(functions, user)["results"]}
+    finally:
+        for one in functions.values():
+            one.gateway.away.clear()
+    assert projected(functions, user, event_id) == {"batchItemFailures": []}
+    assert event_id in {one["id"] for one in found(functions, user)["results"]}
+
+
+def test_a_record_that_cannot_be_read_is_counted_and_not_tried_again(functions: Functions) -> None:
+    broken = copy.deepcopy(sample_events("project")["stream-insert"])
+    broken["Records"][0]["dynamodb"]["Keys"] = {"pk": {"S": "U#only-a-tenant"}, "sk": {"S": "E#no-instant"}}
+    assert functions["project"].invoke(broken) == {"batchItemFailures": []}
+    assert "change records that cannot be read" in functions["project"].log
 
 
 @pytest.mark.spec("K-74", "K-75")
@@ -50,7 +134,6 @@ def test_a_turn_is_answered_from_memory_and_remembered(functions: Functions, use
 
 
 def contents(functions: Functions, user: str, event_id: str) -> str:
-    """What an event says."""
     return str(said(asked(functions, "GET /v1/users/{user_id}/events/{event_id}", user, event_id))["content"])
 
 
@@ -131,7 +214,6 @@ def test_a_models_calls_save_find_follow_and_forget(functions: Functions, user: 
 
 
 def called(functions: Functions, user: str, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """The results of calls that a model wrote."""
     blocks = [f"[[ABP_TOOL:{tool}]]\n{json.dumps(given)}\n[[END_ABP_TOOL]]" for tool, given in calls]
     body = {"user_id": user, "text": "\n".join(blocks), "execute": True}
     results = said(asked(functions, "POST /v1/tool-calls", body=body))["results"]
@@ -231,14 +313,12 @@ def test_an_assistant_lists_tools_saves_finds_and_recalls(functions: Functions, 
 
 
 def tool(functions: Functions, user: str, name: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers."""
     result = spoken(functions, user, "tools/call", name=name, arguments=arguments)
     assert result["isError"] is False, result
     return result
 
 
 def spoken(functions: Functions, user: str, method: str, **params: Any) -> dict[str, Any]:
-    """The result of a request of the protocol."""
     event = copy.deepcopy(sample_events("mcp")["http"])
     event["body"] = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     event["headers"]["x-recollect-user"] = user
@@ -258,6 +338,7 @@ def test_roles_allow_all_that_was_asked_of_the_services(functions: Functions, de
     prefix = deployment.names["IndexPrefix"]
     refused = {name: sorted(refusals(name, functions[name].gateway.needs, prefix)) for name in FUNCTIONS}
     assert refused == {name: [] for name in FUNCTIONS}
+    assert all(functions[name].gateway.needs for name in FUNCTIONS)
 
 
 def test_logs_hold_no_text_and_no_token(functions: Functions) -> None:
