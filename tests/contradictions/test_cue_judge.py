@@ -39,10 +39,10 @@ def test_each_of_a_batch_is_judged_by_itself_in_its_order() -> None:
     ("older", "newer", "taken_back"),
     [
         ("Blood group A", "That was my sister on my phone", True),
-        ("I've got a PhD.", "I'm not going to keep lying, I don't have a PhD.", True),
-        ("I'm married to Lea.", "To be honest I'm not married to anyone and never was.", True),
+        ("I have a twin.", "That came out wrong, I haven't got a twin.", True),
+        ("I work for the council.", "I don't work for the council, that's my flatmate's job.", True),
+        ("I finished the half marathon.", "I never finished it, I dropped out at 10k.", True),
         ("I wear size 44.", "44 was a mistake on my part.", True),
-        ("I own a piano.", "I said piano by accident, I don't own one.", True),
         ("My birthday is 3 May.", "oops, wrong month: it's 3 March", True),
         ("I drive a Golf.", "Sorry for the late reply, the kids have been ill. We got a Skoda instead.", False),
         ("I'm vegetarian.", "Full disclosure, I've gone all the way vegan.", False),
@@ -78,6 +78,11 @@ def test_a_denial_takes_back_the_value_of_a_key_that_it_follows(older: str, newe
             "I run 5 km three times a week.",
             "upped it to four runs a week, distance stays 5 km",
             "I run 5 km four times a week.",
+        ),
+        (
+            "The repository has 120 commits merged into the main branch.",
+            "I want a chart of the commits merged into the main branch, which have now reached 165 commits.",
+            "The repository has 165 commits merged into the main branch.",
         ),
     ],
 )

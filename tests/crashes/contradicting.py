@@ -61,7 +61,6 @@ def decided(world: World) -> None:
 
 
 def resolved(world: World) -> None:
-    """The same, with a person's word on the conflict."""
     decided(world)
     winner = world.known["conflict"].partition(".")[0]
     done = world.app.contradictions.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
@@ -163,7 +162,6 @@ def forget_an_older_part(world: World) -> bool:
 
 @scenario(prepare=decided, says=QUOTES)
 def forget_a_merged_memory(world: World) -> bool:
-    """With both of its sources."""
     try:
         memory = world.app.memories.keep.one(ANNA, world.known["newer"], world.now)
     except NotFound:
@@ -174,7 +172,6 @@ def forget_a_merged_memory(world: World) -> bool:
 
 @scenario(prepare=decided, reads=True)
 def list_decisions(world: World) -> list[Any]:
-    """The ledger, and what is open."""
     page = world.app.contradictions.decisions(ANNA, 50, None, DecisionFilter())
     conflicts = world.app.contradictions.conflicts(ANNA, 50, None, ConflictStatus.OPEN, world.now)
     one = world.app.contradictions.conflicts.one(ANNA, world.known["conflict"], world.now)

@@ -29,7 +29,6 @@ def shared(world: World) -> None:
 
 
 def _little(world: World) -> None:
-    """An event that became a memory, and one that was saved."""
     world.known["promoted"] = world.say(weighty("I am allergic to nuts.", 1))[0]
     draft = MemoryDraft(content="My dog is called Rex.", timestamp=world.now)
     world.app.memories.keep.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
@@ -78,7 +77,6 @@ def nothing_of_anna(world: World, stored: Stored) -> None:
 
 @scenario(prepare=few, settle=finished, after=nothing_of_anna, unlike=TRIES)
 def erase_a_user(world: World) -> bool:
-    """Everything of hers, and what others copied."""
     erasure = world.app.deletion.erase(ANNA, world.now, world.now, USER, lambda: 600.0)
     finished(world)
     return world.app.deletion.erase.report("acme", erasure.id).verified

@@ -29,7 +29,6 @@ def reject_a_value(world: World) -> None:
 
 @scenario(prepare=quoted, says=QUOTES, after=gone("nuts"), done_already=(NotFound,))
 def reject_an_event(world: World) -> None:
-    """With the event that said it."""
     event_id, order = world.known["promoted"], _order(world)
     world.app.deletion.reject.event(
         ANNA, event_id, order, lambda: world.app.deletion.forget(ANNA, event_id=event_id, now=world.now)
@@ -38,7 +37,6 @@ def reject_an_event(world: World) -> None:
 
 @scenario(prepare=rejected, says=QUOTES, done_already=(NotFound,))
 def lift_a_rejection(world: World) -> None:
-    """The value may be said again."""
     world.app.deletion.reject.lift(ANNA, world.known["rejection"], _order(world))
 
 
@@ -51,5 +49,4 @@ def rotate_keys(world: World) -> None:
 
 @scenario(prepare=rejected, says=QUOTES, reads=True)
 def rejections(world: World) -> int:
-    """As they are listed."""
     return len(world.app.deletion.reject.page(ANNA, 10, None).values)

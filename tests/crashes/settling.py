@@ -112,12 +112,10 @@ def _alike(world: World, **rules: Any) -> None:
 
 
 def alike(world: World) -> None:
-    """Step 3 leaves them open."""
     _alike(world)
 
 
 def alike_and_applied(world: World) -> None:
-    """Step 3 is applied."""
     _alike(world, auto_apply="all")
 
 
@@ -144,7 +142,6 @@ def settle_what_is_alike(world: World) -> None:
 
 @scenario(prepare=alike_and_applied, after=_one_decided, apart=True)
 def settle_what_is_alike_for_good(world: World) -> None:
-    """`conflict.auto_apply` `all`."""
     world.app.projection.reconcile(world.now)
 
 
@@ -165,7 +162,6 @@ def _asked() -> ArbitrationRequest:
 
 
 def nothing(world: World) -> None:
-    """Somebody else's memory."""
     world.say(on(0, "I bake bread."))
     world.reconcile()
 
@@ -189,20 +185,17 @@ def arbitrate_and_apply(world: World) -> Any:
 
 @scenario(prepare=nothing, reads=True)
 def arbitrate(world: World) -> str:
-    """A dry run."""
     return world.app.arbitration.arbitrate.weighed(
         "acme", _asked(), world.app.rules.resolved("acme")
     ).verdict.action.value
 
 
 def ruled(world: World) -> None:
-    """A rule that there is."""
     world.app.arbitration.merge_rules.put("acme", "mine", _RULE, world.now)
 
 
 @scenario(prepare=nothing)
 def merge_rules_put(world: World) -> int:
-    """Registered, and told once."""
     if not _known(world):
         ruled(world)
     return len(world.app.arbitration.merge_rules.registry("acme").rules)
@@ -214,19 +207,16 @@ def _known(world: World) -> bool:
 
 @scenario(prepare=ruled, done_already=(VersionMismatch,))
 def merge_rules_patch(world: World) -> None:
-    """By its version."""
     world.app.arbitration.merge_rules.patch("acme", "mine", {"enabled": False}, world.now, lambda version: version == 2)
 
 
 @scenario(prepare=ruled, done_already=(NotFound,))
 def merge_rules_delete(world: World) -> None:
-    """Gone, and told once."""
     world.app.arbitration.merge_rules.delete("acme", "mine", world.now, lambda _: True)
 
 
 @scenario(prepare=ruled, done_already=(VersionMismatch,))
 def merge_rules_load(world: World) -> None:
-    """All or none."""
     rules: list[tuple[str, dict[str, Any]]] = [("one", _RULE), ("other", {"extends": "one"})]
     if len(world.app.arbitration.merge_rules.registry("acme").rules) < 4:
         world.app.arbitration.merge_rules.load("acme", rules, world.now)
