@@ -35,7 +35,7 @@ TOLD = (
 
 
 @pytest.fixture
-def told(memory: Memory) -> Memory:
+def story(memory: Memory) -> Memory:
     """All shapes, of which one decision was taken back."""
     say(memory, *TOLD)
     say(memory, on(11, "My favourite colour is blue."), on(12, "My favourite colour is green."))
@@ -101,9 +101,9 @@ def indexed_of_events(memory: Memory, home: Path) -> Memory:
 
 @pytest.mark.spec("P-24", "P-25")
 @pytest.mark.parametrize("way", [projected_again, restarted, indexed_of_vectors, indexed_of_events])
-def test_what_was_decided_stays(told: Memory, tmp_path: Path, way: Callable[[Memory, Path], Memory]) -> None:
-    before = stands(told)
-    again = way(told, tmp_path)
+def test_what_was_decided_stays(story: Memory, tmp_path: Path, way: Callable[[Memory, Path], Memory]) -> None:
+    before = stands(story)
+    again = way(story, tmp_path)
     try:
         assert stands(again) == before
     finally:
@@ -111,23 +111,23 @@ def test_what_was_decided_stays(told: Memory, tmp_path: Path, way: Callable[[Mem
 
 
 @pytest.mark.spec("P-24")
-def test_the_story_has_every_shape(told: Memory) -> None:
-    found = kept(told)
-    statuses = [found[i].status for i in told.ids[:5]]
+def test_the_story_has_every_shape(story: Memory) -> None:
+    found = kept(story)
+    statuses = [found[i].status for i in story.ids[:5]]
     ended, back, merged = MemoryStatus.SUPERSEDED, MemoryStatus.RETRACTED, MemoryStatus.MERGED
     assert statuses == [ended, back, ended, merged, MemoryStatus.ACTIVE]
-    assert [lapse.until is None for lapse in found[told.ids[4]].lapses] == [True]
-    assert [lapse.until is None for lapse in found[told.ids[5]].lapses] == [False]
-    assert [one.status.value for one in decided(told).values()].count("reverted") == 1
+    assert [lapse.until is None for lapse in found[story.ids[4]].lapses] == [True]
+    assert [lapse.until is None for lapse in found[story.ids[5]].lapses] == [False]
+    assert [one.status.value for one in decided(story).values()].count("reverted") == 1
 
 
 @pytest.mark.spec("P-24")
-def test_a_store_made_of_an_export_has_the_same(told: Memory, tmp_path: Path) -> None:
-    before = stands(told)
-    lines = [read_line(line_text(line)) for line in exported(told)]
+def test_a_store_made_of_an_export_has_the_same(story: Memory, tmp_path: Path) -> None:
+    before = stands(story)
+    lines = [read_line(line_text(line)) for line in exported(story)]
     assert {line_fault(line, None) for line in lines} == {None}
     other = open_memory(tmp_path / "other")
-    other.ids, other.now = told.ids, told.now
+    other.ids, other.now = story.ids, story.now
     for _ in range(2):
         imported(other, lines)
         settle(other)
@@ -138,15 +138,15 @@ def test_a_store_made_of_an_export_has_the_same(told: Memory, tmp_path: Path) ->
 
 
 @pytest.mark.spec("P-24")
-def test_a_snapshot_that_is_restored_has_the_same(told: Memory, tmp_path: Path) -> None:
+def test_a_snapshot_that_is_restored_has_the_same(story: Memory, tmp_path: Path) -> None:
     """The table is lost, the archive is there."""
-    before = stands(told)
-    name = snapshot(told)
-    told.app.parts.close()
+    before = stands(story)
+    name = snapshot(story)
+    story.app.parts.close()
     for file in tmp_path.glob("recollect.db*"):
         file.unlink()
     other = open_memory(tmp_path)
-    other.ids, other.now = told.ids, told.now
+    other.ids, other.now = story.ids, story.now
     run_job(other, other.app.archive.restore, snapshot_id=name)
     memories, _, _, shown = stands(projected_again(other, tmp_path))
     assert (memories, shown) == (before[0], before[3])

@@ -55,7 +55,7 @@ def test_a_projected_value_is_searched_without_reading_its_words(
 
 
 @pytest.mark.spec("P-24")
-def test_before_it_is_projected_its_words_tell(memory: Memory) -> None:
+def test_before_it_is_projected_its_words_are_read(memory: Memory) -> None:
     assert current(memory) == [BERLIN]
     assert current(memory, WEEK) == [PARIS]
 

@@ -143,7 +143,7 @@ def test_errors_of_a_tool_are_results_that_a_model_reads(app: App) -> None:
     assert "not_found" in missing[1]
 
 
-def test_a_defect_is_told_by_nothing_and_logged_by_its_type(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_shows_nothing_and_is_logged_by_its_type(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_arguments: Any, **_named: Any) -> None:
         raise RuntimeError("Anna lives in Lyon")
 
@@ -157,7 +157,7 @@ def test_a_defect_is_told_by_nothing_and_logged_by_its_type(app: App, monkeypatc
     assert "Lyon" not in log.getvalue() + told
 
 
-def test_the_log_line_tells_route_and_status_and_no_text(app: App) -> None:
+def test_the_log_line_has_route_and_status_and_no_text(app: App) -> None:
     log = StringIO()
     asgi = build_asgi(app, log=AccessLog("INFO", log, "mcp-log"))
     assert over_asgi(asgi, remember_and_find, ANNA) == ["Anna lives in Lyon"]
