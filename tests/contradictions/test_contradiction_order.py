@@ -201,26 +201,16 @@ def _differing(outcomes: dict[Any, list[object]], wanted: list[object]) -> dict[
 
 
 @pytest.mark.spec("P-24", "P-25")
+@pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("name", STORIES)
-def test_every_order_of_arrival_ends_the_same(name: str, tell: Tell, expected: Expected) -> None:
+def test_every_order_of_arrival_ends_the_same(name: str, at_once: bool, tell: Tell, expected: Expected) -> None:
+    """One after the other, or all of them before anything is projected."""
     outcomes = {}
     for order in permutations(range(len(STORIES[name]))):
         told = tell(name)
-        for place in order:
-            told.arrive(place)
+        for places in (order,) if at_once else [(place,) for place in order]:
+            told.arrive(*places)
             told.drain()
-        outcomes[order] = told.outcome()
-    assert _differing(outcomes, expected(name)) == {}
-
-
-@pytest.mark.spec("P-24", "P-25")
-@pytest.mark.parametrize("name", STORIES)
-def test_all_at_once_ends_as_one_after_the_other(name: str, tell: Tell, expected: Expected) -> None:
-    outcomes = {}
-    for order in permutations(range(len(STORIES[name]))):
-        told = tell(name)
-        told.arrive(*order)
-        told.drain()
         outcomes[order] = told.outcome()
     assert _differing(outcomes, expected(name)) == {}
 

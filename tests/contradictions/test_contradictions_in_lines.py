@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from embedded.archiving import exported, imported
-from embedded.contradicting import on, say, settle, statuses
 from embedded.deciding import (
     BOTH,
     LYON,
@@ -18,14 +17,13 @@ from embedded.deciding import (
     PROMOTED,
     TITLE,
     by_key,
-    ledger,
     merge,
     now,
     remember,
     revert,
     supersede,
 )
-from embedded.memory_items import kept_of, shown
+from embedded.memory_items import kept_of, patch, shown
 from embedded.setting import ANNA, NOON, Memory, open_memory
 from recollect.archive.record_line import MOST_LAPSES, RecordLine, line_fault, line_text, read_line
 from recollect.archive.transfer import LineOutcome
@@ -64,23 +62,6 @@ def test_a_store_made_anew_from_an_export_says_the_same(memory: Memory, tmp_path
     assert (now(other, whole).content, now(other, whole).origin) == (BOTH, Origin.MERGED)
     other.app.deletion.forget(ANNA, event_id=part, now=other.now)
     assert now(other, whole).content == PROMOTED
-    other.app.parts.close()
-
-
-@pytest.mark.spec("P-24")
-def test_a_decision_that_was_taken_back_is_known_in_the_new_store(memory: Memory, tmp_path: Path) -> None:
-    old, new = say(memory, on(0, "I live in Paris."), on(2, "I moved to Lyon."))
-    (decision,) = ledger(memory)
-    revert(memory, decision)
-    lines = [read_line(line_text(line)) for line in exported(memory)]
-    assert [[one.id for one in line.decisions] for line in lines] == [[decision], []]
-    assert [line_fault(line, None) for line in lines] == [None, None]
-    other = open_memory(tmp_path / "other")
-    for _ in range(2):
-        imported(other, lines)
-        settle(other)
-        assert statuses(other, [old, new]) == [MemoryStatus.ACTIVE, MemoryStatus.ACTIVE]
-    assert ledger(other) == ledger(memory)
     other.app.parts.close()
 
 
@@ -187,8 +168,6 @@ def test_what_cannot_be_read_is_no_line(memory: Memory, name: str) -> None:
 
 
 def test_an_edit_leaves_no_part_of_the_old_words(memory: Memory) -> None:
-    from embedded.memory_items import patch
-
     old, new = remember(memory, PARIS, LYON)
     lapsed(memory, old, new)
     patch(memory, old, importance=0.2)

@@ -1,14 +1,12 @@
 """Until when a keyed value holds is read once, when it is projected, and stored with its event (P-24)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from embedded.archiving import exported
-from embedded.setting import ANNA, Memory, open_memory
+from embedded.setting import ANNA, Memory
 from recollect.archive.record_line import line_text
 from recollect.contradictions import holds_until as reader
 from recollect.core.event import OPEN_ENDED, Event
@@ -18,15 +16,12 @@ PARIS, BERLIN = "I live in Paris", "I'm in Berlin until Friday"
 WEEK = timedelta(days=7)
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+@pytest.fixture(autouse=True)
+def cities(memory: Memory) -> None:
     """Two values of a key, the newer one with an end."""
-    opened = open_memory(tmp_path)
     for content in (PARIS, BERLIN):
-        opened.now += timedelta(minutes=1)
-        opened.add(EventDraft(content=content, key="city", timestamp=opened.now))
-    yield opened
-    opened.app.parts.close()
+        memory.now += timedelta(minutes=1)
+        memory.add(EventDraft(content=content, key="city", timestamp=memory.now))
 
 
 def no_words(text: str, at: datetime) -> datetime | None:
@@ -60,7 +55,7 @@ def test_a_projected_value_is_searched_without_reading_its_words(
 
 
 @pytest.mark.spec("P-24")
-def test_before_it_is_projected_its_words_tell(memory: Memory) -> None:
+def test_before_it_is_projected_its_words_are_read(memory: Memory) -> None:
     assert current(memory) == [BERLIN]
     assert current(memory, WEEK) == [PARIS]
 

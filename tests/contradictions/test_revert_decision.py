@@ -1,4 +1,4 @@
-"""A person takes a decision back: the loser counts again, and it is not decided so again by itself (P-22, P-24)."""
+"""A person takes a decision back: the loser counts again, and no decision brings a rejected value back (P-22, P-24)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -70,7 +70,7 @@ def test_a_bound_that_its_own_words_had_set_is_there_again(memory: Memory) -> No
 
 
 @pytest.mark.spec("P-24")
-def test_it_is_told_by_whom(memory: Memory) -> None:
+def test_the_audit_names_the_actor(memory: Memory) -> None:
     old, new = remember(memory, PARIS, LYON)
     decision = supersede(memory, old, new)
     revert(memory, decision)
@@ -83,7 +83,7 @@ def test_it_is_told_by_whom(memory: Memory) -> None:
 
 
 @pytest.mark.spec("P-24")
-def test_it_is_taken_back_once_and_a_retry_of_the_same_request_is_told_so(memory: Memory) -> None:
+def test_it_is_taken_back_once_and_a_retry_of_the_same_request_gets_the_same_answer(memory: Memory) -> None:
     old, new = remember(memory, PARIS, LYON)
     decision = supersede(memory, old, new)
     revert(memory, decision)
@@ -115,16 +115,19 @@ def expire(memory: Memory, event_id: str) -> None:
     memory.now += timedelta(hours=1)
 
 
+def reject_value(memory: Memory, value: str) -> None:
+    memory.app.deletion.reject(ANNA, value, Rejecting(now=memory.now, actor=USER, via="test"))
+
+
 def reject(memory: Memory, _event_id: str) -> None:
-    order = Rejecting(now=memory.now, actor=USER, via="test")
-    memory.app.deletion.reject(ANNA, PARIS, order)
+    reject_value(memory, PARIS)
     memory.project()
 
 
 @pytest.mark.spec("P-22", "P-24")
 @pytest.mark.parametrize("end", [forget, expire, reject])
 @pytest.mark.parametrize("key", [None, "album"])
-def test_what_is_gone_or_rejected_does_not_come_back(
+def test_what_is_deleted_or_rejected_does_not_come_back(
     memory: Memory, end: Callable[[Memory, str], None], key: str | None
 ) -> None:
     old, new = remember(memory, PARIS, LYON, key=key)
@@ -290,3 +293,26 @@ def test_erasing_a_user_with_a_value_that_was_brought_back_leaves_nothing(memory
     assert [entry.action for entry in memory.app.memories.audit(ANNA, 50, None, AuditFilter()).entries] == [
         Action.ERASE
     ]
+
+
+@pytest.mark.spec("P-22", "P-24")
+@pytest.mark.parametrize("value", [TITLE, PROMOTED, BOTH])
+def test_nothing_is_merged_of_a_rejected_value(memory: Memory, value: str) -> None:
+    old, new = remember(memory, TITLE, PROMOTED)
+    reject_value(memory, value)
+    merge(memory, old, new)
+    assert now(memory, old).status is ACTIVE
+    assert now(memory, new).content == PROMOTED
+    assert value not in shown(memory, "painter")
+
+
+@pytest.mark.spec("P-22", "P-24")
+@pytest.mark.parametrize("rejected", [False, True])
+def test_what_a_withdrawn_decision_ended_counts_again_unless_it_was_rejected(memory: Memory, rejected: bool) -> None:
+    old, new = remember(memory, PARIS, LYON)
+    supersede(memory, old, new)
+    if rejected:
+        reject_value(memory, PARIS)
+    changed = list(memory.app.contradictions.ledger.withdrawn(ANNA, new, memory.now))
+    assert [kept.memory.id for kept in changed] == ([] if rejected else [old])
+    assert now(memory, old).status is (SUPERSEDED if rejected else ACTIVE)

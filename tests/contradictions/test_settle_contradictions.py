@@ -1,31 +1,22 @@
 """Contradictions settled by cue rules, from what is said to what is recalled (P-24)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations
-from pathlib import Path
 
 import pytest
 
 from embedded.contradicting import DAY, MONDAY, on, recalled, remembered, say, settle, statuses
-from embedded.setting import ANNA, Memory, open_memory
+from embedded.setting import ANNA, Memory
 from recollect.contradictions.cues import CueJudge
 from recollect.contradictions.decisions import ARBITRATIONS, CONFLICTS, decision_in
 from recollect.contradictions.relation import Relation, Said
 from recollect.core.scope import Scope
 from recollect.memories.audit import Action
+from recollect.memories.audit_log import AuditFilter
 from recollect.memories.memory import MemoryStatus
 
 ACTIVE, SUPERSEDED = MemoryStatus.ACTIVE, MemoryStatus.SUPERSEDED
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    """An empty one."""
-    opened = open_memory(tmp_path)
-    yield opened
-    opened.app.parts.close()
 
 
 def decisions(memory: Memory, scope: Scope = ANNA) -> list[tuple[str, str, str]]:
@@ -45,22 +36,23 @@ def test_a_change_replaces_the_value_though_it_scores_lower(memory: Memory) -> N
 
 
 @pytest.mark.spec("P-24")
-def test_nothing_superseded_is_in_a_prompt(memory: Memory) -> None:
-    say(memory, on(0, PARIS), on(2, LYON))
-    assert "Paris" not in memory.context("Where do I live?").prompt.text
-
-
-@pytest.mark.spec("P-24")
-def test_an_end_leaves_nothing_of_the_value(memory: Memory) -> None:
-    old, new = say(memory, on(0, "I eat meat every day."), on(2, "I no longer eat meat."))
-    assert statuses(memory, [old, new]) == [SUPERSEDED, ACTIVE]
-
-
-@pytest.mark.spec("P-24")
-def test_what_only_its_words_lead_to_is_found_when_it_is_said(memory: Memory) -> None:
-    old, _ = say(memory, on(0, "Our boiler cover is with Hestia."), on(2, "We took our boiler cover to Novaheat."))
+@pytest.mark.parametrize(
+    ("earlier", "later", "question", "word"),
+    [
+        (PARIS, LYON, "Where do I live?", "Paris"),
+        ("I eat meat every day.", "I no longer eat meat.", "What do I eat?", "every day"),
+        (
+            "Our boiler cover is with Hestia.",
+            "We took our boiler cover to Novaheat.",
+            "Who is our boiler cover with?",
+            "Hestia",
+        ),
+    ],
+)
+def test_nothing_superseded_is_in_a_prompt(memory: Memory, earlier: str, later: str, question: str, word: str) -> None:
+    old, _ = say(memory, on(0, earlier), on(2, later))
     assert statuses(memory, [old]) == [SUPERSEDED]
-    assert "Hestia" not in memory.context("Who is our boiler cover with?").prompt.text
+    assert word not in memory.context(question).prompt.text
 
 
 @pytest.mark.spec("P-24")
@@ -142,15 +134,7 @@ def test_other_things_in_the_same_text_stay(memory: Memory) -> None:
 
 @pytest.mark.spec("P-11")
 @pytest.mark.parametrize(
-    "later",
-    [
-        "My sister moved to Lyon.",
-        "Should I move to Lyon?",
-        "If I moved to Lyon I would miss you.",
-        "Back in 2010 I moved to Lyon.",
-        "I'm going to move to Lyon next year.",
-        "My dog Rex likes carrots.",
-    ],
+    "later", ["My sister moved to Lyon.", "If I moved to Lyon I would miss you.", "My dog Rex likes carrots."]
 )
 def test_what_only_sounds_like_it_costs_nothing(memory: Memory, later: str) -> None:
     old, _ = say(memory, on(0, PARIS), on(0.001, later))
@@ -159,68 +143,11 @@ def test_what_only_sounds_like_it_costs_nothing(memory: Memory, later: str) -> N
 
 
 @pytest.mark.spec("P-24")
-def test_another_speaker_is_another_subject(memory: Memory) -> None:
-    old, _ = say(memory, on(0, PARIS, speaker="Anna"), on(2, LYON, speaker="Ben"))
-    assert statuses(memory, [old]) == [ACTIVE]
-
-
-@pytest.mark.spec("P-24")
-def test_personas_users_and_tenants_are_apart(memory: Memory) -> None:
-    (old,) = say(memory, on(0, PARIS))
+def test_speakers_personas_users_and_tenants_are_apart(memory: Memory) -> None:
+    old, _ = say(memory, on(0, PARIS), on(2, LYON, speaker="Ben"))
     for other in (Scope("acme", "anna", "coach"), Scope("acme", "ben"), Scope("evil", "anna")):
         say(memory, on(2, LYON), scope=other)
     assert statuses(memory, [old]) == [ACTIVE]
-
-
-STORIES = [
-    (on(0, PARIS), on(1, LYON), on(2, "I moved to Rome.")),
-    (on(0, "I eat meat."), on(1, "I no longer eat meat."), on(2, "My favourite colour is blue.")),
-    (on(0, PARIS), on(1, "I live in Lyon until Friday."), on(2, "My sister moved to Nice.")),
-]
-
-
-@pytest.mark.spec("P-24", "P-25")
-@pytest.mark.parametrize("story", STORIES)
-def test_the_order_of_arrival_makes_no_difference(tmp_path: Path, story: tuple) -> None:  # type: ignore[type-arg]
-    outcomes = set()
-    for place, order in enumerate(permutations(range(3))):
-        memory = open_memory(tmp_path / str(place))
-        ids = dict(zip(order, say(memory, *(story[i] for i in order)), strict=True))
-        outcomes.add(_outcome(memory, ids))
-        memory.app.parts.close()
-    assert len(outcomes) == 1
-
-
-@pytest.mark.spec("P-24")
-def test_two_that_come_at_once_end_as_one_after_the_other(memory: Memory, tmp_path: Path) -> None:
-    apart = open_memory(tmp_path / "apart")
-    story = STORIES[0]
-    one_by_one = dict(enumerate(say(apart, *story)))
-    memory.add(*story)
-    settle(memory)
-    assert _outcome(memory, dict(enumerate(memory.ids))) == _outcome(apart, one_by_one)
-    apart.app.parts.close()
-
-
-def _outcome(memory: Memory, ids: dict[int, str]) -> tuple[object, ...]:
-    places = {event_id: place for place, event_id in ids.items()}
-    found = remembered(memory)
-    told = []
-    for place in sorted(ids):
-        one = found.get(ids[place])
-        lapses = one and tuple((places[lapse.by], lapse.since, lapse.until) for lapse in one.lapses)
-        told.append(one and (one.status, places.get(one.superseded_by or ""), one.valid_to, lapses))
-    return tuple(told)
-
-
-@pytest.mark.spec("P-24", "P-25")
-def test_projected_again_nothing_is_decided_twice(memory: Memory) -> None:
-    ids = say(memory, on(0, PARIS), on(2, LYON))
-    before = (remembered(memory), decisions(memory))
-    events = [memory.app.parts.timeline.find(ANNA, one) for one in ids]
-    memory.app.parts.projections.mark(ANNA, [event.ref for event in events if event])
-    settle(memory)
-    assert (remembered(memory), decisions(memory)) == before
 
 
 @pytest.mark.spec("P-24")
@@ -249,8 +176,6 @@ def test_off_leaves_cues_as_open_conflicts(memory: Memory) -> None:
 
 @pytest.mark.spec("P-24")
 def test_each_decision_is_in_the_ledger_and_in_the_audit(memory: Memory) -> None:
-    from recollect.memories.audit_log import AuditFilter
-
     old, new = say(memory, on(0, PARIS), on(2, LYON))
     assert decisions(memory) == [(new, old, "superseded")]
     (entry,) = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries

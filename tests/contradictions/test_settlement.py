@@ -36,22 +36,19 @@ def verdict(kind: RelationKind, day: int = 1, by: str = "b", until: datetime | N
 
 @pytest.mark.spec("P-24")
 @pytest.mark.parametrize(
-    ("kind", "status", "valid_to"),
+    ("kind", "status", "by", "valid_to"),
     [
-        (RelationKind.SUPERSEDES, MemoryStatus.SUPERSEDED, MAY + DAY),
-        (RelationKind.RETRACTS, MemoryStatus.RETRACTED, MAY),
-        (RelationKind.CHANGES_PART, MemoryStatus.MERGED, MAY + DAY),
-        (RelationKind.UNDECIDED, MemoryStatus.ACTIVE, None),
+        (RelationKind.SUPERSEDES, MemoryStatus.SUPERSEDED, "b", MAY + DAY),
+        (RelationKind.RETRACTS, MemoryStatus.RETRACTED, "b", MAY),
+        (RelationKind.CHANGES_PART, MemoryStatus.MERGED, "b", MAY + DAY),
+        (RelationKind.UNDECIDED, MemoryStatus.ACTIVE, None, None),
     ],
 )
-def test_each_relation_gives_its_status(kind: RelationKind, status: MemoryStatus, valid_to: datetime | None) -> None:
+def test_each_relation_gives_its_status_whatever_the_importance(
+    kind: RelationKind, status: MemoryStatus, by: str | None, valid_to: datetime | None
+) -> None:
     after = settled(PARIS, [verdict(kind)])
-    assert (after.status, after.valid_to) == (status, valid_to)
-
-
-@pytest.mark.spec("P-24")
-def test_importance_plays_no_part() -> None:
-    assert settled(PARIS, [verdict(RelationKind.SUPERSEDES)]).superseded_by == "b"
+    assert (after.status, after.superseded_by, after.valid_to) == (status, by, valid_to)
 
 
 @pytest.mark.spec("P-24")

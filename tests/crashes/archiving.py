@@ -48,7 +48,6 @@ def lost(world: World) -> None:
 
 
 def twice(world: World) -> None:
-    """Two snapshots."""
     archived(world)
     world.known["first"] = world.known["snapshot"]
     assert run_job(world, "snapshot", {"user_id": "anna"}) == "done"
@@ -70,18 +69,6 @@ def compact(world: World) -> None:
     world.app.segments.compact(ANNA, world.now)
     world.app.segments.compact.close(ANNA, world.now)
     world.app.segments.compact.run(world.now, lambda: 600.0)
-
-
-@scenario(prepare=remembered)
-def job_snapshot(world: World) -> str:
-    """The job `snapshot`."""
-    return run_job(world, "snapshot")
-
-
-@scenario(prepare=remembered)
-def job_snapshot_in_steps(world: World) -> str:
-    """So little time at once that every piece is a step of its own."""
-    return run_job(world, "snapshot", hurried=True)
 
 
 @scenario(prepare=archived, after=gone("nuts"))
@@ -140,13 +127,11 @@ def import_a_copy(world: World) -> dict[str, int]:
 
 @scenario(prepare=archived)
 def erase_the_archive(world: World) -> None:
-    """Of one user."""
     world.app.segments.rewrite.erase(ANNA)
 
 
 @scenario(prepare=twice, reads=True)
 def archives(world: World) -> list[Any]:
-    """As they are read."""
     lines = [line.event.content for line in world.app.segments.read(ANNA)]
     diff = world.app.segments.diff("acme", world.known["first"], world.known["snapshot"])
     listed = [one.id for one in world.app.segments.snapshots.page("acme", 10, None).snapshots]

@@ -40,13 +40,11 @@ def summarized(world: World) -> None:
 
 
 def with_a_goal(world: World) -> None:
-    """A goal."""
     goal = world.app.summaries.goals.track(ANNA, "Meditate daily", GoalStatus.ACTIVE, None, world.now)
     world.known["goal"] = goal.id
 
 
 def taught(world: World) -> None:
-    """Knowledge, and rules of the tenant's own."""
     world.app.knowledge.put("acme", "notes", "zebra", {"size": 1}, world.now)
     world.app.knowledge.learn("acme", COST, "shop", world.now)
     world.app.rules.replace("acme", RULES, world.now, None)
@@ -67,19 +65,16 @@ def summarize(world: World) -> Any:
 
 @scenario(prepare=counted, says=AFTER)
 def run_summaries(world: World) -> None:
-    """The scheduled run."""
     world.app.summaries.run(lambda: world.now, lambda: 600.0)
 
 
 @scenario(prepare=summarized, says=AFTER)
 def redact_summaries(world: World) -> None:
-    """What a deletion takes out of a summary."""
     world.app.summaries.redact(ANNA, world.known["refs"], world.now)
 
 
 @scenario(prepare=summarized, says=AFTER)
 def keep_summaries_up(world: World) -> None:
-    """What `project` tells the summaries."""
     gone: list[EventRef] = world.known["refs"]
     there = [event for event in world.app.parts.timeline.newest(ANNA, 5) if event.ref not in gone]
     world.app.summaries.keep_up(ANNA, there, gone, world.now)
@@ -95,7 +90,6 @@ def goals_patch(world: World) -> str:
 
 @scenario(prepare=with_a_goal)
 def goals_check_in(world: World) -> Any:
-    """An occasion that was kept."""
     entry = CheckIn("2024-05-01", CheckInStatus.COMPLETED)
 
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
@@ -123,14 +117,11 @@ def knowledge_put(world: World) -> None:
 
 @scenario(prepare=taught, done_already=(NotFound,))
 def knowledge_delete(world: World) -> None:
-    """An entry in the version that was read."""
     world.app.knowledge.delete("acme", "notes", "zebra", world.now, expected=1)
 
 
 @scenario(prepare=talked)
 def knowledge_learn(world: World) -> Any:
-    """What a text teaches."""
-
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
         lesson = world.app.knowledge.learn("acme", COST, "shop", world.now)
         assert lesson is not None
@@ -141,6 +132,5 @@ def knowledge_learn(world: World) -> Any:
 
 @scenario(prepare=taught, done_already=(VersionMismatch,))
 def keep_rules_replace(world: World) -> None:
-    """In the version that was read."""
     version = world.known.setdefault("version", world.app.rules.resolved("acme").version)
     world.app.rules.replace("acme", {"scoring": {"boost": 0.25}}, world.now, version)

@@ -1,4 +1,4 @@
-"""Scenarios of deletions that last: a user who is erased, copies elsewhere, a table that was restored."""
+"""Scenarios of deletions that last: an erased user, copies elsewhere, a restored table, rejected values."""
 
 import shutil
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from crashes.archiving import BEN, archived, copied
 from crashes.evidence import gone
-from crashes.remembering import USER, weighty
+from crashes.remembering import QUOTES, USER, quoted, weighty
 from crashes.running import finished, run_due, run_job
 from crashes.scenario import scenario
 from crashes.store import Stored
@@ -29,7 +29,6 @@ def shared(world: World) -> None:
 
 
 def _little(world: World) -> None:
-    """An event that became a memory, and one that was saved."""
     world.known["promoted"] = world.say(weighty("I am allergic to nuts.", 1))[0]
     draft = MemoryDraft(content="My dog is called Rex.", timestamp=world.now)
     world.app.memories.keep.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
@@ -54,7 +53,7 @@ def restored(world: World) -> None:
     shutil.copytree(home, home.with_name("aside"), ignore=shutil.ignore_patterns("archive"))
     world.app = world.plan.open(world.ticket)
     world.app.deletion.forget(ANNA, event_id=world.known["promoted"], now=world.now)
-    order = Rejecting(now=world.now, actor=USER, via="test")
+    order = _rejecting(world)
     world.app.deletion.reject(ANNA, "I live in Bern.", order)
     world.app.deletion.reject.lift(ANNA, world.app.deletion.reject(ANNA, "I live in Bonn.", order), order)
     world.app.deletion.erase(BEN, world.now, world.now, USER, lambda: 600.0)
@@ -78,7 +77,6 @@ def nothing_of_anna(world: World, stored: Stored) -> None:
 
 @scenario(prepare=few, settle=finished, after=nothing_of_anna, unlike=TRIES)
 def erase_a_user(world: World) -> bool:
-    """Everything of hers, and what others copied."""
     erasure = world.app.deletion.erase(ANNA, world.now, world.now, USER, lambda: 600.0)
     finished(world)
     return world.app.deletion.erase.report("acme", erasure.id).verified
@@ -110,3 +108,44 @@ def index_snapshots(world: World) -> list[int]:
     snapshots.drop("nobody")
     world.app.outbox.of_user(ANNA, world.now)
     return found
+
+
+def _rejecting(world: World) -> Rejecting:
+    return Rejecting(now=world.now, actor=USER, via="test")
+
+
+def rejected(world: World) -> None:
+    """A value that was rejected once, and taken back by nobody."""
+    quoted(world)
+    world.known["rejection"] = world.app.deletion.reject(ANNA, "I live in Bern.", _rejecting(world))
+
+
+@scenario(prepare=quoted, says=QUOTES)
+def reject_a_value(world: World) -> None:
+    """It is taken out of what quotes it, and refused from now on."""
+    world.app.deletion.reject(ANNA, "I am allergic to nuts.", _rejecting(world))
+
+
+@scenario(prepare=quoted, says=QUOTES, after=gone("nuts"), done_already=(NotFound,))
+def reject_an_event(world: World) -> None:
+    event_id, order = world.known["promoted"], _rejecting(world)
+    world.app.deletion.reject.event(
+        ANNA, event_id, order, lambda: world.app.deletion.forget(ANNA, event_id=event_id, now=world.now)
+    )
+
+
+@scenario(prepare=rejected, says=QUOTES, done_already=(NotFound,))
+def lift_a_rejection(world: World) -> None:
+    world.app.deletion.reject.lift(ANNA, world.known["rejection"], _rejecting(world))
+
+
+@scenario(prepare=rejected, says=QUOTES, unlike=frozenset({"items.value_keys"}))
+def rotate_keys(world: World) -> None:
+    """What was rejected under the old key stays so; a try that was not answered may leave a key more."""
+    world.app.deletion.suppression.rotate("acme", world.now)
+    assert world.app.deletion.suppression.load(ANNA).rejects("I live in Bern.")
+
+
+@scenario(prepare=rejected, says=QUOTES, reads=True)
+def rejections(world: World) -> int:
+    return len(world.app.deletion.reject.page(ANNA, 10, None).values)

@@ -78,8 +78,6 @@ def ingest(world: World) -> Any:
 
 @scenario(prepare=talked, says=f"I see.\n{LEARNS}\n{TRACKS}\n{RECORDS}", degrades=True)
 def turn(world: World) -> Any:
-    """A turn in which the model calls tools that write."""
-
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
         context = world.context_request("Where does my sister paint?", store="shop", web_search="always")
         request = TurnRequest(context=context, seconds=30.0, resumed=again)
@@ -117,7 +115,6 @@ def project(world: World) -> None:
 
 
 def in_a_space(world: World) -> None:
-    """One message in a space that nobody has named before."""
     world.say(EventDraft(content="The oven is warm.", space_id="kitchen", timestamp=world.now))
 
 
@@ -133,6 +130,5 @@ def project_in_a_space(world: World) -> None:
 
 @scenario(prepare=with_removals)
 def reconcile(world: World) -> None:
-    """Everything that has a marker."""
     world.app.projection.reconcile.oldest_age(world.now)
     world.app.projection.reconcile(world.now)

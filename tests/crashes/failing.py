@@ -25,14 +25,12 @@ class Refusing:
         return getattr(self._real, name)
 
     def encode(self, texts: Sequence[str], *given: Any, **named: Any) -> Any:
-        """As the real one, but for those."""
         if any("zebra" in text for text in texts):
             raise ValueError("not to be read")
         return self._real.encode(texts, *given, **named)
 
 
 def refusing(world: World) -> App:
-    """The app of the world over such an embedder."""
     return with_parts(Memory(world.app, world.now), embedder=Refusing(world.app.parts.embedder)).app
 
 
@@ -75,7 +73,6 @@ def project_past_a_failure(world: World) -> None:
 
 @scenario(prepare=noted)
 def retry_what_failed(world: World) -> None:
-    """The fault is gone."""
     world.app.projection.reconcile(world.now + LATER)
 
 
@@ -87,7 +84,6 @@ def replay_what_is_quarantined(world: World) -> str:
 
 @scenario(prepare=quarantined, settle=tried_again)
 def forget_what_is_quarantined(world: World) -> None:
-    """With the event its note goes."""
     for ref in [one.failed.ref for one in world.app.projection.failed_events.listed("acme", 10)]:
         world.app.deletion.forget(ANNA, event_id=ref.id, now=world.now)
     world.app.projection.reconcile(world.now)
@@ -95,6 +91,5 @@ def forget_what_is_quarantined(world: World) -> None:
 
 @scenario(prepare=talked, reads=True)  # fmt: skip
 def failures(world: World) -> list[Any]:
-    """What an operator sees of them."""
     failed = world.app.projection.failed_events
     return [failed.check().detail, failed.listed("acme", 10), failed.of_user(ANNA), failed.standing("acme")]

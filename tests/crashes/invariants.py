@@ -28,7 +28,6 @@ def check(stored: Stored, *, lost: bool = False) -> None:
 
 
 def nothing_waits(stored: Stored) -> None:
-    """No marker is left, of an event or of a removal."""
     assert stored.pending == []
     assert stored.removed == []
 
@@ -70,7 +69,6 @@ def each_event_was_published_once(stored: Stored) -> None:
 
 
 def each_conversation_is_listed(stored: Stored) -> None:
-    """Those of the events that there are."""
     said = {(*place[:2], event["conversation_id"]) for place, event in stored.events.items() if _said(event)}
     assert said <= set(stored.conversations)
     assert len(stored.conversations) == len(set(stored.conversations))

@@ -25,7 +25,6 @@ def _request(world: World) -> RecallRequest:
 
 @scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def search(world: World) -> list[str]:
-    """By words and meaning."""
     return [result.event.content for result in world.app.retrieval.search(ANNA, _request(world)).results]
 
 
@@ -39,14 +38,12 @@ def search_by_intent(world: World) -> list[str]:
 
 @scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def context(world: World) -> str:
-    """With everything that stands behind a conversation."""
     request = world.context_request("What does my sister do?", store="shop", web_search="always")
     return world.app.context.build(ANNA, request, world.app.begin_rules("acme")).prompt.text
 
 
 @scenario(prepare=everything, says=AFTER, reads=True)
 def listing(world: World) -> list[str]:
-    """The timeline as it stands."""
     page = world.app.timeline.listing.window(ANNA, WindowQuery(now=world.now, window=TimeWindow(), limit=3))
     one = world.app.timeline.listing.one(ANNA, page.events[0].id, world.now)
     return [one.content, *(c.id for c in world.app.timeline.listing.conversations(ANNA, 10, None).conversations)]
@@ -54,7 +51,6 @@ def listing(world: World) -> list[str]:
 
 @scenario(prepare=everything, says=AFTER, reads=True)
 def summaries_and_goals(world: World) -> list[str]:
-    """As they are kept."""
     latest = world.app.summaries.read.latest(ANNA)
     world.app.summaries.read.page(ANNA, 10, None)
     world.app.summaries.read.one(ANNA, "nothing")
@@ -64,7 +60,6 @@ def summaries_and_goals(world: World) -> list[str]:
 
 @scenario(prepare=everything, says=AFTER, reads=True)
 def knowledge_and_rules(world: World) -> list[str]:
-    """What was taught and set."""
     knowledge, rules = world.app.knowledge, world.app.rules
     knowledge.section("acme", "shop")
     knowledge.resolve("acme", "cost above 3", "shop")
@@ -78,5 +73,4 @@ def knowledge_and_rules(world: World) -> list[str]:
 
 @scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def readiness(world: World) -> list[str]:
-    """Every part is asked."""
     return sorted(world.app.readiness().parts)

@@ -110,7 +110,6 @@ def memories_patch_importance(world: World) -> None:
 
 @scenario(prepare=remembered, after=gone("Bern"), done_already=(NotFound,), unlike=frozenset({"items.audit"}))
 def forget_a_memory(world: World) -> None:
-    """With all the events that it was made from."""
     memory = world.app.memories.keep.one(ANNA, world.known["doubled"], world.now)
     world.app.deletion.forget.memory(ANNA, memory, now=world.now)
 
@@ -141,20 +140,17 @@ def promote_memories(world: World) -> None:
 
 @scenario(prepare=remembered)
 def signal_a_warning(world: World) -> None:
-    """It suspends, and is forwarded."""
     world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
 
 
 @scenario(prepare=healthy)
 def signal_health(world: World) -> bool:
-    """What was deferred may go on."""
     world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
     return world.app.memories.signal_bridge.state("acme").suspended
 
 
 @scenario(prepare=healthy)
 def reconcile_bridge(world: World) -> None:
-    """What was deferred becomes memories, or is gone."""
     world.app.memories.reconcile_bridge(world.now)
 
 
@@ -172,7 +168,6 @@ def bus_outbox(world: World) -> None:
 
 @scenario(prepare=remembered, reads=True)
 def memories(world: World) -> list[str]:
-    """As they are kept, with what was done to them."""
     listed = world.app.memories.listing(ANNA, MemoryQuery(), 10, None, world.now).memories
     one = world.app.memories.keep.one(ANNA, world.known["doubled"], world.now)
     history: list[Memory] = [version.memory for version in world.app.memories.history(ANNA, one)]

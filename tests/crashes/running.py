@@ -8,7 +8,7 @@ from typing import Any
 from crashes.derived import AFTER, counted
 from crashes.evidence import with_removals
 from crashes.remembering import remembered, suspended
-from crashes.scenario import scenario
+from crashes.scenario import Act, scenario
 from crashes.world import World
 from embedded.setting import ANNA
 from recollect.core.ids import IdSeed
@@ -97,69 +97,42 @@ def without_vectors(world: World) -> None:
     world.app = world.plan.open(world.ticket)
 
 
-@scenario(prepare=deferred_and_removed)
-def job_reconcile(world: World) -> str:
-    """The job `reconcile`."""
-    return run_job(world, "reconcile")
+def _job(name: str, kind: str, prepare: Act, given: Mapping[str, Any] | None = None, **more: Any) -> None:
+    hurried = more.pop("hurried", False)
+
+    def act(world: World) -> str:
+        return run_job(world, kind, given, hurried=hurried)
+
+    act.__name__ = f"job_{name}"
+    scenario(prepare=prepare, **more)(act)
 
 
-@scenario(prepare=counted, says=AFTER, degrades=True)
-def job_summarize(world: World) -> str:
-    """The job `summarize`."""
-    return run_job(world, "summarize")
+_VECTORS, _EVENTS = {"from": "vectors"}, {"from": "events"}
 
-
-@scenario(prepare=aged, unlike=frozenset({"bus", "objects"}))
-def job_retain(world: World) -> str:
-    """The job `retain`. What is tried again is archived and told again, without what went before."""
-    return run_job(world, "retain")
-
-
-@scenario(prepare=remembered)
-def job_reindex_from_vectors(world: World) -> str:
-    """The job `reindex` from what is kept."""
-    return run_job(world, "reindex", {"from": "vectors"})
-
-
-@scenario(prepare=remembered)
-def job_reindex_from_events(world: World) -> str:
-    """The job `reindex` from the evidence alone."""
-    return run_job(world, "reindex", {"from": "events"})
-
-
-@scenario(prepare=with_an_orphan, broken=True)
-def job_reindex_over_orphans(world: World) -> str:
-    """Documents of records that are gone, go."""
-    return run_job(world, "reindex", {"from": "vectors"})
-
-
-@scenario(prepare=remembered)
-def job_rederive_in_steps(world: World) -> str:
-    """So little time at once that every page is a step of its own."""
-    return run_job(world, "reindex", {"from": "events"}, hurried=True)
-
-
-@scenario(prepare=with_an_orphan, broken=True)
-def job_rederive_over_orphans(world: World) -> str:
-    """The same from the evidence."""
-    return run_job(world, "reindex", {"from": "events"})
-
-
-@scenario(prepare=without_vectors, broken=True)
-def job_reindex_another_generation(world: World) -> str:
-    """A new embedder: an index is made beside the old one, which goes then."""
-    return run_job(world, "reindex", {"from": "vectors"})
+_job("reconcile", "reconcile", deferred_and_removed)
+_job("summarize", "summarize", counted, says=AFTER, degrades=True)
+# What is tried again is archived and published again, without what went before.
+_job("retain", "retain", aged, unlike=frozenset({"bus", "objects"}))
+_job("reindex_from_vectors", "reindex", remembered, _VECTORS)
+_job("reindex_from_events", "reindex", remembered, _EVENTS)
+# Documents of records that are deleted are deleted.
+_job("reindex_over_orphans", "reindex", with_an_orphan, _VECTORS, broken=True)
+_job("rederive_over_orphans", "reindex", with_an_orphan, _EVENTS, broken=True)
+# So little time at once that every page is a step of its own.
+_job("rederive_in_steps", "reindex", remembered, _EVENTS, hurried=True)
+# A new embedder: an index is made beside the old one, which is deleted then.
+_job("reindex_another_generation", "reindex", without_vectors, _VECTORS, broken=True)
+_job("snapshot", "snapshot", remembered)
+_job("snapshot_in_steps", "snapshot", remembered, hurried=True)
 
 
 @scenario(prepare=aged)
 def schedule_retention(world: World) -> None:
-    """Once a day."""
     world.app.archive.schedule_retention(world.now)
 
 
 @scenario(prepare=remembered, reads=True)
 def begin_reindex(world: World) -> list[str]:
-    """Nothing is to be begun."""
     world.app.jobs.newest("acme", 10)
     return world.app.reindexing.begin(world.now)
 

@@ -44,8 +44,6 @@ SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(*, prepare: Act, **more: Any) -> Callable[[Act], Act]:
-    """Enters a function as a scenario of its own name."""
-
     def enter(act: Act) -> Act:
         name: str = act.__name__
         assert name not in SCENARIOS

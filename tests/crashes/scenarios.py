@@ -8,10 +8,8 @@ from crashes import (  # noqa: F401
     evidence,
     failing,
     reading,
-    rejecting,
     remembering,
     running,
-    settling,
 )
 from crashes.scenario import SCENARIOS
 

@@ -29,8 +29,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
-    """One value that a slot has had."""
-
     owner: tuple[str, str]
     slot: tuple[str, str, str]
     timestamp: int
@@ -40,8 +38,6 @@ class SlotRow:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One event of the bus."""
-
     tenant: str
     id: str
     type: str
@@ -67,7 +63,6 @@ class Stored:
     objects: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def of(self, collection: str) -> Iterable[Row]:
-        """The items of one collection."""
         return (row for row in self.items if row.collection == collection)
 
 

@@ -28,7 +28,6 @@ DAMAGE = {
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that is whole."""
     folder = tmp_path_factory.mktemp("whole")
     world = World(local_plan(folder))
     remembered(world)

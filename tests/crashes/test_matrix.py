@@ -29,7 +29,6 @@ MEMORY = Path("/dev/shm")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """Where the stores of one scenario are."""
     if not os.access(MEMORY, os.W_OK):
         yield tmp_path
         return

@@ -40,7 +40,6 @@ class Stream:
     records: list[dict[str, Any]] = field(default_factory=list)
 
     def changed(self, name: str, scope: Scope, ref: EventRef) -> None:
-        """An event was written, changed or removed."""
         place = keys.event_key(scope, ref).attributes
         number = str(1000 + len(self.records))
         self.records.append({"eventName": name, "dynamodb": {"Keys": place, "SequenceNumber": number}})
@@ -91,13 +90,11 @@ def _said() -> list[tuple[Scope, EventDraft]]:
 
 
 def in_order(stream: Stream, chance: random.Random) -> None:
-    """Each as soon as it was written."""
     for _ in history(stream):
         stream.deliver(stream.records[-1:])
 
 
 def out_of_order(stream: Stream, chance: random.Random) -> None:
-    """All at the end, in any order."""
     list(history(stream))
     stream.deliver(chance.sample(stream.records, len(stream.records)))
 
@@ -131,7 +128,6 @@ def mixed(stream: Stream, chance: random.Random) -> None:
 
 
 def never(stream: Stream, chance: random.Random) -> None:
-    """The markers alone say what is to be done."""
     list(history(stream))
     stream.world.reconcile()
 

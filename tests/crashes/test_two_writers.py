@@ -138,7 +138,7 @@ def audited(stored: Stored, action: str) -> int:
 
 
 @pytest.mark.spec("P-9")
-def test_of_two_patches_one_wins_and_the_other_is_told(tmp_path: Path) -> None:
+def test_of_two_patches_one_wins_and_the_other_gets_a_version_mismatch(tmp_path: Path) -> None:
     race, winners = Race(tmp_path, quoted, patch, patch), Counter[str]()
     for world, stored in race:
         assert sorted(map(str, race.outcomes)) == ["None", "VersionMismatch"]

@@ -31,23 +31,17 @@ _ROUNDS = 50
 
 
 class OneAnswer:
-    """A model that always says the same."""
-
     name = "scripted"
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def generate(self, request: ModelRequest) -> ModelAnswer:
-        """The text, whatever is asked."""
         return ModelAnswer(text=self._text, model=self.name)
 
 
 class OneFinding:
-    """A web search that always finds the same."""
-
     def search(self, query: str, seconds: float) -> tuple[str, ...]:
-        """One text."""
         return ("The museum opens at nine.",)
 
 
@@ -67,8 +61,6 @@ class Plan:
 
 
 class _Scripted:
-    """The parts with a model and a web search that ask nobody."""
-
     def __init__(self, parts: Parts, says: str) -> None:
         self._parts = parts
         self.model, self.web_search = OneAnswer(says), OneFinding()
@@ -96,7 +88,6 @@ class World:
         return World(self.plan, Ticket(), self.now + later, self.known)
 
     def close(self) -> None:
-        """Lets go of the files."""
         self.app.parts.close()
 
     def reconcile(self) -> None:
@@ -110,7 +101,6 @@ class World:
         raise AssertionError("reconciliation comes to no end")
 
     def seed(self, count: int = 1) -> IdSeed:
-        """Fresh ids."""
         return self.app.ids.seed(int(self.now.timestamp() * 1000), count)
 
     def once(self, key: str, count: int, work: Callable[[IdSeed, bool], Mapping[str, Any]]) -> Any:
@@ -142,7 +132,6 @@ class World:
         return EventDraft(content=content, timestamp=self.now)
 
     def context_request(self, text: str, **more: Any) -> ContextRequest:
-        """What a context is asked for."""
         question = ContextQuestion(
             text=text, filters=SearchFilters(now=self.now), conversation_id="c1", store=more.pop("store", None)
         )

@@ -69,7 +69,6 @@ class Ticket:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def made(self, name: str, call: Callable[[], Any]) -> Any:
-        """Makes the call, unless it is the one."""
         if not self.armed:
             return call()
         with self._lock:
@@ -148,7 +147,6 @@ class WrappedParts:
         return self._wrapped.setdefault(name, WrappedPart(name, part, self._ticket))
 
     def checks(self) -> Mapping[str, Callable[[], Any]]:
-        """The checks of readiness, each a call."""
         found = self._parts.checks()
         return {name: _check(f"checks.{name}", check, self._ticket) for name, check in found.items()}
 

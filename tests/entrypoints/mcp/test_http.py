@@ -43,13 +43,6 @@ def ask(application: Any, method: str = "POST", body: Any = LIST, **headers: str
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_what_is_saved_is_found_and_recalled(app: App, mode: str) -> None:
-    assert over_asgi(build_asgi(app), remember_and_find, ANNA, mode) == ["Anna lives in Lyon"]
-    (memory,) = memories_of(app, Scope("local", "anna"))
-    assert memory.source is Source.INFERRED
-
-
 @pytest.mark.spec("P-22")
 def test_what_a_model_writes_over_it_is_inferred_and_the_models(app: App) -> None:
     async def write(client: Client) -> None:
@@ -66,7 +59,7 @@ def test_what_a_model_writes_over_it_is_inferred_and_the_models(app: App) -> Non
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_same_over_a_socket(served: Served, mode: str) -> None:
+def test_what_is_saved_is_found_and_recalled(served: Served, mode: str) -> None:
     async def run() -> list[str]:
         async with httpx2.AsyncClient(headers=ANNA) as http:
             transport = streamable_http_client(f"{served.url}/mcp", http_client=http)
@@ -150,7 +143,7 @@ def test_errors_of_a_tool_are_results_that_a_model_reads(app: App) -> None:
     assert "not_found" in missing[1]
 
 
-def test_a_defect_is_told_by_nothing_and_logged_by_its_type(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_shows_nothing_and_is_logged_by_its_type(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_arguments: Any, **_named: Any) -> None:
         raise RuntimeError("Anna lives in Lyon")
 
@@ -164,9 +157,12 @@ def test_a_defect_is_told_by_nothing_and_logged_by_its_type(app: App, monkeypatc
     assert "Lyon" not in log.getvalue() + told
 
 
-def test_the_log_line_tells_route_and_status_and_no_text(app: App) -> None:
+def test_the_log_line_has_route_and_status_and_no_text(app: App) -> None:
     log = StringIO()
-    over_asgi(build_asgi(app, log=AccessLog("INFO", log, "mcp-log")), remember_and_find, ANNA)
+    asgi = build_asgi(app, log=AccessLog("INFO", log, "mcp-log"))
+    assert over_asgi(asgi, remember_and_find, ANNA) == ["Anna lives in Lyon"]
+    (memory,) = memories_of(app, Scope("local", "anna"))
+    assert memory.source is Source.INFERRED
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     assert {(line["route"], line["status"]) for line in lines if line["message"] == "request"} == {("POST /mcp", 200)}
     assert "Lyon" not in log.getvalue()
