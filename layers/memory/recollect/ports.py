@@ -201,7 +201,7 @@ class SearchIndex(Protocol):
 
     @property
     def generation(self) -> str:
-        """The generation of its vectors; `index_state.NO_GENERATION` without an embedder."""
+        """The generation of its vectors; `search_index.state.NO_GENERATION` without an embedder."""
 
     def holds_vectors(self, tenant: str) -> bool:
         """Whether the tenant's records are searchable by vectors of `generation` now."""

@@ -86,12 +86,12 @@ class MemoryUseCases(UseCases):
 
     def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory of a record, made now where there is none; None for a carrier or a private event without one."""
-        kept = ReadMemories(self._parts.items).kept(scope, [event.id]).get(event.id)
-        if kept is None and not event.is_carrier and not event.is_private:
-            kept = self.promote.promote(scope, [event], now, "cue").memories.get(event.id)
-        return kept
+        stored = ReadMemories(self._parts.items).kept(scope, [event.id]).get(event.id)
+        if stored is None and not event.is_carrier and not event.is_private:
+            stored = self.promote.promote(scope, [event], now, "cue").memories.get(event.id)
+        return stored
 
     def reproject_stored(self, scope: Scope, changed: Sequence[StoredMemory], now: datetime) -> None:
         """The same for stored memories; summaries lose the superseded ones."""
-        memories = [kept.memory for kept in changed]
+        memories = [stored.memory for stored in changed]
         self.reproject(scope, memories, [one for one in memories if one.superseded_by is not None], now)

@@ -71,7 +71,7 @@ class ReindexingUseCases(UseCases):
         )
 
     def _projector(self, projections: Projections, index: SearchIndex, publisher: Publisher) -> ProjectEvents:
-        """A projection without listeners that leaves summaries unchanged."""
+        """A projection without listeners, which leaves summaries unchanged."""
         parts, steps = self._parts, replace(self._projection.steps, summaries=_no_summaries)
         return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, steps)
 

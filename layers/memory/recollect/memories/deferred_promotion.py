@@ -110,7 +110,7 @@ class PromoteDeferred:
                 run.suspended += len(keys)
                 return
             items = self._items.get(owner, keys)
-            self._user(owner, items, now, run)
+            self._promote_user(owner, items, now, run)
         except Exception as error:  # noqa: BLE001 - one user's failure must not stop the other users
             run.failed[type(error).__name__] += len(keys)
 
@@ -118,16 +118,16 @@ class PromoteDeferred:
         item = self._items.get(of_tenant(tenant), [STATE_KEY]).get(STATE_KEY)
         return item is not None and state_in(item.value).suspended
 
-    def _user(self, owner: Scope, items: Mapping[ItemKey, Item], now: datetime, run: DeferredRun) -> None:
+    def _promote_user(self, owner: Scope, items: Mapping[ItemKey, Item], now: datetime, run: DeferredRun) -> None:
         waiting = {key.key: (item, deferral_in(key, item.value)) for key, item in items.items()}
         refs = [deferral.ref for _, deferral in waiting.values()]
         events = self._timeline.read(owner, refs) if refs else {}
         there = [event for event in events.values() if not event.expired(now) and event.is_searchable]
         left = {event.id for event in there}
-        self._done(owner, {i: item for i, (item, _) in waiting.items() if i not in left}, {}, now, run)
-        self._promote_there(owner, sorted(there, key=lambda one: one.id), waiting, now, run)
+        self._dequeue(owner, {i: item for i, (item, _) in waiting.items() if i not in left}, {}, now, run)
+        self._promote_all(owner, sorted(there, key=lambda one: one.id), waiting, now, run)
 
-    def _promote_there(
+    def _promote_all(
         self,
         owner: Scope,
         events: Sequence[Event],
@@ -143,12 +143,12 @@ class PromoteDeferred:
         except Exception as error:  # noqa: BLE001 - as above, for one event
             if len(events) > 1 and not isinstance(error, Unavailable):
                 for event in events:
-                    self._promote_there(owner, [event], waiting, now, run)
+                    self._promote_all(owner, [event], waiting, now, run)
                 return
             run.failed[type(error).__name__] += len(events)
-            self._note(owner, [waiting[event.id] for event in events], type(error).__name__, now)
+            self._record_failure(owner, [waiting[event.id] for event in events], type(error).__name__, now)
         else:
-            self._done(owner, {event.id: waiting[event.id][0] for event in events}, memories, now, run)
+            self._dequeue(owner, {event.id: waiting[event.id][0] for event in events}, memories, now, run)
 
     def _promoted(self, owner: Scope, events: Sequence[Event], now: datetime) -> dict[str, str]:
         """The memory's id by each event's id; durable, and published where it was made from the event."""
@@ -158,10 +158,9 @@ class PromoteDeferred:
             raise UpstreamFailed("the bus did not take what was promoted")
         return {event_id: stored.memory.id for event_id, stored in memories.items()}
 
-    def _done(
+    def _dequeue(
         self, owner: Scope, items: Mapping[str, Item], memories: Mapping[str, str], now: datetime, run: DeferredRun
     ) -> None:
-        """Takes the items out of the queue, with an entry in the ledger."""
         if not items:
             return
         removals = [ItemWrite(item.key, None, item.version) for item in items.values()]
@@ -172,7 +171,9 @@ class PromoteDeferred:
         run.promoted += len(items) if memories else 0
         run.gone += 0 if memories else len(items)
 
-    def _note(self, owner: Scope, waiting: Sequence[tuple[Item, Deferral]], failure: str, now: datetime) -> None:
+    def _record_failure(
+        self, owner: Scope, waiting: Sequence[tuple[Item, Deferral]], failure: str, now: datetime
+    ) -> None:
         """Writes one entry of the ledger for each kind of failure in a row; the events stay in the queue."""
         new = [(item, deferral) for item, deferral in waiting if deferral.failure != failure]
         if not new:

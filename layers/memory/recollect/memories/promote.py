@@ -107,10 +107,10 @@ class PromoteMemories:
         """
         unread = self._read.kept(scope, [event.id for event in events if event.id not in read])
         report = PromotionReport(unread | {i: stored for i, stored in read.items() if stored is not None})
-        fresh = [e for e in events if e.id not in report.memories and _may_become(e, now)]
+        fresh = [e for e in events if e.id not in report.memories and _is_promotable(e, now)]
         routing = self._gate(scope, fresh, rules, now) if fresh else None
         self.promote(scope, routing.promote if routing else (), now, BRIDGE, report)
-        self._settle(scope, events, report, now)
+        self._follow_keys(scope, events, report, now)
         return report
 
     def promote(
@@ -129,7 +129,7 @@ class PromoteMemories:
     ) -> dict[str, StoredMemory]:
         for _ in range(TRIES):
             try:
-                made = self._try(scope, event, now, via)
+                made = self._promote_once(scope, event, now, via)
             except VersionMismatch:
                 found = self._read.kept(scope, [event.id])
                 if event.id in found:
@@ -139,34 +139,34 @@ class PromoteMemories:
             return {event.id: made}
         raise Conflict("a memory's content changes all the time")
 
-    def _try(self, scope: Scope, event: Event, now: datetime, via: str) -> StoredMemory:
+    def _promote_once(self, scope: Scope, event: Event, now: datetime, via: str) -> StoredMemory:
         key = content_key(content_identity(_owner(scope, event), event.key, event.content))
         record = self._items.get(scope.user, [key]).get(key)
-        same = self._same(scope, event, record, now)
-        return self._joined(scope, event, same, now, via) if same else self._made(scope, event, record, now, via)
+        same = self._duplicate_of(scope, event, record, now)
+        return self._join(scope, event, same, now, via) if same else self._create(scope, event, record, now, via)
 
-    def _same(self, scope: Scope, event: Event, record: Item | None, now: datetime) -> StoredMemory | None:
+    def _duplicate_of(self, scope: Scope, event: Event, record: Item | None, now: datetime) -> StoredMemory | None:
         """The active memory without a key and with the same words, if it was made from another event (A-21)."""
         if record is None or event.key is not None or record.value["id"] == event.id:
             return None
         stored = self._read.kept(scope, [str(record.value["id"])]).get(str(record.value["id"]))
-        return stored if stored is not None and _may_join(event, stored.memory, now) else None
+        return stored if stored is not None and _can_join(event, stored.memory, now) else None
 
-    def _made(self, scope: Scope, event: Event, record: Item | None, now: datetime, via: str) -> StoredMemory:
-        memory = _by_key(self._promoted_form(event, now), event)
+    def _create(self, scope: Scope, event: Event, record: Item | None, now: datetime, via: str) -> StoredMemory:
+        memory = _under_key(self._first_version(event, now), event)
         key = content_key(content_identity(_owner(scope, event), event.key, event.content))
         writes = [
             ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT),
             ItemWrite(key, {"id": memory.id}, record.version if record else ABSENT),
             audit_write(self._entry(scope, event, Action.CREATE, memory, None, now, via, "promoted")),
-            *self._by_key(scope, memory, now),
+            *self._decision_writes(scope, memory, now),
         ]
         return _stored(memory, self._items.write(scope.user, writes, now))
 
-    def _promoted_form(self, event: Event, now: datetime) -> Memory:
+    def _first_version(self, event: Event, now: datetime) -> Memory:
         return replace(promoted(event, (), now), embedding_id=embedding_id(self._generation, event.id))
 
-    def _joined(self, scope: Scope, event: Event, same: StoredMemory, now: datetime, via: str) -> StoredMemory:
+    def _join(self, scope: Scope, event: Event, same: StoredMemory, now: datetime, via: str) -> StoredMemory:
         before = same.memory
         sources = tuple(dict.fromkeys([*before.source_event_ids, event.id]))
         after = replace(before, source_event_ids=sources, version=before.version + 1)
@@ -177,22 +177,22 @@ class PromoteMemories:
         ]
         return _stored(after, self._items.write(scope.user, writes, now))
 
-    def _settle(self, scope: Scope, events: Sequence[Event], report: PromotionReport, now: datetime) -> None:
+    def _follow_keys(self, scope: Scope, events: Sequence[Event], report: PromotionReport, now: datetime) -> None:
         """A newer value of the key supersedes the memory; a late event that proves older reverts that."""
         for event in events:
             stored = report.memories.get(event.id)
             if stored is None or event.key is None or stored.memory.id != event.id:
                 continue
-            report.memories[event.id] = self._superseded(scope, event, stored, now)
+            report.memories[event.id] = self._follow_key(scope, event, stored, now)
 
-    def _superseded(self, scope: Scope, event: Event, stored: StoredMemory, now: datetime) -> StoredMemory:
+    def _follow_key(self, scope: Scope, event: Event, stored: StoredMemory, now: datetime) -> StoredMemory:
         for _ in range(TRIES):
-            after = _by_key(stored.memory, event)
+            after = _under_key(stored.memory, event)
             if after == stored.memory:
                 return stored
             after = replace(after, version=stored.memory.version + 1)
             entry = self._entry(scope, event, Action.SUPERSEDE, after, stored.memory, now, BY_KEY, None)
-            decided = [audit_write(replace(entry, rule=BY_KEY)), *self._by_key(scope, after, now)]
+            decided = [audit_write(replace(entry, rule=BY_KEY)), *self._decision_writes(scope, after, now)]
             try:
                 writes = [*changed_writes(stored.item, stored.memory, after), *decided]
                 return _stored(after, self._items.write(scope.user, writes, now))
@@ -200,7 +200,7 @@ class PromoteMemories:
                 stored = self._read.kept(scope, [event.id])[event.id]
         raise Conflict("a memory changes all the time")
 
-    def _by_key(self, scope: Scope, memory: Memory, now: datetime) -> list[ItemWrite]:
+    def _decision_writes(self, scope: Scope, memory: Memory, now: datetime) -> list[ItemWrite]:
         """The decision's entry in the ledger; a decision that a person reverted stays as it is."""
         decision = _key_decision(memory, now)
         if decision is None:
@@ -247,13 +247,13 @@ def _owner(scope: Scope, event: Event) -> Scope:
     return Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)
 
 
-def _may_become(event: Event, now: datetime) -> bool:
+def _is_promotable(event: Event, now: datetime) -> bool:
     """Searchable, not expired, small enough for an item, and no carrier, which has its memory from the start."""
     open_to_all = event.is_searchable and not event.expired(now) and not event.is_carrier
     return open_to_all and (len(event.content) < _SURELY_FITS or fits(promoted(event, (), now)))
 
 
-def _may_join(event: Event, memory: Memory, now: datetime) -> bool:
+def _can_join(event: Event, memory: Memory, now: datetime) -> bool:
     """Whether the memory has the same words, and lasts as long as the event."""
     same_text = memory.content.strip() == event.content.strip()
     lasts = memory.expires_at is None or (event.expires_at is not None and event.expires_at <= memory.expires_at)
@@ -261,8 +261,7 @@ def _may_join(event: Event, memory: Memory, now: datetime) -> bool:
     return memory.status is MemoryStatus.ACTIVE and same_text and lasts and room and not memory.expired(now)
 
 
-def _by_key(memory: Memory, event: Event) -> Memory:
-    """Superseded by the current value of the key, or active again where a late event proves older."""
+def _under_key(memory: Memory, event: Event) -> Memory:
     by_key = memory.status is MemoryStatus.SUPERSEDED and memory.settled_by in (None, BY_KEY)
     if event.superseded_by is not None:
         if by_key or _ended_before_cue(memory, event):

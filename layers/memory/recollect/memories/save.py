@@ -108,7 +108,7 @@ class SaveMemories:
             known = self._known(scope, memory, now)
             if isinstance(known, Memory):
                 return SavedMemory(known, known.id == memory.id)
-            return self._made(scope, carrier, memory, known, actor, also)
+            return self._create(scope, carrier, memory, known, actor, also)
 
         return retry_on_conflict(save, "a memory with the same content")
 
@@ -119,7 +119,7 @@ class SaveMemories:
 
         Without sentences that were rejected.
         """
-        return _shown(self._gate.load(scope), in_words_of(self._one(scope, memory_id, now).memory, now))
+        return _shown(self._gate.load(scope), in_words_of(self._find(scope, memory_id, now).memory, now))
 
     def patch(self, scope: Scope, memory_id: str, change: MemoryChange, now: datetime) -> Memory:
         """Changes content, importance, keywords, expires_at, metadata; the earlier words stay in its history.
@@ -129,7 +129,7 @@ class SaveMemories:
         """
         rejections = self._gate.load(scope)
         for _ in range(TRIES):
-            stored = self._one(scope, memory_id, now)
+            stored = self._find(scope, memory_id, now)
             _shown(rejections, stored.memory)
             if not change.accepts(stored.memory.version):
                 raise VersionMismatch("the memory has changed since it was read")
@@ -149,7 +149,7 @@ class SaveMemories:
             self._check(scope, after, actor, now)
         writes = [
             *changed_writes(stored.item, before, after, Due(TO_PROJECT, now)),
-            *self._moved(scope, before, after, now),
+            *self._content_writes(scope, before, after, now),
             audit_write(self._entry(scope, Action.PATCH, before, after, actor, now)),
         ]
         self._items.write(scope.user, writes, now)
@@ -159,9 +159,9 @@ class SaveMemories:
         self._announce(scope, [after.ref])
 
     def _known(self, scope: Scope, memory: Memory, now: datetime) -> Memory | Item | None:
-        """The active memory with this content, made by an earlier try or before; else the record of the content.
+        """The active memory with this content, made by an earlier try or before.
 
-        Else None.
+        Else the record of the content, if any.
         """
         own, key = memory_key(memory.id), _record_key(scope, memory)
         found = self._items.get(scope.user, [own, key])
@@ -177,7 +177,7 @@ class SaveMemories:
             return None
         return memory if memory.status is MemoryStatus.ACTIVE else None
 
-    def _made(
+    def _create(
         self,
         scope: Scope,
         carrier: Event,
@@ -204,7 +204,6 @@ class SaveMemories:
         return SavedMemory(memory, created=True)
 
     def _check(self, scope: Scope, memory: Memory, actor: Actor, now: datetime) -> None:
-        """Raises Conflict, with an entry in the audit, where the memory's content is a rejected value."""
         if self._gate.load(scope).rejects(memory.content, memory.persona_id, memory.household_id):
             self._refuse(scope, memory, "rejected", actor, now)
             raise Conflict("this memory's value was rejected")
@@ -213,7 +212,7 @@ class SaveMemories:
         entry = replace(self._entry(scope, Action.REFUSE, None, memory, actor, now), reason=reason)
         self._items.write(scope.user, [audit_write(entry)], now)
 
-    def _one(self, scope: Scope, memory_id: str, now: datetime) -> StoredMemory:
+    def _find(self, scope: Scope, memory_id: str, now: datetime) -> StoredMemory:
         stored = self._read.kept(scope, [memory_id]).get(memory_id)
         if stored is None or not scope.admits(stored.memory.persona_id, stored.memory.household_id):
             raise NotFound("no such memory")
@@ -223,7 +222,7 @@ class SaveMemories:
         (memory,) = self._current(scope, [stored.memory], {event.id: event})
         return StoredMemory(memory, stored.item)
 
-    def _moved(self, scope: Scope, before: Memory, after: Memory, now: datetime) -> list[ItemWrite]:
+    def _content_writes(self, scope: Scope, before: Memory, after: Memory, now: datetime) -> list[ItemWrite]:
         """The record of the content follows an edit; a record that names another active memory stays."""
         old, new = _record_key(scope, before), _record_key(scope, after)
         if old == new:

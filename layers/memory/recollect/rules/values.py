@@ -241,7 +241,7 @@ def _is_list(value: Any, most: int, place: Place) -> bool:
 
 
 def _each(kind: Kind, values: Iterable[Any], before: Any, place: Place) -> Any:
-    """All values, or, where one is wrong, the list before: nobody wants half a list."""
+    """All values; the list before where one is wrong."""
     read = tuple(kind.read(value, None, place.inside(position)) for position, value in enumerate(values))
     return before if None in read else read
 

@@ -122,7 +122,7 @@ B = 0.75
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case word: `running` and `runs` give `run`. Words of two letters and non-ASCII words stay."""
+    """The stem of a lower-case word: `running` and `runs` give `run`. Non-ASCII words and two letters stay."""
     if len(word) <= 2 or not word.isascii() or not word.isalpha():
         return word
     word = _step_1c(_step_1b(_step_1a(word)))

@@ -106,13 +106,13 @@ class _Isolation:
         waiting = [pending] if pending else []
         while waiting or self.doubtful:
             if waiting:
-                waiting += self._parts(self._attempted(waiting.pop()))
+                waiting += self._parts(self._try(waiting.pop()))
             else:
                 waiting += self._parts_of_doubtful(self.doubtful.pop())
         if self.answered:
             self._note_all(self.unsure)
 
-    def _attempted(self, markers: tuple[PendingEvent, ...]) -> list[Failure]:
+    def _try(self, markers: tuple[PendingEvent, ...]) -> list[Failure]:
         outcome = self.attempt(markers)
         self.report.add(ProjectionReport(outcome.projected, outcome.gone, done=outcome.done))
         if outcome.done:
@@ -127,7 +127,7 @@ class _Isolation:
         parts: list[tuple[PendingEvent, ...]] = []
         for failure in failures:
             if len(failure.markers) == 1:
-                self._alone(failure)
+                self._fail_alone(failure)
             elif failure.fault is Fault.OWN:
                 parts += _split(failure.markers)
             else:
@@ -141,9 +141,9 @@ class _Isolation:
             self.away = failure.fault is Fault.OUTAGE and not self._is_late(markers)
         if not self.answered and not self.away:
             place = self.now_ms % len(markers)
-            for alone in self._attempted((markers[place],)):
+            for alone in self._try((markers[place],)):
                 self.away = alone.fault is not Fault.OWN
-                self._alone(alone)
+                self._fail_alone(alone)
             markers = (*markers[:place], *markers[place + 1 :])
         if self.away:
             self._fail(markers, failure.error)
@@ -154,7 +154,7 @@ class _Isolation:
         # An id that is not ours counts as old.
         return self.now_ms - min(accepted_ms(marker.ref.id) or 0 for marker in markers) > PATIENCE_MS
 
-    def _alone(self, failure: Failure) -> None:
+    def _fail_alone(self, failure: Failure) -> None:
         self._fail(failure.markers, failure.error)
         if failure.fault is Fault.OWN:
             self._note_all([failure])

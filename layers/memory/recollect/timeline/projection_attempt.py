@@ -58,8 +58,6 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Batch:
-    """One user's part of the work, so far."""
-
     scope: Scope
     refs: dict[str, EventRef]
     was_read: bool = False
@@ -139,10 +137,12 @@ class ProjectionAttempt:
     def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
         """Projects what it can. Raises no `Exception`: each is in `failures`, with the events that it stopped."""
         outcome = Outcome()
-        batches = [b for b in _by_user(pending) if self._step(b, outcome, lambda batch: self._prepare(batch, now))]
+        batches = [
+            b for b in _by_user(pending) if self._step(b, outcome, lambda batch: self._read_and_encode(batch, now))
+        ]
         if not batches:
             return outcome
-        together, unprepared = _Together(batches), list(outcome.failures)
+        together, unprepared = _Combined(batches), list(outcome.failures)
         try:
             with self._projections.together():
                 self._write(batches, now, outcome)
@@ -151,7 +151,6 @@ class ProjectionAttempt:
         return outcome
 
     def _write(self, batches: Sequence[_Batch], now: datetime, outcome: Outcome) -> None:
-        """The derived data, the index, the bus, and last the markers."""
         derived = [batch for batch in batches if self._step(batch, outcome, lambda b: self._derive(b, now))]
         self._write_index([batch for batch in derived if batch.refs], now, outcome)
         for batch in derived:
@@ -167,7 +166,7 @@ class ProjectionAttempt:
             return False
         return True
 
-    def _prepare(self, batch: _Batch, now: datetime) -> None:
+    def _read_and_encode(self, batch: _Batch, now: datetime) -> None:
         """Reads the current events and gets their vectors: slow, so before any write.
 
         Copies of deleted events are other users' records: they are deleted first, in writes that wait for the disk.
@@ -182,7 +181,7 @@ class ProjectionAttempt:
         for event_id in in_other_words:
             batch.vectors.pop(event_id, None)
         unmade = [e for e in batch.events.values() if e.id not in batch.vectors and e.is_searchable]
-        made = self._made([batch.indexed(event) for event in unmade])
+        made = self._encode([batch.indexed(event) for event in unmade])
         batch.vectors |= made
         batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in stored]
 
@@ -220,7 +219,7 @@ class ProjectionAttempt:
 
     def _encode_again(self, batch: _Batch, merged: Sequence[Event]) -> None:
         """A merged event's vector is still that of its earlier words."""
-        made = self._made([batch.indexed(event) for event in merged if event.is_searchable])
+        made = self._encode([batch.indexed(event) for event in merged if event.is_searchable])
         if made:
             batch.vectors |= made
             refs = [event.ref for event in merged if event.id in made]
@@ -230,7 +229,7 @@ class ProjectionAttempt:
     def _model(self) -> str | None:
         return self._embedder.generation if self._embedder else None
 
-    def _made(self, events: Sequence[Event]) -> dict[str, FloatArray]:
+    def _encode(self, events: Sequence[Event]) -> dict[str, FloatArray]:
         made: dict[str, FloatArray] = given_vectors(events, self._embedder)
         texts = [e for e in events if e.id not in made]
         if self._embedder is not None and texts:
@@ -243,7 +242,7 @@ class ProjectionAttempt:
         try:
             failures = self._in_index(batches, now)
         except Exception as error:  # noqa: BLE001 - whichever document raised, all are tried again
-            outcome.failures.append(_Together(batches).failed(error))
+            outcome.failures.append(_Combined(batches).failed(error))
             for batch in batches:
                 batch.refs.clear()
         else:
@@ -266,8 +265,8 @@ class ProjectionAttempt:
 
     def _finish(self, batch: _Batch, now: datetime, outcome: Outcome) -> None:
         done = [event for event in batch.events.values() if event.id in batch.refs]
-        unpublished = self._published(batch, done, now)
-        removed, changed = self._meanwhile(batch) if batch.refs else ({}, set())
+        unpublished = self._publish(batch, done, now)
+        removed, changed = self._changed_meanwhile(batch) if batch.refs else ({}, set())
         left = removed.keys() | unpublished | changed
         projected = {event.id: event for event in done if event.id not in left}
         gone = {event_id: batch.refs[event_id] for event_id in batch.gone} | removed
@@ -280,13 +279,12 @@ class ProjectionAttempt:
         self._projections.settle(batch.scope, [event.ref for event in projected.values()])
         self._memories.shown(batch.scope, [batch.memories[i] for i in projected if i in batch.memories], now)
         if gone:
-            self._take_away(batch.scope, gone, now)
+            self._remove_derived(batch.scope, gone, now)
         self._count(batch, outcome, projected.keys(), gone.keys() & batch.refs.keys())
         outcome.failures += [_unpublished(batch, event_id) for event_id in unpublished]
         outcome.failures += batch.refused([one for one in failures if one.event_id in batch.refs])
 
-    def _take_away(self, scope: Scope, gone: dict[str, EventRef], now: datetime) -> None:
-        """Removes the rest of deleted events, and then their markers."""
+    def _remove_derived(self, scope: Scope, gone: dict[str, EventRef], now: datetime) -> None:
         self._run(self._steps.remove, scope, ProjectedBatch(gone=list(gone.values())), now)
         if self._forget is not None:
             self._forget(scope, list(gone), now)
@@ -297,8 +295,8 @@ class ProjectionAttempt:
         outcome.gone += len(gone)
         outcome.done |= {(batch.scope, event_id) for event_id in projected | gone}
 
-    def _published(self, batch: _Batch, done: Sequence[Event], now: datetime) -> set[str]:
-        """Publishes saved events; returns the ids of those that the bus refused."""
+    def _publish(self, batch: _Batch, done: Sequence[Event], now: datetime) -> set[str]:
+        """Returns the ids of the events that the bus refused."""
         of_event: dict[str, str] = {}
         events: list[BusEvent] = []
         for event in done:
@@ -308,7 +306,7 @@ class ProjectionAttempt:
         refused = self._publisher.publish(batch.scope.tenant, events) if events else []
         return {of_event[bus_id] for bus_id in refused}
 
-    def _meanwhile(self, batch: _Batch) -> tuple[dict[str, EventRef], set[str]]:
+    def _changed_meanwhile(self, batch: _Batch) -> tuple[dict[str, EventRef], set[str]]:
         """Events deleted and events changed since they were read; called after all writes, before a marker goes."""
         written = {event.id: event for event in (*batch.events.values(), *batch.reindexed.values())}
         if not written:
@@ -320,7 +318,6 @@ class ProjectionAttempt:
 
 
 def _announcements(batch: _Batch, event: Event, now: datetime) -> list[BusEvent]:
-    """The bus events of a saved event and of the memory made of it (A-23, A-44)."""
     silent = event.is_private or event.is_carrier
     episodic = [] if silent else [episodic_saved(event, now, batch.segments.get(event.id))]
     stored = batch.memories.get(event.id)
@@ -339,7 +336,7 @@ def _unpublished(batch: _Batch, event_id: str) -> Failure:
     return Failure((PendingEvent(batch.scope, batch.refs[event_id]),), "PublishFailed", Fault.OUTAGE)
 
 
-class _Together:
+class _Combined:
     """The events of some batches before the attempt, for a failure of all of them."""
 
     def __init__(self, batches: Sequence[_Batch]) -> None:

@@ -179,9 +179,9 @@ class ReconcileJob:
         """See `JobKind`: as many pages as the time allows, at least one."""
         walk = _Pass(late=int(state.get("late", 0)))
         if state.get("walked"):
-            return self._swept(tenant, state, now, walk, deadline)
+            return self._promote_deferred(tenant, state, now, walk, deadline)
         if state.get("replay"):
-            return self._replayed(tenant, state, now, walk, deadline)
+            return self._replay(tenant, state, now, walk, deadline)
         after: str | None = state.get("after")
         if after is None:
             self._mark(now)
@@ -194,9 +194,9 @@ class ReconcileJob:
         if after is not None:
             return _progress({**state, "after": after, "late": walk.late}, walk)
         _count(self._retry(now, tenant), walk)
-        return self._walked(state, walk)
+        return self._after_walk(state, walk)
 
-    def _replayed(
+    def _replay(
         self, tenant: str, state: Mapping[str, Any], now: datetime, walk: _Pass, deadline: RemainingSeconds
     ) -> JobProgress:
         """The first phase of a replay, over several steps; a page may be tried twice."""
@@ -226,8 +226,7 @@ class ReconcileJob:
         # Events neither done nor failed changed while they were projected, and keep their markers.
         walk.late += max(0, len(own) - report.projected - report.gone - len(report.failed))
 
-    def _walked(self, state: Mapping[str, Any], walk: _Pass) -> JobProgress:
-        """After a whole walk: on to deferred events, or once more."""
+    def _after_walk(self, state: Mapping[str, Any], walk: _Pass) -> JobProgress:
         own = {JOB_ID: state[JOB_ID]}
         if not walk.late:
             return _progress({**own, "walked": True}, walk, share=0.9)
@@ -235,10 +234,9 @@ class ReconcileJob:
         pause = min(_FIRST_PAUSE * 2**passes, _LONGEST_PAUSE)
         return _progress({**own, "passes": passes}, walk, pause=pause, given_up=passes >= _MOST_PASSES)
 
-    def _swept(
+    def _promote_deferred(
         self, tenant: str, state: Mapping[str, Any], now: datetime, walk: _Pass, deadline: RemainingSeconds
     ) -> JobProgress:
-        """Promotes deferred events, unless the bridge is suspended, and publishes the outbox."""
         run = self._bridge(now, tenant, deadline)
         walk.counts.update(promoted=run.deferred.promoted, published=run.outbox.published)
         walk.errors.update(run.deferred.failed)
