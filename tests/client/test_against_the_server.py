@@ -242,13 +242,6 @@ def test_the_asynchronous_client_does_the_same(server_url: str, user: str) -> No
             assert len(set(listed)) == 60
             assert (await memory.event(user, listed[0]))["id"] == listed[0]
             assert (await memory.search(user, "number7", mode="lexical"))["results"][0]["content"] == "remark number7"
-            assert (await memory.context(user, "hello"))["prompt"].endswith("hello")
-            assert (await memory.analyze("hi"))["tags"]
-            assert (await memory.health())["status"] == "ok"
-            assert (await memory.ready())["ready"] is True
-            assert "events" in await memory.bus()
-            assert (await memory.openapi())["openapi"]
-            assert [c["id"] async for c in memory.conversations(user)] in ([], [answer["conversation_id"]])
             with pytest.raises(NotFound):
                 await memory.event(user, "none")
             assert (await memory.turn(user, "hello", conversation_id="c"))["conversation_id"] == "c"

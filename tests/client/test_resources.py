@@ -54,13 +54,6 @@ def test_every_page_of_every_scope(memory: Recollect, user: str) -> None:
         memory.memory(user, one["id"], persona_id="cook")
 
 
-def test_hard_ids(memory: Recollect, user: str) -> None:
-    for key in HARD_IDS:
-        saved = memory.save_memory(f"{key[:40]}{user}", "Lyon", key=key)
-        assert [one["key"] for one in memory.memories(saved["user_id"], key=key)] == [key]
-        memory.delete_memory(saved["user_id"], saved["id"])
-
-
 def test_a_retry_of_a_deleted_one_says_so(memory: Recollect, user: str) -> None:
     first = memory.save_memory(user, "Lyon", idempotency_key=user)
     memory.delete_memory(user, first["id"])

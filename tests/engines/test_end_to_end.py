@@ -1,6 +1,5 @@
 """HTTP → DynamoDB → its stream → the project handler → OpenSearch → search, on the real engines."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -79,11 +78,3 @@ def test_with_the_projector_stopped_the_last_of_3000_is_found(deployment: Deploy
     modes: dict[str, dict[str, Any]] = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
     for mode, more in modes.items():
         assert found(deployment, "entry w2999", mode=mode, **more)[0] == "entry w2999"
-
-
-def test_the_stream_reader_takes_a_change_of_rules_for_what_it_is(deployment: Deployment) -> None:
-    deployment.app.rules.replace("acme", {"context": {"total": 2}}, datetime.now(UTC), None)
-    deployment.call("ingest", "POST", "/v1/events", events("snow"))
-    deployment.pump.drain()
-    assert deployment.pump.given_up == 0
-    assert deployment.call("retrieval", "GET", "/v1/ready").body["parts"]["timeline"]["pending"] == 0

@@ -36,6 +36,7 @@ def test_recall_is_told_by_category_and_k(data: Path, tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     result = home.run("eval", str(ask(data, KITTEN, BOTH)), "--k", "10,1", "--json")
     assert result.returncode == 0, result.stderr
+    assert "1 of 3 gold turns are in no conversation asked about" in result.stderr
     told = json.loads(result.stdout)
     assert told["questions"] == 2
     assert told["recall"] == {
@@ -72,28 +73,21 @@ def test_what_is_no_question_is_told(data: Path, tmp_path: Path, question: dict[
     assert complaint in result.stderr
 
 
-@pytest.mark.parametrize("name", ["turns.jsonl", "questions.jsonl"])
-def test_an_empty_file_is_named(data: Path, tmp_path: Path, name: str) -> None:
-    (ask(data, KITTEN) / name).write_text("")
-    result = Home(tmp_path / "home").run("eval", str(data))
+@pytest.mark.parametrize(
+    ("files", "options", "complaint"),
+    [
+        ({"turns.jsonl": ""}, (), "turns.jsonl: the file is empty"),
+        ({"questions.jsonl": ""}, (), "questions.jsonl: the file is empty"),
+        ({"questions.jsonl": None}, (), "questions.jsonl"),
+        *(({}, ("--k", k), "--k") for k in ("0", "5,x", "101", "")),
+    ],
+)
+def test_a_missing_or_empty_file_and_a_k_beyond_1_to_100_are_named(
+    data: Path, tmp_path: Path, files: dict[str, str | None], options: tuple[str, ...], complaint: str
+) -> None:
+    ask(data, KITTEN)
+    for name, content in files.items():
+        (data / name).unlink() if content is None else (data / name).write_text(content)
+    result = Home(tmp_path / "home").run("eval", str(data), *options)
     assert result.returncode == 2
-    assert f"{name}: the file is empty" in result.stderr
-
-
-def test_gold_turns_that_are_not_there_are_told(data: Path, tmp_path: Path) -> None:
-    result = Home(tmp_path / "home").run("eval", str(ask(data, KITTEN, BOTH)))
-    assert result.returncode == 0
-    assert "1 of 3 gold turns are in no conversation asked about" in result.stderr
-
-
-@pytest.mark.parametrize("k", ["0", "5,x", "101", ""])
-def test_k_is_from_1_to_100(data: Path, tmp_path: Path, k: str) -> None:
-    result = Home(tmp_path / "home").run("eval", str(ask(data, KITTEN)), "--k", k)
-    assert result.returncode == 2
-    assert "--k" in result.stderr
-
-
-def test_a_folder_without_the_files_is_told(tmp_path: Path) -> None:
-    result = Home(tmp_path / "home").run("eval", str(tmp_path))
-    assert result.returncode == 2
-    assert "questions.jsonl" in result.stderr
+    assert complaint in result.stderr
