@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from crashes.wrapping import Apart, Ticket, WrappedParts
 from embedded.setting import ANNA
+from embedded.summarizing import ScriptedModel
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.composition.deployment import Parts
 from recollect.context.build import ContextRequest
-from recollect.context.model_call import ModelAnswer, ModelRequest
 from recollect.context.rendering import fence_for
 from recollect.context.sources import ContextQuestion
 from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
@@ -28,16 +28,6 @@ from recollect.timeline.record import EventDraft
 BEGIN = datetime(2024, 5, 1, 12, tzinfo=UTC)
 _LAPSE = timedelta(seconds=30)
 _ROUNDS = 50
-
-
-class OneAnswer:
-    name = "scripted"
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def generate(self, request: ModelRequest) -> ModelAnswer:
-        return ModelAnswer(text=self._text, model=self.name)
 
 
 class OneFinding:
@@ -63,7 +53,7 @@ class Plan:
 class _Scripted:
     def __init__(self, parts: Parts, says: str) -> None:
         self._parts = parts
-        self.model, self.web_search = OneAnswer(says), OneFinding()
+        self.model, self.web_search = ScriptedModel([says]), OneFinding()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._parts, name)

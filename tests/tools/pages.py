@@ -40,7 +40,7 @@ def serving(variables: Mapping[str, str]) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [BIN / "recollect", "serve", "--port", str(port)]
+    command = [str(BIN / "recollect"), "serve", "--port", str(port)]
     process = subprocess.Popen(command, env=variables, stderr=subprocess.DEVNULL)
     try:
         _wait(process, f"127.0.0.1:{port}")
