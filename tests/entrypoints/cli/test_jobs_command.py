@@ -156,13 +156,19 @@ def test_a_server_that_stops_lets_its_job_go(app: App) -> None:
 def test_a_round_that_fails_is_logged_and_the_next_one_tries_again(
     app: App, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
+    stop = threading.Event()
+    runs: list[int] = []
+
     def broken(*_: Any) -> int:
+        runs.append(1)
+        if len(runs) == 3:
+            stop.set()
         raise error
 
     app.archive.__dict__["schedule_retention"] = broken
-    assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is None
-    (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert line.__dict__["error"] == type(error).__name__
+    Rounds(JOBS, app, utc_now, stop, 0.01).run()
+    lines = [record.__dict__ for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [line["error"] for line in lines] == [type(error).__name__] * 3
     assert "what a user said" not in caplog.text
     del app.archive.__dict__["schedule_retention"]
     assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is not None
