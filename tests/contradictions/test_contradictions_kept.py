@@ -46,7 +46,6 @@ def story(memory: Memory) -> Memory:
 
 
 def kept(memory: Memory) -> dict[str, Remembered]:
-    """The memories as they are stored, but for their vectors' names."""
     found = ReadMemories(memory.app.parts.items).kept(ANNA, memory.ids)
     return {record_id: one.memory for record_id, one in found.items()}
 

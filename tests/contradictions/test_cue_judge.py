@@ -93,6 +93,25 @@ def test_a_part_is_replaced_in_the_older_text(older: str, newer: str, merged: st
 
 
 @pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("older", "newer", "kind"),
+    [
+        ("Tomas is the captain of our side.", "Ines took over from Tomas as captain.", "supersedes"),
+        ("Tomas is the captain of our side.", "Ines took over from Peter as captain.", None),
+        ("We feed the cat Whiskerly.", "We've put the cat on Purrina instead.", "supersedes"),
+        ("We feed the cat Whiskerly.", "The neighbours have put their cat on Purrina instead.", None),
+        ("We're naming the puppy Biscuit.", "We went with Pickle for the puppy in the end, not Biscuit.", "supersedes"),
+        ("I drive a Fiesta.", "The Fiesta's at the garage. I've got a Fiat on loan till Thursday.", "overrides"),
+        ("My passport is Maltese.", "forget Maltese, autocorrect did that", "retracts"),
+    ],
+)
+def test_what_few_of_the_collections_say(older: str, newer: str, kind: str | None) -> None:
+    """Each of one rule by itself, so that the counts of the collections hardly show when it breaks."""
+    found = relation(older, newer)
+    assert (found and found.kind.value) == kind
+
+
+@pytest.mark.spec("P-24")
 def test_only_the_clauses_that_fall_are_ended() -> None:
     older = "I live in Paris. My sister has three cats and a garden."
     found = relation(older, "I moved to Lyon")

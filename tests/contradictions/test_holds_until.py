@@ -13,7 +13,6 @@ TUESDAY = datetime(2026, 6, 16, 9, 20, tzinfo=UTC)
 
 
 def day(text: str) -> datetime:
-    """Its beginning."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 

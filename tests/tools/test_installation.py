@@ -57,7 +57,6 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 
 def _sources(folder: Path) -> Path:
-    """What the package is made from."""
     package = Path("layers/memory/recollect")
     shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", PROJECT["readme"], "LICENSE"):

@@ -24,7 +24,6 @@ def opened(folder: Path, **variables: str) -> Iterator[App]:
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
-    """An app without keys."""
     with opened(tmp_path) as app:
         yield app
 

@@ -25,8 +25,6 @@ ALL_TOOLS = [
 
 
 def over_asgi(application: Any, talk: Talk[T], headers: Mapping[str, str], mode: str = "auto") -> T:
-    """Talks to an ASGI application in this process."""
-
     async def run() -> T:
         transport = httpx2.ASGITransport(application)
         async with (
@@ -39,8 +37,6 @@ def over_asgi(application: Any, talk: Talk[T], headers: Mapping[str, str], mode:
 
 
 def over(transport: Any, talk: Talk[T], mode: str = "auto") -> T:
-    """Talks to a server of its own."""
-
     async def run() -> T:
         async with Client(transport, mode=mode) as client:
             return await talk(client)
@@ -61,12 +57,10 @@ async def remember_and_find(client: Client) -> list[str]:
 
 
 def text_of(result: types.CallToolResult) -> str:
-    """The text of a result."""
     (content,) = result.content
     assert isinstance(content, types.TextContent)
     return content.text
 
 
 def memories_of(app: App, scope: Scope) -> list[Memory]:
-    """What is kept of a user."""
     return list(app.memories.listing(scope, MemoryQuery(), 10, None, datetime.now(UTC)).memories)

@@ -31,8 +31,6 @@ FORM = {"accept": "application/json, text/event-stream", "mcp-protocol-version":
 
 
 def ask(application: Any, method: str = "POST", body: Any = LIST, **headers: str) -> httpx2.Response:
-    """One bare request."""
-
     async def run() -> httpx2.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(application)) as http:

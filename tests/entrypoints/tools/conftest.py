@@ -36,7 +36,6 @@ class Calling:
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
-    """An app over SQLite."""
     opened = open_app(settings_in(tmp_path))
     yield opened
     opened.parts.close()
@@ -44,5 +43,4 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 @pytest.fixture
 def call(app: App) -> Calling:
-    """Calls the tools of that app."""
     return Calling(app)
