@@ -65,6 +65,17 @@ def test_the_newest_value_of_a_key_whatever_the_order(deployment: Deployment) ->
     assert found(deployment, "I live in", as_of="2024-05-02T12:00:00Z") == ["I live in Paris"]
 
 
+def test_tenants_never_meet(deployment: Deployment) -> None:
+    deployment.call("ingest", "POST", "/v1/events", events("I live in Paris"))
+    deployment.call("ingest", "POST", "/v1/events", events("I live in Oslo"), tenant="other")
+    for _ in ("tail", "indexed"):
+        assert found(deployment, "where do I live") == ["I live in Paris"]
+        assert found(deployment, "where do I live", tenant="other") == ["I live in Oslo"]
+        assert found(deployment, "where do I live", tenant="third") == []
+        deployment.pump.drain()
+    assert len(deployment.call("retrieval", "GET", "/v1/users/anna/events", tenant="other").body["events"]) == 1
+
+
 def test_with_the_projector_stopped_the_last_of_3000_is_found(deployment: Deployment) -> None:
     for batch in range(30):
         said = [
