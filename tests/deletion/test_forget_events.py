@@ -14,8 +14,8 @@ from recollect.core.errors import NotFound, Unavailable, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.deletion.forget_events import Forgotten
+from recollect.projection.project import ProjectEvents
 from recollect.retrieval.filters import TimeWindow
-from recollect.timeline.project import ProjectEvents
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent, WindowQuery
 

@@ -17,10 +17,10 @@ from recollect.core.ids import id_milliseconds
 from recollect.entrypoints.lambda_handlers import asks_for, project_handler
 from recollect.entrypoints.projection_runs import RESERVE_SECONDS, project_records, run_reconcile
 from recollect.memories.deferred_promotion import BridgeRun, DeferredRun
-from recollect.timeline.bus import OutboxRun
-from recollect.timeline.project import ProjectionReport
-from recollect.timeline.quarantine import Standing
-from recollect.timeline.reconcile import Reconcile
+from recollect.projection.project import ProjectionReport
+from recollect.projection.quarantine import Standing
+from recollect.projection.reconcile import Reconcile
+from recollect.timeline.outbox import OutboxRun
 from recollect.timeline.timeline import PendingEvent
 
 NOW = datetime(2024, 5, 6, 9, 1, tzinfo=UTC)

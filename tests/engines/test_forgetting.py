@@ -10,7 +10,7 @@ from engines.test_end_to_end import events, found
 from recollect.adapters.aws import keys
 from recollect.core.errors import NotFound
 from recollect.core.scope import Scope
-from recollect.timeline.project import ProjectEvents
+from recollect.projection.project import ProjectEvents
 from recollect.timeline.timeline import PendingEvent
 
 pytestmark = pytest.mark.engines

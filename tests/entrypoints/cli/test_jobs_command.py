@@ -19,8 +19,8 @@ from recollect.entrypoints.runtime import utc_now
 from recollect.entrypoints.worker import JOBS, Projector, ProjectorPolicy, Rounds
 from recollect.jobs.job import Job, JobProgress, JobStatus, RemainingSeconds
 from recollect.jobs.run import JobOrder
+from recollect.projection.attempt import Failure
 from recollect.timeline.failed_projections import RETRY_POLICY, Fault
-from recollect.timeline.projection_attempt import Failure
 from recollect.timeline.timeline import PendingEvent
 
 QUICK = ProjectorPolicy(poll_seconds=0.05, job_seconds=0.05)

@@ -24,8 +24,8 @@ from recollect.entrypoints.worker import (
     count_pending,
     drain,
 )
+from recollect.projection.reconcile import PAGE
 from recollect.retrieval.nomination import IndexDocument
-from recollect.timeline.reconcile import PAGE
 
 QUICK = ProjectorPolicy(poll_seconds=60, first_pause_seconds=0.05, longest_pause_seconds=0.4, hurried_pause_seconds=0.1)
 _PATIENCE_SECONDS = 30

@@ -19,13 +19,13 @@ from recollect.composition.timeline import TimelineUseCases
 from recollect.contradictions.settle import FollowContradictions, Steps
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
+from recollect.projection.project import ProjectEvents
+from recollect.projection.quarantine import FailedEvents
+from recollect.projection.reconcile import Reconcile, ReconcileJob, RetryFailed
+from recollect.projection.stale_memories import MarkStaleMemories
+from recollect.projection.steps import ProjectionSteps
 from recollect.rules.use_cases import TenantRuleStore
-from recollect.timeline.bus import BusOutbox
-from recollect.timeline.project import ProjectEvents
-from recollect.timeline.projection_steps import ProjectionSteps
-from recollect.timeline.quarantine import FailedEvents
-from recollect.timeline.reconcile import Reconcile, ReconcileJob, RetryFailed
-from recollect.timeline.reproject import MarkStaleMemories
+from recollect.timeline.outbox import BusOutbox
 
 
 @dataclass(eq=False)

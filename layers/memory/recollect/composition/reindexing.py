@@ -14,10 +14,10 @@ from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.jobs.run import Jobs
 from recollect.ports import Projections, Publisher, SearchIndex
+from recollect.projection.project import ProjectEvents
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
 from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker, Reindex, RotateIndex
-from recollect.timeline.project import ProjectEvents
 
 
 @dataclass(eq=False)

@@ -29,9 +29,9 @@ from recollect.core.scope import Scope
 from recollect.core.vectors import pack_vector, unpack_vector
 from recollect.deletion.tombstones import Exempt
 from recollect.ports import Eraser, Items, Projections, Timeline
+from recollect.projection.attempt import Failure
+from recollect.projection.quarantine import FailedEvents
 from recollect.timeline.failed_projections import RETRY_POLICY, FailedProjection, Fault
-from recollect.timeline.projection_attempt import Failure
-from recollect.timeline.quarantine import FailedEvents
 from recollect.timeline.slots import SlotEntry, slot_of
 from recollect.timeline.timeline import Conversation, PendingEvent, Projection, Removal
 

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from recollect.adapters.aws.stream import event_of_record
 from recollect.core.errors import RecollectError, StoredDataError
 from recollect.core.ids import id_milliseconds
-from recollect.timeline.project import ProjectionReport
-from recollect.timeline.reconcile import Reconcile
+from recollect.projection.project import ProjectionReport
+from recollect.projection.reconcile import Reconcile
 from recollect.timeline.timeline import PendingEvent
 
 # A page of reconcile is 100 events: some seconds with everything well, more where calls run into their time-outs.

@@ -22,9 +22,9 @@ from recollect.core.scope import Scope
 from recollect.entrypoints.runtime import utc_now
 from recollect.jobs import run as run_jobs
 from recollect.memories import deferred_promotion as promote_deferred
+from recollect.projection.attempt import raised_at
+from recollect.projection.project import ProjectionReport
 from recollect.summaries import run as run_summaries
-from recollect.timeline.project import ProjectionReport
-from recollect.timeline.projection_attempt import raised_at
 
 _LOG = logging.getLogger(__name__)
 _ROUND_SECONDS = 300.0

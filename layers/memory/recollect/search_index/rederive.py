@@ -19,11 +19,11 @@ from recollect.memories.memory import Memory, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import memory_document, memory_key
 from recollect.ports import IndexFailure, Items, Projections, Publisher, SearchIndex, Timeline
+from recollect.projection.project import ProjectEvents
 from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
 from recollect.search_index.health import Sample
 from recollect.search_index.rebuild import RebuildIndex
 from recollect.timeline.bus import BusEvent
-from recollect.timeline.project import ProjectEvents
 from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
 
 Projector = Callable[[Projections, SearchIndex, Publisher], ProjectEvents]

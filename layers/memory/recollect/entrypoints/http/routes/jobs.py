@@ -28,7 +28,7 @@ from recollect.entrypoints.http.routing import Routes
 from recollect.entrypoints.http.run_once import Answer
 from recollect.jobs.job import KINDS, Job, JobStatus
 from recollect.jobs.run import JobOrder
-from recollect.timeline.quarantine import Noted
+from recollect.projection.quarantine import Noted
 
 WAIT_SECONDS = 900.0
 _POLL_SECONDS = 0.05

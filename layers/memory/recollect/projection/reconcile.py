@@ -17,10 +17,10 @@ from recollect.core.ids import accepted_ms, id_milliseconds
 from recollect.jobs.job import JOB_ID, JobProgress, RemainingSeconds
 from recollect.memories.deferred_promotion import ReconcileBridge
 from recollect.ports import Projections
-from recollect.timeline.project import ProjectEvents, ProjectionReport
-from recollect.timeline.projection_attempt import raised_at
-from recollect.timeline.quarantine import FailedEvents, Noted, Standing
-from recollect.timeline.reproject import MarkStaleMemories
+from recollect.projection.attempt import raised_at
+from recollect.projection.project import ProjectEvents, ProjectionReport
+from recollect.projection.quarantine import FailedEvents, Noted, Standing
+from recollect.projection.stale_memories import MarkStaleMemories
 from recollect.timeline.timeline import PendingEvent
 
 MOST_AT_ONCE = 100

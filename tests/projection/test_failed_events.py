@@ -23,10 +23,10 @@ from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.save import MemoryChange
+from recollect.projection.project import MOST_OUTAGES, PARTS
+from recollect.projection.quarantine import Noted
 from recollect.timeline.bus import EPISODIC_SAVED
 from recollect.timeline.failed_projections import RETRY_POLICY, FailedProjection
-from recollect.timeline.project import MOST_OUTAGES, PARTS
-from recollect.timeline.quarantine import Noted
 from recollect.timeline.record import EventDraft
 
 BEN, EVE = Scope("acme", "ben"), Scope("other", "eve")
@@ -301,7 +301,7 @@ def test_a_replay_that_was_cut_short_is_finished_by_anybody(memory: Memory) -> N
 
 
 def test_a_replay_goes_on_where_its_time_was_over(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.timeline.quarantine._PAGE", 1)
+    monkeypatch.setattr("recollect.projection.quarantine._PAGE", 1)
     quarantined(memory)
     state: dict[str, object] = {"job_id": memory.app.ids.fresh(), "replay": True}
     counted = 0

@@ -1,24 +1,21 @@
-"""Reprojection of changed memories.
-
-At once after a person's decision, and by reconciliation where a patch broke off.
-"""
+"""Memories that a patch changed before its process was killed: their events are marked again (A-24)."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
 
-from recollect.contradictions.merged import sources_of
 from recollect.core.errors import StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.items import Document, DueItem, pages
 from recollect.core.scope import Scope
-from recollect.memories.memory import Memory
 from recollect.memories.storage import SAME_AS, TO_PROJECT, memory_in
 from recollect.ports import Items, Projections
-from recollect.timeline.quarantine import FailedEvents
+from recollect.projection.quarantine import FailedEvents
 
 _PAGE = 100
+
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -58,31 +55,3 @@ def _ref(value: Document) -> EventRef | None:
 
 def _whose(due: DueItem) -> tuple[str, str]:
     return due.owner.tenant, due.owner.user_id
-
-
-class ReprojectChanged:
-    """Marks memories that a decision changed, and redacts what quotes them.
-
-    After an interruption the next reconciliation finds the memories by their due items. `announce` notifies the
-    projector, `corrected` the summaries of events whose words no longer count.
-    """
-
-    def __init__(
-        self,
-        projections: Projections,
-        announce: Callable[[Scope, Sequence[EventRef]], None],
-        corrected: Callable[[Scope, Sequence[EventRef], datetime], None],
-    ) -> None:
-        self._projections = projections
-        self._announce = announce
-        self._corrected = corrected
-
-    def __call__(self, scope: Scope, changed: Iterable[Memory], lost: Iterable[Memory], now: datetime) -> None:
-        """`lost` are memories whose words summaries may no longer quote."""
-        quoted = [EventRef(one, memory.timestamp) for memory in lost for one in sources_of(memory)]
-        if quoted:
-            self._corrected(scope, quoted, now)
-        refs = list(dict.fromkeys(memory.ref for memory in changed))
-        if refs:
-            self._projections.mark(scope, refs)
-            self._announce(scope, refs)

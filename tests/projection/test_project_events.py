@@ -11,9 +11,9 @@ from embedded.setting import ANNA, NOON, Memory, away
 from recollect.core.errors import Unavailable
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
+from recollect.projection.project import ProjectEvents
 from recollect.retrieval.filters import TimeWindow
 from recollect.timeline.bus import EPISODIC_SAVED
-from recollect.timeline.project import ProjectEvents
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent, WindowQuery
 

@@ -16,6 +16,7 @@ from recollect.core.ids import accepted_ms
 from recollect.core.items import DueItem, ItemWrite, pages
 from recollect.core.scope import Scope
 from recollect.ports import Items, Projections
+from recollect.projection.attempt import Failure
 from recollect.search_index.health import PartState
 from recollect.timeline.failed_projections import (
     FAILED,
@@ -32,7 +33,6 @@ from recollect.timeline.failed_projections import (
     fault_of,
     first_failure,
 )
-from recollect.timeline.projection_attempt import Failure
 from recollect.timeline.timeline import PendingEvent, Projection
 
 MOST_COUNTED = 1_000

@@ -11,8 +11,8 @@ from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
 from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
-from recollect.timeline.project import ProjectionReport
-from recollect.timeline.reconcile import ReconcileJob
+from recollect.projection.project import ProjectionReport
+from recollect.projection.reconcile import ReconcileJob
 from recollect.timeline.timeline import PendingEvent
 
 STRANGER = Scope("other", "anna")
@@ -39,7 +39,7 @@ def pending(memory: Memory) -> list[str]:
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two markers a page."""
-    monkeypatch.setattr("recollect.timeline.reconcile._JOB_PAGE", 2)
+    monkeypatch.setattr("recollect.projection.reconcile._JOB_PAGE", 2)
 
 
 def test_all_of_the_tenants_markers_go_page_by_page_and_no_others(memory: Memory) -> None:

@@ -13,10 +13,10 @@ from typing import TypeAlias
 from recollect.core.ids import accepted_ms
 from recollect.core.scope import Scope
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
+from recollect.projection.attempt import Failure, Outcome, ProjectionAttempt
+from recollect.projection.quarantine import FailedEvents
+from recollect.projection.steps import ProjectionSteps
 from recollect.timeline.failed_projections import Fault
-from recollect.timeline.projection_attempt import Failure, Outcome, ProjectionAttempt
-from recollect.timeline.projection_steps import ProjectionSteps
-from recollect.timeline.quarantine import FailedEvents
 from recollect.timeline.timeline import PendingEvent
 
 PARTS = 8
