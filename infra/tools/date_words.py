@@ -1,4 +1,4 @@
-"""The words for dates in many languages, taken from dateparser's tables: domain/date_words.json (R-19).
+"""The words for dates in many languages, taken from dateparser's tables: text/date_words.json (R-19).
 
 dateparser has them of the Unicode locale data, with what people write besides, and keeps them. Only its tables are
 used, when the file is made: a search wants a window of time where dateparser gives a point, and nobody tells it the
