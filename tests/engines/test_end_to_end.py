@@ -73,7 +73,7 @@ def test_tenants_never_meet(deployment: Deployment) -> None:
         assert found(deployment, "where do I live", tenant="other") == ["I live in Oslo"]
         assert found(deployment, "where do I live", tenant="third") == []
         deployment.pump.drain()
-    assert len(deployment.call("retrieval", "GET", "/v1/users/anna/events", tenant="other").body["events"]) == 1
+    assert len(deployment.call("retrieval", "GET", SAVED, tenant="other").body["events"]) == 1
 
 
 def test_with_the_projector_stopped_the_last_of_3000_is_found(deployment: Deployment) -> None:
