@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.projection.project import ProjectEvents
 from recollect.retrieval.filters import TimeWindow
+from recollect.rules.groups import Rules
 from recollect.timeline.bus import EPISODIC_SAVED
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent, WindowQuery
@@ -155,3 +157,16 @@ def test_what_the_stream_never_brought_is_found_by_its_marker(memory: Memory) ->
     assert memory.project() == 230
     assert memory.app.projection.reconcile.oldest_age(memory.now) == timedelta(0)
     assert memory.project() == 0
+
+
+def test_the_steps_of_a_batch_read_the_rules_once(memory: Memory) -> None:
+    projection, asked = memory.app.projection, []
+
+    def rules(tenant: str) -> Rules:
+        asked.append(tenant)
+        return memory.app.rules.resolved(tenant)
+
+    projection.__dict__["steps"] = replace(projection.steps, rules=rules)
+    memory.add("I live in Rome", "I moved to Lyon")
+    assert memory.project() == 2
+    assert asked == ["acme"]

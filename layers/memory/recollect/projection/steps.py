@@ -28,7 +28,7 @@ class ProjectedBatch:
     `events` are projected now, with their `vectors`; `changed` are others that they superseded; `gone` are deleted.
     `read` are the memories of `events` as read before, None for events without one. The steps set `memories`, those of
     the events by the events' ids, `ended`, events whose words no longer hold, and `segments`, the segments of the
-    events.
+    events. `rules` are the tenant's, read once, so that all steps of a batch see one version.
     """
 
     events: Sequence[Event] = ()
@@ -36,6 +36,7 @@ class ProjectedBatch:
     gone: Sequence[EventRef] = ()
     read: Mapping[str, StoredMemory | None] = field(default_factory=dict)
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
     memories: dict[str, StoredMemory] = field(default_factory=dict)
     ended: list[EventRef] = field(default_factory=list)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class ProjectionSteps:
         return (
             self._note_user,
             self._note_spaces,
+            self._read_rules,
             self._promote,
             self._settle_contradictions,
             self._assign_segments,
@@ -95,15 +97,18 @@ class ProjectionSteps:
         if batch.events:
             self.spaces.note(scope, batch.events, now)
 
+    def _read_rules(self, scope: Scope, batch: ProjectedBatch, _now: datetime) -> None:
+        if batch.events or batch.changed:
+            batch.rules = self.rules(scope.tenant)
+
     def _promote(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         together = [*batch.events, *batch.changed]
-        batch.memories = self.memories(scope, together, self.rules(scope.tenant), now, batch.read) if together else {}
+        batch.memories = self.memories(scope, together, batch.rules, now, batch.read) if together else {}
 
     def _settle_contradictions(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         if not batch.events:
             return
-        rules = self.rules(scope.tenant)
-        found = self.contradictions(scope, batch.events, batch.memories, batch.vectors, rules, now)
+        found = self.contradictions(scope, batch.events, batch.memories, batch.vectors, batch.rules, now)
         batch.memories, batch.ended = found.memories, found.ended
 
     def _assign_segments(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
