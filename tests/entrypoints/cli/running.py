@@ -15,7 +15,7 @@ from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.event import Event
 from recollect.core.scope import Scope
-from recollect.entrypoints.runtime import utc_now
+from recollect.core.time import utc_now
 from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.retrieval.nomination import NominationRequest
 from recollect.settings import Settings

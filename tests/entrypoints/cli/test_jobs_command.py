@@ -15,7 +15,7 @@ from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import ANA, Home, left, say, soon
 from recollect.app import App
 from recollect.core.errors import NotFound, Unavailable
-from recollect.entrypoints.runtime import utc_now
+from recollect.core.time import utc_now
 from recollect.entrypoints.worker import JOBS, Projector, ProjectorPolicy, Rounds
 from recollect.jobs.job import Job, JobProgress, JobStatus, RemainingSeconds
 from recollect.jobs.run import JobOrder

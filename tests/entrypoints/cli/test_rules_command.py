@@ -7,7 +7,7 @@ import pytest
 
 from entrypoints.cli.conftest import Run
 from recollect.app import App
-from recollect.entrypoints.runtime import utc_now
+from recollect.core.time import utc_now
 from recollect.rules.groups import Rules, document_of
 
 

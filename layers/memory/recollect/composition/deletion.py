@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from recollect.composition.deployment import UseCases, utc_now
+from recollect.composition.deployment import UseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.summaries import SummaryUseCases
@@ -14,6 +14,7 @@ from recollect.composition.timeline import TimelineUseCases
 from recollect.core.errors import NotFound, NotReady, RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.deletion.erase import (
     Check,
     EraseArchive,

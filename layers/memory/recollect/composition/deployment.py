@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from recollect.core.ids import IdSource
@@ -108,8 +107,3 @@ class UseCases:
     @property
     def _parts(self) -> Parts:
         return self._deployment.parts
-
-
-def utc_now() -> datetime:
-    """The clock of the composition; use cases take `now` as an argument."""
-    return datetime.now(UTC)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import UseCases, utc_now
+from recollect.composition.deployment import UseCases
 from recollect.composition.timeline import TimelineUseCases
 from recollect.core.errors import NotReady
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.rules.use_cases import TenantRuleStore
 from recollect.search_index.health import CheckIndex, WatchIndex
 from recollect.search_index.rebuild import IndexSnapshots

@@ -13,11 +13,12 @@ from recollect.archive.compact import Compaction, CompactSegments, EmptyArchived
 from recollect.archive.segment_archive import AssignSegments, ReadSegments, SegmentArchive
 from recollect.archive.snapshot import DiffSnapshots, Snapshots
 from recollect.archive.transfer import ExportMemories, RecordLines
-from recollect.composition.deployment import UseCases, utc_now
+from recollect.composition.deployment import UseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.core.errors import NotReady, RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.timeline.bus import episodic_warning
 
 _LOG = logging.getLogger(__name__)

@@ -1,14 +1,8 @@
-"""The process around an app: its clock, and how often Python collects its garbage."""
+"""The process around an app: how often Python collects its garbage."""
 
 import gc
-from datetime import UTC, datetime
 
 _NEW_OBJECTS = 10_000
-
-
-def utc_now() -> datetime:
-    """The time on the wall, in UTC."""
-    return datetime.now(UTC)
 
 
 def raise_gc_threshold() -> None:

@@ -19,7 +19,7 @@ from recollect.app import App
 from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.entrypoints.runtime import utc_now
+from recollect.core.time import utc_now
 from recollect.jobs import run as run_jobs
 from recollect.memories import deferred_promotion as promote_deferred
 from recollect.projection.attempt import raised_at

@@ -10,6 +10,7 @@ from recollect.app import App
 from recollect.archive.snapshot import snapshot_json
 from recollect.bootstrap.local_parts import back_up_store, restore_store
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import say, write_json, write_line, write_raw
 from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
@@ -24,7 +25,6 @@ from recollect.entrypoints.cli.opening import (
     settings_of_environment,
     tenant_of,
 )
-from recollect.entrypoints.runtime import utc_now
 
 _NAMED = 50
 

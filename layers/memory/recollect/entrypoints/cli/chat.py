@@ -19,6 +19,7 @@ from recollect.context.sources import ContextQuestion
 from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
 from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import message_console, say, write_line
 from recollect.entrypoints.cli.context import show_background, show_prompt, show_receipt
 from recollect.entrypoints.cli.opening import (
@@ -32,7 +33,6 @@ from recollect.entrypoints.cli.opening import (
     scope_of,
     settings_of_environment,
 )
-from recollect.entrypoints.runtime import utc_now
 from recollect.entrypoints.tools.registry import TurnTools
 from recollect.retrieval.filters import SearchFilters
 

@@ -15,6 +15,7 @@ from recollect.context.build import ContextAnswer, ContextRequest, ShownItem
 from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence
 from recollect.context.sources import ContextQuestion
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import data_console, one_line, printable, say, write_json, write_line
 from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
@@ -32,7 +33,6 @@ from recollect.entrypoints.cli.opening import (
 )
 from recollect.entrypoints.http.representations import goal_json, knowledge_json
 from recollect.entrypoints.http.routes.context import context_summary_json, item_json
-from recollect.entrypoints.runtime import utc_now
 from recollect.retrieval.filters import SearchFilters
 
 _WIDTH_OF_REASONS = 113

@@ -12,6 +12,7 @@ from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import RevertOrder
 from recollect.core.errors import NotFound
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
@@ -26,7 +27,6 @@ from recollect.entrypoints.cli.opening import (
 )
 from recollect.entrypoints.http.representations import memory_json
 from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
-from recollect.entrypoints.runtime import utc_now
 from recollect.memories.audit import Actor, ActorKind
 
 _PAGE = 200

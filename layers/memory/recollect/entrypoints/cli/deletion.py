@@ -8,7 +8,7 @@ import typer
 from recollect.app import App
 from recollect.core.errors import NotFound, NotReady
 from recollect.core.scope import Scope
-from recollect.core.time import iso
+from recollect.core.time import iso, utc_now
 from recollect.deletion.erase import ErasureReport
 from recollect.deletion.forget_events import Forgotten
 from recollect.deletion.reject import Rejecting
@@ -29,7 +29,6 @@ from recollect.entrypoints.cli.opening import (
     sure,
     tenant_of,
 )
-from recollect.entrypoints.runtime import utc_now
 from recollect.jobs.job import Job, JobStatus
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory

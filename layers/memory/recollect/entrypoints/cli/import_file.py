@@ -16,7 +16,7 @@ from recollect.archive.record_line import is_line
 from recollect.archive.transfer import ImportOrder, LineOutcome
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
-from recollect.core.time import parse_instant
+from recollect.core.time import parse_instant, utc_now
 from recollect.entrypoints.cli.console import counting_progress, say, share_progress, write_line
 from recollect.entrypoints.cli.ingestion import ImportReport, Ingestion, journal_for
 from recollect.entrypoints.cli.opening import (
@@ -34,7 +34,6 @@ from recollect.entrypoints.cli.opening import (
 )
 from recollect.entrypoints.http.models import embedding_dimension
 from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
-from recollect.entrypoints.runtime import utc_now
 from recollect.entrypoints.worker import count_pending, drain
 from recollect.importing.reading import ExportFile, ExportFormat, read_entries
 from recollect.importing.turns import WITHOUT_DATE, Dating, Place, drafts_of

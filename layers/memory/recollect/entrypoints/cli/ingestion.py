@@ -20,7 +20,7 @@ from recollect.app import App
 from recollect.core.errors import Throttled, Unavailable
 from recollect.core.ids import IdSeed, id_milliseconds
 from recollect.core.scope import Scope
-from recollect.entrypoints.runtime import utc_now
+from recollect.core.time import utc_now
 from recollect.importing.turns import BadEntry, Draftable, LeftOut, Place, PlacedDraft
 from recollect.timeline.ingest import IngestAnswer, IngestStatus
 

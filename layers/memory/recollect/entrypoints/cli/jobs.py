@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import message_console, say, write_json, write_line
 from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
@@ -20,7 +21,6 @@ from recollect.entrypoints.cli.opening import (
     tenant_of,
 )
 from recollect.entrypoints.http.routes.jobs import failure_json, job_json
-from recollect.entrypoints.runtime import utc_now
 from recollect.jobs.job import KINDS, Job, JobStatus
 from recollect.jobs.run import JobOrder
 

@@ -8,6 +8,7 @@ import typer
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
@@ -20,7 +21,6 @@ from recollect.entrypoints.cli.opening import (
     tenant_of,
 )
 from recollect.entrypoints.http.representations import knowledge_json
-from recollect.entrypoints.runtime import utc_now
 from recollect.knowledge.entries import KnowledgeEntry, Namespace
 
 _PAGE = 200

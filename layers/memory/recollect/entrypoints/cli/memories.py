@@ -12,7 +12,7 @@ from rich.text import Text
 from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
-from recollect.core.time import iso, parse_instant
+from recollect.core.time import iso, parse_instant, utc_now
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
@@ -28,7 +28,6 @@ from recollect.entrypoints.cli.opening import (
     tenant_of,
 )
 from recollect.entrypoints.http.representations import memory_json, version_json
-from recollect.entrypoints.runtime import utc_now
 from recollect.importing.turns import is_id
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.deferred_promotion import Signal, SignalType

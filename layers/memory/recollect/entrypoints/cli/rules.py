@@ -8,9 +8,9 @@ import typer
 
 from recollect.arbitration.merge_rules import export as exported_rules
 from recollect.core.errors import InvalidInput
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import one_line, say, write_json, write_line
 from recollect.entrypoints.cli.opening import LOCAL_TENANT, AsJson, Tenant, naming_the_part, opened, tenant_of
-from recollect.entrypoints.runtime import utc_now
 from recollect.rules.groups import Rules, document_of
 from recollect.rules.reading import read_rules_json, shown_path
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from recollect.app import App
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import one_line, printable, say, write_json, write_line
 from recollect.entrypoints.cli.opening import (
     LOCAL_TENANT,
@@ -30,7 +31,6 @@ from recollect.entrypoints.cli.opening import (
 from recollect.entrypoints.http.questions import MOST_DAYS
 from recollect.entrypoints.http.representations import event_json, result_json
 from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, intent_json
-from recollect.entrypoints.runtime import utc_now
 from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 from recollect.memories.storage import memory_json
 from recollect.retrieval.filters import SearchFilters, TimeWindow

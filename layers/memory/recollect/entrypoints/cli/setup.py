@@ -17,9 +17,9 @@ from recollect.core.errors import NotReady, RecollectError
 from recollect.core.idempotency import IdempotencyClaim
 from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import say, write_json, write_line
 from recollect.entrypoints.cli.opening import OTHER_VECTORS, AsJson, build_model, opened, settings_of_environment
-from recollect.entrypoints.runtime import utc_now
 from recollect.search_index.health import PartState
 from recollect.search_index.state import OTHER_GENERATION
 from recollect.settings import Settings

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.cli.console import say, write_json, write_line
 from recollect.entrypoints.cli.opening import LOCAL_TENANT, AsJson, Persona, Tenant, User, opened, scope_of
 from recollect.entrypoints.http.representations import goal_json, summary_json
-from recollect.entrypoints.runtime import utc_now
 from recollect.summaries.goals import CheckInStatus, Goal
 from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
 from recollect.summaries.summary import Summary

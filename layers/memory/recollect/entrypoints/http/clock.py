@@ -2,25 +2,20 @@
 
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 from recollect.core.errors import InvalidInput
-from recollect.core.time import parse_instant
+from recollect.core.time import parse_instant, utc_now
 from recollect.settings import Settings
 
 HEADER = "X-Recollect-Now"
-
-
-def real_now() -> datetime:
-    """The time that it is."""
-    return datetime.now(UTC)
 
 
 def now_of(headers: Mapping[str, str], settings: Settings) -> datetime:
     """The real time; the header's, where the test clock is on. Raises InvalidInput for one that is no time."""
     given = headers.get(HEADER.lower()) if settings.test_clock else None
     if given is None:
-        return real_now()
+        return utc_now()
     try:
         return parse_instant(given)
     except InvalidInput as error:

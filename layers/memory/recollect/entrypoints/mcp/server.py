@@ -16,8 +16,8 @@ from mcp.server.stdio import stdio_server
 from recollect import __version__
 from recollect.app import App
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.http.json_values import json_text
-from recollect.entrypoints.runtime import utc_now
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, WITH_RECALL, ToolDescription, ToolRegistry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
 from recollect.tool_calls.call import ToolCall

@@ -8,11 +8,12 @@ from pydantic import ConfigDict, Field
 from recollect.app import App
 from recollect.core.errors import Forbidden, NotFound
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.deletion.erase import ErasureReport
 from recollect.deletion.forget_events import Forgotten
 from recollect.deletion.reject import Rejecting
 from recollect.deletion.rejected_values import RejectedValue
-from recollect.entrypoints.http.clock import countdown, real_now
+from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import accepts
 from recollect.entrypoints.http.messages import Reply, Request, user_in
@@ -168,7 +169,7 @@ def erase_user(app: App, request: Request) -> Reply:
     """
     scope = request.scope()
     left = countdown(request.call.remaining_seconds)
-    erasure = app.deletion.erase(scope, request.now, real_now(), user_in(scope), left)
+    erasure = app.deletion.erase(scope, request.now, utc_now(), user_in(scope), left)
     if request.call.request_id is None:
         _go_on(app, scope.tenant, erasure.id, left)
     log = {"erasure_id": erasure.id, "events": erasure.counts.get("events", 0)}
@@ -179,7 +180,7 @@ def _go_on(app: App, tenant: str, erasure_id: str, left: Callable[[], float]) ->
     """On a laptop most are done before anybody asks; in the cloud the function `jobs` has the rights for it."""
     until = left() - min(_AT_ONCE_SECONDS, left() - _RESERVE_SECONDS)
     if left() > until:
-        app.run_jobs.one(tenant, erasure_id, real_now, lambda: left() - until)
+        app.run_jobs.one(tenant, erasure_id, utc_now, lambda: left() - until)
 
 
 @routes.get("/v1/erasures/{erasure_id}", answer=ErasureAnswer, errors=(404,))

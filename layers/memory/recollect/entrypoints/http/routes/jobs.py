@@ -8,7 +8,8 @@ from pydantic import ConfigDict, Field
 
 from recollect.app import App
 from recollect.core.errors import NotFound
-from recollect.entrypoints.http.clock import countdown, real_now
+from recollect.core.time import utc_now
+from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
@@ -153,7 +154,7 @@ def _starter(kind: str) -> Callable[[App, Request, JobQuery, RequestModel], Repl
         parameters = body.model_dump(by_alias=True, exclude_none=True)
 
         def work(attempt: Attempt) -> Answer:
-            order = JobOrder(kind=kind, parameters=parameters, now=request.now, real_now=real_now())
+            order = JobOrder(kind=kind, parameters=parameters, now=request.now, real_now=utc_now())
             return Answer(202, {"job_id": app.jobs.start(tenant, order, attempt.seed).id})
 
         answer = idempotent(app, request, work)
@@ -197,7 +198,7 @@ def _finished(app: App, tenant: str, job: Job) -> Job:
     """Runs it here and now, or waits for whoever does; as it stands where that takes too long."""
     left = countdown(WAIT_SECONDS)
     while not job.finished and left() > 0:
-        job = app.run_jobs.one(tenant, job.id, real_now, left)
+        job = app.run_jobs.one(tenant, job.id, utc_now, left)
         if not job.finished:
             time.sleep(_POLL_SECONDS)
     return job
