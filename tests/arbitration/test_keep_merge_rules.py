@@ -224,22 +224,22 @@ def candidate(**changes: Any) -> Statement:
 def test_the_policy_is_the_tenants_then_the_rules_then_the_requests(memory: Memory) -> None:
     rules = Rules(conflict=ConflictRules(semantic_threshold=0.6, keyword_threshold=0.7))
     put(memory, "mine", {"detection": {"keywordThreshold": 0.9}, "arbitration": {"allowMerge": False}})
-    choose = memory.app.arbitration.choose_policy
-    policy = choose("acme", ArbitrationRequest(candidate(), options={"merge": {"deduplicate": True}}), rules)
+    choose = memory.app.arbitration.policies
+    policy = choose.choose("acme", ArbitrationRequest(candidate(), options={"merge": {"deduplicate": True}}), rules)
     assert policy.rule == "mine"
     assert (policy.detection.semantic_threshold, policy.detection.keyword_threshold) == (0.6, 0.9)
     assert not policy.arbitration.allow_merge
     assert policy.merge.deduplicate
-    named = choose("acme", ArbitrationRequest(candidate(), rule="default"), rules)
+    named = choose.choose("acme", ArbitrationRequest(candidate(), rule="default"), rules)
     assert (named.rule, named.detection.keyword_threshold) == ("default", 0.7)
 
 
 def test_a_rule_that_is_not_there_and_weights_that_do_not_fit_are_refused(memory: Memory) -> None:
-    choose = memory.app.arbitration.choose_policy
+    choose = memory.app.arbitration.policies
     with pytest.raises(InvalidInput) as caught:
-        choose("acme", ArbitrationRequest(candidate(), rule="mine"), Rules())
+        choose.choose("acme", ArbitrationRequest(candidate(), rule="mine"), Rules())
     assert caught.value.loc == ("rule",)
     options = {"arbitration": {"weights": {"source": 0.9}}}
     with pytest.raises(InvalidInput) as caught:
-        choose("acme", ArbitrationRequest(candidate(), options=options), Rules())
+        choose.choose("acme", ArbitrationRequest(candidate(), options=options), Rules())
     assert caught.value.loc == ("options", "weights")

@@ -40,7 +40,7 @@ def assign(memory: Memory, events: Sequence[Event], steps: float = float("inf"))
     """Assigns them, or as many as that many writes allow."""
     watched = Watched(memory.app.parts.items, steps)
     try:
-        AssignSegments(watched, memory.app.parts.timeline)(ANNA, events, memory.now)
+        AssignSegments(watched, memory.app.parts.timeline).assign(ANNA, events, memory.now)
     except Unavailable:
         assert len(watched.steps) == steps
     return watched
@@ -111,8 +111,8 @@ def test_what_was_counted_is_placed_before_a_segment_is_closed_by_word(memory: M
     first, second = all_events(memory)
     assign(memory, [first])
     assign(memory, [second], steps=1)
-    memory.app.segments.compact.close(ANNA, memory.now)
-    assert memory.app.segments.compact(ANNA, memory.now).events == 2
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    assert memory.app.segments.compaction.compact(ANNA, memory.now).events == 2
     assign(memory, [second])
     assert placed(memory) == {first.id: 1, second.id: 1}
     assert memory.app.projection.steps.segments.count(ANNA) == 2
@@ -123,12 +123,12 @@ def test_what_was_counted_and_then_deleted_gets_no_place(memory: Memory) -> None
     remarks(memory, ROLL_EVENTS + 1)
     events = all_events(memory)
     assign(memory, events[:1], steps=1)
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=events[0].id)
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=events[0].id)
     for batch in batches(events[1:]):
         assign(memory, batch)
     assert events[0].id not in placed(memory)
     assert len(placed(memory)) == ROLL_EVENTS
-    assert [ref.id for ref in memory.app.segments.compact.refs(ANNA, 1)] == [e.id for e in events[1:ROLL_EVENTS]]
+    assert [ref.id for ref in memory.app.segments.compaction.refs(ANNA, 1)] == [e.id for e in events[1:ROLL_EVENTS]]
 
 
 class _Forgets:
@@ -141,7 +141,7 @@ class _Forgets:
         """As the port says."""
         found = self._memory.app.parts.timeline.find(scope, event_id)
         if found is not None:
-            self._memory.app.deletion.forget(scope, now=self._memory.now, event_id=event_id)
+            self._memory.app.deletion.events.forget(scope, now=self._memory.now, event_id=event_id)
             self._memory.project()
         return found
 
@@ -154,5 +154,5 @@ def test_what_is_deleted_while_it_is_placed_keeps_no_place(memory: Memory) -> No
     for batch in batches(events[1 : ROLL_EVENTS - 1]):
         assign(memory, batch)
     forgetting: Any = _Forgets(memory)
-    AssignSegments(memory.app.parts.items, forgetting)(ANNA, events[-1:], memory.now)
+    AssignSegments(memory.app.parts.items, forgetting).assign(ANNA, events[-1:], memory.now)
     assert set(placed(memory)) == {event.id for event in events[1:]}

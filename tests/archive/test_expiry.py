@@ -49,7 +49,7 @@ def test_a_memory_that_a_person_lets_expire_goes_with_its_events(keeping: Keepin
     keeping.say("I love jazz", 9, importance=0.8)
     keeping.memory.project()
     change = MemoryChange({"expires_at": NOW - DAY}, Actor(ActorKind.USER, "anna"), lambda version: True)
-    keeping.memory.app.memories.keep.patch(ANNA, first, change, NOON)
+    keeping.memory.app.memories.store.patch(ANNA, first, change, NOON)
     assert keeping.retain() == {"expired": 2}
     assert keeping.left() == []
 
@@ -60,7 +60,7 @@ def test_a_postponed_expiry_is_checked_again_then(keeping: Keeping) -> None:
     user = Actor(ActorKind.USER, "anna")
     for moment in (NOW - DAY, NOW + DAY):
         change = MemoryChange({"expires_at": moment}, user, lambda version: True)
-        keeping.memory.app.memories.keep.patch(ANNA, event_id, change, NOON)
+        keeping.memory.app.memories.store.patch(ANNA, event_id, change, NOON)
         keeping.memory.project()
     assert keeping.retain() == {}
     (due,) = keeping.memory.app.parts.items.due("expiry", NOW + DAY, 10, None).items
@@ -70,6 +70,6 @@ def test_a_postponed_expiry_is_checked_again_then(keeping: Keeping) -> None:
 def test_a_deleted_event_leaves_nothing_to_look_at(keeping: Keeping) -> None:
     event_id = keeping.say("the zebra sings", 10, expires_at=NOW)
     keeping.memory.project()
-    keeping.memory.app.deletion.forget(ANNA, event_id=event_id, now=NOON)
+    keeping.memory.app.deletion.events.forget(ANNA, event_id=event_id, now=NOON)
     assert keeping.retain() == {}
     assert keeping.memory.app.parts.items.due("expiry", NOW, 10, None).items == ()

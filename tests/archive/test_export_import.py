@@ -36,7 +36,9 @@ def saved(memory: Memory, content: str, scope: Scope = ANNA) -> Kept:
     """A memory saved directly."""
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000))
     draft = MemoryDraft(content=content)
-    return memory.app.memories.keep.save(scope, draft, seed, memory.now, USER, memory.app.rules.resolved("acme")).memory
+    return memory.app.memories.store.save(
+        scope, draft, seed, memory.now, USER, memory.app.rules.resolved("acme")
+    ).memory
 
 
 def test_a_line_is_read_back(memory: Memory) -> None:
@@ -64,7 +66,7 @@ def test_an_export_has_private_and_superseded_ones_and_no_expired_ones(memory: M
 def test_pages_hold_every_record_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recollect.archive.transfer.PAGE_BYTES", 30_000)
     ids = remarks(memory, 300)
-    first = memory.app.segments.export.page(ANNA, None, memory.now)
+    first = memory.app.segments.exports.page(ANNA, None, memory.now)
     assert first.more is not None
     assert 0 < len(first.text.encode()) <= 30_000
     assert first.lines == len(first.text.splitlines())
@@ -78,7 +80,7 @@ def test_a_store_is_made_anew_from_its_export(memory: Memory, other: Memory) -> 
     memory.project()
     direct = saved(memory, "Ben likes ships")
     change = MemoryChange({"content": "Ben loves ships"}, USER, lambda _version: True)
-    memory.app.memories.keep.patch(ANNA, direct.id, change, memory.now)
+    memory.app.memories.store.patch(ANNA, direct.id, change, memory.now)
     memory.project()
     lines = exported(memory)
     assert len(next(line for line in lines if line.event.id == direct.id).versions) == 1
@@ -87,8 +89,8 @@ def test_a_store_is_made_anew_from_its_export(memory: Memory, other: Memory) -> 
     other.project()
     assert exported(other) == lines
     assert all_events(other) == all_events(memory)
-    kept = other.app.memories.keep.one(ANNA, direct.id, other.now)
-    assert kept == memory.app.memories.keep.one(ANNA, direct.id, memory.now)
+    kept = other.app.memories.store.one(ANNA, direct.id, other.now)
+    assert kept == memory.app.memories.store.one(ANNA, direct.id, memory.now)
     assert (kept.content, len(other.app.memories.listing.history(ANNA, kept))) == ("Ben loves ships", 1)
     assert imported(other, lines).counts == {DUPLICATE: len(lines)}
 
@@ -114,7 +116,7 @@ def test_what_was_deleted_is_refused(memory: Memory) -> None:
     memory.project()
     lines = exported(memory)
     for one in (ids[1], memory.ids[-1]):
-        memory.app.deletion.forget(ANNA, now=memory.now, event_id=one)
+        memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=one)
     memory.project()
     assert imported(memory, lines).counts == {REFUSED: 2, DUPLICATE: 2}
     assert {event.id for event in all_events(memory)} == {ids[0], ids[2]}
@@ -125,7 +127,7 @@ def test_a_rejected_value_is_refused(memory: Memory, other: Memory) -> None:
     memory.add("I live in Paris", "I like tea")
     lines = exported(memory)
     imported(other, lines[1:])
-    other.app.deletion.reject(ANNA, "i LIVE in Paris", Rejecting(now=other.now, actor=USER, via="test"))
+    other.app.deletion.values.reject(ANNA, "i LIVE in Paris", Rejecting(now=other.now, actor=USER, via="test"))
     assert imported(other, lines).counts == {REFUSED: 1, DUPLICATE: 1}
 
 
@@ -146,7 +148,7 @@ def test_a_copy_names_its_origin(memory: Memory) -> None:
 def test_a_copy_of_what_was_deleted_is_refused(memory: Memory) -> None:
     ids = remarks(memory, 2)
     lines = exported(memory)
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[0])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[0])
     assert imported(memory, lines, BEN).counts == {REFUSED: 1, CREATED: 1}
 
 
@@ -154,17 +156,17 @@ def test_a_copy_of_what_was_deleted_is_refused(memory: Memory) -> None:
 def test_a_copy_whose_origin_is_deleted_meanwhile_goes_again(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = remarks(memory, 2)
     lines = exported(memory)
-    importing = memory.app.archive.import_memories
+    importing = memory.app.archive.imports
     append = memory.app.parts.timeline.append
 
     def deleting(scope: Scope, writes: object) -> object:
         outcomes = append(scope, writes)  # type: ignore[arg-type]
         if scope == BEN:
-            memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[0])
+            memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[0])
         return outcomes
 
     monkeypatch.setattr(memory.app.parts.timeline, "append", deleting)
-    assert importing is memory.app.archive.import_memories
+    assert importing is memory.app.archive.imports
     imported(memory, lines, BEN)
     assert [event.id for event in all_events(memory, BEN)] == [ids[1]]
 
@@ -185,7 +187,7 @@ def test_an_id_that_is_another_records_is_invalid(memory: Memory) -> None:
 def test_the_audit_names_what_was_imported(memory: Memory, other: Memory) -> None:
     ids = remarks(memory, 150)
     imported(other, exported(memory))
-    entries = other.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.CREATE)).entries
+    entries = other.app.memories.audit.page(ANNA, 10, None, AuditFilter(action=Action.CREATE)).entries
     assert {(entry.via, entry.actor) for entry in entries} == {("import", USER)}
     assert sorted(target for entry in entries for target in entry.target_ids) == sorted(ids)
 
@@ -254,7 +256,7 @@ def test_a_memory_of_another_record_is_invalid(memory: Memory) -> None:
 
 
 def test_who_is_not_there_exports_nothing(memory: Memory) -> None:
-    page = memory.app.segments.export.page(BEN, None, memory.now)
+    page = memory.app.segments.exports.page(BEN, None, memory.now)
     assert (page.text, page.lines, page.more) == ("", 0, None)
     with pytest.raises(NotFound):
         memory.app.timeline.listing.one(BEN, "x", memory.now)

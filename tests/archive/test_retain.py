@@ -115,7 +115,7 @@ def test_a_memory_that_a_newer_event_says_too_stays(keeping: Keeping) -> None:
     new = keeping.say("I love jazz", 2, importance=0.8)
     keeping.retain()
     assert keeping.left() == ["I love jazz"]
-    memory = keeping.memory.app.memories.keep.one(ANNA, new, NOW)
+    memory = keeping.memory.app.memories.store.one(ANNA, new, NOW)
     assert memory.source_event_ids == (new,)
 
 
@@ -124,7 +124,7 @@ def test_what_was_saved_directly_is_never_pruned(keeping: Keeping) -> None:
     app = keeping.memory.app
     draft = MemoryDraft(content="I am allergic to nuts", importance=0.1, timestamp=NOW - 1000 * DAY)
     actor = Actor(ActorKind.USER, "anna")
-    app.memories.keep.save(ANNA, draft, app.ids.seed(1), NOON, actor, app.rules.resolved("acme"))
+    app.memories.store.save(ANNA, draft, app.ids.seed(1), NOON, actor, app.rules.resolved("acme"))
     keeping.say("talk", 20)
     assert keeping.retain()["pruned"] == 1
     assert keeping.left() == ["I am allergic to nuts"]
@@ -136,7 +136,7 @@ def test_an_event_whose_memory_was_made_more_important_is_as_important(keeping: 
     keeping.say("I love rock", 40, importance=0.8)
     keeping.memory.project()
     change = MemoryChange({"importance": 1.0}, Actor(ActorKind.USER, "anna"), lambda version: True)
-    keeping.memory.app.memories.keep.patch(ANNA, kept, change, NOON)
+    keeping.memory.app.memories.store.patch(ANNA, kept, change, NOON)
     keeping.retain()
     assert keeping.left() == ["I love jazz"]
 

@@ -151,11 +151,11 @@ def test_once_a_day_each_tenant_has_a_job_by_itself(keeping: Keeping) -> None:
     keeping.say("the owl hoots", 40, STRANGER)
     keeping.memory.project()
     app = keeping.memory.app
-    assert (app.archive.schedule_retention(NOW), app.archive.schedule_retention(NOW)) == (2, 0)
-    assert app.run_jobs(lambda: NOW, lambda: 900.0, "retain").done == 2
+    assert (app.archive.retention_schedule.schedule(NOW), app.archive.retention_schedule.schedule(NOW)) == (2, 0)
+    assert app.job_runs.run(lambda: NOW, lambda: 900.0, "retain").done == 2
     assert (keeping.left(), keeping.left(STRANGER)) == ([], ["the owl hoots"])
-    assert app.archive.schedule_retention(NOW + timedelta(hours=23)) == 0
-    assert app.archive.schedule_retention(NOW + DAY) == 2
+    assert app.archive.retention_schedule.schedule(NOW + timedelta(hours=23)) == 0
+    assert app.archive.retention_schedule.schedule(NOW + DAY) == 2
 
 
 def test_its_cost_follows_what_is_due(keeping: Keeping) -> None:

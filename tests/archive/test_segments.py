@@ -32,7 +32,9 @@ def test_an_event_has_its_segment_from_its_projection_on(memory: Memory) -> None
     assert [known[one] for one in ids] == ["00000001"] * SEGMENT_EVENTS + ["00000002"] * 20
     assert memory.app.projection.steps.segments.count(ANNA) == 2
     assert memory.app.projection.steps.segments.count(BEN) == 0
-    again = AssignSegments(memory.app.parts.items, memory.app.parts.timeline)(ANNA, all_events(memory), memory.now)
+    again = AssignSegments(memory.app.parts.items, memory.app.parts.timeline).assign(
+        ANNA, all_events(memory), memory.now
+    )
     assert {one: place.segment_id for one, place in again.items()} == known
 
 
@@ -53,7 +55,7 @@ def test_many_at_once_fill_segments_without_a_gap(memory: Memory) -> None:
     def work(part: int) -> None:
         for start in range(part * 20, len(events), 80):
             some = events[start : start + 40]  # neighbours overlap: two assign the same events
-            found.update({one: place.segment_id for one, place in assign(ANNA, some, memory.now).items()})
+            found.update({one: place.segment_id for one, place in assign.assign(ANNA, some, memory.now).items()})
 
     threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
     for thread in threads:
@@ -68,7 +70,7 @@ def test_many_at_once_fill_segments_without_a_gap(memory: Memory) -> None:
 def test_closed_segments_are_written_once(memory: Memory) -> None:
     remarks(memory, SEGMENT_EVENTS * 2 + 1)
     memory.project()
-    done = memory.app.segments.compact.run(memory.now, lambda: 100.0)
+    done = memory.app.segments.compaction.run(memory.now, lambda: 100.0)
     assert (done.segments, done.events, done.failed) == (2, SEGMENT_EVENTS * 2, 0)
     assert done.bytes * 3 <= done.raw_bytes
     store = memory.app.parts.snapshots
@@ -77,8 +79,8 @@ def test_closed_segments_are_written_once(memory: Memory) -> None:
         segment_name("anna", "00000002"),
         manifest_name("anna"),
     ]
-    assert [line.event for line in memory.app.segments.read(ANNA)] == all_events(memory)[: SEGMENT_EVENTS * 2]
-    assert memory.app.segments.compact.run(memory.now, lambda: 100.0).segments == 0
+    assert [line.event for line in memory.app.segments.contents.read(ANNA)] == all_events(memory)[: SEGMENT_EVENTS * 2]
+    assert memory.app.segments.compaction.run(memory.now, lambda: 100.0).segments == 0
 
 
 @pytest.mark.spec("A-54")
@@ -87,7 +89,7 @@ def test_writes_succeed_while_a_segment_is_written(memory: Memory) -> None:
     memory.project()
     writing, go_on = threading.Event(), threading.Event()
     slow = with_parts(memory, snapshots=Held(memory.app.parts.snapshots, writing, go_on))
-    worker = threading.Thread(target=slow.app.segments.compact, args=(ANNA, memory.now))
+    worker = threading.Thread(target=slow.app.segments.compaction.compact, args=(ANNA, memory.now))
     worker.start()
     assert writing.wait(10)
     memory.add("said meanwhile")
@@ -95,7 +97,7 @@ def test_writes_succeed_while_a_segment_is_written(memory: Memory) -> None:
     assert "said meanwhile" in memory.found("said meanwhile")
     go_on.set()
     worker.join(10)
-    assert len(list(memory.app.segments.read(ANNA))) == SEGMENT_EVENTS
+    assert len(list(memory.app.segments.contents.read(ANNA))) == SEGMENT_EVENTS
 
 
 class Held:
@@ -119,14 +121,14 @@ def test_what_is_deleted_while_its_segment_is_written_is_not_in_it(memory: Memor
     memory.project()
     writing, go_on = threading.Event(), threading.Event()
     slow = with_parts(memory, snapshots=Held(memory.app.parts.snapshots, writing, go_on))
-    worker = threading.Thread(target=slow.app.segments.compact, args=(ANNA, memory.now))
+    worker = threading.Thread(target=slow.app.segments.compaction.compact, args=(ANNA, memory.now))
     worker.start()
     assert writing.wait(10)
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[7])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[7])
     memory.project()
     go_on.set()
     worker.join(10)
-    kept = [line.event.id for line in memory.app.segments.read(ANNA)]
+    kept = [line.event.id for line in memory.app.segments.contents.read(ANNA)]
     assert len(kept) == SEGMENT_EVENTS - 1
     assert ids[7] not in kept
 
@@ -135,11 +137,11 @@ def test_what_is_deleted_while_its_segment_is_written_is_not_in_it(memory: Memor
 def test_a_deletion_rewrites_the_segment(memory: Memory, tmp_path: Path) -> None:
     ids = remarks(memory, SEGMENT_EVENTS)
     memory.project()
-    memory.app.segments.compact(ANNA, memory.now)
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[3])
+    memory.app.segments.compaction.compact(ANNA, memory.now)
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[3])
     memory.project()
-    assert [line.event.id for line in memory.app.segments.read(ANNA)] == [one for one in ids if one != ids[3]]
-    [entry] = memory.app.segments.read.manifest(ANNA).segments
+    assert [line.event.id for line in memory.app.segments.contents.read(ANNA)] == [one for one in ids if one != ids[3]]
+    [entry] = memory.app.segments.contents.manifest(ANNA).segments
     assert (entry.id, entry.events) == ("00000001", SEGMENT_EVENTS - 1)
     stored = b"".join(file.read_bytes() for file in tmp_path.rglob("*.segment"))
     assert stored
@@ -149,23 +151,23 @@ def test_a_deletion_rewrites_the_segment(memory: Memory, tmp_path: Path) -> None
 def test_a_segment_without_records_is_deleted(memory: Memory) -> None:
     ids = remarks(memory, 3)
     memory.project()
-    memory.app.segments.compact.close(ANNA, memory.now)
-    memory.app.segments.compact(ANNA, memory.now)
-    assert len(list(memory.app.segments.read(ANNA))) == 3
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    memory.app.segments.compaction.compact(ANNA, memory.now)
+    assert len(list(memory.app.segments.contents.read(ANNA))) == 3
     for one in ids:
-        memory.app.deletion.forget(ANNA, now=memory.now, event_id=one)
+        memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=one)
     memory.project()
-    assert memory.app.segments.read.manifest(ANNA).segments == ()
+    assert memory.app.segments.contents.manifest(ANNA).segments == ()
     assert list(memory.app.parts.snapshots.names("acme", "timeline/")) == [manifest_name("anna")]
 
 
 def test_an_open_segment_is_closed_by_word(memory: Memory) -> None:
     remarks(memory, 60)
     memory.project()
-    memory.app.segments.compact.close(BEN, memory.now)
-    memory.app.segments.compact.close(ANNA, memory.now)
-    memory.app.segments.compact.close(ANNA, memory.now)
-    done = memory.app.segments.compact(ANNA, memory.now)
+    memory.app.segments.compaction.close(BEN, memory.now)
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    done = memory.app.segments.compaction.compact(ANNA, memory.now)
     assert (done.segments, done.events) == (1, 60)
     more = remarks(memory, 1, start=60)
     memory.project()
@@ -176,13 +178,13 @@ def test_an_open_segment_is_closed_by_word(memory: Memory) -> None:
 def test_a_broken_segment_warns_and_the_rest_is_served(memory: Memory) -> None:
     remarks(memory, SEGMENT_EVENTS * 2)
     memory.project()
-    memory.app.segments.compact(ANNA, memory.now)
+    memory.app.segments.compaction.compact(ANNA, memory.now)
     store, name = memory.app.parts.snapshots, segment_name("anna", "00000001")
     found = store.get("acme", name)
     assert found is not None
     data, tag = found
     store.put_if_match("acme", name, data[:1500] + bytes([data[1500] ^ 255]) + data[1501:], tag)
-    served = texts([line.event for line in memory.app.segments.read(ANNA)])
+    served = texts([line.event for line in memory.app.segments.contents.read(ANNA)])
     assert SEGMENT_EVENTS * 2 - 125 <= len(served) < SEGMENT_EVENTS * 2
     assert set(served) <= set(texts(all_events(memory)))
     [warning] = memory.app.parts.publisher.published("acme", "memory:episodic:warning", None)
@@ -199,11 +201,11 @@ def test_a_compaction_continues_after_a_crash_at_any_write(tmp_path: Path) -> No
         broken = with_parts(memory, snapshots=FailingAfter(memory.app.parts.snapshots, calls))
         if calls < 2:
             with pytest.raises(Unavailable):
-                broken.app.segments.compact(ANNA, memory.now)
+                broken.app.segments.compaction.compact(ANNA, memory.now)
         else:
-            broken.app.segments.compact(ANNA, memory.now)
+            broken.app.segments.compaction.compact(ANNA, memory.now)
             break
-    assert len(list(memory.app.segments.read(ANNA))) == SEGMENT_EVENTS
+    assert len(list(memory.app.segments.contents.read(ANNA))) == SEGMENT_EVENTS
     memory.app.parts.close()
 
 
@@ -238,7 +240,7 @@ def test_without_a_place_for_objects_deletions_go_on(memory: Memory) -> None:
     app = App(memory.app.settings, cast(Parts, NoPlace(memory.app.parts)))
     without = Memory(app, memory.now, memory.ids)
     without.project()
-    app.deletion.forget(ANNA, now=memory.now, event_id=ids[0])
+    app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[0])
     without.project()
     assert [event.id for event in all_events(memory)] == ids[1:]
     with pytest.raises(NotReady):

@@ -91,7 +91,7 @@ def test_the_same_store_gets_back_what_it_lost_and_not_what_it_deleted(memory: M
     ids = remarks(memory, 5)
     memory.project()
     made = snapshot(memory)
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[2])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[2])
     memory.project()
     counts = run_job(memory, memory.app.archive.restore, snapshot_id=made)
     assert counts == {"created": 0, "duplicate": 4, "refused": 0, "invalid": 0, "users": 1}
@@ -106,7 +106,7 @@ def test_a_tombstone_refuses_where_the_object_could_not_be_rewritten(memory: Mem
     store, name = memory.app.parts.snapshots, piece_name(made, "anna", 0)
     before = store.get("acme", name)
     assert before is not None
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[2])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[2])
     memory.project()
     rewritten = store.get("acme", name)
     assert rewritten is not None
@@ -120,7 +120,7 @@ def test_a_deletion_reaches_every_snapshot(memory: Memory) -> None:
     ids = remarks(memory, 520)
     memory.project()
     made = [snapshot(memory), snapshot(memory, user_id="anna")]
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[510])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[510])
     memory.project()
     for one in made:
         kept = [line.event.id for n in (0, 1) for line in memory.app.segments.snapshots.lines(ANNA, one, n)]
@@ -137,12 +137,12 @@ def test_a_deletion_costs_the_same_calls_whatever_the_size(memory: Memory) -> No
         scope = Scope("acme", f"user-{size}")
         ids = remarks(memory, size, scope)
         memory.project()
-        memory.app.segments.compact.close(scope, memory.now)
-        memory.app.segments.compact(scope, memory.now)
+        memory.app.segments.compaction.close(scope, memory.now)
+        memory.app.segments.compaction.compact(scope, memory.now)
         run_job(memory, memory.app.archive.take_snapshot, user_id=scope.user_id)
         counted = Counted(memory.app.parts.snapshots)
         ref = all_events(memory, scope)[7].ref
-        with_parts(memory, snapshots=counted).app.segments.rewrite(scope, [ref], memory.now)
+        with_parts(memory, snapshots=counted).app.segments.rewriting.rewrite(scope, [ref], memory.now)
         calls.append(counted.calls - len(memory.app.segments.snapshots.begun("acme")))
         assert ids
     assert calls[0] == calls[1]
@@ -165,14 +165,14 @@ def test_an_erasure_leaves_nothing_in_the_archive(memory: Memory, tmp_path: Path
     memory.add("Ben likes ships", scope=BEN)
     memory.project()
     snapshot(memory)
-    memory.app.segments.compact.close(ANNA, memory.now)
-    memory.app.segments.compact(ANNA, memory.now)
-    report = memory.app.segments.rewrite.erase(ANNA)
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    memory.app.segments.compaction.compact(ANNA, memory.now)
+    report = memory.app.segments.rewriting.erase(ANNA)
     assert (report.segments, report.pieces) == (1, 1)
-    assert not list(memory.app.segments.read(ANNA))
+    assert not list(memory.app.segments.contents.read(ANNA))
     names = list(memory.app.parts.snapshots.names("acme", "snapshots/data/"))
     assert len(names) == 3
-    assert memory.app.segments.rewrite.erase(ANNA).pieces == 0
+    assert memory.app.segments.rewriting.erase(ANNA).pieces == 0
 
 
 def test_one_user_of_it_is_restored(memory: Memory, other: Memory) -> None:
@@ -191,8 +191,8 @@ def test_one_user_of_it_is_restored(memory: Memory, other: Memory) -> None:
 def test_a_lost_table_is_made_anew_from_the_segments(memory: Memory, other: Memory) -> None:
     remarks(memory, 510)
     memory.project()
-    memory.app.segments.compact.close(ANNA, memory.now)
-    memory.app.segments.compact(ANNA, memory.now)
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    memory.app.segments.compaction.compact(ANNA, memory.now)
     for user_id in (None, "anna"):
         counts = run_job(other, other.app.archive.restore, snapshot_id="timeline", **_given(user_id))
         assert counts["created"] + counts["duplicate"] == 510
@@ -238,14 +238,14 @@ def test_two_snapshots_are_compared(memory: Memory) -> None:
     memory.add(EventDraft(content="Ben likes ships", timestamp=memory.now), scope=BEN)
     memory.project()
     second = snapshot(memory)
-    diff = memory.app.segments.diff("acme", first, second)
+    diff = memory.app.segments.differences.diff("acme", first, second)
     assert diff.counts == {"added": 3, "changed": 1}
     assert {(one.kind, one.user_id) for one in diff.changes} == {
         ("added", "anna"), ("changed", "anna"), ("added", "ben"),
     }  # fmt: skip
-    assert memory.app.segments.diff("acme", second, first).counts == {"removed": 3, "changed": 1}
-    assert memory.app.segments.diff("acme", first, first).counts == {}
-    assert len(memory.app.segments.diff("acme", first, second, named=1).changes) == 1
+    assert memory.app.segments.differences.diff("acme", second, first).counts == {"removed": 3, "changed": 1}
+    assert memory.app.segments.differences.diff("acme", first, first).counts == {}
+    assert len(memory.app.segments.differences.diff("acme", first, second, named=1).changes) == 1
     assert ids
 
 

@@ -47,7 +47,7 @@ def test_everything_is_there_and_nothing_is_made_again(memory: Memory, tmp_path:
     assert exported(other) == exported(memory)
     assert [one.id for one in other.app.segments.snapshots.page("acme", 10, None).snapshots] == [made]
     assert other.found("Lyon") == memory.found("Lyon")
-    assert other.app.deletion.apply_tombstones.check().ready
+    assert other.app.deletion.tombstones.check().ready
     assert other.project() == 1
     assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["archive", "recollect.db"]
     assert not [path for path in (tmp_path / "second").iterdir() if path.name.startswith(".")]
@@ -63,9 +63,9 @@ def test_what_was_deleted_since_is_deleted_before_anybody_reads(
     memory.add("the zebra sings")
     memory.project()
     back_up_store(settings(tmp_path / "first"), tmp_path / "copy")
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=ids[2])
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[-2])
-    memory.app.deletion.reject(ANNA, "the zebra sings", Rejecting(now=memory.now, actor=USER, via="test"))
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[2])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=memory.ids[-2])
+    memory.app.deletion.values.reject(ANNA, "the zebra sings", Rejecting(now=memory.now, actor=USER, via="test"))
     memory.project()
     newest = (tmp_path / "second") if archive_is_there else (tmp_path / "copy")
     shutil.rmtree(newest / "archive", ignore_errors=True)

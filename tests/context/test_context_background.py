@@ -254,7 +254,7 @@ def test_a_summary_and_the_raw_window_share_the_conversation_between_them(memory
             remaining_seconds=lambda: 60.0,
             force=True,
         )
-        assert isinstance(memory.app.summaries.summarize(ANNA, order), SummaryMade)
+        assert isinstance(memory.app.summaries.conversations.summarize(ANNA, order), SummaryMade)
         answer = memory.context("go on", conversation_id="c1")
         assert answer.summary is not None
         said = [item.content for item in answer.messages.parts.raw_window]

@@ -160,7 +160,7 @@ def test_a_tool_call_acts_for_the_user_of_the_turn_alone(memory: Memory) -> None
     assert [one.status for one in refused.tool_calls] == ["invalid_parameters"]
     stored = session.say("I like tea")
     assert [one.status for one in stored.tool_calls] == ["done"]
-    (saved,) = session.memory.app.memories.listing(ANNA, MemoryQuery(), 10, None, session.memory.now).memories
+    (saved,) = session.memory.app.memories.listing.page(ANNA, MemoryQuery(), 10, None, session.memory.now).memories
     assert (saved.content, saved.origin) == ("Likes tea", "direct")
     assert (saved.user_id, saved.source.value, saved.metadata["actor"]) == (ANNA.user_id, "inferred", "model")
 

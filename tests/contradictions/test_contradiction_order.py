@@ -112,7 +112,7 @@ class Told:
 
     def project(self, places: Sequence[int], by: App | None = None) -> None:
         markers = [PendingEvent(self.scope, self._event(place).ref) for place in places]
-        (by or self.memory.app).projection.project(markers, self.memory.now)
+        (by or self.memory.app).projection.events.project(markers, self.memory.now)
 
     def drain(self) -> None:
         for _ in range(20):

@@ -60,7 +60,7 @@ def test_a_store_made_anew_from_an_export_says_the_same(memory: Memory, tmp_path
     assert now(other, old).superseded_by == new
     assert now(other, new).lapses == now(memory, new).lapses
     assert (now(other, whole).content, now(other, whole).origin) == (BOTH, Origin.MERGED)
-    other.app.deletion.forget(ANNA, event_id=part, now=other.now)
+    other.app.deletion.events.forget(ANNA, event_id=part, now=other.now)
     assert now(other, whole).content == PROMOTED
     other.app.parts.close()
 
@@ -96,7 +96,7 @@ def test_a_value_that_was_brought_back_keeps_its_origin(memory: Memory, tmp_path
         assert imported(other, lines, scope).counts == {LineOutcome.CREATED: 3}
     other.project()
     assert shown(other, "stamps album", ben) == [PARIS]
-    other.app.deletion.forget(ANNA, event_id=old, now=other.now)
+    other.app.deletion.events.forget(ANNA, event_id=old, now=other.now)
     for _ in range(4):
         other.project()
     assert set(kept_of(other)) == set(kept_of(other, ben)) == {new}

@@ -40,7 +40,7 @@ def story(memory: Memory) -> Memory:
     say(memory, *TOLD)
     say(memory, on(11, "My favourite colour is blue."), on(12, "My favourite colour is green."))
     blue, green = memory.ids[-2:]
-    memory.app.contradictions.revert(ANNA, f"{green}.{blue}", RevertOrder(actor=USER, now=memory.now))
+    memory.app.contradictions.reversal.revert(ANNA, f"{green}.{blue}", RevertOrder(actor=USER, now=memory.now))
     settle(memory)
     return memory
 

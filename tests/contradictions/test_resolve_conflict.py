@@ -31,13 +31,13 @@ UNLIKE = ("zebra sings", "kettle boils", "lamp glows", "river bends", "clock tic
 
 
 def resolve(memory: Memory, conflict_id: str, winner: str, scope: Scope = ANNA) -> Resolved:
-    resolved = memory.app.contradictions.resolve(scope, conflict_id, winner, USER, memory.now)
+    resolved = memory.app.contradictions.resolution.resolve(scope, conflict_id, winner, USER, memory.now)
     memory.project()
     return resolved
 
 
 def listed(memory: Memory, status: ConflictStatus | None = None, scope: Scope = ANNA) -> list[OpenConflict]:
-    return list(memory.app.contradictions.conflicts(scope, 50, None, status, memory.now).conflicts)
+    return list(memory.app.contradictions.conflicts.page(scope, 50, None, status, memory.now).conflicts)
 
 
 @pytest.mark.spec("P-24")
@@ -55,7 +55,7 @@ def test_the_one_that_a_person_names_counts_alone(memory: Memory, chosen: int) -
     assert shown(memory, "stamps letters") == [(PARIS, LYON)[chosen]]
     decision = ledger(memory)[f"{winner}.{loser}"]
     assert (decision.step, decision.rule, resolved.decision_id) == (Step.USER, "resolved", decision.id)
-    (entry,) = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
+    (entry,) = memory.app.memories.audit.page(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
     assert (entry.actor, entry.target_ids) == (USER, (loser, winner))
 
 
@@ -89,7 +89,7 @@ def test_a_resolution_that_is_taken_back_leaves_the_conflict_open(memory: Memory
 
 
 def forget(memory: Memory, event_id: str) -> None:
-    memory.app.deletion.forget(ANNA, event_id=event_id, now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now)
 
 
 def expire(memory: Memory, event_id: str) -> None:
@@ -98,7 +98,7 @@ def expire(memory: Memory, event_id: str) -> None:
 
 
 def reject(memory: Memory, _event_id: str) -> None:
-    memory.app.deletion.reject(ANNA, PARIS, Rejecting(now=memory.now, actor=USER, via="test"))
+    memory.app.deletion.values.reject(ANNA, PARIS, Rejecting(now=memory.now, actor=USER, via="test"))
 
 
 def end(memory: Memory, event_id: str) -> None:
@@ -189,7 +189,7 @@ def test_a_walk_sees_every_conflict_once_the_newest_first(memory: Memory) -> Non
     forget(memory, ids[0])
     seen, after = [], None
     while True:
-        page: ConflictPage = memory.app.contradictions.conflicts(ANNA, 2, after, OPEN, memory.now)
+        page: ConflictPage = memory.app.contradictions.conflicts.page(ANNA, 2, after, OPEN, memory.now)
         seen += [one.id for one in page.conflicts]
         assert len(page.conflicts) <= 2
         after = page.more
@@ -208,7 +208,7 @@ def test_the_ledger_is_read_in_pages_and_by_what_is_asked(memory: Memory) -> Non
         seen: list[str] = []
         after: str | None = None
         while True:
-            page = memory.app.contradictions.decisions(ANNA, 2, after, DecisionFilter(**wanted))  # type: ignore[arg-type]
+            page = memory.app.contradictions.decisions.page(ANNA, 2, after, DecisionFilter(**wanted))  # type: ignore[arg-type]
             seen += [one.id for one in page.decisions]
             after = page.more
             if after is None:
@@ -220,6 +220,7 @@ def test_the_ledger_is_read_in_pages_and_by_what_is_asked(memory: Memory) -> Non
     assert walk(winner=ids[2]) == [made[1]]
     assert walk(step=Step.USER) == []
     assert (
-        memory.app.contradictions.decisions(Scope("acme", "anna", "coach"), 10, None, DecisionFilter()).decisions == ()
+        memory.app.contradictions.decisions.page(Scope("acme", "anna", "coach"), 10, None, DecisionFilter()).decisions
+        == ()
     )
-    assert memory.app.contradictions.decisions(Scope("acme", "ben"), 10, None, DecisionFilter()).decisions == ()
+    assert memory.app.contradictions.decisions.page(Scope("acme", "ben"), 10, None, DecisionFilter()).decisions == ()

@@ -74,7 +74,7 @@ def test_the_audit_names_the_actor(memory: Memory) -> None:
     old, new = remember(memory, PARIS, LYON)
     decision = supersede(memory, old, new)
     revert(memory, decision)
-    page = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.REVERT))
+    page = memory.app.memories.audit.page(ANNA, 10, None, AuditFilter(action=Action.REVERT))
     (entry,) = page.entries
     assert (entry.actor.kind, entry.actor.id, entry.target_ids) == (ActorKind.USER, "anna", (old, new))
     assert entry.before is not None
@@ -106,7 +106,7 @@ def test_what_something_else_ended_since_stays_ended(memory: Memory) -> None:
 
 
 def forget(memory: Memory, event_id: str) -> None:
-    memory.app.deletion.forget(ANNA, event_id=event_id, now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now)
     memory.project()
 
 
@@ -116,7 +116,7 @@ def expire(memory: Memory, event_id: str) -> None:
 
 
 def reject_value(memory: Memory, value: str) -> None:
-    memory.app.deletion.reject(ANNA, value, Rejecting(now=memory.now, actor=USER, via="test"))
+    memory.app.deletion.values.reject(ANNA, value, Rejecting(now=memory.now, actor=USER, via="test"))
 
 
 def reject(memory: Memory, _event_id: str) -> None:
@@ -263,7 +263,7 @@ def test_the_copy_names_its_origin_in_an_export(memory: Memory) -> None:
     old, new = remember(memory, PARIS, LYON, key="album")
     again = revert(memory, by_key(memory, old, new)).memory_id
     events = memory.app.parts.timeline.records(ANNA, 100, None).events
-    lines = {line.event.id: line for line in memory.app.segments.record_lines(ANNA, events, memory.now)}
+    lines = {line.event.id: line for line in memory.app.segments.record_lines.read(ANNA, events, memory.now)}
     assert lines[again].origin == RecordOrigin("anna", old)
     assert lines[again].copied
     assert not lines[old].copied
@@ -285,12 +285,12 @@ def test_erasing_a_user_with_a_value_that_was_brought_back_leaves_nothing(memory
     revert(memory, by_key(memory, old, new))
     merged, whole = remember(memory, TITLE, PROMOTED)
     revert(memory, merge(memory, merged, whole))
-    erasure = memory.app.deletion.erase(ANNA, memory.now, datetime.now(UTC), USER, lambda: 60.0)
-    memory.app.run_jobs.one("acme", erasure.id, lambda: datetime.now(UTC), lambda: 60.0)
-    assert memory.app.deletion.erase.report("acme", erasure.id).verified
+    erasure = memory.app.deletion.users.erase(ANNA, memory.now, datetime.now(UTC), USER, lambda: 60.0)
+    memory.app.job_runs.one("acme", erasure.id, lambda: datetime.now(UTC), lambda: 60.0)
+    assert memory.app.deletion.users.report("acme", erasure.id).verified
     assert ledger(memory) == {}
     assert kept_of(memory) == {}
-    assert [entry.action for entry in memory.app.memories.audit(ANNA, 50, None, AuditFilter()).entries] == [
+    assert [entry.action for entry in memory.app.memories.audit.page(ANNA, 50, None, AuditFilter()).entries] == [
         Action.ERASE
     ]
 

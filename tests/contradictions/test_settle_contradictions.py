@@ -178,7 +178,7 @@ def test_off_leaves_cues_as_open_conflicts(memory: Memory) -> None:
 def test_each_decision_is_in_the_ledger_and_in_the_audit(memory: Memory) -> None:
     old, new = say(memory, on(0, PARIS), on(2, LYON))
     assert decisions(memory) == [(new, old, "superseded")]
-    (entry,) = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
+    (entry,) = memory.app.memories.audit.page(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
     assert (entry.target_ids, entry.via, entry.rule) == ((old, new), "cue", "home.change")
     assert "Paris" not in str(entry)
 
@@ -186,7 +186,7 @@ def test_each_decision_is_in_the_ledger_and_in_the_audit(memory: Memory) -> None
 @pytest.mark.spec("P-22")
 def test_a_deleted_winner_brings_no_older_value_back(memory: Memory) -> None:
     old, new = say(memory, on(0, PARIS), on(2, LYON))
-    memory.app.deletion.forget.record(ANNA, new, now=memory.now)
+    memory.app.deletion.events.record(ANNA, new, now=memory.now)
     settle(memory)
     assert statuses(memory, [old]) == [SUPERSEDED]
     assert recalled(memory, "where do I live") == []

@@ -19,20 +19,20 @@ BEN = Scope("acme", "ben")
 def archived(world: World) -> None:
     """Closed segments that are written, and a snapshot; then something new, and something deleted."""
     remembered(world)
-    world.app.segments.compact.close(ANNA, world.now)
-    world.app.segments.compact(ANNA, world.now)
+    world.app.segments.compaction.close(ANNA, world.now)
+    world.app.segments.compaction.compact(ANNA, world.now)
     assert run_job(world, "snapshot") == "done"
     world.known["snapshot"] = world.known["job"]
     world.known["later"] = world.say("I bake bread.", city("Bonn", 2))
-    world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.app.deletion.events.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
     world.reconcile()
 
 
 def closed(world: World) -> None:
     """A closed segment that nobody has written, one event of which is gone."""
     remembered(world)
-    world.app.segments.compact.close(ANNA, world.now)
-    world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.app.segments.compaction.close(ANNA, world.now)
+    world.app.deletion.events.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
     world.reconcile()
 
 
@@ -59,16 +59,16 @@ def _order(world: World, via: str) -> ImportOrder:
 
 
 def _exported(world: World) -> list[Any]:
-    page = world.app.segments.export.page(ANNA, None, world.now)
+    page = world.app.segments.exports.page(ANNA, None, world.now)
     return [read_line(text) for text in page.text.splitlines()]
 
 
 @scenario(prepare=closed)
 def compact(world: World) -> None:
     """A closed segment, then the open one, as the schedule does it."""
-    world.app.segments.compact(ANNA, world.now)
-    world.app.segments.compact.close(ANNA, world.now)
-    world.app.segments.compact.run(world.now, lambda: 600.0)
+    world.app.segments.compaction.compact(ANNA, world.now)
+    world.app.segments.compaction.close(ANNA, world.now)
+    world.app.segments.compaction.run(world.now, lambda: 600.0)
 
 
 @scenario(prepare=archived, after=gone("nuts"))
@@ -76,8 +76,8 @@ def forget_what_is_archived(world: World) -> None:
     """A deletion reaches segments and snapshots."""
     gone = world.app.parts.timeline.find(ANNA, world.known["promoted"])
     if gone is not None:
-        world.app.deletion.forget(ANNA, event_id=gone.id, now=world.now)
-        world.app.segments.rewrite(ANNA, [gone.ref], world.now)
+        world.app.deletion.events.forget(ANNA, event_id=gone.id, now=world.now)
+        world.app.segments.rewriting.rewrite(ANNA, [gone.ref], world.now)
         world.app.search_index.forget(ANNA, [gone.ref])
 
 
@@ -86,8 +86,8 @@ def forget_what_superseded_an_archived_value(world: World) -> None:
     """The archive's value of the slot, which is the one before, says that it is superseded."""
     gone = world.app.parts.timeline.find(ANNA, world.known["later"][1])
     if gone is not None:
-        world.app.deletion.forget(ANNA, event_id=gone.id, now=world.now)
-        world.app.segments.empty_slots(ANNA, [gone.ref], world.now)
+        world.app.deletion.events.forget(ANNA, event_id=gone.id, now=world.now)
+        world.app.segments.archived_slots.empty(ANNA, [gone.ref], world.now)
 
 
 @scenario(prepare=lost, lost=True)
@@ -110,7 +110,7 @@ def job_restore_timeline(world: World) -> str:
 
 def copied(world: World) -> None:
     """Ben has what Anna exported."""
-    world.app.archive.import_memories(BEN, _exported(world), _order(world, "import"))
+    world.app.archive.imports.import_lines(BEN, _exported(world), _order(world, "import"))
     event = world.app.parts.timeline.find(ANNA, world.known["promoted"])
     assert event is not None
     world.known["ref"] = event.ref
@@ -120,20 +120,20 @@ def copied(world: World) -> None:
 def import_a_copy(world: World) -> dict[str, int]:
     """Anna's records become Ben's too; her own are there already."""
     lines = world.known.setdefault("lines", _exported(world))
-    own = world.app.archive.import_memories(ANNA, lines, _order(world, "import"))
-    world.app.archive.import_memories(BEN, lines, _order(world, "import"))
+    own = world.app.archive.imports.import_lines(ANNA, lines, _order(world, "import"))
+    world.app.archive.imports.import_lines(BEN, lines, _order(world, "import"))
     return {outcome.value: count for outcome, count in own.counts.items()}
 
 
 @scenario(prepare=archived)
 def erase_the_archive(world: World) -> None:
-    world.app.segments.rewrite.erase(ANNA)
+    world.app.segments.rewriting.erase(ANNA)
 
 
 @scenario(prepare=twice, reads=True)
 def archives(world: World) -> list[Any]:
-    lines = [line.event.content for line in world.app.segments.read(ANNA)]
-    diff = world.app.segments.diff("acme", world.known["first"], world.known["snapshot"])
+    lines = [line.event.content for line in world.app.segments.contents.read(ANNA)]
+    diff = world.app.segments.differences.diff("acme", world.known["first"], world.known["snapshot"])
     listed = [one.id for one in world.app.segments.snapshots.page("acme", 10, None).snapshots]
-    page = world.app.segments.export.page(ANNA, None, world.now)
+    page = world.app.segments.exports.page(ANNA, None, world.now)
     return [*lines, dict(diff.counts), world.app.segments.snapshots.ids("acme"), listed, page.lines]

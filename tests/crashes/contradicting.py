@@ -76,7 +76,7 @@ def decided(world: World) -> None:
 def resolved(world: World) -> None:
     decided(world)
     winner = world.known["conflict"].partition(".")[0]
-    done = world.app.contradictions.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
+    done = world.app.contradictions.resolution.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
     world.known["user"] = done.decision_id
     world.reconcile()
 
@@ -98,7 +98,7 @@ def _current(*contents: str) -> Any:
 @scenario(prepare=stated, after=_current(LYON, "I no longer eat meat.", "Oslo"))
 def settle_contradictions(world: World) -> None:
     """What ends, replaces, takes back, bounds and changes a part, all in one round."""
-    world.app.projection.reconcile(world.now)
+    world.app.projection.reconciliation.run(world.now)
 
 
 @scenario(prepare=decided, after=_current(PARIS, LYON))
@@ -120,12 +120,12 @@ def leave_open(world: World) -> bool:
     relation = Relation(kind=RelationKind.UNDECIDED, rule="test")
     verdict = Verdict(newer.id, newer.timestamp, relation)
     for _ in range(2):
-        world.app.contradictions.apply_verdicts.leave_open(ANNA, older.id, verdict, world.now)
+        world.app.contradictions.verdicts.leave_open(ANNA, older.id, verdict, world.now)
     return True
 
 
 def _revert(world: World, name: str) -> None:
-    world.app.contradictions.revert(ANNA, world.known[name], RevertOrder(actor=USER, now=world.now))
+    world.app.contradictions.reversal.revert(ANNA, world.known[name], RevertOrder(actor=USER, now=world.now))
 
 
 @scenario(prepare=decided, after=_current(PARIS, LYON), done_already=(Conflict,))
@@ -150,9 +150,9 @@ def revert_a_key(world: World) -> None:
 def revert_a_resolution(world: World) -> str:
     """Asked once, and tried again with the same key: the conflict is open again."""
     order = RevertOrder(actor=USER, now=world.now, again=True)
-    done = world.app.contradictions.revert(ANNA, world.known["user"], order)
+    done = world.app.contradictions.reversal.revert(ANNA, world.known["user"], order)
     decision = world.app.contradictions.decisions.one(ANNA, world.known["user"])
-    world.app.contradictions.revert.current(ANNA, decision)
+    world.app.contradictions.reversal.current(ANNA, decision)
     return done.decision.status.value
 
 
@@ -160,7 +160,7 @@ def revert_a_resolution(world: World) -> str:
 def resolve_a_conflict(world: World) -> str:
     """The newer one counts; the same again is the same answer."""
     winner = world.known["conflict"].partition(".")[0]
-    done = world.app.contradictions.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
+    done = world.app.contradictions.resolution.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
     return done.conflict.status.value
 
 
@@ -169,24 +169,24 @@ def forget_an_older_part(world: World) -> bool:
     """What took the part up gets its own words back."""
     event = world.app.parts.timeline.find(ANNA, world.known["older"])
     if event is not None:
-        world.app.deletion.forget(ANNA, event_id=event.id, now=world.now)
+        world.app.deletion.events.forget(ANNA, event_id=event.id, now=world.now)
     return True
 
 
 @scenario(prepare=decided, says=QUOTES)
 def forget_a_merged_memory(world: World) -> bool:
     try:
-        memory = world.app.memories.keep.one(ANNA, world.known["newer"], world.now)
+        memory = world.app.memories.store.one(ANNA, world.known["newer"], world.now)
     except NotFound:
         return True
-    world.app.deletion.forget.memory(ANNA, memory, now=world.now)
+    world.app.deletion.events.memory(ANNA, memory, now=world.now)
     return True
 
 
 @scenario(prepare=decided, reads=True)
 def list_decisions(world: World) -> list[Any]:
-    page = world.app.contradictions.decisions(ANNA, 50, None, DecisionFilter())
-    conflicts = world.app.contradictions.conflicts(ANNA, 50, None, ConflictStatus.OPEN, world.now)
+    page = world.app.contradictions.decisions.page(ANNA, 50, None, DecisionFilter())
+    conflicts = world.app.contradictions.conflicts.page(ANNA, 50, None, ConflictStatus.OPEN, world.now)
     one = world.app.contradictions.conflicts.one(ANNA, world.known["conflict"], world.now)
     own = world.app.contradictions.decisions.item(ANNA, world.known["cue"])
     item = world.app.contradictions.conflicts.item(ANNA, world.known["conflict"])
@@ -236,7 +236,7 @@ def _shape(
         world.say(*newer)
 
     def act(world: World) -> None:
-        world.app.projection.reconcile(world.now)
+        world.app.projection.reconciliation.run(world.now)
 
     act.__name__ = f"settle_{name}"
     more = {"apart": True, "unlike": frozenset({"items.memory_versions", "items.audit", "vectors"})}
@@ -305,12 +305,12 @@ def _one_decided(_: World, stored: Stored) -> None:
 @scenario(prepare=alike, after=_one_open, apart=True, unlike=frozenset({"items.conflicts"}))
 def settle_what_is_alike(world: World) -> None:
     """A proposal on an open conflict; both stay. How alike they are differs in the last digits of a kept vector."""
-    world.app.projection.reconcile(world.now)
+    world.app.projection.reconciliation.run(world.now)
 
 
 @scenario(prepare=alike_and_applied, after=_one_decided, apart=True)
 def settle_what_is_alike_for_good(world: World) -> None:
-    world.app.projection.reconcile(world.now)
+    world.app.projection.reconciliation.run(world.now)
 
 
 def _statement(number: int) -> Statement:
@@ -343,7 +343,7 @@ def arbitrate_and_apply(world: World) -> Any:
 
     def work(seed: IdSeed, _: bool) -> dict[str, Any]:
         applying = Applying(USER, seed, world.now)
-        found: Arbitration = world.app.arbitration.arbitrate.applied(
+        found: Arbitration = world.app.arbitration.arbiter.applied(
             ANNA, _asked(), world.app.rules.resolved("acme"), applying
         )
         return {"action": found.verdict.action.value, "stored": len(found.stored)}
@@ -353,7 +353,7 @@ def arbitrate_and_apply(world: World) -> Any:
 
 @scenario(prepare=nothing, reads=True)
 def arbitrate(world: World) -> str:
-    return world.app.arbitration.arbitrate.weighed(
+    return world.app.arbitration.arbiter.weighed(
         "acme", _asked(), world.app.rules.resolved("acme")
     ).verdict.action.value
 

@@ -52,7 +52,7 @@ def taught(world: World) -> None:
 
 def _summarize(world: World, seed: IdSeed) -> dict[str, Any]:
     order = SummaryOrder(now=world.now, rules=SummaryRules(), seed=seed, remaining_seconds=lambda: 60.0)
-    made = world.app.summaries.summarize(ANNA, order)
+    made = world.app.summaries.conversations.summarize(ANNA, order)
     assert isinstance(made, SummaryMade)
     return {"text": made.summary.text}
 
@@ -65,19 +65,19 @@ def summarize(world: World) -> Any:
 
 @scenario(prepare=counted, says=AFTER)
 def run_summaries(world: World) -> None:
-    world.app.summaries.run(lambda: world.now, lambda: 600.0)
+    world.app.summaries.rounds.run(lambda: world.now, lambda: 600.0)
 
 
 @scenario(prepare=summarized, says=AFTER)
 def redact_summaries(world: World) -> None:
-    world.app.summaries.redact(ANNA, world.known["refs"], world.now)
+    world.app.summaries.redaction.redact(ANNA, world.known["refs"], world.now)
 
 
 @scenario(prepare=summarized, says=AFTER)
 def keep_summaries_up(world: World) -> None:
     gone: list[EventRef] = world.known["refs"]
     there = [event for event in world.app.parts.timeline.newest(ANNA, 5) if event.ref not in gone]
-    world.app.summaries.keep_up(ANNA, there, gone, world.now)
+    world.app.summaries.step.follow(ANNA, there, gone, world.now)
 
 
 @scenario(prepare=with_a_goal, done_already=(VersionMismatch,))

@@ -31,7 +31,7 @@ def shared(world: World) -> None:
 def _little(world: World) -> None:
     world.known["promoted"] = world.say(weighty("I am allergic to nuts.", 1))[0]
     draft = MemoryDraft(content="My dog is called Rex.", timestamp=world.now)
-    world.app.memories.keep.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
+    world.app.memories.store.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
     world.reconcile()
 
 
@@ -52,11 +52,11 @@ def restored(world: World) -> None:
     world.app.parts.close()
     shutil.copytree(home, home.with_name("aside"), ignore=shutil.ignore_patterns("archive"))
     world.app = world.plan.open(world.ticket)
-    world.app.deletion.forget(ANNA, event_id=world.known["promoted"], now=world.now)
+    world.app.deletion.events.forget(ANNA, event_id=world.known["promoted"], now=world.now)
     order = _rejecting(world)
-    world.app.deletion.reject(ANNA, "I live in Bern.", order)
-    world.app.deletion.reject.lift(ANNA, world.app.deletion.reject(ANNA, "I live in Bonn.", order), order)
-    world.app.deletion.erase(BEN, world.now, world.now, USER, lambda: 600.0)
+    world.app.deletion.values.reject(ANNA, "I live in Bern.", order)
+    world.app.deletion.values.lift(ANNA, world.app.deletion.values.reject(ANNA, "I live in Bonn.", order), order)
+    world.app.deletion.users.erase(BEN, world.now, world.now, USER, lambda: 600.0)
     world.app.parts.close()
     for file in home.with_name("aside").iterdir():
         shutil.copy(file, home)
@@ -77,25 +77,25 @@ def nothing_of_anna(world: World, stored: Stored) -> None:
 
 @scenario(prepare=few, settle=finished, after=nothing_of_anna, unlike=TRIES)
 def erase_a_user(world: World) -> bool:
-    erasure = world.app.deletion.erase(ANNA, world.now, world.now, USER, lambda: 600.0)
+    erasure = world.app.deletion.users.erase(ANNA, world.now, world.now, USER, lambda: 600.0)
     finished(world)
-    return world.app.deletion.erase.report("acme", erasure.id).verified
+    return world.app.deletion.users.report("acme", erasure.id).verified
 
 
 @scenario(prepare=shared, after=gone("nuts"), done_already=(NotFound,))
 def forget_with_copies(world: World) -> None:
     """The deletion of a record deletes what was imported from it."""
-    world.app.deletion.forget(ANNA, event_id=world.known["promoted"], now=world.now)
+    world.app.deletion.events.forget(ANNA, event_id=world.known["promoted"], now=world.now)
     run_due(world, world.now)
-    world.app.deletion.forget_copies(ANNA, [world.known["ref"]], world.now)
+    world.app.deletion.copies.forget(ANNA, [world.known["ref"]], world.now)
 
 
 @scenario(prepare=restored, broken=True, settle=finished, after=gone("nuts"), unlike=frozenset({"items.jobs"}))
 def apply_tombstones(world: World) -> Any:
     """A table that is older than what was deleted forgets again."""
-    world.app.deletion.apply_tombstones(world.now, lambda: 600.0)
+    world.app.deletion.tombstones.apply(world.now, lambda: 600.0)
     finished(world)
-    return world.app.deletion.apply_tombstones.check().ready
+    return world.app.deletion.tombstones.check().ready
 
 
 @scenario(prepare=archived)
@@ -104,7 +104,7 @@ def index_snapshots(world: World) -> list[int]:
     snapshots = world.app.search_index.snapshots
     assert snapshots is not None
     events = world.app.parts.timeline.newest(ANNA, 10)
-    found = [len(snapshots(ANNA, events)), len(snapshots.of("another.1")(ANNA, events))]
+    found = [len(snapshots.vectors(ANNA, events)), len(snapshots.of("another.1").vectors(ANNA, events))]
     snapshots.drop("nobody")
     world.app.outbox.of_user(ANNA, world.now)
     return found
@@ -117,26 +117,26 @@ def _rejecting(world: World) -> Rejecting:
 def rejected(world: World) -> None:
     """A value that was rejected once, and taken back by nobody."""
     quoted(world)
-    world.known["rejection"] = world.app.deletion.reject(ANNA, "I live in Bern.", _rejecting(world))
+    world.known["rejection"] = world.app.deletion.values.reject(ANNA, "I live in Bern.", _rejecting(world))
 
 
 @scenario(prepare=quoted, says=QUOTES)
 def reject_a_value(world: World) -> None:
     """It is taken out of what quotes it, and refused from now on."""
-    world.app.deletion.reject(ANNA, "I am allergic to nuts.", _rejecting(world))
+    world.app.deletion.values.reject(ANNA, "I am allergic to nuts.", _rejecting(world))
 
 
 @scenario(prepare=quoted, says=QUOTES, after=gone("nuts"), done_already=(NotFound,))
 def reject_an_event(world: World) -> None:
     event_id, order = world.known["promoted"], _rejecting(world)
-    world.app.deletion.reject.event(
-        ANNA, event_id, order, lambda: world.app.deletion.forget(ANNA, event_id=event_id, now=world.now)
+    world.app.deletion.values.event(
+        ANNA, event_id, order, lambda: world.app.deletion.events.forget(ANNA, event_id=event_id, now=world.now)
     )
 
 
 @scenario(prepare=rejected, says=QUOTES, done_already=(NotFound,))
 def lift_a_rejection(world: World) -> None:
-    world.app.deletion.reject.lift(ANNA, world.known["rejection"], _rejecting(world))
+    world.app.deletion.values.lift(ANNA, world.known["rejection"], _rejecting(world))
 
 
 @scenario(prepare=rejected, says=QUOTES, unlike=frozenset({"items.value_keys"}))
@@ -148,4 +148,4 @@ def rotate_keys(world: World) -> None:
 
 @scenario(prepare=rejected, says=QUOTES, reads=True)
 def rejections(world: World) -> int:
-    return len(world.app.deletion.reject.page(ANNA, 10, None).values)
+    return len(world.app.deletion.values.page(ANNA, 10, None).values)

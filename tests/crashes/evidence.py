@@ -44,7 +44,7 @@ def with_removals(world: World) -> None:
     """The same; and one that was projected is deleted, one that was not, and the newest value of the slot."""
     fresh_talk(world)
     for event_id in (world.known["ids"][0], *world.known["new"][:1], world.known["new"][2]):
-        world.app.deletion.forget(ANNA, event_id=event_id, now=world.now)
+        world.app.deletion.events.forget(ANNA, event_id=event_id, now=world.now)
 
 
 def gone(*words: str) -> Callable[[World, Stored], None]:
@@ -70,7 +70,7 @@ def ingest(world: World) -> Any:
     ]
 
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
-        answer = world.app.timeline.ingest(ANNA, "c1", drafts, seed, world.now, world.app.rules.resolved("acme"))
+        answer = world.app.timeline.events.ingest(ANNA, "c1", drafts, seed, world.now, world.app.rules.resolved("acme"))
         return {"statuses": [result.status.value for result in answer.results]}
 
     return world.once("ingest", len(drafts) + 1, work)
@@ -82,7 +82,7 @@ def turn(world: World) -> Any:
         context = world.context_request("Where does my sister paint?", store="shop", web_search="always")
         request = TurnRequest(context=context, seconds=30.0, resumed=again)
         tools = TurnTools(world.app)
-        answer = world.app.context.turn(ANNA, request, seed, world.now, world.app.begin_rules("acme"), tools)
+        answer = world.app.context.turn.take(ANNA, request, seed, world.now, world.app.begin_rules("acme"), tools)
         return {"response": answer.response}
 
     return world.once("turn", IDS_OF_A_TURN, work)
@@ -91,19 +91,19 @@ def turn(world: World) -> Any:
 @scenario(prepare=talked, after=gone("cat sleeps"), done_already=(NotFound,))
 def forget_an_event(world: World) -> None:
     """One that was projected; another that a slot has for its value."""
-    world.app.deletion.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.app.deletion.events.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
 
 
 @scenario(prepare=fresh_talk, after=gone("Kyiv"), done_already=(NotFound,))
 def forget_a_value(world: World) -> None:
     """The newest value of a slot, not yet projected: what is before it must not come back."""
-    world.app.deletion.forget(ANNA, event_id=world.known["new"][2], now=world.now)
+    world.app.deletion.events.forget(ANNA, event_id=world.known["new"][2], now=world.now)
 
 
 @scenario(prepare=fresh_talk, done_already=(NotFound,), unlike=frozenset({"items.audit"}))
 def forget_a_slot(world: World) -> None:
     """A slot with its whole history."""
-    world.app.deletion.forget(ANNA, key="city", now=world.now)
+    world.app.deletion.events.forget(ANNA, key="city", now=world.now)
 
 
 @scenario(prepare=with_removals)
@@ -111,7 +111,7 @@ def project(world: World) -> None:
     """As a change record asks for it: what is new, what is gone, what is projected already."""
     named = [*world.app.parts.projections.pending(100, None).markers]
     there = world.app.parts.timeline.newest(ANNA, 100)
-    world.app.projection.project([*named, *(PendingEvent(ANNA, event.ref) for event in there)], world.now)
+    world.app.projection.events.project([*named, *(PendingEvent(ANNA, event.ref) for event in there)], world.now)
 
 
 def in_a_space(world: World) -> None:
@@ -125,10 +125,10 @@ def _space_is_known(_: World, stored: Stored) -> None:
 @scenario(prepare=in_a_space, after=_space_is_known)
 def project_in_a_space(world: World) -> None:
     """A query may name it from then on."""
-    world.app.projection.reconcile(world.now)
+    world.app.projection.reconciliation.run(world.now)
 
 
 @scenario(prepare=with_removals)
 def reconcile(world: World) -> None:
-    world.app.projection.reconcile.oldest_age(world.now)
-    world.app.projection.reconcile(world.now)
+    world.app.projection.reconciliation.oldest_age(world.now)
+    world.app.projection.reconciliation.run(world.now)

@@ -43,7 +43,7 @@ def with_zebras(world: World) -> None:
 def noted(world: World) -> None:
     """The same, projected; what failed is noted."""
     with_zebras(world)
-    assert len(refusing(world).projection.reconcile(world.now).noted) == 1
+    assert len(refusing(world).projection.reconciliation.run(world.now).noted) == 1
 
 
 def quarantined(world: World) -> None:
@@ -52,28 +52,28 @@ def quarantined(world: World) -> None:
     app = refusing(world)
     for _ in range(RETRY_POLICY.most_tries):
         world.now += LATER
-        app.projection.reconcile(world.now)
+        app.projection.reconciliation.run(world.now)
     assert world.app.projection.failed_events.standing().quarantined == 1
 
 
 def tried_again(world: World) -> None:
     """What was noted, when the fault is gone and its time has come; whoever is quarantined is replayed."""
-    world.app.projection.retry_failed.replay("acme", "again", None, world.now + LATER)
-    assert world.app.projection.retry_failed(world.now + 2 * LATER).failed == {}
+    world.app.projection.retries.replay("acme", "again", None, world.now + LATER)
+    assert world.app.projection.retries.retry(world.now + 2 * LATER).failed == {}
 
 
 @scenario(prepare=with_zebras, settle=tried_again)
 def project_past_a_failure(world: World) -> None:
     """All but the one are projected, and that is noted; its second try fails, too."""
     app = refusing(world)
-    app.projection.reconcile(world.now)
-    app.projection.reconcile(world.now + LATER)
-    app.projection.reconcile.standing()
+    app.projection.reconciliation.run(world.now)
+    app.projection.reconciliation.run(world.now + LATER)
+    app.projection.reconciliation.standing()
 
 
 @scenario(prepare=noted)
 def retry_what_failed(world: World) -> None:
-    world.app.projection.reconcile(world.now + LATER)
+    world.app.projection.reconciliation.run(world.now + LATER)
 
 
 @scenario(prepare=quarantined, settle=tried_again)
@@ -85,8 +85,8 @@ def replay_what_is_quarantined(world: World) -> str:
 @scenario(prepare=quarantined, settle=tried_again)
 def forget_what_is_quarantined(world: World) -> None:
     for ref in [one.failed.ref for one in world.app.projection.failed_events.listed("acme", 10)]:
-        world.app.deletion.forget(ANNA, event_id=ref.id, now=world.now)
-    world.app.projection.reconcile(world.now)
+        world.app.deletion.events.forget(ANNA, event_id=ref.id, now=world.now)
+    world.app.projection.reconciliation.run(world.now)
 
 
 @scenario(prepare=talked, reads=True)  # fmt: skip

@@ -25,21 +25,21 @@ def _request(world: World) -> RecallRequest:
 
 @scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def search(world: World) -> list[str]:
-    return [result.event.content for result in world.app.retrieval.search(ANNA, _request(world)).results]
+    return [result.event.content for result in world.app.retrieval.memory.search(ANNA, _request(world)).results]
 
 
 @scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def search_by_intent(world: World) -> list[str]:
     """By keywords and recency."""
     question = IntentQuestion(text="What does my sister paint?", filters=SearchFilters(now=world.now))
-    answer = world.app.intent(ANNA, question, world.app.begin_rules("acme"))
+    answer = world.app.intent.retrieve(ANNA, question, world.app.begin_rules("acme"))
     return [result.event.content for result in answer.results]
 
 
 @scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def context(world: World) -> str:
     request = world.context_request("What does my sister do?", store="shop", web_search="always")
-    return world.app.context.build(ANNA, request, world.app.begin_rules("acme")).prompt.text
+    return world.app.context.model_call.build(ANNA, request, world.app.begin_rules("acme")).prompt.text
 
 
 @scenario(prepare=everything, says=AFTER, reads=True)
@@ -51,9 +51,9 @@ def listing(world: World) -> list[str]:
 
 @scenario(prepare=everything, says=AFTER, reads=True)
 def summaries_and_goals(world: World) -> list[str]:
-    latest = world.app.summaries.read.latest(ANNA)
-    world.app.summaries.read.page(ANNA, 10, None)
-    world.app.summaries.read.one(ANNA, "nothing")
+    latest = world.app.summaries.stored.latest(ANNA)
+    world.app.summaries.stored.page(ANNA, 10, None)
+    world.app.summaries.stored.one(ANNA, "nothing")
     world.app.summaries.goals.one(ANNA, world.known["goal"])
     return [latest.text if latest else "", *(goal.goal for goal in world.app.summaries.goals.listed(ANNA))]
 
@@ -73,4 +73,4 @@ def knowledge_and_rules(world: World) -> list[str]:
 
 @scenario(prepare=everything, says=AFTER, reads=True, degrades=True)
 def readiness(world: World) -> list[str]:
-    return sorted(world.app.readiness().parts)
+    return sorted(world.app.readiness.check().parts)

@@ -40,7 +40,7 @@ def remembered(world: World) -> None:
     world.known["twice"] = world.say(weighty("I live in Bern.", 3))
     world.reconcile()
     seed = world.seed(2)
-    saved = world.app.memories.keep.save(
+    saved = world.app.memories.store.save(
         ANNA, _draft("My dog is called Rex."), seed, world.now, USER, world.app.rules.resolved("acme")
     )
     world.known.update(promoted=named[0], doubled=named[1], saved=saved.memory.id)
@@ -54,7 +54,7 @@ def quoted(world: World) -> None:
     order = SummaryOrder(
         now=world.now, rules=SummaryRules(), seed=world.seed(IDS), remaining_seconds=lambda: 60.0, force=True
     )
-    assert isinstance(world.app.summaries.summarize(ANNA, order), SummaryMade)
+    assert isinstance(world.app.summaries.conversations.summarize(ANNA, order), SummaryMade)
 
 
 def _draft(content: str, **more: Any) -> MemoryDraft:
@@ -64,17 +64,17 @@ def _draft(content: str, **more: Any) -> MemoryDraft:
 def suspended(world: World) -> None:
     """The bridge was told to wait; what came late since then has been deferred, some is gone."""
     remembered(world)
-    world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
+    world.app.memories.signals.receive("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
     world.now += timedelta(days=1)
     world.known["late"] = world.say(weighty("I play chess.", 11), weighty("I play go.", 12), weighty("I sing.", 13))
-    assert world.app.projection.reconcile(world.now).failed == {}
-    world.app.deletion.forget(ANNA, event_id=world.known["late"][1], now=world.now)
+    assert world.app.projection.reconciliation.run(world.now).failed == {}
+    world.app.deletion.events.forget(ANNA, event_id=world.known["late"][1], now=world.now)
 
 
 def healthy(world: World) -> None:
     """All is well again, and nobody has looked yet."""
     suspended(world)
-    world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
+    world.app.memories.signals.receive("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
 
 
 @scenario(prepare=remembered)
@@ -86,7 +86,7 @@ def memories_save(world: World) -> Any:
         rules = world.app.rules.resolved("acme")
         seeds = [replace(seed, tick=seed.tick + 2 * place) for place in range(len(drafts))]
         made = [
-            world.app.memories.keep.save(ANNA, draft, own, world.now, USER, rules)
+            world.app.memories.store.save(ANNA, draft, own, world.now, USER, rules)
             for draft, own in zip(drafts, seeds, strict=True)
         ]
         return {"created": [one.created for one in made]}
@@ -98,26 +98,26 @@ def memories_save(world: World) -> Any:
 def memories_patch(world: World) -> None:
     """A person's own words for what was promoted, in the version that was read."""
     change = MemoryChange({"content": "I am allergic to nuts and milk."}, USER, lambda version: version == 1)
-    world.app.memories.keep.patch(ANNA, world.known["promoted"], change, world.now)
+    world.app.memories.store.patch(ANNA, world.known["promoted"], change, world.now)
 
 
 @scenario(prepare=remembered, done_already=(VersionMismatch,))
 def memories_patch_importance(world: World) -> None:
     """Of one that was saved directly; its words stay."""
     change = MemoryChange({"importance": 0.1}, USER, lambda version: version == 1)
-    world.app.memories.keep.patch(ANNA, world.known["saved"], change, world.now)
+    world.app.memories.store.patch(ANNA, world.known["saved"], change, world.now)
 
 
 @scenario(prepare=remembered, after=gone("Bern"), done_already=(NotFound,), unlike=frozenset({"items.audit"}))
 def forget_a_memory(world: World) -> None:
-    memory = world.app.memories.keep.one(ANNA, world.known["doubled"], world.now)
-    world.app.deletion.forget.memory(ANNA, memory, now=world.now)
+    memory = world.app.memories.store.one(ANNA, world.known["doubled"], world.now)
+    world.app.deletion.events.memory(ANNA, memory, now=world.now)
 
 
 @scenario(prepare=remembered, done_already=(NotFound,))
 def forget_the_first_source(world: World) -> None:
     """Another event says the same: the memory is made again from that."""
-    world.app.deletion.forget(ANNA, event_id=world.known["doubled"], now=world.now)
+    world.app.deletion.events.forget(ANNA, event_id=world.known["doubled"], now=world.now)
 
 
 @scenario(prepare=remembered)
@@ -126,7 +126,7 @@ def forget_one(world: World) -> None:
     event = world.app.parts.timeline.find(ANNA, world.known["twice"][0])
     if event is not None:
         order = Order(now=world.now, actor=Actor(ActorKind.JOB, "retain"), via="retain", outcome="pruned")
-        world.app.deletion.forget.one(ANNA, event, order)
+        world.app.deletion.events.one(ANNA, event, order)
 
 
 @scenario(prepare=suspended, unlike=frozenset({"items.audit"}))
@@ -134,24 +134,24 @@ def promote_memories(world: World) -> None:
     """What the gate lets through, and what somebody lets through past it."""
     there = world.app.parts.timeline.read(ANNA, [e.ref for e in world.app.parts.timeline.newest(ANNA, 100)])
     events = sorted(there.values(), key=lambda event: event.id)
-    world.app.memories.promote(ANNA, events, world.app.rules.resolved("acme"), world.now)
-    world.app.memories.promote.promote(ANNA, events[:1], world.now, "test")
+    world.app.memories.promotion.promote_batch(ANNA, events, world.app.rules.resolved("acme"), world.now)
+    world.app.memories.promotion.promote(ANNA, events[:1], world.now, "test")
 
 
 @scenario(prepare=remembered)
 def signal_a_warning(world: World) -> None:
-    world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
+    world.app.memories.signals.receive("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
 
 
 @scenario(prepare=healthy)
 def signal_health(world: World) -> bool:
-    world.app.memories.signal_bridge("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
-    return world.app.memories.signal_bridge.state("acme").suspended
+    world.app.memories.signals.receive("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
+    return world.app.memories.signals.state("acme").suspended
 
 
 @scenario(prepare=healthy)
 def reconcile_bridge(world: World) -> None:
-    world.app.memories.reconcile_bridge(world.now)
+    world.app.memories.bridge.reconcile(world.now)
 
 
 @scenario(prepare=talked)
@@ -168,8 +168,8 @@ def bus_outbox(world: World) -> None:
 
 @scenario(prepare=remembered, reads=True)
 def memories(world: World) -> list[str]:
-    listed = world.app.memories.listing(ANNA, MemoryQuery(), 10, None, world.now).memories
-    one = world.app.memories.keep.one(ANNA, world.known["doubled"], world.now)
-    history: list[Memory] = [version.memory for version in world.app.memories.history(ANNA, one)]
-    audit = world.app.memories.audit(ANNA, 10, None, AuditFilter()).entries
+    listed = world.app.memories.listing.page(ANNA, MemoryQuery(), 10, None, world.now).memories
+    one = world.app.memories.store.one(ANNA, world.known["doubled"], world.now)
+    history: list[Memory] = [version.memory for version in world.app.memories.versions.read(ANNA, one)]
+    audit = world.app.memories.audit.page(ANNA, 10, None, AuditFilter()).entries
     return [*(m.content for m in (*listed, *history)), *(entry.action.value for entry in audit)]

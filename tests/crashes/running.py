@@ -50,14 +50,14 @@ def finished(world: World, job_id: str | None = None, *, hurried: bool = False) 
 def run_due(world: World, moment: datetime, *, hurried: bool = False) -> None:
     """One round over the jobs that are due at an instant; `hurried`: its time is nearly over with the first step."""
     left = iter(range(16 if hurried else 60_000, 0, -3))
-    world.app.run_jobs(lambda: moment, lambda: float(next(left, 0)))
+    world.app.job_runs.run(lambda: moment, lambda: float(next(left, 0)))
 
 
 def deferred_and_removed(world: World) -> None:
     """Removals that nobody has projected, and events that were deferred and may go on."""
     with_removals(world)
     suspended(world)
-    world.app.memories.signal_bridge(
+    world.app.memories.signals.receive(
         "acme", Signal("00000000-0000-7000-8000-000000000002", SignalType.HEALTHY, "me"), world.now
     )
 
@@ -128,13 +128,13 @@ _job("snapshot_in_steps", "snapshot", remembered, hurried=True)
 
 @scenario(prepare=aged)
 def schedule_retention(world: World) -> None:
-    world.app.archive.schedule_retention(world.now)
+    world.app.archive.retention_schedule.schedule(world.now)
 
 
 @scenario(prepare=remembered, reads=True)
 def begin_reindex(world: World) -> list[str]:
     world.app.jobs.newest("acme", 10)
-    return world.app.reindexing.begin(world.now)
+    return world.app.reindexing.generations.begin(world.now)
 
 
 @scenario(prepare=remembered)

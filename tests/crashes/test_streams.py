@@ -47,7 +47,9 @@ class Stream:
     def deliver(self, records: list[dict[str, Any]]) -> None:
         """To the projector, as Lambda does it; nothing may have to be sent again."""
         for start in range(0, len(records), BATCH):
-            report = project_records(records[start : start + BATCH], self.world.app.projection.project, self.world.now)
+            report = project_records(
+                records[start : start + BATCH], self.world.app.projection.events.project, self.world.now
+            )
             assert (report.retry, report.malformed) == ([], [])
 
 
@@ -60,16 +62,16 @@ def history(stream: Stream) -> Iterator[None]:
         world.known[str(step)] = EventRef(event_id, draft.timestamp or BEGIN)
         yield
     for name in "035":
-        world.app.deletion.forget(ANNA, event_id=world.known[name].id, now=world.now)
+        world.app.deletion.events.forget(ANNA, event_id=world.known[name].id, now=world.now)
         stream.changed("REMOVE", ANNA, world.known[name])
         yield
     rex = MemoryDraft(content="My dog is called Rex.", timestamp=BEGIN)
-    saved = world.app.memories.keep.save(ANNA, rex, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
+    saved = world.app.memories.store.save(ANNA, rex, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
     stream.changed("INSERT", ANNA, saved.memory.ref)
     yield
     # Of the same attributes: an entry of words that were changed since stays, leads to nothing, and follows the order.
     change = MemoryChange({"content": "My dog is called Bruno."}, USER, lambda version: True)
-    world.app.memories.keep.patch(ANNA, saved.memory.id, change, world.now)
+    world.app.memories.store.patch(ANNA, saved.memory.id, change, world.now)
     stream.changed("MODIFY", ANNA, saved.memory.ref)
     yield
 

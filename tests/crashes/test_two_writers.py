@@ -100,16 +100,16 @@ def _heard(write: Write, world: World, who: str) -> str | None:
 
 def patch(world: World, who: str) -> None:
     change = MemoryChange({"content": f"I am allergic to nuts, says the {who}."}, USER, lambda version: version == 1)
-    world.app.memories.keep.patch(ANNA, world.known["promoted"], change, world.now)
+    world.app.memories.store.patch(ANNA, world.known["promoted"], change, world.now)
 
 
 def forget(world: World, who: str) -> None:
-    world.app.deletion.forget(ANNA, event_id=world.known["promoted"], now=world.now)
+    world.app.deletion.events.forget(ANNA, event_id=world.known["promoted"], now=world.now)
 
 
 def save(world: World, who: str) -> None:
     draft = MemoryDraft(content="I collect stamps.", metadata={"who": who})
-    saved = world.app.memories.keep.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
+    saved = world.app.memories.store.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
     world.known["created"] = saved.created
 
 
@@ -118,7 +118,7 @@ def ingest(world: World, who: str) -> None:
 
 
 def reconcile(world: World, who: str) -> None:
-    world.app.projection.reconcile(world.now)
+    world.app.projection.reconciliation.run(world.now)
 
 
 def patch_goal(world: World, who: str) -> None:
@@ -144,8 +144,8 @@ def test_of_two_patches_one_wins_and_the_other_gets_a_version_mismatch(tmp_path:
         assert sorted(map(str, race.outcomes)) == ["None", "VersionMismatch"]
         winner = ("first", "second")[race.outcomes.index(None)]
         winners[winner] += 1
-        memory = world.app.memories.keep.one(ANNA, world.known["promoted"], world.now)
-        history = [(one.memory.version, one.memory.content) for one in world.app.memories.history(ANNA, memory)]
+        memory = world.app.memories.store.one(ANNA, world.known["promoted"], world.now)
+        history = [(one.memory.version, one.memory.content) for one in world.app.memories.versions.read(ANNA, memory)]
         world.close()
         assert history == [(1, "I am allergic to nuts."), (2, f"I am allergic to nuts, says the {winner}.")]
         assert audited(stored, "patch") == 1

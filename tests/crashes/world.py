@@ -83,9 +83,9 @@ class World:
     def reconcile(self) -> None:
         """As the schedule does it, until nothing is pending; nothing may fail."""
         for _ in range(_ROUNDS):
-            assert self.app.projection.reconcile(self.now).failed == {}
-            assert self.app.memories.reconcile_bridge(self.now).deferred.failed.total() == 0
-            self.app.deletion.apply_tombstones(self.now, lambda: 600.0)
+            assert self.app.projection.reconciliation.run(self.now).failed == {}
+            assert self.app.memories.bridge.reconcile(self.now).deferred.failed.total() == 0
+            self.app.deletion.tombstones.apply(self.now, lambda: 600.0)
             if not self.app.parts.projections.pending(1, None).markers:
                 return
         raise AssertionError("reconciliation comes to no end")
@@ -110,7 +110,7 @@ class World:
     def say(self, *contents: str | EventDraft, scope: Scope = ANNA, conversation: str = "c1") -> list[str]:
         """Events a minute apart, without a key of their own; their ids."""
         drafts = [self._draft(content) for content in contents]
-        answer = self.app.timeline.ingest(
+        answer = self.app.timeline.events.ingest(
             scope, conversation, drafts, self.seed(len(drafts) + 1), self.now, self.app.rules.resolved(scope.tenant)
         )
         return [result.event_id for result in answer.results if result.event_id is not None]

@@ -35,13 +35,13 @@ def real_now() -> datetime:
 
 def erase(memory: Memory, scope: Scope = ANNA) -> str:
     """The part that the request waits for."""
-    return memory.app.deletion.erase(scope, memory.now, real_now(), USER, lambda: 60.0).id
+    return memory.app.deletion.users.erase(scope, memory.now, real_now(), USER, lambda: 60.0).id
 
 
 def finished(memory: Memory, erasure_id: str) -> ErasureReport:
     """After its job has run."""
-    memory.app.run_jobs.one("acme", erasure_id, real_now, lambda: 60.0)
-    return memory.app.deletion.erase.report("acme", erasure_id)
+    memory.app.job_runs.one("acme", erasure_id, real_now, lambda: 60.0)
+    return memory.app.deletion.users.report("acme", erasure_id)
 
 
 def lived(memory: Memory, scope: Scope = ANNA) -> None:
@@ -50,10 +50,10 @@ def lived(memory: Memory, scope: Scope = ANNA) -> None:
     memory.project()
     seed = memory.app.ids.seed(int(time.time() * 1000))
     draft = MemoryDraft(content=f"{SECRET} again", importance=0.9)
-    memory.app.memories.keep.save(scope, draft, seed, memory.now, USER, memory.app.rules.resolved("acme"))
+    memory.app.memories.store.save(scope, draft, seed, memory.now, USER, memory.app.rules.resolved("acme"))
     memory.app.summaries.goals.track(scope, "run a marathon", GoalStatus.ACTIVE, None, memory.now)
     order = Rejecting(now=memory.now, actor=USER, via="delete")
-    memory.app.deletion.reject(scope, "I hate liver", order)
+    memory.app.deletion.values.reject(scope, "I hate liver", order)
     memory.project()
     memory.add("not yet projected, the zebra", scope=scope)
 
@@ -67,7 +67,7 @@ def test_from_the_answer_on_nothing_is_read(memory: Memory) -> None:
     assert memory.found("zebra") == memory.found("tea") == []
     assert memory.context("zebra", conversation_id="c1").prompt.memories == ()
     assert memory.app.summaries.goals.listed(ANNA) == []
-    assert memory.app.deletion.reject.page(ANNA, 10, None).values == ()
+    assert memory.app.deletion.values.page(ANNA, 10, None).values == ()
     assert memory.app.parts.timeline.records(ANNA, 10, None).events == ()
     assert not [one for one in memory.app.parts.publisher.published("acme", None, None) if "anna" in str(one.detail)]
     assert SECRET in memory.found("zebra", scope=BEN)
@@ -77,7 +77,7 @@ def test_from_the_answer_on_nothing_is_read(memory: Memory) -> None:
 def test_the_report_tells_what_was_reached_and_that_it_was_read_back(memory: Memory) -> None:
     lived(memory)
     erasure_id = erase(memory)
-    begun = memory.app.deletion.erase.report("acme", erasure_id)
+    begun = memory.app.deletion.users.report("acme", erasure_id)
     assert (begun.running, begun.verified) == (True, False)
     report = finished(memory, erasure_id)
     assert (report.running, report.verified) == (False, True)
@@ -86,7 +86,7 @@ def test_the_report_tells_what_was_reached_and_that_it_was_read_back(memory: Mem
     assert report.reached["items"] > 5
     assert [part for part, _ in report.erasure.lapses] == ["idempotency_records"]
     with pytest.raises(NotFound):
-        memory.app.deletion.erase.report("other", erasure_id)
+        memory.app.deletion.users.report("other", erasure_id)
 
 
 @pytest.mark.spec("P-22")
@@ -133,7 +133,7 @@ def test_what_is_written_meanwhile_is_found_by_the_job(memory: Memory) -> None:
     late = memory.app.ids.seed(int(time.time() * 1000), 3)
     erasure_id = erase(memory)
     rules = memory.app.rules.resolved("acme")
-    memory.app.timeline.ingest(ANNA, "c1", [EventDraft(content="late")], late, memory.now, rules)
+    memory.app.timeline.events.ingest(ANNA, "c1", [EventDraft(content="late")], late, memory.now, rules)
     memory.add("early in the new life")
     report = finished(memory, erasure_id)
     assert report.verified
@@ -151,7 +151,7 @@ def test_the_last_walk_comes_later_by_itself(memory: Memory) -> None:
     assert late.retry_at > memory.now
     memory.add("a new life")
     after = late.retry_at + timedelta(seconds=1)
-    run = memory.app.run_jobs(lambda: after, lambda: 60.0)
+    run = memory.app.job_runs.run(lambda: after, lambda: 60.0)
     assert (run.done, run.failed) == (1, 0)
     assert len(memory.app.parts.timeline.records(ANNA, 10, None).events) == 1
 
@@ -174,7 +174,7 @@ def test_one_that_takes_too_long_says_so_and_goes_on(memory: Memory) -> None:
     slow = with_parts(memory, eraser=Slow(memory.app.parts.eraser))
     seconds = iter([60.0] * 5 + [0.0] * 100)
     with pytest.raises(OutOfTime) as failure:
-        slow.app.deletion.erase(ANNA, memory.now, real_now(), USER, lambda: next(seconds))
+        slow.app.deletion.users.erase(ANNA, memory.now, real_now(), USER, lambda: next(seconds))
     erasure_id = next(word for word in str(failure.value).split() if len(word) == 36)
     assert finished(slow, erasure_id).verified
     assert memory.app.parts.timeline.records(ANNA, 10, None).events == ()
@@ -182,7 +182,7 @@ def test_one_that_takes_too_long_says_so_and_goes_on(memory: Memory) -> None:
 
 def test_an_erasure_of_nobody_is_one(memory: Memory) -> None:
     assert finished(memory, erase(memory)).verified
-    assert json.dumps(dict(memory.app.deletion.erase.report("acme", erase(memory)).reached))
+    assert json.dumps(dict(memory.app.deletion.users.report("acme", erase(memory)).reached))
     assert memory.app.parts.items.page(of_tenant("acme"), AUDIT, 1, None).items == ()
 
 
@@ -206,9 +206,9 @@ def test_it_is_verified_in_segments_and_snapshots_too(memory: Memory) -> None:
     memory.project()
     app = memory.app
     run_job(memory, app.job_kinds["snapshot"]())
-    assert app.segments.rewrite.left(ANNA, lambda _id: False) > 0
+    assert app.segments.rewriting.left(ANNA, lambda _id: False) > 0
     assert app.search_index.left(ANNA, lambda _id: False) > 0
-    assert app.segments.rewrite.left(ANNA, lambda _id: True) == app.search_index.left(ANNA, lambda _id: True) == 0
+    assert app.segments.rewriting.left(ANNA, lambda _id: True) == app.search_index.left(ANNA, lambda _id: True) == 0
     report = finished(memory, erase(memory))
     assert report.verified
-    assert app.segments.rewrite.left(ANNA, lambda _id: False) == app.search_index.left(ANNA, lambda _id: False) == 0
+    assert app.segments.rewriting.left(ANNA, lambda _id: False) == app.search_index.left(ANNA, lambda _id: False) == 0

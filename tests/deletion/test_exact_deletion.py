@@ -36,7 +36,7 @@ def planned(memory: Memory, said: tuple[str, ...], sentences: tuple[str, ...], g
 
 def forget(summaries: Summaries, place: int) -> None:
     """Deletes what was said n-th."""
-    summaries.app.deletion.forget(ANNA, event_id=summaries.memory.ids[place], now=summaries.memory.now)
+    summaries.app.deletion.events.forget(ANNA, event_id=summaries.memory.ids[place], now=summaries.memory.now)
 
 
 def goals_of(summaries: Summaries, scope: Scope = ANNA) -> dict[str, Goal]:
@@ -131,7 +131,7 @@ def test_what_no_message_accounts_for_stays_while_only_newer_ones_go(memory: Mem
     summaries = planned(memory, PLANS, (*SENTENCES, FREE[0]), (*GOALS, FREE[1]))
     summaries.wait(hours=1)
     summaries.memory.add("Something new.")
-    summaries.app.deletion.forget(ANNA, event_id=summaries.memory.ids[-1], now=summaries.memory.now)
+    summaries.app.deletion.events.forget(ANNA, event_id=summaries.memory.ids[-1], now=summaries.memory.now)
     assert FREE[1] in goals_of(summaries)
     assert FREE[0] in summaries.stored()[0].text
 

@@ -36,7 +36,7 @@ def listed(memory: Memory, scope: Scope = ANNA) -> list[str]:
 
 def forget(memory: Memory, number: int) -> Forgotten:
     """Deletes the event that was made as that number."""
-    return memory.app.deletion.forget(ANNA, event_id=memory.ids[number], now=memory.now)
+    return memory.app.deletion.events.forget(ANNA, event_id=memory.ids[number], now=memory.now)
 
 
 def shown(memory: Memory, text: str, **more: Any) -> set[str]:
@@ -112,7 +112,7 @@ def test_what_is_not_there_is_not_found(memory: Memory) -> None:
     ]
     for scope, named in unknown:
         with pytest.raises(NotFound):
-            memory.app.deletion.forget(scope, now=memory.now, **named)
+            memory.app.deletion.events.forget(scope, now=memory.now, **named)
     assert listed(memory) == ["mine", "Rome"]
     forget(memory, 0)
     with pytest.raises(NotFound):
@@ -123,9 +123,13 @@ def test_a_version_that_is_not_accepted_is_kept(memory: Memory) -> None:
     memory.add(city("Rome", 0))
     memory.project()
     with pytest.raises(VersionMismatch):
-        memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now, accepts=lambda version: version == 2)
+        memory.app.deletion.events.forget(
+            ANNA, event_id=memory.ids[0], now=memory.now, accepts=lambda version: version == 2
+        )
     assert listed(memory) == ["Rome"]
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now, accepts=lambda version: version == 1)
+    memory.app.deletion.events.forget(
+        ANNA, event_id=memory.ids[0], now=memory.now, accepts=lambda version: version == 1
+    )
     assert listed(memory) == []
 
 
@@ -196,7 +200,7 @@ def test_a_key_is_deleted_with_its_whole_history(memory: Memory, projected: int)
             memory.project()
     memory.add(city("Kyiv", 0), scope=coach)
     memory.add(EventDraft(content="Rome is warm", timestamp=NOON, key="weather"))
-    forgotten = memory.app.deletion.forget(ANNA, key="city", now=memory.now)
+    forgotten = memory.app.deletion.events.forget(ANNA, key="city", now=memory.now)
     assert forgotten.event_ids == tuple(memory.ids[n] for n in (1, 2, 3, 0))
     for _ in range(2):
         assert shown(memory, "Rome Lyon Bonn Oslo Kyiv", include_superseded=True) == {"Kyiv", "Rome is warm"}
@@ -209,7 +213,7 @@ def test_a_key_is_deleted_with_its_whole_history(memory: Memory, projected: int)
     memory.add(city("Graz", 4))
     assert "Graz" in shown(memory, "Graz")
     with pytest.raises(NotFound):
-        memory.app.deletion.forget(Scope("acme", "anna", "other"), key="city", now=memory.now)
+        memory.app.deletion.events.forget(Scope("acme", "anna", "other"), key="city", now=memory.now)
 
 
 @pytest.mark.parametrize("method", ["fill_slot", "supersede"])
@@ -219,9 +223,9 @@ def test_a_failure_leaves_all_of_it_and_a_retry_continues(memory: Memory, part: 
     memory.project()
     memory.add(city("Lyon", 1))
     with away(memory, part, method) as broken, pytest.raises(Unavailable):
-        broken.app.deletion.forget(ANNA, key="city", now=memory.now)
+        broken.app.deletion.events.forget(ANNA, key="city", now=memory.now)
     assert len(listed(memory)) == 2
-    assert len(memory.app.deletion.forget(ANNA, key="city", now=memory.now).event_ids) == 2
+    assert len(memory.app.deletion.events.forget(ANNA, key="city", now=memory.now).event_ids) == 2
 
 
 def test_a_failure_half_way_has_emptied_the_slot_and_a_retry_continues(memory: Memory) -> None:
@@ -242,13 +246,11 @@ def test_a_failure_half_way_has_emptied_the_slot_and_a_retry_continues(memory: M
 
     from recollect.deletion.forget_events import ForgetEvents
 
-    forget_once = ForgetEvents(
-        OnceOnly(), memory.app.parts.projections, memory.app.deletion.forget_memories, lambda *_: None
-    )
+    forget_once = ForgetEvents(OnceOnly(), memory.app.parts.projections, memory.app.deletion.memories, lambda *_: None)
     with pytest.raises(Unavailable):
-        forget_once(ANNA, key="city", now=memory.now)
+        forget_once.forget(ANNA, key="city", now=memory.now)
     assert shown(memory, "Rome Lyon Bonn") == set()
-    assert len(memory.app.deletion.forget(ANNA, key="city", now=memory.now).event_ids) == 2
+    assert len(memory.app.deletion.events.forget(ANNA, key="city", now=memory.now).event_ids) == 2
     assert listed(memory) == []
 
 
@@ -259,9 +261,9 @@ def test_an_index_that_is_away_is_made_good_later(memory: Memory, method: str) -
     forget(memory, 1)
     memory.add("the dog barks")
     with away(memory, "index", method) as broken:
-        assert broken.app.projection.reconcile(memory.now).failed
+        assert broken.app.projection.reconciliation.run(memory.now).failed
     assert shown(memory, "zebra") == {"the cat sleeps", "the dog barks"}
-    memory.app.projection.reconcile(memory.now)
+    memory.app.projection.reconciliation.run(memory.now)
     assert memory.app.parts.projections.pending(10, None).markers == ()
 
 
@@ -274,7 +276,7 @@ def test_old_records_and_a_restart_bring_nothing_back(tmp_path: Path) -> None:
     for number in (1, 2):
         forget(memory, number)
     for _ in range(3):
-        memory.app.projection.project(old, memory.now)
+        memory.app.projection.events.project(old, memory.now)
         memory.project()
         memory.app.parts.close()
         memory = Memory(open_memory(tmp_path).app, memory.now, memory.ids)
@@ -348,7 +350,7 @@ def test_a_deletion_in_the_middle_of_a_projection_leaves_nothing_behind(
             parts.publisher,
             memory.app.projection.steps,
         )
-        assert other(parts.projections.pending(10, None).markers, memory.now).failed == {}
+        assert other.project(parts.projections.pending(10, None).markers, memory.now).failed == {}
 
     made: dict[str, Any] = {"projections": Apart(parts.projections), "index": parts.index, "publisher": parts.publisher}
     made[part] = Interrupting(made[part], method, delete_and_project, after=after)
@@ -360,7 +362,7 @@ def test_a_deletion_in_the_middle_of_a_projection_leaves_nothing_behind(
         made["publisher"],
         memory.app.projection.steps,
     )
-    project(parts.projections.pending(10, None).markers, memory.now)
+    project.project(parts.projections.pending(10, None).markers, memory.now)
     assert parts.projections.pending(10, None).markers == ()
     assert parts.projections.vectors(ANNA, memory.ids).keys() == {memory.ids[0]}
     assert [event.id for event in parts.publisher.published("acme", "memory:episodic:saved", None)] == [memory.ids[0]]

@@ -40,7 +40,7 @@ def spoken(memory: Memory, count: int, content: str = LYON) -> list[str]:
 
 
 def forget(memory: Memory, event_id: str) -> None:
-    memory.app.deletion.forget(ANNA, event_id=event_id, now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now)
 
 
 @pytest.mark.parametrize("count", [1, 2, 17, 18, 40])
@@ -117,20 +117,20 @@ def test_of_a_memory_no_version_is_left_once_it_is_projected(memory: Memory) -> 
 def test_the_audit_names_who_deleted_what_without_content(memory: Memory) -> None:
     ids = spoken(memory, 2)
     delete(memory, ids[0])
-    entries = memory.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.DELETE)).entries
+    entries = memory.app.memories.audit.page(ANNA, 10, None, AuditFilter(action=Action.DELETE)).entries
     assert {entry.target_ids for entry in entries} == {(one,) for one in ids}
     assert {(entry.actor, entry.via) for entry in entries} == {(Actor(ActorKind.USER, "anna"), "delete")}
-    assert "Lyon" not in str(memory.app.memories.audit(ANNA, 100, None, AuditFilter()).entries)
+    assert "Lyon" not in str(memory.app.memories.audit.page(ANNA, 100, None, AuditFilter()).entries)
 
 
 def test_only_the_version_that_is_meant_is_deleted(memory: Memory) -> None:
     ids = spoken(memory, 2)
-    kept = memory.app.memories.keep.one(ANNA, ids[0], memory.now)
+    kept = memory.app.memories.store.one(ANNA, ids[0], memory.now)
     patch(memory, ids[0], importance=0.95)
     with pytest.raises(VersionMismatch):
-        memory.app.deletion.forget.memory(ANNA, kept, now=memory.now, accepts=lambda version: version == kept.version)
+        memory.app.deletion.events.memory(ANNA, kept, now=memory.now, accepts=lambda version: version == kept.version)
     assert len(kept_of(memory)[ids[0]].source_event_ids) == 2
-    forgotten = memory.app.deletion.forget.memory(ANNA, kept, now=memory.now, accepts=lambda version: version == 3)
+    forgotten = memory.app.deletion.events.memory(ANNA, kept, now=memory.now, accepts=lambda version: version == 3)
     assert len(forgotten.event_ids) == 2
 
 
@@ -159,7 +159,7 @@ def test_an_interrupted_move_is_continued(memory: Memory, after: int) -> None:
         forget(cut, ids[0])
     for event_id in ids[::20]:
         if memory.app.parts.timeline.find(ANNA, event_id):
-            assert memory.app.memories.keep.one(ANNA, event_id, memory.now).content == LYON
+            assert memory.app.memories.store.one(ANNA, event_id, memory.now).content == LYON
     assert shown(memory, LYON) == [LYON]
     forget(memory, ids[0])
     memory.project()
@@ -211,7 +211,7 @@ def _step(memory: Memory, step: tuple[Any, ...]) -> None:
             forget(memory, spoken_ids[number])
         case ("forget key",):
             with suppress(NotFound):
-                memory.app.deletion.forget(ANNA, key="city", now=memory.now)
+                memory.app.deletion.events.forget(ANNA, key="city", now=memory.now)
         case ("project",):
             memory.project()
 

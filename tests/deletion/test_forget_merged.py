@@ -15,7 +15,7 @@ MERGED = MemoryStatus.MERGED
 
 
 def forget(memory: Memory, event_id: str) -> None:
-    memory.app.deletion.forget(ANNA, event_id=event_id, now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now)
     for _ in range(3):
         memory.project()
 
@@ -68,11 +68,11 @@ def test_a_deletion_names_the_version_of_the_memory_itself(memory: Memory) -> No
     merge(memory, old, new)
     whole = now(memory, new)
     with pytest.raises(VersionMismatch):
-        memory.app.deletion.forget.memory(
+        memory.app.deletion.events.memory(
             ANNA, whole, now=memory.now, accepts=lambda version: version == whole.version - 1
         )
     assert kept(memory, old).memory.status is MERGED
-    memory.app.deletion.forget.memory(ANNA, whole, now=memory.now, accepts=lambda version: version == whole.version)
+    memory.app.deletion.events.memory(ANNA, whole, now=memory.now, accepts=lambda version: version == whole.version)
     assert states(memory) == {}
 
 

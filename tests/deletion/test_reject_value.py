@@ -33,8 +33,11 @@ def order(memory: Memory) -> Rejecting:
 def reject(memory: Memory, number: int = 0) -> None:
     """Deletes the event that was made as that number, and rejects its content."""
     event_id = memory.ids[number]
-    memory.app.deletion.reject.event(
-        ANNA, event_id, order(memory), lambda: memory.app.deletion.forget(ANNA, event_id=event_id, now=memory.now)
+    memory.app.deletion.values.event(
+        ANNA,
+        event_id,
+        order(memory),
+        lambda: memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now),
     )
 
 
@@ -42,7 +45,7 @@ def save(memory: Memory, content: str, scope: Scope = ANNA) -> str:
     """A directly saved memory."""
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000))
     rules = memory.app.rules.resolved(scope.tenant)
-    return memory.app.memories.keep.save(
+    return memory.app.memories.store.save(
         scope, MemoryDraft(content=content), seed, memory.now, ANNA_HERSELF, rules
     ).memory.id
 
@@ -95,8 +98,8 @@ def test_a_memory_cannot_be_changed_into_it(memory: Memory) -> None:
     memory_id = save(memory, "The zebra sleeps")
     change = MemoryChange({"content": VALUE.title()}, ANNA_HERSELF, lambda _: True)
     with pytest.raises(Conflict):
-        memory.app.memories.keep.patch(ANNA, memory_id, change, memory.now)
-    assert memory.app.memories.keep.one(ANNA, memory_id, memory.now).content == "The zebra sleeps"
+        memory.app.memories.store.patch(ANNA, memory_id, change, memory.now)
+    assert memory.app.memories.store.one(ANNA, memory_id, memory.now).content == "The zebra sleeps"
 
 
 @pytest.mark.spec("P-22")
@@ -107,7 +110,7 @@ def test_summaries_and_goals_lose_it_and_new_ones_do_not_get_it(memory: Memory) 
     made = summarized(memory, rules)
     assert "zebra" in made
     reject(memory, 3)
-    kept_summary = memory.app.summaries.read.latest(ANNA)
+    kept_summary = memory.app.summaries.stored.latest(ANNA)
     assert kept_summary is not None
     assert "zebra" not in kept_summary.text
     assert "Berlin" in kept_summary.text
@@ -117,7 +120,7 @@ def test_summaries_and_goals_lose_it_and_new_ones_do_not_get_it(memory: Memory) 
     assert "zebra" not in again
     kept = memory.app.summaries.goals.track(ANNA, goal, GoalStatus.ACTIVE, None, memory.now)
     other = memory.app.summaries.goals.track(ANNA, "Learn to sing", GoalStatus.ACTIVE, None, memory.now)
-    memory.app.deletion.reject(ANNA, goal.upper(), order(memory))
+    memory.app.deletion.values.reject(ANNA, goal.upper(), order(memory))
     assert memory.app.summaries.goals.listed(ANNA) == [other]
     with pytest.raises(Conflict):
         memory.app.summaries.goals.track(ANNA, goal, GoalStatus.ACTIVE, None, memory.now)
@@ -131,7 +134,7 @@ def summarized(memory: Memory, rules: object) -> str:
 
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000), IDS)
     asked = SummaryOrder(now=memory.now, rules=rules, seed=seed, remaining_seconds=lambda: 60.0, force=True)  # type: ignore[arg-type]
-    made = memory.app.summaries.summarize(ANNA, asked)
+    made = memory.app.summaries.conversations.summarize(ANNA, asked)
     return made.summary.text  # type: ignore[union-attr]
 
 
@@ -139,12 +142,12 @@ def summarized(memory: Memory, rules: object) -> str:
 def test_lifting_lets_it_in_again(memory: Memory) -> None:
     memory.add(VALUE)
     reject(memory)
-    (value,) = memory.app.deletion.reject.page(ANNA, 10, None).values
+    (value,) = memory.app.deletion.values.page(ANNA, 10, None).values
     with pytest.raises(NotFound):
-        memory.app.deletion.reject.lift(Scope("acme", "ben"), value.id, order(memory))
-    memory.app.deletion.reject.lift(ANNA, value.id, order(memory))
+        memory.app.deletion.values.lift(Scope("acme", "ben"), value.id, order(memory))
+    memory.app.deletion.values.lift(ANNA, value.id, order(memory))
     with pytest.raises(NotFound):
-        memory.app.deletion.reject.lift(ANNA, value.id, order(memory))
+        memory.app.deletion.values.lift(ANNA, value.id, order(memory))
     assert memory.add(VALUE).results[0].status == "created"
     assert memory.found("zebra") == [VALUE]
     reject(memory, 1)
@@ -152,17 +155,17 @@ def test_lifting_lets_it_in_again(memory: Memory) -> None:
 
 
 def test_rejecting_twice_is_one_rejection(memory: Memory) -> None:
-    first = memory.app.deletion.reject(ANNA, VALUE, order(memory))
-    assert memory.app.deletion.reject(ANNA, VALUE.upper(), order(memory)) == first
-    other = memory.app.deletion.reject(COACH, VALUE, order(memory))
+    first = memory.app.deletion.values.reject(ANNA, VALUE, order(memory))
+    assert memory.app.deletion.values.reject(ANNA, VALUE.upper(), order(memory)) == first
+    other = memory.app.deletion.values.reject(COACH, VALUE, order(memory))
     assert other != first
-    assert [value.id for value in memory.app.deletion.reject.page(ANNA, 10, None).values] == [first, other]
-    assert [value.id for value in memory.app.deletion.reject.page(COACH, 10, None).values] == [other]
+    assert [value.id for value in memory.app.deletion.values.page(ANNA, 10, None).values] == [first, other]
+    assert [value.id for value in memory.app.deletion.values.page(COACH, 10, None).values] == [other]
 
 
 def test_what_cannot_be_deleted_is_not_rejected(memory: Memory) -> None:
     memory.add(VALUE)
-    reject_value = memory.app.deletion.reject
+    reject_value = memory.app.deletion.values
 
     def changed() -> None:
         raise VersionMismatch("meanwhile")
@@ -189,17 +192,17 @@ def test_the_key_can_be_rotated_and_old_rejections_hold(memory: Memory) -> None:
     with pytest.raises(Conflict):
         save(memory, VALUE)
     assert "zebra" not in str(memory.found("hello"))
-    first = memory.app.deletion.reject.page(ANNA, 10, None).values[0]
-    assert memory.app.deletion.reject(ANNA, VALUE, order(memory)) == first.id
+    first = memory.app.deletion.values.page(ANNA, 10, None).values[0]
+    assert memory.app.deletion.values.reject(ANNA, VALUE, order(memory)) == first.id
     reject(memory, 2)
-    values = memory.app.deletion.reject.page(ANNA, 10, None).values
+    values = memory.app.deletion.values.page(ANNA, 10, None).values
     assert [value.key_id for value in values] == [before[0].id, after[0].id]
     assert [result.status for result in memory.add("another thing", VALUE, "a third").results] == [
         "refused",
         "refused",
         "created",
     ]
-    memory.app.deletion.reject.lift(ANNA, first.id, order(memory))
+    memory.app.deletion.values.lift(ANNA, first.id, order(memory))
     assert memory.add(VALUE).results[0].status == "created"
 
 
@@ -222,8 +225,8 @@ def test_no_word_of_it_is_kept(tmp_path: Path) -> None:
 def test_each_step_is_in_the_audit(memory: Memory) -> None:
     memory.add(VALUE)
     reject(memory)
-    (value,) = memory.app.deletion.reject.page(ANNA, 10, None).values
-    memory.app.deletion.reject.lift(ANNA, value.id, order(memory))
+    (value,) = memory.app.deletion.values.page(ANNA, 10, None).values
+    memory.app.deletion.values.lift(ANNA, value.id, order(memory))
     page = memory.app.parts.items.page(ANNA, AUDIT, 100, None)
     entries = [audit_entry(item.key.key, item.value) for item in page.items]
     done = [entry.action for entry in entries if value.id in entry.target_ids]
@@ -242,11 +245,11 @@ def test_refusals_of_events_are_in_the_audit(memory: Memory) -> None:
     deleted = EventDraft(content="The cat sleeps", timestamp=NOON)
     memory.add(VALUE, deleted)
     reject(memory)
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[1], now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[1], now=memory.now)
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000), 4)
     for _ in range(2):
         drafts = [EventDraft(content=VALUE), deleted, EventDraft(content="new")]
-        memory.app.timeline.ingest(ANNA, "c1", drafts, seed, memory.now, memory.app.rules.resolved("acme"))
+        memory.app.timeline.events.ingest(ANNA, "c1", drafts, seed, memory.now, memory.app.rules.resolved("acme"))
     page = memory.app.parts.items.page(ANNA, AUDIT, 100, None)
     entries = [audit_entry(item.key.key, item.value) for item in page.items]
     refused = [entry for entry in entries if entry.action is Action.REFUSE]
@@ -292,7 +295,7 @@ class Overtaken:
     def append(self, *given: Any) -> Any:
         if not self._rejected:
             self._rejected = True
-            self._memory.app.deletion.reject(ANNA, VALUE, order(self._memory))
+            self._memory.app.deletion.values.reject(ANNA, VALUE, order(self._memory))
         return self._memory.app.parts.timeline.append(*given)
 
     def __getattr__(self, name: str) -> Any:

@@ -54,10 +54,10 @@ def contents(memory: Memory, scope: Scope = ANNA) -> list[str]:
 
 def applied(memory: Memory) -> dict[str, int]:
     """What was applied; before it the memory is not ready, after it it is."""
-    assert not memory.app.readiness().parts["tombstones"].ready
-    assert not memory.app.readiness().ready
-    counts = memory.app.deletion.apply_tombstones(memory.now, seconds_from_now(60))
-    assert memory.app.readiness().parts["tombstones"].ready
+    assert not memory.app.readiness.check().parts["tombstones"].ready
+    assert not memory.app.readiness.check().ready
+    counts = memory.app.deletion.tombstones.apply(memory.now, seconds_from_now(60))
+    assert memory.app.readiness.check().parts["tombstones"].ready
     return dict(counts)
 
 
@@ -67,13 +67,13 @@ def test_a_restored_table_forgets_again(tmp_path: Path) -> None:
     memory.add("the zebra sings", "the cat sleeps", EventDraft(content="Rome", key="city", timestamp=NOON))
     memory.add("I hate liver", scope=BEN)
     memory.project()
-    memory.app.deletion.reject(ANNA, "I hate tea", order(memory))
+    memory.app.deletion.values.reject(ANNA, "I hate tea", order(memory))
     kept(tmp_path)
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
-    memory.app.deletion.forget(ANNA, key="city", now=memory.now)
-    memory.app.deletion.reject(ANNA, "I hate liver", order(memory))
-    memory.app.deletion.erase(BEN, memory.now, datetime.now(UTC), USER, lambda: 60.0)
-    assert memory.app.readiness().parts["tombstones"].ready
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    memory.app.deletion.events.forget(ANNA, key="city", now=memory.now)
+    memory.app.deletion.values.reject(ANNA, "I hate liver", order(memory))
+    memory.app.deletion.users.erase(BEN, memory.now, datetime.now(UTC), USER, lambda: 60.0)
+    assert memory.app.readiness.check().parts["tombstones"].ready
     back = restored(memory, tmp_path)
     assert len(contents(back)) == 3
     assert applied(back) == {"events": 2, "rejection": 1, "erasure": 1}
@@ -83,7 +83,7 @@ def test_a_restored_table_forgets_again(tmp_path: Path) -> None:
     assert back.found("zebra") == ["the cat sleeps"]
     assert back.add("I HATE liver").results[0].status == "refused"
     assert back.add("I hate tea").results[0].status == "refused"
-    assert back.app.deletion.apply_tombstones(back.now, seconds_from_now(60)) == {}
+    assert back.app.deletion.tombstones.apply(back.now, seconds_from_now(60)) == {}
     back.app.parts.close()
 
 
@@ -93,17 +93,19 @@ def test_a_lost_table_lets_nothing_in_that_was_deleted(tmp_path: Path) -> None:
     memory.add("the zebra sings", "the cat sleeps")
     memory.add("said before the erasure", scope=BEN)
     events = memory.app.parts.timeline.records(ANNA, 10, None).events
-    lines = memory.app.segments.record_lines(ANNA, events, memory.now)
-    bens = memory.app.segments.record_lines(BEN, memory.app.parts.timeline.records(BEN, 10, None).events, memory.now)
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
-    memory.app.deletion.reject(ANNA, "I hate liver", order(memory))
-    memory.app.deletion.erase(BEN, memory.now, datetime.now(UTC), USER, lambda: 60.0)
+    lines = memory.app.segments.record_lines.read(ANNA, events, memory.now)
+    bens = memory.app.segments.record_lines.read(
+        BEN, memory.app.parts.timeline.records(BEN, 10, None).events, memory.now
+    )
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    memory.app.deletion.values.reject(ANNA, "I hate liver", order(memory))
+    memory.app.deletion.users.erase(BEN, memory.now, datetime.now(UTC), USER, lambda: 60.0)
     new = restored(memory, tmp_path, lost=True)
     applied(new)
     assert new.add("I hate LIVER").results[0].status == "refused"
     asked = ImportOrder(actor=USER, via="restore", now=new.now)
-    assert dict(new.app.archive.import_memories(ANNA, lines, asked).counts) == {"created": 1, "refused": 1}
-    assert dict(new.app.archive.import_memories(BEN, bens, asked).counts) == {"refused": 1}
+    assert dict(new.app.archive.imports.import_lines(ANNA, lines, asked).counts) == {"created": 1, "refused": 1}
+    assert dict(new.app.archive.imports.import_lines(BEN, bens, asked).counts) == {"refused": 1}
     assert contents(new) == ["the cat sleeps"]
     new.app.parts.close()
 
@@ -117,12 +119,12 @@ def test_a_lost_table_refuses_what_is_sent_again(tmp_path: Path, conversation: s
     cat = EventDraft(content="the cat sleeps", timestamp=NOON)
     memory.add(zebra, cat, conversation=conversation)
     if told == "at once":
-        memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+        memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
     else:
         event = memory.app.parts.timeline.find(ANNA, memory.ids[0])
         assert event is not None
         by_anna = Order(now=memory.now, actor=USER, via="delete")
-        assert memory.app.deletion.forget.one(ANNA, event, by_anna)  # and the process ends before it tells anybody
+        assert memory.app.deletion.events.one(ANNA, event, by_anna)  # and the process ends before it tells anybody
         memory.project()
     new = restored(memory, tmp_path, lost=True)
     applied(new)
@@ -139,7 +141,7 @@ def test_what_was_sent_again_before_the_tombstones_goes_with_them(tmp_path: Path
     memory = open_memory(tmp_path)
     zebra = EventDraft(content="the zebra sings", timestamp=NOON)
     memory.add(zebra, "the cat sleeps")
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
     new = restored(memory, tmp_path, lost=True)
     assert new.add(zebra).results[0].status == "created"
     applied(new)
@@ -163,9 +165,9 @@ def test_a_deletion_on_a_restored_table_does_not_hide_those_before(tmp_path: Pat
     memory = open_memory(tmp_path)
     memory.add("one", "two", "three")
     kept(tmp_path)
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
     back = restored(memory, tmp_path)
-    back.app.deletion.forget(ANNA, event_id=memory.ids[1], now=back.now)
+    back.app.deletion.events.forget(ANNA, event_id=memory.ids[1], now=back.now)
     assert applied(back) == {"events": 1}
     assert contents(back) == ["three"]
     back.app.parts.close()
@@ -175,8 +177,8 @@ def test_a_lifted_rejection_stays_lifted(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     memory.add("one")
     kept(tmp_path)
-    rejection_id = memory.app.deletion.reject(ANNA, "I hate liver", order(memory))
-    memory.app.deletion.reject.lift(ANNA, rejection_id, order(memory))
+    rejection_id = memory.app.deletion.values.reject(ANNA, "I hate liver", order(memory))
+    memory.app.deletion.values.lift(ANNA, rejection_id, order(memory))
     back = restored(memory, tmp_path)
     applied(back)
     assert back.add("I hate liver").results[0].status == "created"
@@ -188,10 +190,10 @@ def test_it_continues_where_it_was_stopped(tmp_path: Path) -> None:
     memory.add("one", "two", "three")
     kept(tmp_path)
     for event_id in memory.ids:
-        memory.app.deletion.forget(ANNA, event_id=event_id, now=memory.now)
+        memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now)
     back = restored(memory, tmp_path)
     seconds = iter([60.0, 0.0])
-    back.app.deletion.apply_tombstones(back.now, lambda: next(seconds))
+    back.app.deletion.tombstones.apply(back.now, lambda: next(seconds))
     assert contents(back) == ["two", "three"]
     assert applied(back) == {"events": 2}
     back.app.parts.close()
@@ -217,11 +219,11 @@ def test_numbers_are_known_in_any_order(passed: Sequence[int], last: int, beyond
 
 def test_the_objects_hold_no_text(memory: Memory, tmp_path: Path) -> None:
     memory.add("the zebra sings")
-    memory.app.deletion.reject.event(
+    memory.app.deletion.values.event(
         ANNA,
         memory.ids[0],
         order(memory),
-        lambda: memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now),
+        lambda: memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now),
     )
     store = memory.app.parts.snapshots
     names = list(store.names("", "tombstones/"))

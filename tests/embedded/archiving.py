@@ -45,7 +45,7 @@ def exported(memory: Memory, scope: Scope = ANNA) -> list[RecordLine]:
     lines: list[RecordLine] = []
     after = None
     while True:
-        page = memory.app.segments.export.page(scope, after, memory.now)
+        page = memory.app.segments.exports.page(scope, after, memory.now)
         lines += map(read_line, page.text.splitlines())
         after = page.more
         if after is None:
@@ -54,7 +54,7 @@ def exported(memory: Memory, scope: Scope = ANNA) -> list[RecordLine]:
 
 def imported(memory: Memory, lines: list[RecordLine], scope: Scope = ANNA) -> ImportReport:
     """What an import of these lines did."""
-    return memory.app.archive.import_memories(scope, lines, ImportOrder(actor=USER, via="import", now=memory.now))
+    return memory.app.archive.imports.import_lines(scope, lines, ImportOrder(actor=USER, via="import", now=memory.now))
 
 
 def run_job(memory: Memory, kind: JobKind, tenant: str = "acme", **parameters: Any) -> dict[str, int]:

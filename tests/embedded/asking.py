@@ -59,7 +59,7 @@ class Asking:
         if not drafts:
             return []
         seed = self.memory.app.ids.seed(int(NOON.timestamp() * 1000), len(drafts) + 1)
-        answer = self.memory.app.timeline.ingest(self.scope, "c1", drafts, seed, NOON, self.rules)
+        answer = self.memory.app.timeline.events.ingest(self.scope, "c1", drafts, seed, NOON, self.rules)
         return [str(result.event_id) for result in answer.results]
 
     def with_rules(self, **intent: Any) -> "Asking":
@@ -85,7 +85,7 @@ class Asking:
             history=history,
             wanted=wanted,
         )
-        return self.memory.app.intent(self.scope, question, self.rules)
+        return self.memory.app.intent.retrieve(self.scope, question, self.rules)
 
 
 def contents(answer: IntentAnswer) -> list[str]:

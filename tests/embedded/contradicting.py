@@ -38,7 +38,7 @@ def settle(memory: Memory) -> None:
 
 def remembered(memory: Memory, scope: Scope = ANNA) -> dict[str, Remembered]:
     """All memories by id, whatever became of them."""
-    page = memory.app.memories.listing(scope, MemoryQuery(), 200, None, memory.now)
+    page = memory.app.memories.listing.page(scope, MemoryQuery(), 200, None, memory.now)
     return {one.id: one for one in page.memories}
 
 

@@ -84,7 +84,7 @@ def merge(memory: Memory, older: str, newer: str, content: str = BOTH) -> str:
     verdict = Verdict(newer, winner.memory.timestamp, relation)
     decision = _decision(loser.memory, newer, memory, Outcome.MERGED)
     after = settled(loser.memory, [verdict])
-    memory.app.contradictions.merge(ANNA, loser, winner, after, [decision], verdict, memory.now)
+    memory.app.contradictions.merged_parts.merge(ANNA, loser, winner, after, [decision], verdict, memory.now)
     follow(memory, older)
     follow(memory, newer)
     return decision.id
@@ -115,7 +115,7 @@ def follow(memory: Memory, memory_id: str, scope: Scope = ANNA) -> None:
 
 def revert(memory: Memory, decision_id: str, scope: Scope = ANNA, *, again: bool = False) -> Reverted:
     """Takes it back, and lets the index follow."""
-    reverted = memory.app.contradictions.revert(
+    reverted = memory.app.contradictions.reversal.revert(
         scope, decision_id, RevertOrder(actor=USER, now=memory.now, again=again)
     )
     for _ in range(3):

@@ -49,7 +49,7 @@ class Keeping:
 
     def run(self, job: Job, tenant: str = "acme", left: Callable[[], float] = lambda: 900.0) -> Job:
         """Runs it as far as the time goes."""
-        return self.memory.app.run_jobs.one(tenant, job.id, lambda: self.memory.now, left)
+        return self.memory.app.job_runs.one(tenant, job.id, lambda: self.memory.now, left)
 
     def retain(self, tenant: str = "acme") -> dict[str, int]:
         """A job, and all of it; then what was derived follows."""

@@ -20,18 +20,18 @@ def save(memory: Memory, content: str, scope: Scope = ANNA, **more: Any) -> Save
     app = memory.app
     seed = app.ids.seed(int(memory.now.timestamp() * 1000))
     draft = MemoryDraft(content=content, **more)
-    return app.memories.keep.save(scope, draft, seed, memory.now, USER, app.rules.resolved(scope.tenant))
+    return app.memories.store.save(scope, draft, seed, memory.now, USER, app.rules.resolved(scope.tenant))
 
 
 def patch(memory: Memory, memory_id: str, scope: Scope = ANNA, **changes: Any) -> Kept:
     """Edits a memory, whatever its version."""
-    return memory.app.memories.keep.patch(scope, memory_id, MemoryChange(changes, USER, lambda _: True), memory.now)
+    return memory.app.memories.store.patch(scope, memory_id, MemoryChange(changes, USER, lambda _: True), memory.now)
 
 
 def delete(memory: Memory, memory_id: str, scope: Scope = ANNA) -> tuple[str, ...]:
     """Deletes a memory; the ids of the records that went."""
-    found = memory.app.memories.keep.one(scope, memory_id, memory.now)
-    return memory.app.deletion.forget.memory(scope, found, now=memory.now).event_ids
+    found = memory.app.memories.store.one(scope, memory_id, memory.now)
+    return memory.app.deletion.events.memory(scope, found, now=memory.now).event_ids
 
 
 def states(memory: Memory, scope: Scope = ANNA) -> dict[str, Item]:

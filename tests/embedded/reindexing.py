@@ -55,7 +55,7 @@ def run_job(memory: Memory, kind: str, tenant: str = "acme", **parameters: Any) 
     now = datetime.now(UTC)
     order = JobOrder(kind=kind, parameters=parameters, now=memory.now, real_now=now)
     job = memory.app.jobs.start(tenant, order, memory.app.ids.seed(int(now.timestamp() * 1000)))
-    ended = memory.app.run_jobs.one(tenant, job.id, lambda: datetime.now(UTC), lambda: 100.0)
+    ended = memory.app.job_runs.one(tenant, job.id, lambda: datetime.now(UTC), lambda: 100.0)
     assert ended.finished, ended
     return ended
 

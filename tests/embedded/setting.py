@@ -40,7 +40,7 @@ class Memory:
         """Ingests texts a minute apart, or drafts as they are."""
         drafts = [self._draft(content) for content in contents]
         seed = self.app.ids.seed(int(self.now.timestamp() * 1000), len(drafts) + 1)
-        answer = self.app.timeline.ingest(
+        answer = self.app.timeline.events.ingest(
             scope, conversation, drafts, seed, self.now, self.app.rules.resolved(scope.tenant)
         )
         self.ids += [result.event_id for result in answer.results if result.event is not None and result.event_id]
@@ -54,7 +54,7 @@ class Memory:
 
     def project(self) -> int:
         """Drains what is pending; answers how many events were projected."""
-        report = self.app.projection.reconcile(self.now)
+        report = self.app.projection.reconciliation.run(self.now)
         assert report.failed == {}
         return report.projected
 
@@ -63,7 +63,7 @@ class Memory:
         own = {name: changes.pop(name) for name in ("mode", "min_similarity", "count", "vector") if name in changes}
         filters = SearchFilters(now=self.now, **changes)
         defaults: dict[str, Any] = {"mode": Mode.HYBRID, "vector": None, "count": True}
-        return self.app.retrieval.search(
+        return self.app.retrieval.memory.search(
             scope, RecallRequest(text=text, filters=filters, wanted=wanted, **(defaults | own))
         )
 
@@ -77,7 +77,7 @@ class Memory:
         own = {n: changes.pop(n) for n in ("limits", "token_budget", "web_search") if n in changes}
         question = ContextQuestion(text=text, filters=SearchFilters(now=self.now, **changes), **asked)
         request = ContextRequest(question=question, fence=fence_for("f" * 32), **own)
-        return self.app.context.build(scope, request, self.app.rules.resolved(scope.tenant))
+        return self.app.context.model_call.build(scope, request, self.app.rules.resolved(scope.tenant))
 
 
 def open_memory(home: Path, **environment: str) -> Memory:

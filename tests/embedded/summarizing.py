@@ -79,7 +79,7 @@ class Summaries:
         self, scope: Scope = ANNA, *, force: bool = False, seed: IdSeed | None = None, seconds: float = 30.0
     ) -> SummaryMade | NotDue:
         """Summarises at the memory's time."""
-        return self.app.summaries.summarize(scope, self.order(force=force, seed=seed, seconds=seconds))
+        return self.app.summaries.conversations.summarize(scope, self.order(force=force, seed=seed, seconds=seconds))
 
     def order(self, *, force: bool = False, seed: IdSeed | None = None, seconds: float = 30.0) -> SummaryOrder:
         """An order at the memory's time."""
@@ -103,7 +103,7 @@ class Summaries:
 
     def stored(self, scope: Scope = ANNA) -> list[Summary]:
         """All summaries, the oldest first."""
-        return list(reversed(self.app.summaries.read.page(scope, 200, None).summaries))
+        return list(reversed(self.app.summaries.stored.page(scope, 200, None).summaries))
 
     def wait(self, **span: float) -> None:
         """Time goes by."""

@@ -75,7 +75,7 @@ class Talk:
         context = ContextRequest(question=question, fence=fence_for("f" * 32), **changes)
         request = TurnRequest(context=context, seconds=seconds, resumed=resumed)
         rules = app.rules.resolved(self.scope.tenant)
-        answer = app.context.turn(self.scope, request, seed or self.seed(), memory.now, rules, self.tools)
+        answer = app.context.turn.take(self.scope, request, seed or self.seed(), memory.now, rules, self.tools)
         self.conversation_id = answer.conversation_id
         return answer
 

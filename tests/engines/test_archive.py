@@ -27,7 +27,7 @@ def add(deployment: Deployment, count: int, user: str = "anna") -> list[str]:
         ]
         answer = deployment.call("ingest", "POST", "/v1/events", {"user_id": user, "events": events})
         ids += [one["event_id"] for one in answer.body["results"]]
-    report = deployment.app.projection.reconcile(NOW)
+    report = deployment.app.projection.reconciliation.run(NOW)
     assert report.failed == {}
     return ids
 
@@ -51,8 +51,8 @@ def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> N
     assert (counts["users"], counts["events"]) == (2, 43)
     [listed] = app.segments.snapshots.page("acme", 10, None).snapshots
     assert (listed.id, listed.counts["events"]) == (job_id, 43)
-    app.deletion.forget(ANNA, now=NOW, event_id=ids[7])
-    app.projection.reconcile(NOW)
+    app.deletion.events.forget(ANNA, now=NOW, event_id=ids[7])
+    app.projection.reconciliation.run(NOW)
     assert len(app.segments.snapshots.lines(ANNA, job_id, 0)) == 39
     restored = run(app.archive.restore, snapshot_id=job_id)
     assert restored == {"created": 0, "duplicate": 42, "refused": 0, "invalid": 0, "users": 2}
@@ -61,7 +61,7 @@ def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> N
     versions = client.list_object_versions(Bucket=bucket, Prefix="acme/snapshots/data/").get("Versions", ())
     held = [one for one in versions if one["Key"].endswith(".segment")]
     assert all(one["IsLatest"] for one in held)
-    assert app.segments.rewrite.erase(ANNA).pieces == 1
+    assert app.segments.rewriting.erase(ANNA).pieces == 1
     left = [one["Key"] for one in client.list_object_versions(Bucket=bucket, Prefix="acme/").get("Versions", ())]
     assert sorted(name.rsplit("/", 1)[1] for name in left if "/data/" in name) == [
         "00000000.segment", "00000000.vectors", "user.json",
@@ -72,19 +72,19 @@ def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> N
 def test_an_archived_value_says_that_a_deleted_one_superseded_it(deployment: Deployment) -> None:
     app = deployment.app
     paris = said(deployment, "Paris", 1)
-    app.projection.reconcile(NOW)
-    app.segments.compact.close(ANNA, NOW)
-    app.segments.compact(ANNA, NOW)
+    app.projection.reconciliation.run(NOW)
+    app.segments.compaction.close(ANNA, NOW)
+    app.segments.compaction.compact(ANNA, NOW)
     before, beside = (app.ids.seed(1_800_000_000_000 + n).nth(0) for n in range(2))
     run(app.archive.take_snapshot, **{JOB_ID: before})
     lyon = said(deployment, "Lyon", 2)
     run(app.archive.take_snapshot, **{JOB_ID: beside})
     lines = app.segments.snapshots.lines(ANNA, beside, 0)
     assert [(line.event.id, line.event.superseded_by) for line in lines] == [(paris, lyon), (lyon, None)]
-    app.deletion.forget(ANNA, now=NOW, event_id=lyon)
-    app.projection.reconcile(NOW)
+    app.deletion.events.forget(ANNA, now=NOW, event_id=lyon)
+    app.projection.reconciliation.run(NOW)
     archived = [app.segments.snapshots.lines(ANNA, one, 0) for one in (before, beside)]
-    for kept in (*archived, list(app.segments.read(ANNA))):
+    for kept in (*archived, list(app.segments.contents.read(ANNA))):
         assert [(line.event.id, line.event.superseded_by) for line in kept] == [(paris, lyon)]
 
 
@@ -98,18 +98,24 @@ def said(deployment: Deployment, city: str, day: int) -> str:
 @pytest.mark.spec("P-22")
 def test_an_export_is_imported_for_another_user(deployment: Deployment) -> None:
     app, ids = deployment.app, add(deployment, 105)
-    page = app.segments.export.page(ANNA, None, NOW)
+    page = app.segments.exports.page(ANNA, None, NOW)
     lines = [read_line(text) for text in page.text.splitlines()]
     assert ([line.event.id for line in lines], page.more) == (ids, None)
     order = ImportOrder(actor=Actor(ActorKind.USER, "ben"), via="import", now=NOW)
-    app.deletion.forget(ANNA, now=NOW, event_id=ids[3])
-    assert app.archive.import_memories(BEN, lines, order).counts == {LineOutcome.CREATED: 104, LineOutcome.REFUSED: 1}
-    assert app.archive.import_memories(BEN, lines, order).counts == {LineOutcome.DUPLICATE: 104, LineOutcome.REFUSED: 1}
-    assert app.archive.import_memories(ANNA, lines, order).counts == {
+    app.deletion.events.forget(ANNA, now=NOW, event_id=ids[3])
+    assert app.archive.imports.import_lines(BEN, lines, order).counts == {
+        LineOutcome.CREATED: 104,
+        LineOutcome.REFUSED: 1,
+    }
+    assert app.archive.imports.import_lines(BEN, lines, order).counts == {
         LineOutcome.DUPLICATE: 104,
         LineOutcome.REFUSED: 1,
     }
-    app.projection.reconcile(NOW)
-    copies = app.segments.export.page(BEN, None, NOW).text.splitlines()
+    assert app.archive.imports.import_lines(ANNA, lines, order).counts == {
+        LineOutcome.DUPLICATE: 104,
+        LineOutcome.REFUSED: 1,
+    }
+    app.projection.reconciliation.run(NOW)
+    copies = app.segments.exports.page(BEN, None, NOW).text.splitlines()
     assert {json.loads(text)["origin"]["user_id"] for text in copies} == {"anna"}
     assert len(copies) == 104

@@ -51,7 +51,7 @@ class Point:
     ids: list[str] = field(default_factory=list)
 
     def say(self, app: App, *drafts: EventDraft) -> None:
-        answer = app.timeline.ingest(
+        answer = app.timeline.events.ingest(
             self.scope, "c1", list(drafts), self.seed, AT, app.rules.resolved(self.scope.tenant)
         )
         self.ids = [result.event_id or "" for result in answer.results]
@@ -75,21 +75,21 @@ def nothing(_app: App, _point: Point) -> None:
 
 def project(app: App, point: Point) -> None:
     refs = app.parts.timeline.tail(point.scope).refs
-    app.projection.project([PendingEvent(point.scope, ref) for ref in refs], AT)
+    app.projection.events.project([PendingEvent(point.scope, ref) for ref in refs], AT)
 
 
 def forget(app: App, point: Point) -> None:
-    app.deletion.forget(point.scope, event_id=point.ids[2], now=AT)
+    app.deletion.events.forget(point.scope, event_id=point.ids[2], now=AT)
 
 
 def save(app: App, point: Point) -> None:
     draft = MemoryDraft(content="I collect stamps.", timestamp=AT)
-    app.memories.keep.save(point.scope, draft, point.seed, AT, USER, app.rules.resolved(point.scope.tenant))
+    app.memories.store.save(point.scope, draft, point.seed, AT, USER, app.rules.resolved(point.scope.tenant))
 
 
 def patch(app: App, point: Point) -> None:
     change = MemoryChange({"content": "I am allergic to milk."}, USER, lambda version: version == 1)
-    app.memories.keep.patch(point.scope, point.ids[0], change, AT)
+    app.memories.store.patch(point.scope, point.ids[0], change, AT)
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def strike(parts: Parts, case: Case, point: Point) -> None:
 def reconcile(app: App) -> None:
     """As the schedule does it, until nothing is pending."""
     for _ in range(ROUNDS):
-        assert app.projection.reconcile(AT).failed == {}
-        app.deletion.apply_tombstones(AT, lambda: 60.0)
+        assert app.projection.reconciliation.run(AT).failed == {}
+        app.deletion.tombstones.apply(AT, lambda: 60.0)
         if not app.parts.projections.pending(1, None).markers:
             return
     raise AssertionError("reconciliation comes to no end")

@@ -18,7 +18,7 @@ def statuses(deployment: Deployment, *contents: str, **more: object) -> list[str
 
 
 def finished(deployment: Deployment, erasure_id: str) -> dict[str, object]:
-    deployment.app.run_jobs.one("acme", erasure_id, lambda: datetime.now(UTC), seconds_from_now(60))
+    deployment.app.job_runs.one("acme", erasure_id, lambda: datetime.now(UTC), seconds_from_now(60))
     body: dict[str, object] = deployment.call("retrieval", "GET", f"/v1/erasures/{erasure_id}").body
     return body
 
@@ -75,7 +75,7 @@ def test_a_restored_table_is_not_ready_until_it_has_forgotten(deployment: Deploy
     access.put_many(items)
     ready = deployment.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["tombstones"]["ready"]) == (503, False)
-    assert dict(deployment.app.deletion.apply_tombstones(datetime.now(UTC), seconds_from_now(60))) == {"events": 1}
+    assert dict(deployment.app.deletion.tombstones.apply(datetime.now(UTC), seconds_from_now(60))) == {"events": 1}
     assert deployment.call("retrieval", "GET", "/v1/ready").status == 200
     deployment.pump.drain()
     assert found(deployment, SECRET) == []

@@ -33,7 +33,7 @@ def refusing(deployment: Deployment, word: str) -> Iterator[None]:
                 raise ValueError(word)
             return real.encode(texts, *given, **named)
 
-    attempt = deployment.app.projection.project._attempt
+    attempt = deployment.app.projection.events._attempt
     real: Any = attempt._embedder
     attempt._embedder = cast(Any, Refusing())
     try:
@@ -59,7 +59,7 @@ def test_a_poisoned_event_is_noted_quarantined_and_replayed(jobs: Deployment) ->
     with refusing(jobs, "zebra"):
         for _ in range(RETRY_POLICY.most_tries):
             moment += timedelta(hours=1)
-            app.projection.reconcile(moment)
+            app.projection.reconciliation.run(moment)
     answer = jobs.handlers["project"]({"task": "reconcile"}, lambda_context())
     assert (answer["failed"], answer["quarantined"]) == (0, 1)
     ready = jobs.call("retrieval", "GET", "/v1/ready").body
@@ -84,6 +84,6 @@ def test_a_poisoned_event_can_be_deleted(jobs: Deployment) -> None:
         jobs.pump.drain()
     assert len(jobs.app.projection.failed_events.listed("acme", 10)) == 1
     assert jobs.call("retrieval", "DELETE", f"/v1/users/anna/events/{bad}").status in (200, 204)
-    jobs.app.projection.reconcile(datetime.now(UTC))
+    jobs.app.projection.reconciliation.run(datetime.now(UTC))
     assert jobs.app.projection.failed_events.listed("acme", 10) == []
     assert jobs.app.parts.timeline.newest(ANNA, 10) == []

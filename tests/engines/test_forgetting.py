@@ -25,7 +25,7 @@ def ingested(deployment: Deployment, *contents: str, **more: object) -> list[str
 
 
 def forget(deployment: Deployment, **named: str) -> tuple[str, ...]:
-    return deployment.app.deletion.forget(ANNA, now=datetime.now(UTC), **named).event_ids  # type: ignore[arg-type]
+    return deployment.app.deletion.events.forget(ANNA, now=datetime.now(UTC), **named).event_ids  # type: ignore[arg-type]
 
 
 def in_index(deployment: Deployment) -> set[str]:
@@ -59,7 +59,7 @@ def test_a_deleted_event_leaves_a_tombstone_and_nothing_else(deployment: Deploym
         deployment.pump.drain()
         assert deployment.pump.given_up == 0
     else:
-        assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
+        assert deployment.app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
     assert in_index(deployment) == {kept}
     left = in_table(deployment)
     assert {kind: len(found) for kind, found in left.items()} == {"E": 1, "D": 2, "V": 1, "K": 0, "P": 0}
@@ -134,10 +134,10 @@ def test_a_projection_that_was_overtaken_cleans_up_after_itself(deployment: Depl
 
         def put(self, documents: Any, *, shown: bool = True) -> Any:
             forget(deployment, event_id=secret)
-            assert projecting(real)(parts.projections.pending(10, None).markers, datetime.now(UTC)).failed == {}
+            assert projecting(real).project(parts.projections.pending(10, None).markers, datetime.now(UTC)).failed == {}
             return real.put(documents, shown=shown)
 
-    report = projecting(Overtaken())(markers, datetime.now(UTC))
+    report = projecting(Overtaken()).project(markers, datetime.now(UTC))
     assert (report.projected, report.gone, report.failed) == (1, 1, {})
     assert in_index(deployment) == {kept}
     assert {kind: len(found) for kind, found in in_table(deployment).items() if kind in "EVP"} == {

@@ -143,14 +143,14 @@ def test_a_job_whose_runner_died_is_resumed_by_the_next_schedule(jobs: Deploymen
     app, job_id = jobs.app, asked(jobs, "retain")
     app.__dict__["job_kinds"] = {"retain": lambda: type("Dying", (), {"step": die})()}
     with pytest.raises(Died):
-        app.run_jobs(lambda: datetime.now(UTC), lambda: 900.0)
+        app.job_runs.run(lambda: datetime.now(UTC), lambda: 900.0)
     leased = app.parts.items.get(of_tenant("acme"), [job_key(job_id)])[job_key(job_id)]
     assert leased.due is not None
     assert leased.due.at > NOW
     del app.__dict__["job_kinds"], app.__dict__["run_jobs"]
     assert run(jobs, "jobs")["done"] == 0
     later = leased.due.at + timedelta(seconds=1)
-    assert app.run_jobs(lambda: later, lambda: 900.0).done == 1
+    assert app.job_runs.run(lambda: later, lambda: 900.0).done == 1
 
 
 def test_a_tenants_job_touches_no_other_tenant(jobs: Deployment) -> None:

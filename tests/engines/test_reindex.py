@@ -55,7 +55,7 @@ def _reindexed(app: App, tenant: str = "acme", **parameters: Any) -> Any:
     order = JobOrder(kind="reindex", parameters=parameters, now=now, real_now=now)
     job = app.jobs.start(tenant, order, app.ids.seed(int(now.timestamp() * 1000)))
     for _ in range(100):
-        job = app.run_jobs.one(tenant, job.id, lambda: datetime.now(UTC), lambda: 100.0)
+        job = app.job_runs.one(tenant, job.id, lambda: datetime.now(UTC), lambda: 100.0)
         if job.finished:
             break
         time.sleep(0.1)
@@ -71,7 +71,7 @@ def _indexes(deployment: Deployment) -> list[str]:
 @pytest.mark.spec("A-33", "A-35")
 def test_a_generation_is_built_switched_to_and_the_old_index_goes(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
-    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
     ready = other.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["index"]["ready"]) == (503, False)
     assert found(other, "who paints sunrises")[0] == TEXTS[1]
@@ -84,7 +84,7 @@ def test_a_generation_is_built_switched_to_and_the_old_index_goes(deployment: De
 
 def test_what_is_said_while_it_is_built_is_in_the_new_one(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
-    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
     state: Any = {}
     for number in range(100):
         progress = other.app.reindexing.reindex.step("acme", state, datetime.now(UTC), lambda: 0.0)
@@ -93,17 +93,17 @@ def test_what_is_said_while_it_is_built_is_in_the_new_one(deployment: Deployment
         state = progress.state
         time.sleep(progress.pause.total_seconds() if progress.pause else 0)
         _say(deployment, f"meanwhile number{number}")
-        assert other.app.projection.reconcile(datetime.now(UTC)).failed == {}
+        assert other.app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
         assert found(other, f"meanwhile number{number}")[0] == f"meanwhile number{number}"
     assert other.app.search_index.in_use.count(ANNA) == IndexCount(3 + number, 3 + number)
-    assert other.app.search_index.check.lagging() == {}
+    assert other.app.search_index.health.lagging() == {}
 
 
 def test_another_tenant_s_index_stays_in_use(deployment: Deployment, other: Deployment) -> None:
     _say(deployment, *TEXTS)
     body = {"user_id": "ben", "events": [{"content": "Ben lives in Oslo"}]}
     assert deployment.call("ingest", "POST", "/v1/events", body, tenant="strangers").status == 201
-    assert deployment.app.projection.reconcile(datetime.now(UTC)).failed == {}
+    assert deployment.app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
     _reindexed(other.app)
     assert len(_indexes(other)) == 2
     answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "ben", "query": "Oslo"}, tenant="strangers")

@@ -78,7 +78,7 @@ def following(memory: Memory) -> Callable[[], None]:
     """What was derived follows, by the memory's clock: that of a stream's reader is the real one."""
 
     def follow() -> None:
-        assert memory.app.projection.reconcile(memory.now).failed == {}
+        assert memory.app.projection.reconciliation.run(memory.now).failed == {}
 
     return follow
 
@@ -99,6 +99,6 @@ def test_a_slot_is_deleted_with_the_values_that_hold_over_it(deployment: Deploym
     cloud.now = NOON + 3 * HOUR
     following(cloud)()
     assert found(cloud, "walrus") == ["walrus lighthouse until Friday"]
-    gone = cloud.app.deletion.forget(Scope("acme", "anna"), key="place", now=cloud.now)
+    gone = cloud.app.deletion.events.forget(Scope("acme", "anna"), key="place", now=cloud.now)
     assert set(gone.event_ids) == set(cloud.ids)
     assert found(cloud, "walrus", include_superseded=True) == []

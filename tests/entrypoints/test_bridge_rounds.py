@@ -19,10 +19,10 @@ from recollect.timeline.record import EventDraft
 def waiting(tmp_path: Path) -> Iterator[Memory]:
     """A memory with one event that was deferred, and a bridge that is healthy again."""
     memory = open_memory(tmp_path)
-    memory.app.memories.signal_bridge("acme", Signal("w", SignalType.WARNING, "test"), NOON)
+    memory.app.memories.signals.receive("acme", Signal("w", SignalType.WARNING, "test"), NOON)
     memory.add(EventDraft(content="late", importance=0.9, timestamp=NOON - timedelta(minutes=5)))
     memory.project()
-    memory.app.memories.signal_bridge("acme", Signal("h", SignalType.HEALTHY, "test"), NOON)
+    memory.app.memories.signals.receive("acme", Signal("h", SignalType.HEALTHY, "test"), NOON)
     yield memory
     memory.app.parts.close()
 

@@ -82,7 +82,7 @@ def test_a_job_that_fails_is_counted(memory: Memory, capsys: pytest.CaptureFixtu
         raise InvalidInput("what a user said")
 
     job = start(memory, "retain")
-    memory.app.archive.retain.step = broken  # type: ignore[method-assign,assignment]
+    memory.app.archive.retention.step = broken  # type: ignore[method-assign,assignment]
     assert call(jobs_handler(memory.app), {"task": "jobs"})["failed"] == 1
     printed = capsys.readouterr().out
     assert metrics_in(printed)["JobsFailed"] == 1.0

@@ -173,7 +173,7 @@ def test_no_deleted_record_is_answered(memory: Memory, told: list[EventDraft], q
     asking = Asking.of(memory)
     ids = asking.said(*told)
     gone = ids[nth % len(ids)]
-    memory.app.deletion.forget(asking.scope, event_id=gone, now=NOON)
+    memory.app.deletion.events.forget(asking.scope, event_id=gone, now=NOON)
     answer = asking.with_rules(relevance_threshold=0, require_match=False)(query, last_days=60)
     assert gone not in {one.event.id for one in answer.results}
     assert answer.stats.records_considered == len(told) - 1

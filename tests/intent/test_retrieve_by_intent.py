@@ -175,7 +175,7 @@ def test_private_deleted_and_rejected_records_are_in_no_answer(memory: Memory) -
         draft("blood pressure three", 3),
         draft("blood pressure four", 4, expires_at=NOON - timedelta(hours=1)),
     )
-    memory.app.deletion.forget(asking.scope, event_id=ids[2], now=NOON)
+    memory.app.deletion.events.forget(asking.scope, event_id=ids[2], now=NOON)
     for query in (BP, "hello"):
         found = asking(query)
         assert contents(found) == ["blood pressure one"]

@@ -77,7 +77,7 @@ class Work:
 
     def run(self, only: str | None = None) -> JobRun:
         """All that is due."""
-        return self.runner()(lambda: self.now, lambda: self.left, only)
+        return self.runner().run(lambda: self.now, lambda: self.left, only)
 
     def one(self, job: Job, tenant: str = ACME) -> Job:
         """One of them."""
@@ -168,7 +168,7 @@ def test_after_a_crash_at_any_write_it_is_done_once_all_the_same(work: Work, fai
 
     crashing = RunJobs(Crashing(), {"retain": lambda: work.kind})
     try:
-        crashing(lambda: work.now, lambda: 900.0)
+        crashing.run(lambda: work.now, lambda: 900.0)
     except Crash:
         assert work.jobs.read(ACME, job.id).status is JobStatus.RUNNING
     else:
@@ -322,10 +322,10 @@ def test_a_pause_that_a_step_asks_for_is_kept(work: Work) -> None:
 
     job = work.start()
     runner = RunJobs(work.memory.app.parts.items, {"retain": Pausing})
-    assert runner(lambda: work.now, lambda: 900.0).running == 1
+    assert runner.run(lambda: work.now, lambda: 900.0).running == 1
     assert work.due() == []
     work.now += timedelta(minutes=1)
-    assert runner(lambda: work.now, lambda: 900.0).done == 1
+    assert runner.run(lambda: work.now, lambda: 900.0).done == 1
     assert work.jobs.read(ACME, job.id).errors == {"Late": 2}
 
 
@@ -347,4 +347,4 @@ def test_a_queue_that_does_not_answer_fails_the_run(work: Work) -> None:
 
     work.start()
     with away(work.memory, "items", "due") as broken, pytest.raises(Unavailable):
-        broken.app.run_jobs(lambda: NOW, lambda: 900.0)
+        broken.app.job_runs.run(lambda: NOW, lambda: 900.0)

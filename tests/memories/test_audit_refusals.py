@@ -27,7 +27,7 @@ ACTIVE = GoalStatus.ACTIVE
 
 def audit(memory: Memory, scope: Scope = ANNA, action: Action | None = None) -> list[AuditEntry]:
     """All entries, newest first; no word of the secret is in them."""
-    found = list(memory.app.memories.audit(scope, 200, None, AuditFilter(action=action)).entries)
+    found = list(memory.app.memories.audit.page(scope, 200, None, AuditFilter(action=action)).entries)
     assert "zebra" not in str(found).lower()
     return found
 
@@ -37,7 +37,7 @@ def refusals(memory: Memory, scope: Scope = ANNA) -> list[AuditEntry]:
 
 
 def reject(memory: Memory, text: str = SECRET, scope: Scope = ANNA) -> None:
-    memory.app.deletion.reject(scope, text, Rejecting(now=memory.now, actor=USER, via="test"))
+    memory.app.deletion.values.reject(scope, text, Rejecting(now=memory.now, actor=USER, via="test"))
 
 
 @pytest.mark.spec("P-22")
@@ -45,7 +45,7 @@ def test_an_import_has_one_entry_for_each_reason_and_names_every_line(memory: Me
     memory.add(SECRET, f"{SECRET}!", "The dog barks", "The cat sleeps")
     memory.project()
     lines = exported(memory)
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[2], now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[2], now=memory.now)
     reject(memory)
     assert imported(memory, lines).counts[LineOutcome.REFUSED] == 3
     found = {entry.reason: entry for entry in refusals(memory)}
@@ -61,7 +61,7 @@ def test_an_import_has_one_entry_for_each_reason_and_names_every_line(memory: Me
 def test_of_an_erased_user_no_id_is_written_down_again(memory: Memory) -> None:
     memory.add(SECRET, "The cat sleeps")
     lines = exported(memory)
-    memory.app.deletion.erase(ANNA, memory.now, memory.now, USER, lambda: 60.0)
+    memory.app.deletion.users.erase(ANNA, memory.now, memory.now, USER, lambda: 60.0)
     assert imported(memory, lines).counts[LineOutcome.REFUSED] == 2
     assert [entry.action for entry in audit(memory)] == [Action.ERASE]
 
@@ -160,7 +160,7 @@ def test_who_said_a_refused_event_is_who_the_audit_names(memory: Memory) -> None
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000), 5)
     for later in range(2):
         now = memory.now + timedelta(minutes=later)
-        memory.app.timeline.ingest(ANNA, "c1", drafts, seed, now, memory.app.rules.resolved("acme"))
+        memory.app.timeline.events.ingest(ANNA, "c1", drafts, seed, now, memory.app.rules.resolved("acme"))
     found = {entry.actor: entry.target_ids for entry in refusals(memory)}
     assert len(refusals(memory)) == 3, "a retry with the same ids notes nothing more"
     assert found == {
@@ -174,11 +174,11 @@ def test_who_said_a_refused_event_is_who_the_audit_names(memory: Memory) -> None
 def test_an_erasure_that_is_begun_again_is_told_of_once(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     memory.add(SECRET)
-    erasure = memory.app.deletion.erase(ANNA, memory.now, memory.now, USER, lambda: 60.0)
+    erasure = memory.app.deletion.users.erase(ANNA, memory.now, memory.now, USER, lambda: 60.0)
     other = open_memory(tmp_path / "other")
     for one in (memory, other):
         for minutes in (1, 2):
-            one.app.deletion.erase.resume(ANNA, erasure.id, memory.now + timedelta(minutes=minutes))
+            one.app.deletion.users.resume(ANNA, erasure.id, memory.now + timedelta(minutes=minutes))
         (entry,) = audit(one)
         assert (entry.id, entry.action) == (erasure.id, Action.ERASE)
         one.app.parts.close()

@@ -26,7 +26,7 @@ EVA = Scope("other", "eva")
 def signal(memory: Memory, kind: SignalType, tenant: str = "acme") -> None:
     """A signal at the memory's time."""
     signal_id = memory.app.ids.seed(1).nth(0)
-    memory.app.memories.signal_bridge(tenant, Signal(signal_id, kind, "test", "high", "latency"), memory.now)
+    memory.app.memories.signals.receive(tenant, Signal(signal_id, kind, "test", "high", "latency"), memory.now)
 
 
 def late(memory: Memory, *contents: str, scope: Scope = ANNA) -> list[str]:
@@ -50,7 +50,7 @@ def deferred(memory: Memory, *contents: str, scope: Scope = ANNA) -> list[str]:
 
 def run(memory: Memory, tenant: str | None = None) -> DeferredRun:
     """A reconciliation."""
-    return memory.app.memories.promote_deferred(memory.now, tenant)
+    return memory.app.memories.deferred.promote(memory.now, tenant)
 
 
 def kept(memory: Memory, scope: Scope = ANNA) -> set[str]:
@@ -60,7 +60,7 @@ def kept(memory: Memory, scope: Scope = ANNA) -> set[str]:
 
 def outcomes(memory: Memory, event_id: str, scope: Scope = ANNA) -> list[tuple[str | None, str | None]]:
     """What the ledger tells of an event, oldest first."""
-    page = memory.app.memories.audit(scope, 200, None, AuditFilter(event_id=event_id, decisions=True))
+    page = memory.app.memories.audit.page(scope, 200, None, AuditFilter(event_id=event_id, decisions=True))
     return [(entry.outcome, entry.reason) for entry in reversed(page.entries)]
 
 
@@ -115,7 +115,7 @@ def test_projecting_a_deferred_event_again_defers_it_once(memory: Memory) -> Non
     event = memory.app.timeline.listing.one(ANNA, event_id, memory.now)
     rules = memory.app.rules.resolved("acme")
     for _ in range(3):
-        assert gate(ANNA, [event], rules, memory.now).deferred == [event]
+        assert gate.decide(ANNA, [event], rules, memory.now).deferred == [event]
     assert outcomes(memory, event_id) == [("deferred", "suspended")]
 
 
@@ -145,14 +145,14 @@ def test_what_the_bus_does_not_take_stays_deferred(memory: Memory) -> None:
 
 def test_one_that_fails_does_not_hold_up_the_others(memory: Memory) -> None:
     ids = deferred(memory, "one", "two", "three")
-    real = memory.app.memories.promote.promote
+    real = memory.app.memories.promotion.promote
 
     def promote(scope: Scope, events: Any, now: Any, via: str) -> Any:
         if ids[0] in {event.id for event in events}:
             raise Conflict("never")
         return real(scope, events, now, via)
 
-    memory.app.memories.promote_deferred._promote = promote
+    memory.app.memories.deferred._promote = promote
     done = run(memory)
     assert (done.promoted, done.failed) == (2, {"Conflict": 1})
     assert outcomes(memory, ids[0]) == [("deferred", "suspended"), ("failed", "Conflict")]
@@ -167,7 +167,7 @@ def test_events_that_are_gone_or_expired_leave_the_queue(memory: Memory) -> None
     short = EventDraft(content="short", importance=0.9, timestamp=moment, expires_at=memory.now + timedelta(hours=1))
     memory.add(short)
     memory.project()
-    memory.app.deletion.forget(ANNA, event_id=gone, now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=gone, now=memory.now)
     signal(memory, SignalType.HEALTHY)
     memory.now += timedelta(hours=2)
     assert run(memory).counts == {"promoted": 1, "gone": 2, "suspended": 0, "failed": 0}
@@ -177,7 +177,7 @@ def test_events_that_are_gone_or_expired_leave_the_queue(memory: Memory) -> None
 
 def test_no_time_left_no_event_begun(memory: Memory) -> None:
     deferred(memory, "waits")
-    begun = memory.app.memories.promote_deferred(memory.now, None, lambda: 9.0)
+    begun = memory.app.memories.deferred.promote(memory.now, None, lambda: 9.0)
     assert (begun.complete, begun.promoted) == (False, 0)
     assert run(memory).promoted == 1
 
@@ -205,10 +205,10 @@ def test_the_gate_looks_again_where_somebody_was_faster(memory: Memory, times: i
     (event_id,) = late(memory, "words")
     event, rules = memory.app.timeline.listing.one(ANNA, event_id, memory.now), memory.app.rules.resolved("acme")
     gate = BridgeGate(Racing(memory.app.parts.items, times), memory.app.ids, memory.app.judge)
-    assert gate(ANNA, [event], rules, memory.now).deferred == [event]
+    assert gate.decide(ANNA, [event], rules, memory.now).deferred == [event]
     assert outcomes(memory, event_id) == [("deferred", "suspended")]
     with pytest.raises(Conflict):
-        BridgeGate(Racing(memory.app.parts.items, 99), memory.app.ids, memory.app.judge)(
+        BridgeGate(Racing(memory.app.parts.items, 99), memory.app.ids, memory.app.judge).decide(
             BEN, [event], rules, memory.now
         )
 
@@ -216,9 +216,9 @@ def test_the_gate_looks_again_where_somebody_was_faster(memory: Memory, times: i
 @pytest.mark.spec("A-66")
 def test_a_warning_that_the_bus_does_not_take_is_published_by_reconciliation(memory: Memory) -> None:
     refusing = with_parts(memory, publisher=Refusing(memory.app.parts.publisher, "memory:episodic:warning"))
-    outcome = refusing.app.memories.signal_bridge("acme", Signal("w1", SignalType.WARNING, "test"), memory.now)
+    outcome = refusing.app.memories.signals.receive("acme", Signal("w1", SignalType.WARNING, "test"), memory.now)
     assert (outcome.suspended, outcome.event_id, outcome.forwarded) == (True, "w1", False)
-    assert memory.app.memories.signal_bridge.state("acme").suspended
+    assert memory.app.memories.signals.state("acme").suspended
     assert refusing.app.outbox.drain(memory.now).refused == 1
     assert memory.app.outbox.drain(memory.now, "other").published == 0
     done = memory.app.outbox.drain(memory.now, "acme")
@@ -264,7 +264,7 @@ def walk(memory: Memory, limit: int, wanted: AuditFilter) -> list[str]:
     seen: list[str] = []
     after: str | None = None
     while True:
-        page = memory.app.memories.audit(ANNA, limit, after, wanted)
+        page = memory.app.memories.audit.page(ANNA, limit, after, wanted)
         assert len(page.entries) <= limit
         seen += [entry.id for entry in page.entries]
         after = page.more
@@ -286,4 +286,4 @@ def test_a_walk_over_the_audit_sees_each_entry_once_newest_first(memory: Memory,
 
 def test_a_place_in_the_audit_that_is_none_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput):
-        memory.app.memories.audit(ANNA, 3, "nonsense", AuditFilter())
+        memory.app.memories.audit.page(ANNA, 3, "nonsense", AuditFilter())

@@ -93,7 +93,7 @@ def test_a_snapshot_of_the_index_holds_the_vector_of_these_words(memory: Memory)
     assert snapshots is not None
     (event,) = memory.app.parts.timeline.read(ANNA, [old.ref]).values()
     assert words_hash(event.passage) == words_hash(TEXT)
-    assert list(snapshots(ANNA, [event])) == [old.id]
+    assert list(snapshots.vectors(ANNA, [event])) == [old.id]
 
 
 @pytest.mark.spec("P-22")
@@ -104,8 +104,8 @@ def test_what_is_deleted_or_rejected_leaves_the_index_with_all_its_words(memory:
     memory.project()
     if rejected:
         order = Rejecting(now=memory.now, actor=Actor(ActorKind.USER, "anna"), via="test")
-        memory.app.deletion.reject(ANNA, TEXT, order)
-    memory.app.deletion.forget.memory(ANNA, old, now=memory.now)
+        memory.app.deletion.values.reject(ANNA, TEXT, order)
+    memory.app.deletion.events.memory(ANNA, old, now=memory.now)
     memory.project()
     assert by_words(memory, "regatta") == by_words(memory, "rye bread") == []
     assert found(memory, "regatta", include_superseded=True) == []

@@ -154,7 +154,7 @@ def test_beside_itself_it_makes_each_memory_once(memory: Memory) -> None:
 
     def promote(number: int) -> None:
         shuffled = events[number % 5 :] + events[: number % 5]
-        memory.app.memories.promote(ANNA, shuffled, rules, memory.now)
+        memory.app.memories.promotion.promote_batch(ANNA, shuffled, rules, memory.now)
 
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(promote, range(6)))
@@ -169,8 +169,8 @@ def test_beside_itself_it_makes_each_memory_once(memory: Memory) -> None:
 def test_a_promotion_that_comes_after_the_removal_leaves_nothing(memory: Memory) -> None:
     memory.add(said())
     (event,) = memory.app.parts.timeline.newest(ANNA, 1)
-    memory.app.deletion.forget(ANNA, event_id=event.id, now=memory.now)
-    memory.app.memories.promote(ANNA, [replace(event)], memory.app.rules.resolved("acme"), memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=event.id, now=memory.now)
+    memory.app.memories.promotion.promote_batch(ANNA, [replace(event)], memory.app.rules.resolved("acme"), memory.now)
     assert kept_of(memory)
     memory.project()
     assert states(memory) == {}

@@ -55,7 +55,7 @@ def lived(memory: Memory) -> Memory:
     read = ReadMemories(memory.app.parts.items).kept(ANNA, memory.ids)
     edited, removed = list({kept.memory.id for kept in read.values() if kept.memory.key is None})[:2]
     patch(memory, edited, content="Anna moved to Oslo")
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=removed)
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=removed)
     return memory
 
 

@@ -25,7 +25,7 @@ DAY = timedelta(days=1)
 
 
 def listed(memory: Memory, scope: Scope = ANNA, **query: Any) -> list[str]:
-    page = memory.app.memories.listing(scope, MemoryQuery(**query), 100, None, memory.now)
+    page = memory.app.memories.listing.page(scope, MemoryQuery(**query), 100, None, memory.now)
     assert page.more is None
     return [one.content for one in page.memories]
 
@@ -38,7 +38,7 @@ def test_what_is_absent_has_its_default(memory: Memory) -> None:
     assert (one.persona_id, one.household_id, one.key, one.expires_at) == (None,) * 4
     assert one.timestamp == one.recorded_at == one.valid_from == memory.now
     assert one.embedding_id == f"hashing.1/{one.id}"
-    assert memory.app.memories.keep.one(ANNA, one.id, memory.now) == one
+    assert memory.app.memories.store.one(ANNA, one.id, memory.now) == one
     whole(memory)
 
 
@@ -70,9 +70,9 @@ def test_a_retry_with_the_same_seed_finds_what_it_made(memory: Memory) -> None:
     app = memory.app
     seed = app.ids.seed(0)
     draft, rules = MemoryDraft(content=LYON), app.rules.resolved("acme")
-    first = app.memories.keep.save(ANNA, draft, seed, memory.now, USER, rules)
+    first = app.memories.store.save(ANNA, draft, seed, memory.now, USER, rules)
     edited = patch(memory, first.memory.id, content=OSLO)
-    again = app.memories.keep.save(ANNA, draft, seed, memory.now, USER, rules)
+    again = app.memories.store.save(ANNA, draft, seed, memory.now, USER, rules)
     assert (again.created, again.memory) == (True, edited)
     assert list(kept_of(memory)) == [first.memory.id]
 
@@ -100,7 +100,7 @@ def test_a_newer_event_of_the_key_supersedes_at_once(memory: Memory) -> None:
     memory.add(EventDraft(content="Rome", key="city", timestamp=memory.now - DAY))
     memory.add(EventDraft(content="home", key="other", timestamp=memory.now + DAY))
     for _ in range(2):
-        one = memory.app.memories.keep.one(ANNA, saved.id, memory.now)
+        one = memory.app.memories.store.one(ANNA, saved.id, memory.now)
         assert (one.status, one.superseded_by) == (MemoryStatus.SUPERSEDED, memory.ids[0])
         assert one.valid_to == memory.now + DAY
         memory.project()
@@ -116,7 +116,7 @@ def test_its_time_of_expiry_is_the_memory_s_and_can_be_moved(memory: Memory) -> 
     memory.now = NOON + 3 * DAY
     assert shown(memory, LYON) == listed(memory) == []
     with pytest.raises(NotFound):
-        memory.app.memories.keep.one(ANNA, saved.id, memory.now)
+        memory.app.memories.store.one(ANNA, saved.id, memory.now)
     assert save(memory, LYON).created
     whole(memory)
 
@@ -127,7 +127,7 @@ def test_an_edit_goes_into_the_history_with_who_made_it(memory: Memory) -> None:
     for number in range(3):
         memory.now += DAY
         patch(memory, saved.id, content=f"{OSLO} {number}", keywords=("k",) * number)
-    history = memory.app.memories.history(ANNA, memory.app.memories.keep.one(ANNA, saved.id, memory.now))
+    history = memory.app.memories.versions.read(ANNA, memory.app.memories.store.one(ANNA, saved.id, memory.now))
     assert [one.memory.version for one in history] == [1, 2, 3, 4]
     assert [one.memory.content for one in history] == [LYON, *(f"{OSLO} {number}" for number in range(3))]
     changes = [one.change for one in history]
@@ -141,7 +141,7 @@ def test_the_history_finds_its_entries_among_many(memory: Memory) -> None:
     for number in range(250):
         save(memory, f"another {number}")
     patch(memory, saved.id, importance=0.9)
-    history = memory.app.memories.history(ANNA, memory.app.memories.keep.one(ANNA, saved.id, memory.now))
+    history = memory.app.memories.versions.read(ANNA, memory.app.memories.store.one(ANNA, saved.id, memory.now))
     assert [one.change is not None for one in history] == [True, True]
 
 
@@ -208,7 +208,7 @@ def test_of_two_edits_of_one_version_one_wins(memory: Memory) -> None:
     def edit(number: int) -> bool:
         change = MemoryChange({"content": f"writer {number}"}, USER, lambda version: version == 1)
         try:
-            memory.app.memories.keep.patch(ANNA, saved.id, change, memory.now)
+            memory.app.memories.store.patch(ANNA, saved.id, change, memory.now)
         except VersionMismatch:
             return False
         return True
@@ -224,7 +224,7 @@ def test_an_edit_beside_a_projection_is_not_lost(memory: Memory) -> None:
     with ThreadPoolExecutor(4) as threads:
         for number in range(10):
             edited = threads.submit(patch, memory, saved.id, content=f"{OSLO} {number}")
-            projected = [threads.submit(memory.app.projection.reconcile, memory.now) for _ in range(2)]
+            projected = [threads.submit(memory.app.projection.reconciliation.run, memory.now) for _ in range(2)]
             assert edited.result().version == number + 2
             assert all(one.result().failed == {} for one in projected)
     memory.project()
@@ -260,12 +260,12 @@ def test_a_scope_admits_its_own_alone(memory: Memory) -> None:
     coach = Scope("acme", "anna", "coach")
     saved = save(memory, LYON, coach).memory
     for scope in (coach, ANNA):
-        assert memory.app.memories.keep.one(scope, saved.id, memory.now) == saved
+        assert memory.app.memories.store.one(scope, saved.id, memory.now) == saved
         assert listed(memory, scope) == [LYON]
     cook, home = Scope("acme", "anna", "cook"), Scope("acme", "anna", None, "home")
     for scope in (cook, home, Scope("acme", "ben"), Scope("x", "anna")):
         with pytest.raises(NotFound):
-            memory.app.memories.keep.one(scope, saved.id, memory.now)
+            memory.app.memories.store.one(scope, saved.id, memory.now)
         with pytest.raises(NotFound):
             patch(memory, saved.id, scope, importance=1.0)
         assert listed(memory, scope) == []
@@ -278,7 +278,7 @@ def test_the_list_goes_past_what_is_filtered_away(memory: Memory) -> None:
         save(memory, f"another {number}")
     found, after, pages = list[str](), None, 0
     while pages == 0 or after is not None:
-        page = memory.app.memories.listing(ANNA, MemoryQuery(key="city"), 1, after, memory.now)
+        page = memory.app.memories.listing.page(ANNA, MemoryQuery(key="city"), 1, after, memory.now)
         assert len(page.memories) <= 1
         found += [one.id for one in page.memories]
         after, pages = page.more, pages + 1
@@ -291,7 +291,7 @@ def test_the_memory_of_an_event_is_found_by_it(memory: Memory) -> None:
     memory.project()
     for event_id in memory.ids:
         assert listed(memory, source_event_id=event_id) == [LYON]
-        assert memory.app.memories.keep.one(ANNA, event_id, memory.now).id == memory.ids[0]
+        assert memory.app.memories.store.one(ANNA, event_id, memory.now).id == memory.ids[0]
     assert listed(memory, source_event_id="none") == []
     assert listed(memory, source_event_id=memory.ids[0], status=MemoryStatus.SUPERSEDED) == []
 
@@ -300,7 +300,7 @@ def test_every_change_is_told_and_nothing_of_the_words(memory: Memory) -> None:
     saved = save(memory, LYON).memory
     patch(memory, saved.id, content=OSLO)
     delete(memory, saved.id)
-    entries = memory.app.memories.audit(ANNA, 10, None, AuditFilter()).entries
+    entries = memory.app.memories.audit.page(ANNA, 10, None, AuditFilter()).entries
     assert [entry.action for entry in entries] == [Action.DELETE, Action.PATCH, Action.CREATE]
     assert {entry.target_ids for entry in entries} == {(saved.id,)}
     before, after = entries[1].before, entries[1].after

@@ -90,7 +90,7 @@ def test_a_circle_and_a_successor_that_is_gone_leave_nothing(memory: Memory, fol
     assert by_words(memory, "harbour lighthouse") == []
     other, gone = kept(memory, OTHER, 2), kept(memory, "Biscuits are dunked for five", 3)
     supersede(memory, other, gone)
-    memory.app.deletion.forget.memory(ANNA, gone, now=memory.now)
+    memory.app.deletion.events.memory(ANNA, gone, now=memory.now)
     settled(memory, followed)
     assert by_words(memory, "ginger biscuit") == []
 
@@ -203,7 +203,7 @@ def test_the_past_shows_nothing_that_is_gone_by_now(memory: Memory) -> None:
     old, gone = kept(memory, OLD), kept(memory, "The walrus choir sings on Mondays")
     expired = kept(memory, "The walrus choir wears blue scarves")
     memory.now = NOON + DAY
-    memory.app.deletion.forget.memory(ANNA, gone, now=memory.now)
+    memory.app.deletion.events.memory(ANNA, gone, now=memory.now)
     change(memory, expired.id, expires_at=memory.now)
     memory.now = NOON + 2 * DAY
     for instant in ({"as_of": NOON}, {"recorded_as_of": NOON}, {"as_of": NOON, "recorded_as_of": NOON}):
@@ -258,9 +258,9 @@ def test_a_part_that_ended_is_not_shown_and_the_rest_is(memory: Memory, followed
     assert "chapel" not in memory.context("walrus choir bread").prompt.text
     assert found(memory, "walrus choir", as_of=NOON) == [text]
     assert set(found(memory, "walrus choir bread", include_superseded=True)) == {text, NEW}
-    one = memory.app.memories.keep.one(ANNA, old.id, memory.now)
+    one = memory.app.memories.store.one(ANNA, old.id, memory.now)
     assert (one.content, one.version) == (rest, 2)
-    listed = memory.app.memories.listing(ANNA, MemoryQuery(), 10, None, memory.now).memories
+    listed = memory.app.memories.listing.page(ANNA, MemoryQuery(), 10, None, memory.now).memories
     assert {memory.content for memory in listed} == {rest, NEW}
     assert by_words(memory, "chapel") == [rest]
 
@@ -269,9 +269,9 @@ def test_a_part_that_ended_is_not_shown_and_the_rest_is(memory: Memory, followed
 def test_a_stored_memory_shows_all_its_words_where_none_hold_now(memory: Memory) -> None:
     old, new = kept(memory, OLD), kept(memory, NEW, 1)
     lapse(memory, old, new, NOON + 9 * DAY)
-    assert memory.app.memories.keep.one(ANNA, old.id, memory.now).content == OLD
+    assert memory.app.memories.store.one(ANNA, old.id, memory.now).content == OLD
     supersede(memory, old, new)
-    assert memory.app.memories.keep.one(ANNA, old.id, memory.now).status is MemoryStatus.SUPERSEDED
+    assert memory.app.memories.store.one(ANNA, old.id, memory.now).status is MemoryStatus.SUPERSEDED
 
 
 @pytest.mark.spec("P-24")

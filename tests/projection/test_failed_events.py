@@ -57,7 +57,7 @@ def run_job(memory: Memory, tenant: str, **parameters: object) -> Job:
     """The job `reconcile`, to its end."""
     order = JobOrder(kind="reconcile", parameters=parameters, now=memory.now, real_now=memory.now)
     job = memory.app.jobs.start(tenant, order, memory.app.ids.seed(int(memory.now.timestamp() * 1000)))
-    return memory.app.run_jobs.one(tenant, job.id, lambda: memory.now, lambda: 900.0)
+    return memory.app.job_runs.one(tenant, job.id, lambda: memory.now, lambda: 900.0)
 
 
 def poisoned(memory: Memory, word: str = "poison", place: str = "embedder.encode") -> Memory:
@@ -70,7 +70,7 @@ def test_a_text_that_the_encoder_cannot_read_stops_nobody_else(memory: Memory) -
     memory.add("a sparrow of Ben", scope=BEN)
     memory.add("a sparrow of Eve", scope=EVE)
     broken = poisoned(memory)
-    report = broken.app.projection.reconcile(memory.now)
+    report = broken.app.projection.reconciliation.run(memory.now)
     bad = memory.ids[1]
     assert (report.projected, report.failed, report.noted) == (4, {bad: "ValueError"}, {bad})
     assert all(projected(memory, ANNA, event_id) for event_id in (memory.ids[0], memory.ids[2]))
@@ -86,27 +86,27 @@ def test_what_failed_is_tried_less_and_less_often_and_then_quarantined(memory: M
     broken = poisoned(memory)
     tried, began = [], memory.now
     for _ in range(2 * 60 * 12):
-        if broken.app.projection.reconcile(memory.now).failed:
+        if broken.app.projection.reconciliation.run(memory.now).failed:
             tried.append((memory.now - began).total_seconds())
         memory.now += timedelta(seconds=5)
     assert tried == [0, 30, 90, 210, 450, 930, 1890, 3810]
     (note,) = notes(memory).values()
     assert (note.tries, note.quarantined, note.next_at) == (RETRY_POLICY.most_tries, True, None)
-    assert memory.app.projection.reconcile.oldest_age(memory.now) == timedelta(0)
-    assert memory.app.projection.reconcile(memory.now).projected == 0
+    assert memory.app.projection.reconciliation.oldest_age(memory.now) == timedelta(0)
+    assert memory.app.projection.reconciliation.run(memory.now).projected == 0
 
 
 def test_what_waits_to_be_tried_again_counts_as_waiting(memory: Memory) -> None:
     memory.add("poison")
-    poisoned(memory).app.projection.reconcile(memory.now)
-    assert memory.app.projection.reconcile.oldest_age(memory.now + timedelta(minutes=20)) > timedelta(minutes=19)
+    poisoned(memory).app.projection.reconciliation.run(memory.now)
+    assert memory.app.projection.reconciliation.oldest_age(memory.now + timedelta(minutes=20)) > timedelta(minutes=19)
 
 
 def test_a_fault_that_passed_is_over_with_the_next_try(memory: Memory) -> None:
     memory.add("poison and a sparrow")
-    poisoned(memory).app.projection.reconcile(memory.now)
-    assert memory.app.projection.reconcile(memory.now + 29 * SECOND).projected == 0
-    assert memory.app.projection.reconcile(memory.now + 30 * SECOND).projected == 1
+    poisoned(memory).app.projection.reconciliation.run(memory.now)
+    assert memory.app.projection.reconciliation.run(memory.now + 29 * SECOND).projected == 0
+    assert memory.app.projection.reconciliation.run(memory.now + 30 * SECOND).projected == 1
     assert notes(memory) == {}
     assert projected(memory, ANNA, memory.ids[0])
 
@@ -116,12 +116,12 @@ def test_more_than_a_page_of_them_stands_in_nobodys_way(memory: Memory) -> None:
         memory.add(*(f"poison {number}" for number in range(50)))
     memory.add("a sparrow", scope=EVE)
     broken = poisoned(memory)
-    first, after = broken.app.projection.reconcile.page(memory.now, None)
+    first, after = broken.app.projection.reconciliation.page(memory.now, None)
     assert (first.projected, len(first.noted)) == (0, 300)
-    second, after = broken.app.projection.reconcile.page(memory.now, after)
+    second, after = broken.app.projection.reconciliation.page(memory.now, after)
     assert (second.projected, len(second.noted), after) == (1, 50, None)
     memory.add("a sparrow", scope=BEN)
-    assert broken.app.projection.reconcile.page(memory.now, None)[0].projected == 1
+    assert broken.app.projection.reconciliation.page(memory.now, None)[0].projected == 1
     assert ids_of(memory, USERS) == set()
 
 
@@ -131,7 +131,7 @@ def test_the_attempts_for_events_that_all_fail_are_bounded(memory: Memory) -> No
     memory_of_ids = with_faults(memory, faults)
     faults.by_word = {event_id: Fault("timeline.read", ValueError) for event_id in memory.ids}
     reads = _counted(memory_of_ids, "timeline", "read")
-    assert len(memory_of_ids.app.projection.reconcile(memory.now).noted) == 64
+    assert len(memory_of_ids.app.projection.reconciliation.run(memory.now).noted) == 64
     assert len(reads) <= 2 * 64
 
 
@@ -142,7 +142,7 @@ def test_an_engine_that_is_away_is_no_events_fault_and_asked_little(memory: Memo
     broken = with_faults(memory, Faults({"IndexDocument": Fault("index.put", error)}))
     puts = _counted(broken, "index", "put")
     for _ in range(4):
-        report = broken.app.projection.reconcile(memory.now)
+        report = broken.app.projection.reconciliation.run(memory.now)
         assert (report.noted, set(report.failed.values())) == (set(), {error.__name__})
         memory.now += timedelta(hours=1)
     assert len(puts) <= 2 * 4
@@ -153,9 +153,9 @@ def test_an_engine_that_is_away_is_no_events_fault_and_asked_little(memory: Memo
 def test_one_event_that_an_engine_never_answers_stops_no_others(memory: Memory) -> None:
     memory.add(*(f"a sparrow {number}" for number in range(70)), "poison")
     broken = with_faults(memory, Faults({memory.ids[70]: Fault("index.put", Unavailable)}))
-    assert len(broken.app.projection.reconcile(memory.now - timedelta(minutes=70)).failed) == 71
+    assert len(broken.app.projection.reconciliation.run(memory.now - timedelta(minutes=70)).failed) == 71
     for _ in range(3):
-        broken.app.projection.reconcile(memory.now)
+        broken.app.projection.reconciliation.run(memory.now)
         memory.now += timedelta(minutes=5)
     assert ids_of(memory, USERS) == {memory.ids[70]}
     assert notes(memory) == {}
@@ -165,7 +165,7 @@ def test_what_a_service_refuses_is_the_events_fault_where_it_takes_others(memory
     memory.add("a sparrow", "poison")
     broken = with_faults(memory, Faults({memory.ids[1]: Fault("index.put", UpstreamFailed)}))
     while ids_of(memory, USERS):
-        broken.app.projection.reconcile(memory.now)
+        broken.app.projection.reconciliation.run(memory.now)
         memory.now += timedelta(milliseconds=1)
     assert notes(memory)[memory.ids[1]].error == "UpstreamFailed"
 
@@ -175,11 +175,11 @@ def test_after_many_outages_in_a_row_the_rest_waits(memory: Memory) -> None:
     for number in range(40):
         memory.add(f"poison {number}", scope=Scope("acme", f"user {number}"))
     broken = with_faults(memory, Faults({event_id: Fault("items.get", Unavailable) for event_id in memory.ids[1:]}))
-    report = broken.app.projection.reconcile(memory.now)
+    report = broken.app.projection.reconciliation.run(memory.now)
     assert (report.projected, len(report.failed)) == (1, 40)
     many = with_faults(memory, faults := Faults({i: Fault("index.put", Unavailable) for i in memory.ids[1:]}))
     puts = _counted(many, "index", "put")
-    many.app.projection.reconcile(memory.now)
+    many.app.projection.reconciliation.run(memory.now)
     assert len(puts) <= MOST_OUTAGES + PARTS
     assert faults.struck
 
@@ -188,7 +188,7 @@ def test_an_interrupt_is_nobodys_failure(memory: Memory) -> None:
     memory.add("a sparrow")
     broken = with_faults(memory, Faults({"IndexDocument": Fault("index.put", KeyboardInterrupt)}))  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt):
-        broken.app.projection.reconcile(memory.now)
+        broken.app.projection.reconciliation.run(memory.now)
     assert notes(memory) == {}
     assert memory.project() == 1
 
@@ -196,10 +196,10 @@ def test_an_interrupt_is_nobodys_failure(memory: Memory) -> None:
 def test_a_change_record_that_comes_meanwhile_counts_as_no_try(memory: Memory) -> None:
     memory.add("poison")
     broken = poisoned(memory)
-    broken.app.projection.reconcile(memory.now)
+    broken.app.projection.reconciliation.run(memory.now)
     for _ in range(20):
         memory.app.parts.projections.mark(ANNA, [memory.app.parts.timeline.newest(ANNA, 1)[0].ref])
-        assert broken.app.projection.reconcile(memory.now).noted == set(memory.ids)
+        assert broken.app.projection.reconciliation.run(memory.now).noted == set(memory.ids)
         assert ids_of(memory, USERS) == set()
     assert notes(memory)[memory.ids[0]].tries == 1
 
@@ -207,7 +207,7 @@ def test_a_change_record_that_comes_meanwhile_counts_as_no_try(memory: Memory) -
 def test_where_nothing_can_be_noted_the_marker_stays(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
     memory.add("a sparrow", "poison")
     faults = Faults({"poison": Fault("embedder.encode", ValueError), "failed_projections": Fault("items.get", Defect)})
-    report = with_faults(memory, faults).app.projection.reconcile(memory.now)
+    report = with_faults(memory, faults).app.projection.reconciliation.run(memory.now)
     assert (report.projected, report.noted) == (1, set())
     assert ids_of(memory, USERS) == {memory.ids[1]}
     assert "Defect" in str([record.__dict__ for record in caplog.records])
@@ -216,7 +216,7 @@ def test_where_nothing_can_be_noted_the_marker_stays(memory: Memory, caplog: pyt
 def test_the_log_says_what_failed_where_and_no_text(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
     memory.add("poison")
     with caplog.at_level(logging.INFO, "recollect"):
-        poisoned(memory).app.projection.reconcile(memory.now)
+        poisoned(memory).app.projection.reconciliation.run(memory.now)
     (told,) = [record.__dict__ for record in caplog.records if record.levelno == logging.WARNING]
     assert (told["event_id"], told["error"], told["tries"], told["quarantined"]) == (
         memory.ids[0],
@@ -233,25 +233,25 @@ def test_the_log_says_what_failed_where_and_no_text(memory: Memory, caplog: pyte
 def test_what_is_deleted_has_no_note_any_more(memory: Memory) -> None:
     memory.add("poison", "more poison")
     broken = poisoned(memory)
-    broken.app.projection.reconcile(memory.now)
-    broken.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
-    assert broken.app.projection.reconcile(memory.now).gone == 1
+    broken.app.projection.reconciliation.run(memory.now)
+    broken.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    assert broken.app.projection.reconciliation.run(memory.now).gone == 1
     assert notes(memory).keys() == {memory.ids[1]}
 
 
 def test_a_removal_that_fails_is_tried_for_ever_and_its_event_counts_as_quarantined(memory: Memory) -> None:
     memory.add("a sparrow", "another")
     memory.project()
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
     broken = with_faults(memory, Faults({memory.ids[0]: Fault("index.remove", ValueError)}))
     for _ in range(24):
-        broken.app.projection.reconcile(memory.now)
+        broken.app.projection.reconciliation.run(memory.now)
         memory.now += timedelta(hours=1)
         assert ids_of(memory, USERS) == set()
     note = notes(memory)[memory.ids[0]]
     assert (note.removed, note.quarantined, note.tries) == (True, True, 24)
-    assert memory.app.projection.reconcile.standing().quarantined == 1
-    assert memory.app.projection.reconcile(memory.now).gone == 1
+    assert memory.app.projection.reconciliation.standing().quarantined == 1
+    assert memory.app.projection.reconciliation.run(memory.now).gone == 1
     assert notes(memory) == {}
 
 
@@ -261,9 +261,9 @@ def quarantined(memory: Memory) -> Memory:
     memory.add("poison of Eve: a sparrow", scope=EVE)
     broken = poisoned(memory)
     for _ in range(RETRY_POLICY.most_tries):
-        broken.app.projection.reconcile(memory.now)
+        broken.app.projection.reconciliation.run(memory.now)
         memory.now += timedelta(hours=2)
-    assert memory.app.projection.reconcile.standing().quarantined == 3
+    assert memory.app.projection.reconciliation.standing().quarantined == 3
     return broken
 
 
@@ -296,7 +296,7 @@ def test_a_replay_that_was_cut_short_is_finished_by_anybody(memory: Memory) -> N
     page = memory.app.projection.failed_events.page("acme", None)
     assert len(memory.app.projection.failed_events.replay(page.notes, "one", memory.now)) == 2
     assert memory.app.projection.failed_events.replay(page.notes, "one", memory.now) == []
-    assert memory.app.projection.reconcile(memory.now).projected == 2
+    assert memory.app.projection.reconciliation.run(memory.now).projected == 2
     assert notes(memory) == {}
 
 
@@ -316,10 +316,10 @@ def test_a_replay_goes_on_where_its_time_was_over(memory: Memory, monkeypatch: p
 
 def test_a_note_that_was_written_since_is_not_taken_away(memory: Memory) -> None:
     memory.add("poison")
-    poisoned(memory).app.projection.reconcile(memory.now)
+    poisoned(memory).app.projection.reconciliation.run(memory.now)
     (old,) = memory.app.projection.failed_events.listed("acme", 10)
     memory.now += timedelta(minutes=1)
-    poisoned(memory).app.projection.reconcile(memory.now)
+    poisoned(memory).app.projection.reconciliation.run(memory.now)
     memory.app.projection.failed_events.clear([Noted(old.scope, old.failed)], memory.now)
     assert notes(memory)[memory.ids[0]].tries == 2
 
@@ -328,13 +328,13 @@ def test_a_memory_that_waits_to_be_shown_is_not_marked_while_its_event_waits(mem
     memory.add(EventDraft(content="I am allergic to nuts.", importance=0.9, timestamp=memory.now))
     memory.project()
     change = MemoryChange({"content": "I am allergic to milk."}, USER, lambda version: version == 1)
-    memory.app.memories.keep.patch(ANNA, memory.ids[0], change, memory.now)
+    memory.app.memories.store.patch(ANNA, memory.ids[0], change, memory.now)
     broken = with_faults(memory, Faults({memory.ids[0]: Fault("index.put", ValueError)}))
-    assert broken.app.projection.reconcile(memory.now).noted == {memory.ids[0]}
+    assert broken.app.projection.reconciliation.run(memory.now).noted == {memory.ids[0]}
     for _ in range(5):
-        assert broken.app.projection.reconcile(memory.now).failed == {}
+        assert broken.app.projection.reconciliation.run(memory.now).failed == {}
     memory.now += timedelta(minutes=1)
-    assert memory.app.projection.reconcile(memory.now).projected == 1
+    assert memory.app.projection.reconciliation.run(memory.now).projected == 1
     assert (notes(memory), len(memory.found("milk"))) == ({}, 1)
 
 
@@ -350,10 +350,10 @@ def test_a_text_that_a_rule_cannot_read_fails_by_itself_and_not_with_all_that_ar
 
     monkeypatch.setattr(looked_at, "said_by", said_by)
     memory.add("I live in Paris, says the poison.")
-    assert memory.app.projection.reconcile(memory.now).failed == {memory.ids[0]: "RecursionError"}
+    assert memory.app.projection.reconciliation.run(memory.now).failed == {memory.ids[0]: "RecursionError"}
     memory.add("I moved from Paris to Berlin.", "I live in Rome, says the poison.", "I live in Oslo.")
-    memory.app.projection.reconcile(memory.now)
-    memory.app.projection.reconcile(memory.now + timedelta(minutes=1))
+    memory.app.projection.reconciliation.run(memory.now)
+    memory.app.projection.reconciliation.run(memory.now + timedelta(minutes=1))
     assert notes(memory).keys() == {memory.ids[0], memory.ids[2]}
     assert ids_of(memory, USERS) == set()
 
@@ -364,11 +364,11 @@ def test_a_record_that_cannot_be_read_any_more_fails_nothing_that_is_like_it(mem
     broken = with_faults(memory, faults := Faults({memory.ids[0]: Fault("timeline.read", StoredDataError)}))
     memory.now += SECOND
     memory.add(EventDraft(content="I moved from Paris to Berlin.", key="home", timestamp=memory.now))
-    assert broken.app.projection.reconcile(memory.now).projected == 1
+    assert broken.app.projection.reconciliation.run(memory.now).projected == 1
     assert faults.struck
     broken = with_faults(memory, Faults({memory.ids[0]: Fault("timeline.read", Unavailable)}))
     memory.add("I no longer live in Paris.")
-    assert set(broken.app.projection.reconcile(memory.now).failed.values()) == {"Unavailable"}
+    assert set(broken.app.projection.reconciliation.run(memory.now).failed.values()) == {"Unavailable"}
 
 
 def test_an_index_is_made_anew_from_the_events_past_one_that_fails(memory: Memory) -> None:
@@ -381,7 +381,7 @@ def test_an_index_is_made_anew_from_the_events_past_one_that_fails(memory: Memor
     broken.now = memory.now
     order = JobOrder(kind="reindex", parameters={"from": "events"}, now=memory.now, real_now=memory.now)
     job = broken.app.jobs.start("acme", order, memory.app.ids.seed(int(memory.now.timestamp() * 1000)))
-    ended = broken.app.run_jobs.one("acme", job.id, lambda: memory.now, lambda: 900.0)
+    ended = broken.app.job_runs.one("acme", job.id, lambda: memory.now, lambda: 900.0)
     assert (ended.status, ended.counts["rebuilt"], ended.counts["postponed"]) == (JobStatus.DONE, 3, 1)
     assert _with_vectors(memory) == 4
     assert memory.project() == 1
@@ -396,13 +396,13 @@ def _with_vectors(memory: Memory) -> int:
 
 def test_a_defect_in_what_goes_before_stops_no_projection(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
     memory.add("a sparrow")
-    reconcile = memory.app.projection.reconcile
+    reconcile = memory.app.projection.reconciliation
 
     def defective(_now: object) -> None:
         raise KeyError("my secret words")
 
     reconcile._before = (defective,)
-    assert reconcile(memory.now).projected == 1
+    assert reconcile.run(memory.now).projected == 1
     assert "KeyError" in str([record.__dict__ for record in caplog.records])
     assert "secret" not in str([record.__dict__ for record in caplog.records])
 
@@ -455,7 +455,7 @@ def _others_are_projected(memory: Memory, chosen: dict[int, Fault]) -> None:
     others = [number for number in range(EVENTS) if number not in chosen]
     for number in range(60):
         memory.now += timedelta(milliseconds=37) if number % 4 else 31 * SECOND
-        broken.app.projection.reconcile(memory.now)
+        broken.app.projection.reconciliation.run(memory.now)
         if not {memory.ids[number] for number in others} & ids_of(memory, USERS):
             break
     assert [number for number in others if not projected(memory, whose[number], memory.ids[number])] == []

@@ -37,7 +37,7 @@ def test_projecting_again_changes_nothing(memory: Memory) -> None:
     refs = memory.app.parts.timeline.tail(ANNA).refs
     before = None
     for _ in range(3):
-        report = memory.app.projection.project([PendingEvent(ANNA, ref) for ref in refs], memory.now)
+        report = memory.app.projection.events.project([PendingEvent(ANNA, ref) for ref in refs], memory.now)
         assert (report.projected, report.failed) == (2, {})
         found = memory.search("Paris", count=True)
         state = ([r.event for r in found.results], found.diagnostics.matched_count)
@@ -50,7 +50,7 @@ def test_a_record_of_an_event_that_never_was_removes_and_goes_on(memory: Memory)
     ghost = PendingEvent(ANNA, EventRef("018f0000-0000-7000-8000-000000000009", NOON))
     memory.add("real")
     real = PendingEvent(ANNA, memory.app.parts.timeline.tail(ANNA).refs[0])
-    report = memory.app.projection.project([ghost, real], memory.now)
+    report = memory.app.projection.events.project([ghost, real], memory.now)
     assert (report.projected, report.gone, report.failed) == (1, 1, {})
 
 
@@ -65,7 +65,7 @@ def test_a_record_of_an_event_that_never_was_removes_and_goes_on(memory: Memory)
 def test_whatever_fails_is_reported_stays_pending_and_is_made_good(memory: Memory, part: str, method: str) -> None:
     memory.add("I live in Paris")
     with away(memory, part, method) as broken:
-        report = broken.app.projection.reconcile(memory.now)
+        report = broken.app.projection.reconciliation.run(memory.now)
         assert (report.projected, report.failed) == (0, {memory.ids[0]: "Unavailable"})
     assert memory.found("Paris") == ["I live in Paris"]
     assert memory.project() == 1
@@ -97,7 +97,7 @@ def test_one_users_failure_is_nobody_elses(memory: Memory) -> None:
         parts.publisher,
         memory.app.projection.steps,
     )
-    report = project(parts.projections.pending(10, None).markers, memory.now)
+    report = project.project(parts.projections.pending(10, None).markers, memory.now)
     assert (report.projected, list(report.failed)) == (1, [memory.ids[0]])
 
 
@@ -118,7 +118,7 @@ def test_what_fails_at_the_commit_is_reported_as_not_projected(memory: Memory) -
     project = ProjectEvents(
         parts.timeline, cast(Any, Full()), parts.index, parts.embedder, parts.publisher, memory.app.projection.steps
     )
-    report = project(parts.projections.pending(10, None).markers, memory.now)
+    report = project.project(parts.projections.pending(10, None).markers, memory.now)
     assert (report.projected, report.failed) == (0, dict.fromkeys(memory.ids, "Unavailable"))
     assert parts.publisher.published("acme", None, None) == []
     assert memory.project() == 2
@@ -155,7 +155,7 @@ def test_slots_are_of_a_persona_and_a_household(memory: Memory) -> None:
 def test_what_the_stream_never_brought_is_found_by_its_marker(memory: Memory) -> None:
     memory.add(*(f"note number {n}" for n in range(230)))
     assert memory.project() == 230
-    assert memory.app.projection.reconcile.oldest_age(memory.now) == timedelta(0)
+    assert memory.app.projection.reconciliation.oldest_age(memory.now) == timedelta(0)
     assert memory.project() == 0
 
 

@@ -28,7 +28,7 @@ def start(memory: Memory) -> Job:
 def run(memory: Memory, job: Job, minutes: float = 0.0) -> Job:
     """Runs it so many minutes later."""
     later = datetime.now(NOON.tzinfo) + timedelta(minutes=minutes)
-    return memory.app.run_jobs.one("acme", job.id, lambda: later, lambda: 900.0)
+    return memory.app.job_runs.one("acme", job.id, lambda: later, lambda: 900.0)
 
 
 def pending(memory: Memory) -> list[str]:
@@ -54,7 +54,7 @@ def test_all_of_the_tenants_markers_go_page_by_page_and_no_others(memory: Memory
 def test_a_deletion_that_was_cut_short_is_completed(memory: Memory) -> None:
     memory.add("the zebra sings")
     memory.project()
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=NOON)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=NOON)
     ended = run(memory, start(memory))
     assert (ended.status, ended.counts["gone"], pending(memory)) == (JobStatus.DONE, 1, [])
 
@@ -88,12 +88,12 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
     from recollect.timeline.record import EventDraft
 
     drafts = [EventDraft(content="late", timestamp=NOON)]
-    memory.app.timeline.ingest(ANNA, "c", drafts, later, NOON, memory.app.rules.resolved("acme"))
-    project = memory.app.projection.project
+    memory.app.timeline.events.ingest(ANNA, "c", drafts, later, NOON, memory.app.rules.resolved("acme"))
+    project = memory.app.projection.events
 
     class OldOnly:
         def __call__(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
-            report = project([one for one in markers if one.ref.id in memory.ids], now)
+            report = project.project([one for one in markers if one.ref.id in memory.ids], now)
             report.failed |= {one.ref.id: "Throttled" for one in markers if one.ref.id not in memory.ids}
             return report
 
@@ -105,12 +105,12 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
 def test_what_changed_while_it_was_projected_is_walked_over_again(memory: Memory) -> None:
     memory.add("one")
     walks: list[int] = []
-    project = memory.app.projection.project
+    project = memory.app.projection.events
 
     class Changing:
         def __call__(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
             walks.append(len(markers))
-            return ProjectionReport() if len(walks) == 1 else project(markers, now)
+            return ProjectionReport() if len(walks) == 1 else project.project(markers, now)
 
     memory.app.projection.__dict__["project"] = Changing()
     job = start(memory)

@@ -48,4 +48,4 @@ def test_without_keys_no_slot_is_read(memory: Memory) -> None:
 
     events = some_events(ANNA, 3)
     slots = TailSlots(Unread(), memory.app.parts.concurrency)  # type: ignore[arg-type]
-    assert slots(ANNA, events) == tuple(events)
+    assert slots.read(ANNA, events) == tuple(events)

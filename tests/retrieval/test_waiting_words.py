@@ -49,7 +49,7 @@ def test_words_find_what_no_projector_has_reached(memory: Memory, mode: Mode) ->
 def test_a_projector_that_has_come_half_way_hides_nothing(memory: Memory, mode: Mode, projected: int) -> None:
     memory.add(*(f"n{n} w{n}" for n in range(60)), VIOLIN)
     bury(memory)
-    memory.app.projection.project(
+    memory.app.projection.events.project(
         memory.app.parts.projections.pending(projected, None).markers if projected else (), memory.now
     )
     assert found(memory, mode)[0] == VIOLIN
@@ -112,8 +112,8 @@ def test_nobody_elses_words_and_none_that_may_not_be_shown(memory: Memory, mode:
 def test_what_was_deleted_or_rejected_while_it_waited_is_found_no_more(memory: Memory, mode: Mode) -> None:
     memory.add(VIOLIN, f"{VIOLIN}, says Carl", "I hate liver")
     bury(memory)
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
-    memory.app.deletion.reject(ANNA, "I hate liver", Rejecting(now=memory.now, actor=USER, via="test"))
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    memory.app.deletion.values.reject(ANNA, "I hate liver", Rejecting(now=memory.now, actor=USER, via="test"))
     for _ in ("waiting", "projected"):
         assert VIOLIN not in found(memory, mode)
         assert found(memory, mode)[0] == f"{VIOLIN}, says Carl"
@@ -125,8 +125,8 @@ def test_a_late_projector_brings_no_words_back(memory: Memory) -> None:
     memory.add(VIOLIN)
     bury(memory)
     stale = memory.app.parts.projections.pending(10, None).markers
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[0], now=memory.now)
-    memory.app.projection.project(stale, memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
+    memory.app.projection.events.project(stale, memory.now)
     assert [VIOLIN in found(memory, mode) for mode in Mode] == [False] * 3
     assert memory.app.parts.index.count(ANNA).documents == REMARKS
 
@@ -158,7 +158,7 @@ def test_of_a_slot_whose_values_all_wait_the_newest_alone_is_found(memory: Memor
 def test_a_slot_whose_newest_value_was_deleted_while_all_waited_is_empty(memory: Memory) -> None:
     memory.add(city("Rome", -9), city("Oslo", -3))
     bury(memory)
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[1], now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[1], now=memory.now)
     for _ in ("waiting", "projected"):
         assert not [one for one in memory.found("My city is Rome") if "city" in one]
         memory.project()
@@ -174,7 +174,7 @@ def test_by_intent_too_a_value_that_another_replaced_is_none_before_it_is_projec
         active_space_id=None,
         wanted=15,
     )
-    answer = memory.app.intent(ANNA, asked, memory.app.rules.resolved(ANNA.tenant))
+    answer = memory.app.intent.retrieve(ANNA, asked, memory.app.rules.resolved(ANNA.tenant))
     assert [one.event.content for one in answer.results] == ["My city is Oslo"]
     assert (answer.diagnostics.pending, answer.diagnostics.tail_cut) == (REMARKS + 2, True)
 
@@ -235,7 +235,7 @@ def test_pending_counts_what_waits_of_this_user_until_it_is_projected(memory: Me
     bury(memory)
     assert _pending(memory) == (REMARKS + 1, 100, True)
     assert memory.context(ASKED).gathered.recalled.pending == REMARKS + 1
-    memory.app.projection.project(memory.app.parts.projections.pending(50, None).markers, memory.now)
+    memory.app.projection.events.project(memory.app.parts.projections.pending(50, None).markers, memory.now)
     assert _pending(memory) == (REMARKS - 48, REMARKS - 48, False)
     memory.project()
     assert _pending(memory) == (0, 0, False)

@@ -146,7 +146,7 @@ def test_a_store_that_is_away_is_told(memory: Memory) -> None:
         with pytest.raises(Unavailable):
             crippled.app.begin_rules("acme").result()
         with pytest.raises(Unavailable):
-            crippled.app.context.build(ANNA, _a_request(crippled), crippled.app.begin_rules("acme"))
+            crippled.app.context.model_call.build(ANNA, _a_request(crippled), crippled.app.begin_rules("acme"))
 
 
 def _a_request(memory: Memory) -> Any:
@@ -194,7 +194,7 @@ def test_a_context_waits_for_the_rules_when_its_first_wave_has_begun(memory: Mem
     for part in ("timeline", "index"):
         memory.app.parts.__dict__[part] = Watched(getattr(memory.app.parts, part), calls)
     awaited = Awaited(calls)
-    memory.app.context.build(ANNA, _a_request(memory), awaited)
+    memory.app.context.model_call.build(ANNA, _a_request(memory), awaited)
     assert awaited.begun is not None
     assert {"tail", "newest", "important", "nominate"} <= set(awaited.begun)
     assert "read" not in awaited.begun

@@ -26,21 +26,21 @@ def _index(memory: Memory) -> SearchIndex:
 def _run_jobs(memory: Memory) -> None:
     started = datetime.now(UTC)
     for seconds in range(10):
-        memory.app.run_jobs(lambda s=seconds: started + timedelta(seconds=s), lambda: 100.0)  # type: ignore[misc]
+        memory.app.job_runs.run(lambda s=seconds: started + timedelta(seconds=s), lambda: 100.0)  # type: ignore[misc]
 
 
 @pytest.mark.spec("A-34", "A-35")
 def test_an_empty_index_is_not_ready_until_it_was_rebuilt_from_the_records(memory: Memory) -> None:
     memory.add(*TEXTS)
     memory.project()
-    assert memory.app.readiness().ready
+    assert memory.app.readiness.check().ready
     _index(memory).remove(ANNA, memory.ids)
-    part = memory.app.readiness().parts["index"]
+    part = memory.app.readiness.check().parts["index"]
     assert (part.ready, part.pending) == (False, 1)
     assert "reindex" in part.detail
-    assert memory.app.reindexing.begin(datetime.now(UTC)) == ["acme"]
+    assert memory.app.reindexing.generations.begin(datetime.now(UTC)) == ["acme"]
     _run_jobs(memory)
-    assert memory.app.readiness().ready
+    assert memory.app.readiness.check().ready
     assert memory.found("who paints sunrises")[0] == TEXTS[1]
 
 
@@ -49,11 +49,11 @@ def test_an_index_of_another_embedder_is_not_ready_until_the_switch(memory: Memo
     memory.add(*TEXTS)
     memory.project()
     other = with_embedder(memory, OtherEmbedder())
-    assert not other.app.search_index.check().ready
-    assert other.app.reindexing.begin(datetime.now(UTC)) == ["acme"]
+    assert not other.app.search_index.health.check().ready
+    assert other.app.reindexing.generations.begin(datetime.now(UTC)) == ["acme"]
     _run_jobs(other)
-    assert other.app.search_index.check().ready
-    assert memory.app.search_index.check.lagging() == {"acme": "generation"}
+    assert other.app.search_index.health.check().ready
+    assert memory.app.search_index.health.lagging() == {"acme": "generation"}
 
 
 @pytest.mark.spec("A-34")
@@ -61,35 +61,35 @@ def test_an_index_that_was_made_anew_by_another_is_not_ready(memory: Memory) -> 
     memory.add(*TEXTS)
     memory.project()
     made_anew = with_parts(memory, index=_MadeAnew(_index(memory)))
-    assert made_anew.app.search_index.check.lagging() == {"acme": "lost"}
-    assert not made_anew.app.search_index.check().ready
+    assert made_anew.app.search_index.health.lagging() == {"acme": "lost"}
+    assert not made_anew.app.search_index.health.check().ready
 
 
 def test_a_memory_without_anything_is_ready(memory: Memory) -> None:
-    assert memory.app.readiness().ready
-    assert memory.app.reindexing.begin(datetime.now(UTC)) == []
+    assert memory.app.readiness.check().ready
+    assert memory.app.reindexing.generations.begin(datetime.now(UTC)) == []
 
 
 def test_what_was_all_deleted_is_no_loss(memory: Memory) -> None:
     memory.add(TEXTS[0])
     memory.project()
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[0])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=memory.ids[0])
     memory.project()
     assert _index(memory).count(of_tenant("acme")) == IndexCount(0, 0)
-    assert memory.app.readiness().ready
+    assert memory.app.readiness.check().ready
 
 
 def test_it_begins_once_and_looks_now_and_then(memory: Memory) -> None:
     memory.add(*TEXTS)
     memory.project()
     _index(memory).remove(ANNA, memory.ids)
-    begin = BeginReindex(memory.app.search_index.check, memory.app.jobs, memory.app.ids, lambda: None, 0.0, 0.0)
-    assert begin(datetime.now(UTC)) == ["acme"]
-    assert begin(datetime.now(UTC)) == [], "its job is not finished"
-    slow = BeginReindex(memory.app.search_index.check, memory.app.jobs, memory.app.ids, lambda: None)
-    assert slow(datetime.now(UTC)) == []
+    begin = BeginReindex(memory.app.search_index.health, memory.app.jobs, memory.app.ids, lambda: None, 0.0, 0.0)
+    assert begin.begin(datetime.now(UTC)) == ["acme"]
+    assert begin.begin(datetime.now(UTC)) == [], "its job is not finished"
+    slow = BeginReindex(memory.app.search_index.health, memory.app.jobs, memory.app.ids, lambda: None)
+    assert slow.begin(datetime.now(UTC)) == []
     _run_jobs(memory)
-    assert begin(datetime.now(UTC)) == [], "it is whole"
+    assert begin.begin(datetime.now(UTC)) == [], "it is whole"
 
 
 @pytest.mark.spec("A-39")
@@ -109,8 +109,8 @@ def test_with_the_index_away_searches_are_answered_from_the_timeline(memory: Mem
 def test_with_the_index_away_writes_are_kept_and_shown_later(memory: Memory) -> None:
     with away(memory, "index", "put") as degraded:
         degraded.add(*TEXTS)
-        assert set(degraded.app.projection.reconcile(degraded.now).failed.values()) == {"Unavailable"}
-    assert memory.app.projection.reconcile(memory.now + timedelta(hours=1)).projected == 3
+        assert set(degraded.app.projection.reconciliation.run(degraded.now).failed.values()) == {"Unavailable"}
+    assert memory.app.projection.reconciliation.run(memory.now + timedelta(hours=1)).projected == 3
     assert memory.found("who paints sunrises")[0] == TEXTS[1]
 
 
@@ -142,8 +142,8 @@ def test_far_too_many_are_critical_and_slow_writes_are_published(memory: Memory)
     memory.project()
     _set_limits(memory, index_capacity=1)
     watch = _watch(memory, WatchPolicy(slow_seconds=1.0, quiet_seconds=0.0))
-    watch({"acme": 1}, 0.9)
-    watch({"acme": 1}, 1.0)
+    watch.watch({"acme": 1}, 0.9)
+    watch.watch({"acme": 1}, 1.0)
     told = [(warning["severity"], warning["reason"]) for warning in _warnings(memory)]
     assert told == [(CRITICAL, OVER_CAPACITY), (WARNING, SLOW_WRITES), (CRITICAL, OVER_CAPACITY)]
 
@@ -151,7 +151,7 @@ def test_far_too_many_are_critical_and_slow_writes_are_published(memory: Memory)
 def test_a_warning_that_nobody_hears_fails_no_write(memory: Memory) -> None:
     _set_limits(memory, index_capacity=1)
     with away(memory, "publisher", "publish") as muted:
-        _watch(muted, WatchPolicy())({"acme": 1}, 100.0)
+        _watch(muted, WatchPolicy()).watch({"acme": 1}, 100.0)
 
 
 def test_nobody_is_warned_without_a_capacity(memory: Memory) -> None:

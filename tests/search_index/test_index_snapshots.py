@@ -80,12 +80,12 @@ def test_an_index_is_restored_from_the_snapshot_before_anything_is_encoded(kept:
 def test_a_snapshot_of_other_words_or_another_generation_is_not_used(kept: Memory) -> None:
     events = kept.app.parts.timeline.records(ANNA, 100, None).events
     snapshots = _snapshots(kept)
-    assert set(snapshots(ANNA, events)) == set(kept.ids)
-    assert snapshots(Scope("acme", "ben"), events) == {}
-    assert snapshots.of("other.1")(ANNA, events) == {}
+    assert set(snapshots.vectors(ANNA, events)) == set(kept.ids)
+    assert snapshots.vectors(Scope("acme", "ben"), events) == {}
+    assert snapshots.of("other.1").vectors(ANNA, events) == {}
     from dataclasses import replace
 
-    assert snapshots(ANNA, [replace(events[0], content="other words")]) == {}
+    assert snapshots.vectors(ANNA, [replace(events[0], content="other words")]) == {}
 
 
 def test_a_rotation_that_was_not_finished_is_not_used(kept: Memory) -> None:
@@ -93,7 +93,7 @@ def test_a_rotation_that_was_not_finished_is_not_used(kept: Memory) -> None:
     for name in _names(kept):
         if name.endswith("/whole"):
             store.delete("acme", name)
-    assert _snapshots(kept)(ANNA, events) == {}
+    assert _snapshots(kept).vectors(ANNA, events) == {}
 
 
 @pytest.mark.spec("A-36")
@@ -101,7 +101,7 @@ def test_what_is_deleted_is_in_no_snapshot(kept: Memory) -> None:
     events = kept.app.parts.timeline.records(ANNA, 100, None).events
     assert _snapshots(kept).forget(ANNA, [events[4].ref]) == 1
     assert _snapshots(kept).forget(ANNA, [events[4].ref]) == 0
-    left = _snapshots(kept)(ANNA, events)
+    left = _snapshots(kept).vectors(ANNA, events)
     assert set(left) == set(kept.ids) - {events[4].id}
     assert _snapshots(kept).erase(ANNA) == 4
     assert _names(kept) == []

@@ -28,12 +28,14 @@ def lived(memory: Memory) -> Memory:
     memory.add(*(_draft(memory, f"I live in {city}", key="city") for city in ("Rome", "Paris", "Lyon")))
     memory.add("this will be deleted", conversation="c2")
     seed = memory.app.ids.seed(1_700_000_000_000)
-    memory.app.memories.keep.save(ANNA, MemoryDraft(content="Anna plays chess"), seed, memory.now, USER, _rules(memory))
+    memory.app.memories.store.save(
+        ANNA, MemoryDraft(content="Anna plays chess"), seed, memory.now, USER, _rules(memory)
+    )
     memory.project()
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
     memory.project()
     edited = next(one for one in _memories(memory) if "Lyon" in one.content)
-    memory.app.memories.keep.patch(
+    memory.app.memories.store.patch(
         ANNA, edited.id, MemoryChange({"content": "Anna lives in Lyon"}, USER, lambda _version: True), memory.now
     )
     memory.project()
@@ -49,7 +51,7 @@ def _rules(memory: Memory):  # type: ignore[no-untyped-def]
 
 
 def _memories(memory: Memory) -> Sequence[Record]:
-    return memory.app.memories.listing(ANNA, MemoryQuery(), 50, None, memory.now).memories
+    return memory.app.memories.listing.page(ANNA, MemoryQuery(), 50, None, memory.now).memories
 
 
 def _told(memory: Memory) -> tuple[object, ...]:
@@ -107,7 +109,7 @@ def test_vectors_are_made_anew_from_the_words_that_are_shown(lived: Memory) -> N
     reindexed(other, **{"from": "events"})
     assert len(embedder.encoded) == 2 * first
     assert other.app.search_index.in_use.count(ANNA) == IndexCount(6, 6)
-    assert other.app.search_index.check.lagging() == {}
+    assert other.app.search_index.health.lagging() == {}
 
 
 def test_a_memory_as_it_was_promoted_says_again_what_its_event_says(lived: Memory) -> None:

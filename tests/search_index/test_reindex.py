@@ -88,7 +88,7 @@ def test_reads_and_writes_go_on_at_every_step(memory: Memory, monkeypatch: pytes
     assert len(said) > 6
     for text in (*said, *(f"remark number{n} of anna" for n in range(7))):
         assert _semantic(other, text)[0] == text
-    assert other.app.search_index.check().ready
+    assert other.app.search_index.health.check().ready
     assert other.app.search_index.states.read("acme").state.generation == OTHER
 
 
@@ -101,7 +101,7 @@ def test_what_is_deleted_while_it_is_built_is_in_neither(memory: Memory, monkeyp
 
     def between(state: object) -> None:
         if isinstance(state, dict) and state.get("walked") == 2 and len(left) == 3:
-            other.app.deletion.forget(ANNA, now=other.now, event_id=left.pop(0))
+            other.app.deletion.events.forget(ANNA, now=other.now, event_id=left.pop(0))
             other.project()
 
     stepped(other, "acme", between)
@@ -130,12 +130,12 @@ def test_what_was_projected_without_the_model_gets_its_vector(memory: Memory) ->
     blind.add(TEXTS[1])
     blind.project()
     assert blind.found("sister paints")[0] == TEXTS[1]
-    assert memory.app.search_index.check.lagging() == {"acme": "incomplete"}
-    assert memory.app.search_index.check().ready
+    assert memory.app.search_index.health.lagging() == {"acme": "incomplete"}
+    assert memory.app.search_index.health.check().ready
     counts = reindexed(memory)
     assert (counts["rebuilt"], counts["encoded"]) == (2, 1)
     assert _semantic(memory, TEXTS[1]) == [TEXTS[1]]
-    assert memory.app.search_index.check.lagging() == {}
+    assert memory.app.search_index.health.lagging() == {}
 
 
 def test_a_tenant_s_switch_is_nobody_else_s(memory: Memory) -> None:
@@ -146,7 +146,7 @@ def test_a_tenant_s_switch_is_nobody_else_s(memory: Memory) -> None:
     other = with_embedder(memory, OtherEmbedder())
     reindexed(other)
     assert _semantic(other, TEXTS[0]) == [TEXTS[0]]
-    assert other.app.search_index.check.lagging() == {"other": "generation"}
+    assert other.app.search_index.health.lagging() == {"other": "generation"}
     assert _semantic(memory, TEXTS[0], strangers) == [TEXTS[0]]
 
 
@@ -193,9 +193,9 @@ def test_a_process_with_the_old_embedder_writes_to_both_and_spoils_nothing(memor
     stepped(other, "acme", between)
     assert other.found(said[0])[0] == said[0]
     assert _semantic(other, TEXTS[0]) == [TEXTS[0]]
-    assert other.app.search_index.check.lagging() == {"acme": "incomplete"}
+    assert other.app.search_index.health.lagging() == {"acme": "incomplete"}
     reindexed(other)
-    assert other.app.search_index.check.lagging() == {}
+    assert other.app.search_index.health.lagging() == {}
     assert all(text in _semantic(other, text) for text in said)
 
 
@@ -240,7 +240,7 @@ def test_while_the_model_is_missing_nothing_is_built(memory: Memory, monkeypatch
     monkeypatch.setattr(memory.app.parts, "checks", lambda: {"embedder": missing, "index": missing})
     with pytest.raises(NotReady):
         memory.app.reindexing.reindex.step("acme", {}, memory.now, lambda: 0.0)
-    assert memory.app.reindexing.begin(memory.now) == []
+    assert memory.app.reindexing.generations.begin(memory.now) == []
 
 
 class _CountingHashing(HashingEmbedder):

@@ -115,18 +115,18 @@ class Service:
         if self.pump:
             self.pump.drain()
             assert self.pump.given_up == 0
-        assert self.app.projection.reconcile(now()).failed == {}
+        assert self.app.projection.reconciliation.run(now()).failed == {}
 
     def reconcile_bridge(self) -> int:
         """The scheduled reconciliation of the bridge; how many were promoted."""
-        return self.app.memories.reconcile_bridge(now(), self.tenant).deferred.promoted
+        return self.app.memories.bridge.reconcile(now(), self.tenant).deferred.promoted
 
     def job(self, kind: str, **parameters: Any) -> dict[str, Any]:
         asked = self.caller.post(f"/v1/jobs/{kind}", parameters)
         assert asked.status == 202, asked.text
         job_id = asked.json["job_id"]
         for _ in range(_JOB_TRIES):
-            job = self.app.run_jobs.one(self.tenant, job_id, now, lambda: 900.0)
+            job = self.app.job_runs.one(self.tenant, job_id, now, lambda: 900.0)
             if job.finished:
                 break
             time.sleep(0.05)

@@ -250,7 +250,7 @@ def test_delivered_again_or_made_again_from_the_events_nothing_changes(service: 
     service.settle()
     seen = sorted(service.memories().items()), listed(service, "arbitrations"), listed(service, "conflicts")
     for _ in range(2):
-        assert service.app.projection.project(markers, now()).failed == {}
+        assert service.app.projection.events.project(markers, now()).failed == {}
         service.settle()
         assert (
             sorted(service.memories().items()),
@@ -269,7 +269,7 @@ def test_two_that_come_at_once_end_as_one_after_the_other(service: Service) -> N
     lyon, rome = (service.say(content, timestamp=at) for content, at in ((LYON, APRIL), (ROME, MAY)))
     both = (service, service.restarted())
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda one: one.app.projection.reconcile(now()), both))
+        list(pool.map(lambda one: one.app.projection.reconciliation.run(now()), both))
     service.settle()
     assert [memory(service, one).get("superseded_by") for one in (old, lyon, rome)] == [lyon, rome, None]
     assert service.found(query=QUESTION) == [ROME]

@@ -79,7 +79,7 @@ def test_an_empty_index_is_not_ready_answers_all_the_same_and_is_rebuilt_from_th
     again = own_service.restarted()
     assert index_part(again) == (503, False)
     if again.kind == LAPTOP:
-        assert again.app.reindexing.begin(now()) == [again.tenant], "a laptop's server begins by itself"
+        assert again.app.reindexing.generations.begin(now()) == [again.tenant], "a laptop's server begins by itself"
     assert again.job("reindex")["counts"]["rebuilt"] == 3
     assert (index_part(again), answered(again)) == ((200, True), (TEXTS[1], None))
     for text, memory_id in ids.items():
@@ -111,7 +111,9 @@ def rotated(service: Service) -> set[str]:
     """The records that have a vector in the snapshot of the index."""
     snapshots = service.app.search_index.snapshots
     assert snapshots is not None
-    return set(snapshots(service.scope(), service.app.parts.timeline.records(service.scope(), 100, None).events))
+    return set(
+        snapshots.vectors(service.scope(), service.app.parts.timeline.records(service.scope(), 100, None).events)
+    )
 
 
 @pytest.mark.spec("A-33", "A-37")
@@ -146,10 +148,10 @@ def test_an_index_that_is_slow_to_write_is_warned_of(service: Service) -> None:
     app = service.app
     policy = WatchPolicy(slow_seconds=0.5)
     watch = WatchIndex(app.search_index.in_use, app.parts.publisher, app.rules.resolved, app.ids, now, policy)
-    watch({service.tenant: 1}, 0.49)
+    watch.watch({service.tenant: 1}, 0.49)
     assert service.bus(SEMANTIC_WARNING) == []
     for _ in range(2):
-        watch({service.tenant: 1}, 0.5)
+        watch.watch({service.tenant: 1}, 0.5)
     assert service.bus(SEMANTIC_WARNING) == [{"severity": "warning", "reason": SLOW_WRITES}]
 
 
@@ -174,7 +176,7 @@ def test_without_the_index_searches_are_answered_and_writes_are_kept(service: Se
     degraded = service.with_parts(index=AwayIndex(service.app.parts.index))
     assert answered(degraded) == (TEXTS[1], "timeline")
     said = degraded.say("An owl sings at midnight")
-    assert set(degraded.app.projection.reconcile(now()).failed) == {said}
+    assert set(degraded.app.projection.reconciliation.run(now()).failed) == {said}
     assert degraded.found(query="owl sings at midnight")[0] == "An owl sings at midnight"
     service.settle()
     (found, *_) = service.search(query="owl sings at midnight")["results"]

@@ -73,7 +73,9 @@ class Diary:
             history=history,
             wanted=100,
         )
-        return self.service.app.intent(self.service.scope(), question, Rules(intent=IntentRules(max_results=100)))
+        return self.service.app.intent.retrieve(
+            self.service.scope(), question, Rules(intent=IntentRules(max_results=100))
+        )
 
 
 def _random_drafts(chance: random.Random) -> Iterator[dict[str, Any]]:

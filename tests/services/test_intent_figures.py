@@ -105,7 +105,7 @@ def test_a_hundred_queries_at_once_over_a_thousand_records(diary: Service, answe
     def one(n: int) -> tuple[list[str], bool]:
         question = IntentQuestion(text=list(DIARY_KINDS.values())[n % 12], filters=SearchFilters(now=NOON, as_of=NOON))
         together.wait(60)
-        answer = diary.app.intent(diary.scope(), question, rules)
+        answer = diary.app.intent.retrieve(diary.scope(), question, rules)
         return [result.event.id for result in answer.results], answer.fallback is None
 
     with ThreadPoolExecutor(100) as threads:

@@ -109,7 +109,7 @@ def test_words_of_several_languages_in_one_query_are_all_looked_for(diary: Servi
 )
 def test_a_very_short_query_is_answered_by_date(diary: Service, text: str | None, keywords: tuple[str, ...]) -> None:
     question = IntentQuestion(text=text, filters=SearchFilters(now=NOON))
-    answer = diary.app.intent(diary.scope(), question, diary.app.rules.resolved(diary.tenant))
+    answer = diary.app.intent.retrieve(diary.scope(), question, diary.app.rules.resolved(diary.tenant))
     assert answer.analysis is not None
     assert answer.analysis.keywords == keywords
     assert answer.fallback == ("short_query" if keywords else "no_keywords")
@@ -145,7 +145,7 @@ def test_a_query_of_more_than_a_hundred_words_is_cut_to_ten(diary: Service) -> N
 def test_a_megabyte_of_text_is_answered(diary: Service, unit: str) -> None:
     text = unit * (1_000_000 // len(unit.encode("utf-8", "surrogatepass")))
     question = IntentQuestion(text=text, filters=SearchFilters(now=NOON))
-    answer = diary.app.intent(diary.scope(), question, diary.app.rules.resolved(diary.tenant))
+    answer = diary.app.intent.retrieve(diary.scope(), question, diary.app.rules.resolved(diary.tenant))
     assert answer.fallback != "error"
     assert answer.analysis is not None
     assert len(answer.analysis.keywords) <= 10

@@ -45,7 +45,7 @@ def remarks(service: Service, count: int) -> list[str]:
 
 
 def archived(service: Service) -> list[str]:
-    return [line.event.content for line in service.app.segments.read(service.scope())]
+    return [line.event.content for line in service.app.segments.contents.read(service.scope())]
 
 
 def stored(service: Service) -> list[str]:
@@ -86,14 +86,14 @@ def test_a_full_segment_becomes_an_object_and_the_open_one_waits(service: Servic
     assert [name for name in names if name.endswith(".segment")] == [
         segment_name(USER, "00000001"), segment_name(USER, "00000002"),
     ]  # fmt: skip
-    manifest = service.app.segments.read.manifest(service.scope())
+    manifest = service.app.segments.contents.manifest(service.scope())
     assert [(one.id, one.events) for one in manifest.segments] == [("00000001", 6), ("00000002", 6)]
     for entry in manifest.segments:
         found = service.app.parts.snapshots.get(service.tenant, segment_name(USER, entry.id))
         assert found is not None
         assert (len(found[0]), len(found[0]) < entry.raw_bytes) == (entry.bytes, True)
     assert sorted(archived(service)) == sorted(said(*range(2 * SEGMENT_EVENTS)))
-    assert service.app.segments.compact(service.scope(), now()).segments == 0, "each once"
+    assert service.app.segments.compaction.compact(service.scope(), now()).segments == 0, "each once"
 
 
 @pytest.mark.spec("A-54")
@@ -101,7 +101,7 @@ def test_writes_and_reads_go_on_while_a_segment_is_written(service: Service, sma
     ids = remarks(service, SEGMENT_EVENTS)
     store = SlowStore(service.app.parts.snapshots)
     slow = service.with_parts(snapshots=store)
-    worker = threading.Thread(target=slow.app.segments.compact, args=(service.scope(), now()))
+    worker = threading.Thread(target=slow.app.segments.compaction.compact, args=(service.scope(), now()))
     worker.start()
     assert store.writing.wait(30)
     service.say("said meanwhile")
@@ -119,7 +119,7 @@ def test_a_timeline_is_rebuilt_from_its_segments_and_a_corrupt_line_is_skipped_w
     own_service: Service, small_segments: None, tmp_path: Path
 ) -> None:
     ids = remarks(own_service, 2 * SEGMENT_EVENTS)
-    own_service.app.segments.compact(own_service.scope(), now())
+    own_service.app.segments.compaction.compact(own_service.scope(), now())
     assert sorted(archived(own_service.restarted())) == sorted(said(*range(2 * SEGMENT_EVENTS)))
     new = emptied(own_service, tmp_path)
     places = own_service.app.projection.steps.segments.known(own_service.scope(), ids)
@@ -159,7 +159,7 @@ def test_what_is_too_old_goes_out_of_a_mixed_segment_too_and_is_counted(
     service.settle()
     kept = service.say("keyed, and old", key="city", timestamp=ago(days=200))
     service.settle()
-    assert service.app.segments.compact(service.scope(), now()).segments == 1
+    assert service.app.segments.compaction.compact(service.scope(), now()).segments == 1
     service.rules(retention=[{"older_than_days": 90}])
     caplog.set_level("INFO", logger="recollect")
     assert service.job("retain")["counts"]["pruned"] == 3

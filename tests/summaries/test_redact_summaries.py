@@ -30,7 +30,7 @@ def texts(summaries: Summaries) -> list[str]:
 
 @pytest.mark.spec("P-5", "P-22")
 def test_deleting_an_event_takes_its_sentences_and_goals_at_once(summaries: Summaries) -> None:
-    summaries.app.deletion.forget(ANNA, event_id=summaries.memory.ids[1], now=summaries.memory.now)
+    summaries.app.deletion.events.forget(ANNA, event_id=summaries.memory.ids[1], now=summaries.memory.now)
     assert texts(summaries) == ["Anna moved to Lyon.", TEXT]
     assert [goal.goal for goal in summaries.app.summaries.goals.listed(ANNA)] == ["Learn Spanish"]
     assert [[goal.goal for goal in one.tracked_goals] for one in summaries.stored()] == [["Learn Spanish"]] * 1 + [
@@ -42,8 +42,8 @@ def test_deleting_an_event_takes_its_sentences_and_goals_at_once(summaries: Summ
 @pytest.mark.spec("P-5", "P-22")
 def test_projecting_the_deletion_does_it_where_that_failed(summaries: Summaries) -> None:
     summaries.memory.project()
-    summaries.app.summaries.redact = lambda *given: None  # type: ignore[assignment]
-    summaries.app.deletion.forget(ANNA, event_id=summaries.memory.ids[0], now=summaries.memory.now)
+    summaries.app.summaries.redaction = lambda *given: None  # type: ignore[assignment]
+    summaries.app.deletion.events.forget(ANNA, event_id=summaries.memory.ids[0], now=summaries.memory.now)
     assert texts(summaries) == [TEXT, TEXT]
     fresh = summaries_of(summaries.memory)
     fresh.memory.project()
@@ -53,14 +53,14 @@ def test_projecting_the_deletion_does_it_where_that_failed(summaries: Summaries)
 def test_what_names_nothing_of_it_stays(summaries: Summaries) -> None:
     versions = [one.version for one in summaries.app.summaries.goals.listed(ANNA, every_persona=True)]
     summaries.memory.add("Something else.")
-    summaries.app.deletion.forget(ANNA, event_id=summaries.memory.ids[-1], now=summaries.memory.now)
+    summaries.app.deletion.events.forget(ANNA, event_id=summaries.memory.ids[-1], now=summaries.memory.now)
     assert texts(summaries) == [TEXT, TEXT]
     assert [one.version for one in summaries.app.summaries.goals.listed(ANNA, every_persona=True)] == versions
 
 
 @pytest.mark.spec("P-5", "P-22")
 def test_a_summary_does_not_carry_on_what_is_deleted(summaries: Summaries) -> None:
-    summaries.app.deletion.forget(ANNA, event_id=summaries.memory.ids[0], now=summaries.memory.now)
+    summaries.app.deletion.events.forget(ANNA, event_id=summaries.memory.ids[0], now=summaries.memory.now)
     summaries.say(1)
     summaries.made(force=True)
     assert "Lyon" not in summaries.model.last_sent
@@ -74,7 +74,7 @@ def test_what_is_deleted_while_a_summary_is_made_is_not_in_it(summaries: Summari
     event_id = summaries.memory.ids[which]
 
     def meanwhile(_request: object) -> str:
-        summaries.app.deletion.forget(ANNA, event_id=event_id, now=summaries.memory.now)
+        summaries.app.deletion.events.forget(ANNA, event_id=event_id, now=summaries.memory.now)
         return answer(f"{TEXT} The boat went for 4711 euros.", {"goal": "Sold boat 4711 euros"})
 
     summaries.model.says = [meanwhile]

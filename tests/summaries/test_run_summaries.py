@@ -36,7 +36,7 @@ def hint(summaries: Summaries, scope: Scope = ANNA) -> int:
 
 def run(summaries: Summaries, seconds: float = 900.0) -> SummaryRun:
     """A scheduled run."""
-    return summaries.app.summaries.run(lambda: summaries.memory.now, lambda: seconds)
+    return summaries.app.summaries.rounds.run(lambda: summaries.memory.now, lambda: seconds)
 
 
 @pytest.mark.spec("H-05", "H-09", "H-10")
@@ -81,7 +81,7 @@ def test_projecting_twice_counts_too_much_and_the_check_puts_it_right(summaries:
     summaries.say(30)
     refs = summaries.app.parts.timeline.tail(ANNA).refs
     for _ in range(2):
-        summaries.app.projection.project([PendingEvent(ANNA, ref) for ref in refs], summaries.memory.now)
+        summaries.app.projection.events.project([PendingEvent(ANNA, ref) for ref in refs], summaries.memory.now)
     assert (hint(summaries), summaries.due()) == (60, [("anna", None)])
     assert run(summaries).counts == {"made": 0, "not_due": 1, "busy": 0, "failed": 0}
     assert (hint(summaries), summaries.due(), summaries.model.asked) == (30, [], [])
@@ -104,7 +104,7 @@ def test_what_counts_for_nothing_is_not_counted_and_not_written(summaries: Summa
 def test_where_the_count_cannot_be_stored_the_events_stay_pending(summaries: Summaries) -> None:
     summaries.say(1)
     with away(summaries.memory, "items", "write") as broken:
-        report = broken.app.projection.reconcile(summaries.memory.now)
+        report = broken.app.projection.reconciliation.run(summaries.memory.now)
         assert report.failed == dict.fromkeys(summaries.memory.ids, "Unavailable")
     assert summaries.memory.project() == 1
     assert hint(summaries) == 1
@@ -115,7 +115,7 @@ def test_counting_side_by_side_loses_nothing(summaries: Summaries) -> None:
     events = summaries.app.parts.timeline.newest(ANNA, 40)
     note = NoteMessages(summaries.app.parts.items, summaries.app.rules.resolved)
     threads = [
-        threading.Thread(target=note, args=(ANNA, events[n::8], summaries.memory.now)) for n in range(8)
+        threading.Thread(target=note.note, args=(ANNA, events[n::8], summaries.memory.now)) for n in range(8)
     ]  # fmt: skip
     for thread in threads:
         thread.start()
@@ -136,7 +136,7 @@ def test_a_count_that_others_change_all_the_time_raises_conflict(summaries: Summ
             raise VersionMismatch("again")
 
     with pytest.raises(Conflict):
-        NoteMessages(Contended(), summaries.app.rules.resolved)(ANNA, events, summaries.memory.now)
+        NoteMessages(Contended(), summaries.app.rules.resolved).note(ANNA, events, summaries.memory.now)
 
 
 @pytest.mark.spec("H-11")
@@ -197,11 +197,11 @@ def test_a_run_stops_a_minute_before_its_time_is_over_and_the_next_goes_on(summa
         return answer("Good.")
 
     summaries.model.says = [slow]
-    report = summaries.app.summaries.run(lambda: summaries.memory.now, lambda: left[0])
+    report = summaries.app.summaries.rounds.run(lambda: summaries.memory.now, lambda: left[0])
     assert (report.made, report.complete) == (3, False)
-    assert summaries.app.summaries.run(lambda: summaries.memory.now, lambda: 59.9).made == 0
+    assert summaries.app.summaries.rounds.run(lambda: summaries.memory.now, lambda: 59.9).made == 0
     left[0] = 900.0
-    assert summaries.app.summaries.run(lambda: summaries.memory.now, lambda: left[0]).complete
+    assert summaries.app.summaries.rounds.run(lambda: summaries.memory.now, lambda: left[0]).complete
     assert [len(summaries.stored(Scope("acme", f"user{n}"))) for n in range(5)] == [1] * 5
 
 
@@ -248,5 +248,5 @@ def test_a_queue_that_does_not_answer_fails_the_run(summaries: Summaries) -> Non
 def test_summaries_are_redacted_only_where_something_was_deleted(summaries: Summaries) -> None:
     told: list[object] = []
     keep_up = SummaryStep(lambda *given: None, lambda *given: told.append(given))  # type: ignore[arg-type]
-    keep_up(ANNA, [], [], NOON)
+    keep_up.follow(ANNA, [], [], NOON)
     assert told == []

@@ -50,7 +50,7 @@ def test_fifty_messages_make_a_summary_of_all_but_the_newest_ten(summaries: Summ
     assert len(made.id) == 36
     assert made.id[14] == "7"
     assert made.id > max(ids)
-    assert summaries.app.summaries.read.latest(ANNA) == made
+    assert summaries.app.summaries.stored.latest(ANNA) == made
 
 
 @pytest.mark.spec("H-05")
@@ -73,7 +73,7 @@ def test_after_a_summary_a_quiet_stretch_of_fifty_is_fifty(summaries: Summaries)
     assert (second.message_count, second.reason) == (50, Reason.MESSAGES)
     assert second.covered_from > first.covered_until
     assert [one.id for one in summaries.stored()] == [first.id, second.id]
-    assert summaries.app.summaries.read.latest(ANNA) == second
+    assert summaries.app.summaries.stored.latest(ANNA) == second
 
 
 @pytest.mark.spec("H-06", "H-07", "P-5")
@@ -153,8 +153,8 @@ def test_summaries_are_of_a_persona_over_all_conversations(summaries: Summaries)
     assert (own.message_count, own.persona_id) == (40, None)
     coached = summaries.made(COACH, force=True)
     assert (coached.message_count, coached.persona_id) == (39, "coach")
-    assert summaries.app.summaries.read.latest(ANNA) == own
-    assert summaries.app.summaries.read.latest(COACH) == coached
+    assert summaries.app.summaries.stored.latest(ANNA) == own
+    assert summaries.app.summaries.stored.latest(COACH) == coached
     assert summaries.stored(COACH) == [coached]
     assert summaries.stored(ANNA) == [own, coached]  # no persona is no filter
     assert summaries.stored(Scope("acme", "ben")) == []
@@ -341,7 +341,7 @@ def test_where_time_is_short_the_steps_that_were_made_count_and_the_rest_stays_d
     summaries.memory.project()
     left = iter([100.0] * 4 + [1.0] * 100)
     order = summaries.order()
-    made = summaries.app.summaries.summarize(ANNA, replace(order, remaining_seconds=lambda: next(left)))
+    made = summaries.app.summaries.conversations.summarize(ANNA, replace(order, remaining_seconds=lambda: next(left)))
     assert isinstance(made, SummaryMade)
     assert 0 < made.summary.message_count < 1_000
     assert made.summary.message_count % 400 == 0
@@ -474,7 +474,7 @@ def test_the_clock_of_a_summary_never_goes_back(summaries: Summaries) -> None:
     summaries.wait(days=-10)
     second = summaries.made(force=True)
     assert second.created_at == first.created_at
-    assert summaries.app.summaries.read.latest(ANNA) == second
+    assert summaries.app.summaries.stored.latest(ANNA) == second
 
 
 def test_pages_of_summaries_are_walked_once_each(summaries: Summaries) -> None:
@@ -487,7 +487,7 @@ def test_pages_of_summaries_are_walked_once_each(summaries: Summaries) -> None:
         seen: list[str] = []
         after = None
         while True:
-            page = summaries.app.summaries.read.page(scope, 2, after)
+            page = summaries.app.summaries.stored.page(scope, 2, after)
             seen += [one.id for one in page.summaries]
             after = page.more
             if after is None:

@@ -79,7 +79,7 @@ def test_without_a_timestamp_the_same_words_are_said_again(memory: Memory) -> No
 def test_a_bad_event_does_not_refuse_the_others(memory: Memory) -> None:
     bad = InvalidDraft((FieldError(("content",), "blank"),))
     seed = memory.app.ids.seed(0, 3)
-    answer = memory.app.timeline.ingest(
+    answer = memory.app.timeline.events.ingest(
         ANNA, "c1", [bad, EventDraft(content="good")], seed, NOON, memory.app.rules.resolved("acme")
     )
     assert [result.status for result in answer.results] == [IngestStatus.INVALID, IngestStatus.CREATED]
@@ -91,8 +91,8 @@ def test_a_retry_with_the_same_seed_answers_the_same_ids(memory: Memory) -> None
     drafts = [EventDraft(content="a"), EventDraft(content="b", timestamp=NOON)]
     seed = memory.app.ids.seed(0, 3)
     rules = memory.app.rules.resolved("acme")
-    first = memory.app.timeline.ingest(ANNA, None, drafts, seed, NOON, rules)
-    again = memory.app.timeline.ingest(ANNA, None, drafts, seed, NOON + timedelta(hours=1), rules)
+    first = memory.app.timeline.events.ingest(ANNA, None, drafts, seed, NOON, rules)
+    again = memory.app.timeline.events.ingest(ANNA, None, drafts, seed, NOON + timedelta(hours=1), rules)
     assert [r.event_id for r in again.results] == [r.event_id for r in first.results]
     assert [r.status for r in again.results] == [IngestStatus.CREATED] * 2
     assert again.conversation_id == first.conversation_id

@@ -46,7 +46,7 @@ def test_a_refused_value_leaves_its_slot_empty(memory: Memory, other: Memory) ->
     keyed(memory, "city", "Paris", "Lyon")
     memory.project()
     other.now = memory.now
-    other.app.deletion.reject(ANNA, "Lyon", Rejecting(now=other.now, actor=USER, via="test"))
+    other.app.deletion.values.reject(ANNA, "Lyon", Rejecting(now=other.now, actor=USER, via="test"))
     lines = exported(memory)
     for count in ({LineOutcome.CREATED: 1, LineOutcome.REFUSED: 1}, {LineOutcome.DUPLICATE: 1, LineOutcome.REFUSED: 1}):
         assert imported(other, lines).counts == count
@@ -63,7 +63,7 @@ def test_in_whatever_order_the_values_come(memory: Memory, other: Memory) -> Non
     keyed(memory, "city", "Paris", "Rome", "Lyon")
     memory.project()
     other.now = memory.now
-    other.app.deletion.reject(ANNA, "Lyon", Rejecting(now=other.now, actor=USER, via="test"))
+    other.app.deletion.values.reject(ANNA, "Lyon", Rejecting(now=other.now, actor=USER, via="test"))
     paris, rome, lyon = exported(memory)
     forgotten = replace(rome, event=replace(rome.event, superseded_by=None, superseded_at=None))
     imported(other, [paris, forgotten])
@@ -80,7 +80,7 @@ def test_a_refused_value_that_was_superseded_changes_nothing(memory: Memory, oth
     keyed(memory, "city", "Paris", "Lyon")
     memory.project()
     other.now = memory.now
-    other.app.deletion.reject(ANNA, "Paris", Rejecting(now=other.now, actor=USER, via="test"))
+    other.app.deletion.values.reject(ANNA, "Paris", Rejecting(now=other.now, actor=USER, via="test"))
     imported(other, exported(memory))
     other.project()
     assert current(other) == ["Lyon"]
@@ -91,7 +91,7 @@ def test_a_snapshot_without_the_deleted_value_leaves_its_slot_empty(memory: Memo
     keyed(memory, "city", "Paris", "Lyon")
     memory.project()
     made = snapshot(memory)
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
     memory.project()
     other.now = memory.now
     assert run_job(other, other.app.archive.restore, snapshot_id=made)["created"] == 1
@@ -118,7 +118,7 @@ def test_a_newer_value_that_is_not_projected_yet_counts_in_a_snapshot(
     remarks(memory, waiting)
     made = snapshot(memory)
     memory.project()
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=lyon)
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=lyon)
     memory.project()
     other.now = memory.now
     run_job(other, other.app.archive.restore, snapshot_id=made)
@@ -146,7 +146,7 @@ def test_an_archived_value_stays_superseded_by_one_that_was_said_later_and_delet
     if archived:
         archive_of(memory)
     for event_id in reversed(memory.ids[-2:]):
-        memory.app.deletion.forget(ANNA, now=memory.now, event_id=event_id)
+        memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=event_id)
     memory.project()
     other.now = memory.now
     run_job(other, other.app.archive.restore, snapshot_id="timeline" if archive == "timeline" else made)
@@ -166,7 +166,7 @@ def test_what_was_archived_without_the_last_value_before_is_told_too(memory: Mem
     made = archive_of(memory)
     keyed(memory, "city", "Paris", "Lyon")
     memory.project()
-    memory.app.deletion.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=memory.ids[-1])
     memory.project()
     other.now = memory.now
     for one in (made, "timeline"):
@@ -177,6 +177,6 @@ def test_what_was_archived_without_the_last_value_before_is_told_too(memory: Mem
 
 def archive_of(memory: Memory) -> str:
     """A snapshot, and all that is projected in segments."""
-    memory.app.segments.compact.close(ANNA, memory.now)
-    memory.app.segments.compact(ANNA, memory.now)
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    memory.app.segments.compaction.compact(ANNA, memory.now)
     return snapshot(memory)

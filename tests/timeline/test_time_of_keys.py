@@ -22,7 +22,7 @@ def test_an_old_value_of_a_key_is_represented_by_the_newest(memory: Memory, foll
         assert by_words(memory, "alpha5", as_of=NOON + 7 * HOUR) == ["walrus alpha7"]
         assert found(memory, "walrus", as_of=NOON + 7 * HOUR) == ["walrus alpha7"]
         assert list(items(memory, "walrus", as_of=NOON + 7 * HOUR)) == ["walrus alpha7"]
-    memory.app.deletion.forget(ANNA, event_id=memory.ids[-1], now=memory.now)
+    memory.app.deletion.events.forget(ANNA, event_id=memory.ids[-1], now=memory.now)
     assert found(memory, "walrus") == []
     memory.project()
     assert by_words(memory, "alpha0") == []
@@ -66,7 +66,7 @@ def test_deleting_a_key_deletes_its_bounded_values_too(memory: Memory, projected
     memory.now = NOON + DAY
     if projected:
         memory.project()
-    gone = memory.app.deletion.forget(ANNA, key="place", now=memory.now)
+    gone = memory.app.deletion.events.forget(ANNA, key="place", now=memory.now)
     assert set(gone.event_ids) == set(memory.ids)
     memory.project()
     assert found(memory, "walrus", include_superseded=True) == []

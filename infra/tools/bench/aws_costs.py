@@ -58,12 +58,12 @@ class Subject:
         """Stores turns of one conversation; answers what `project` is told of them."""
         seed = self.app.ids.seed(time.time_ns() // 1_000_000, len(drafts) + 1)
         rules = settled(given or self.app.begin_rules(TENANT))
-        answer = self.app.timeline.ingest(self.scope, CONVERSATION, drafts, seed, datetime.now(UTC), rules)
+        answer = self.app.timeline.events.ingest(self.scope, CONVERSATION, drafts, seed, datetime.now(UTC), rules)
         return [result.event.ref for result in answer.results if result.event is not None]
 
     def project(self, refs: list[EventRef]) -> None:
         """As the stream's reader calls it."""
-        report = self.app.projection.project([PendingEvent(self.scope, ref) for ref in refs], datetime.now(UTC))
+        report = self.app.projection.events.project([PendingEvent(self.scope, ref) for ref in refs], datetime.now(UTC))
         if report.failed:
             raise RuntimeError(f"not projected: {report.failed}")
 
@@ -122,7 +122,7 @@ def _counts(subject: Subject, data: DataSet) -> dict[str, Any]:
     figures["context, one turn in the tail"] = counted(
         counter, lambda: ask_context(subject.app, USER, 2 * TURNS, question)
     )
-    subject.app.projection.reconcile(datetime.now(UTC))
+    subject.app.projection.reconciliation.run(datetime.now(UTC))
     subject.project(subject.ingest([subject.draft(important=True) for _ in range(100)]))
     for name, ask in (("search", ask_search), ("context", ask_context)):
         figures[f"{name}, newest 100 are memories"] = counted(
@@ -130,7 +130,7 @@ def _counts(subject: Subject, data: DataSet) -> dict[str, Any]:
             lambda a=ask: a(subject.app, USER, 2 * TURNS, question),  # type: ignore[misc]
         )
     figures["reconcile, nothing pending"] = counted(
-        counter, lambda: subject.app.projection.reconcile(datetime.now(UTC))
+        counter, lambda: subject.app.projection.reconciliation.run(datetime.now(UTC))
     )
     return figures
 

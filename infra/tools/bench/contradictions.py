@@ -149,6 +149,6 @@ def _results(memory: OurMemory, question: Question) -> Iterator[tuple[set[str], 
     """Of each result the turns it is made of, and the one that it is."""
     filters = SearchFilters(now=question.asked_at)
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=100)
-    for result in memory.app.retrieval.search(Scope(TENANT, question.conversation), request).results:
+    for result in memory.app.retrieval.memory.search(Scope(TENANT, question.conversation), request).results:
         sources = result.memory.source_event_ids if result.memory else (result.event.id,)
         yield {memory.turn_id(one) for one in sources}, memory.turn_id(result.event.id)

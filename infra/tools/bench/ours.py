@@ -68,7 +68,7 @@ def passage_of(turn: Turn) -> str:
 def drain(app: App) -> None:
     """Projects until nothing waits: what is settled in one round may mark an older turn for the next."""
     for _ in range(_MOST_ROUNDS):
-        report = app.projection.reconcile(datetime.now(UTC))
+        report = app.projection.reconciliation.run(datetime.now(UTC))
         if report.failed:
             raise RuntimeError(f"{len(report.failed)} turns were not projected: {set(report.failed.values())}")
         if not app.parts.projections.pending(1, None).markers:
@@ -103,7 +103,7 @@ class OurMemory:
         drafts = [draft_of(turn) for turn in turns]
         seed = self.app.ids.seed(time.time_ns() // 1_000_000, len(drafts) + 1)
         scope, rules = Scope(TENANT, first.conversation), self.app.rules.resolved(TENANT)
-        answer = self.app.timeline.ingest(scope, first.conversation, drafts, seed, datetime.now(UTC), rules)
+        answer = self.app.timeline.events.ingest(scope, first.conversation, drafts, seed, datetime.now(UTC), rules)
         for turn, result in zip(turns, answer.results, strict=True):
             if result.event_id is None:
                 raise RuntimeError(f"turn {turn.turn_id} of {turn.conversation} was not stored: {result.status}")
@@ -113,7 +113,7 @@ class OurMemory:
         """The turn ids of the first k of a default (hybrid) search."""
         filters = SearchFilters(now=question.asked_at)
         request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=k)
-        answer = self.app.retrieval.search(Scope(TENANT, question.conversation), request)
+        answer = self.app.retrieval.memory.search(Scope(TENANT, question.conversation), request)
         return [self.turn_id(result.event.id) for result in answer.results]
 
     def turn_id(self, event_id: str) -> str:

@@ -156,13 +156,13 @@ def ask_search(app: App, user: str, size: int, question: Question) -> object:
     filters = SearchFilters(now=_asked_at(size))
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=10)
     rules = app.begin_rules(TENANT)  # as the route does, for the receipt
-    return app.retrieval.search(Scope(TENANT, user), request), rules.result().version
+    return app.retrieval.memory.search(Scope(TENANT, user), request), rules.result().version
 
 
 def ask_context(app: App, user: str, size: int, question: Question) -> object:
     asked = ContextQuestion(text=question.text, filters=SearchFilters(now=_asked_at(size)))
     request = ContextRequest(question=asked, fence=fence_for("0123456789abcdef"), token_budget=4000)
-    return app.context.build(Scope(TENANT, user), request, app.begin_rules(TENANT))
+    return app.context.model_call.build(Scope(TENANT, user), request, app.begin_rules(TENANT))
 
 
 def local_sizes(

@@ -196,7 +196,7 @@ class App:
         return Jobs(self.parts.items)
 
     @cached_property
-    def run_jobs(self) -> RunJobs:
+    def job_runs(self) -> RunJobs:
         from recollect.jobs.run import RunJobs
 
         return RunJobs(self.parts.items, self.job_kinds)
@@ -207,11 +207,11 @@ class App:
         return {
             "reconcile": lambda: self.projection.reconcile_job,
             "summarize": lambda: self.summaries.job,
-            "retain": lambda: self.archive.retain,
+            "retain": lambda: self.archive.retention,
             "reindex": lambda: self.reindexing.reindex,
             "snapshot": lambda: self.reindexing.rotate,
             "restore": lambda: self.archive.restore,
-            "erase": lambda: self.deletion.erase,
+            "erase": lambda: self.deletion.users,
         }
 
     @cached_property
@@ -221,8 +221,8 @@ class App:
 
         # Made by the check: a part that cannot be opened is not ready, and the request does not fail.
         own = {
-            "index": lambda: self.search_index.check(),
-            "tombstones": lambda: self.deletion.apply_tombstones.check(),
+            "index": lambda: self.search_index.health.check(),
+            "tombstones": lambda: self.deletion.tombstones.check(),
             "projection": lambda: self.projection.failed_events.check(),
         }
         return CheckReadiness({**self.parts.checks(), **own})

@@ -105,7 +105,7 @@ def say(app: App, *texts: str, days_ago: float = 0.1, at: datetime | None = None
     start = at or utc_now() - timedelta(days=days_ago)
     drafts = [EventDraft(content=text, timestamp=start + timedelta(seconds=n)) for n, text in enumerate(texts)]
     seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
-    answer = app.timeline.ingest(scope, "c", drafts, seed, utc_now(), app.rules.resolved("local"))
+    answer = app.timeline.events.ingest(scope, "c", drafts, seed, utc_now(), app.rules.resolved("local"))
     return [str(result.event_id) for result in answer.results]
 
 

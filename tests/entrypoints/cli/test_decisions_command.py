@@ -26,10 +26,10 @@ def said(home: Home, *contents: str) -> list[str]:
             at = datetime.now(UTC) - timedelta(days=9 - day)
             draft = EventDraft(content=content, timestamp=at, importance=0.9)
             seed = app.ids.seed(int(at.timestamp() * 1000), 2)
-            (result,) = app.timeline.ingest(SCOPE, "c", [draft], seed, at, app.rules.resolved("local")).results
+            (result,) = app.timeline.events.ingest(SCOPE, "c", [draft], seed, at, app.rules.resolved("local")).results
             ids.append(str(result.event_id))
             for _ in range(6):
-                app.projection.reconcile(datetime.now(UTC))
+                app.projection.reconciliation.run(datetime.now(UTC))
     finally:
         app.parts.close()
     return ids

@@ -131,7 +131,7 @@ def test_a_server_retains_by_itself_once_a_day(app: App) -> None:
 def test_where_requests_have_a_clock_of_their_own_nothing_is_retained_by_the_real_one(home: Home, app: App) -> None:
     forget_after(app, 30)
     say(app, "the zebra sings", days_ago=40)
-    app.projection.reconcile(utc_now())
+    app.projection.reconciliation.run(utc_now())
     app.deployment = dataclasses.replace(app.deployment, settings=dataclasses.replace(app.settings, test_clock=True))
     assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is not None
     assert (left(app), app.jobs.newest("local", 10)) == (["the zebra sings"], [])

@@ -47,7 +47,7 @@ def test_goals_are_shown_with_their_progress(run: Run, app: App) -> None:
 def test_beside_a_server_summaries_make_themselves(app: App) -> None:
     with Projector(app, QUICK):
         say(app, *(f"I counted sheep number {n} near Lyon." for n in range(50)))
-        assert soon(lambda: app.summaries.read.latest(ANA) is not None, 10)
-    latest = app.summaries.read.latest(ANA)
+        assert soon(lambda: app.summaries.stored.latest(ANA) is not None, 10)
+    latest = app.summaries.stored.latest(ANA)
     assert latest is not None
     assert latest.message_count == 40

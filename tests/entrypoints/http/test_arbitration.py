@@ -147,7 +147,7 @@ class Applied:
     def __init__(self) -> None:
         self.asked: list[tuple[Scope, Applying]] = []
 
-    def __call__(
+    def arbitrate(
         self, scope: Scope, candidate: Statement, existing: Any, policy: ArbitrationPolicy, applying: Applying
     ) -> Arbitration:
         self.asked.append((scope, applying))
@@ -158,7 +158,7 @@ class Applied:
 def applied(app: App, monkeypatch: pytest.MonkeyPatch) -> Applied:
     """Stands in for what stores verdicts."""
     found = Applied()
-    monkeypatch.setattr(app.arbitration, "apply_given", found)
+    monkeypatch.setattr(app.arbitration, "given", found)
     return found
 
 

@@ -43,12 +43,12 @@ def at(**later: float) -> str:
 
 def project(app: App) -> None:
     """What the stream reader does."""
-    assert app.projection.reconcile(NOW).failed == {}
+    assert app.projection.reconciliation.run(NOW).failed == {}
 
 
 def reconcile(app: App) -> int:
     """The bridge's reconciliation; how many were promoted."""
-    run = app.memories.reconcile_bridge(NOW)
+    run = app.memories.bridge.reconcile(NOW)
     assert run.deferred.complete
     return run.deferred.promoted
 
@@ -75,7 +75,7 @@ def memories(app: App, user: str = "anna") -> set[str]:
     scope = Scope("local", user)
     items = app.parts.items.page(scope, MEMORIES, 100, None).items
     ids = [item.key.key for item in items if SAME_AS not in item.value]
-    return {memory.content for memory in ReadMemories(app.parts.items)(scope, ids).values()}
+    return {memory.content for memory in ReadMemories(app.parts.items).read(scope, ids).values()}
 
 
 @pytest.mark.spec("A-44", "A-58", "A-59", "A-61")

@@ -35,7 +35,7 @@ def caller(app: App, request: pytest.FixtureRequest) -> Caller:
 
 def settle(app: App) -> None:
     for _ in range(8):
-        if not app.projection.reconcile(datetime.now(UTC)).projected:
+        if not app.projection.reconciliation.run(datetime.now(UTC)).projected:
             return
 
 
@@ -123,7 +123,7 @@ def test_a_try_that_was_not_answered_goes_on(app: App, caller: Caller, monkeypat
         raise Unavailable("the store is away")
 
     with monkeypatch.context() as patched:
-        patched.setattr(app.contradictions.revert, "_tell", lost)
+        patched.setattr(app.contradictions.reversal, "_tell", lost)
         assert caller.post(decision["revert"], None, idempotency_key="k2").status == 503
     answer = caller.post(decision["revert"], None, idempotency_key="k2")
     assert (answer.status, answer.json["memory"]["id"]) == (200, old)

@@ -97,7 +97,7 @@ def test_deleting_the_current_value_leaves_the_slot_empty(app: App, caller: Call
     ]
     assert delete(caller, f"/v1/users/anna/events/{answers[1]['event_id']}").status == 204
     assert found(caller, "Rome Lyon") == []
-    app.projection.reconcile(datetime.now(UTC))
+    app.projection.reconciliation.run(datetime.now(UTC))
     assert found(caller, "Rome Lyon") == []
     (rome,) = caller.timeline(last_days=3650).json["events"]
     assert (rome["content"], rome["superseded_by"]) == ("Rome", answers[1]["event_id"])
@@ -216,7 +216,7 @@ def settled(caller: Caller, erasure_id: str) -> dict[str, Any]:
         if report["status"] == "done":
             return report
         if app is not None:
-            app.run_jobs.one("local", erasure_id, lambda: datetime.now(UTC), lambda: 60.0)
+            app.job_runs.one("local", erasure_id, lambda: datetime.now(UTC), lambda: 60.0)
     raise AssertionError(report)
 
 

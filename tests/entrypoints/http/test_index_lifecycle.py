@@ -70,4 +70,4 @@ def _put_rules(caller: Caller, rules: Any) -> Answered:
 
 
 def _run_jobs(app: App) -> None:
-    app.run_jobs(lambda: datetime.now(UTC), lambda: 100.0)
+    app.job_runs.run(lambda: datetime.now(UTC), lambda: 100.0)

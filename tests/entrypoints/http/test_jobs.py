@@ -85,7 +85,7 @@ def refusing(app: App) -> Iterator[None]:
         def encode(self, *_: Any, **__: Any) -> Any:
             raise ValueError("the zebra sings")
 
-    real, attempt = app.parts.embedder, app.projection.project._attempt
+    real, attempt = app.parts.embedder, app.projection.events._attempt
     attempt._embedder = cast(Any, Refusing())
     try:
         yield
@@ -115,9 +115,9 @@ def test_what_fails_is_listed_without_its_text_and_replayed(laptop: Laptop, app:
 def test_what_fails_is_its_tenants_alone(app: App) -> None:
     of(app, "acme").added("the zebra sings")
     with refusing(app):
-        app.projection.reconcile(datetime.now(UTC))
+        app.projection.reconciliation.run(datetime.now(UTC))
     job_id = start(of(app, "other"), "reconcile", {"replay": True}).json["job_id"]
-    app.run_jobs(lambda: datetime.now(UTC), lambda: 900.0)
+    app.job_runs.run(lambda: datetime.now(UTC), lambda: 900.0)
     shown = of(app, "other").get(f"/v1/jobs/{job_id}").json
     assert (shown["counts"]["replayed"], "failures" in shown) == (0, False)
     assert app.projection.failed_events.standing("acme").retried == 1
@@ -128,7 +128,7 @@ def test_a_tenants_reconcile_leaves_others_alone(app: App) -> None:
     of(app, "other").added("the owl hoots")
     job_id = start(of(app, "acme"), "reconcile").json["job_id"]
 
-    app.run_jobs(lambda: datetime.now(UTC), lambda: 900.0)
+    app.job_runs.run(lambda: datetime.now(UTC), lambda: 900.0)
     assert of(app, "acme").get(f"/v1/jobs/{job_id}").json["counts"]["projected"] == 1
     assert [marker.scope.tenant for marker in app.parts.projections.pending(10, None).markers] == ["other"]
 

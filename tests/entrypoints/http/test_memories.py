@@ -62,7 +62,7 @@ def contents(caller: Caller, query: str, **more: Any) -> list[str]:
 
 
 def project(app: App) -> None:
-    assert app.projection.reconcile(datetime.now(UTC)).failed == {}
+    assert app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
 
 
 def direction(cosine: float) -> list[float]:

@@ -140,7 +140,7 @@ def test_expired_events_are_gone_from_their_instant_on(caller: Caller) -> None:
 def test_conversations_are_listed_in_pages(app: App, caller: Caller) -> None:
     for n in range(5):
         caller.post("/v1/events", {"user_id": "anna", "conversation_id": f"c{n}", "events": [{"content": "x"}]})
-    app.projection.reconcile(datetime.now(UTC))
+    app.projection.reconciliation.run(datetime.now(UTC))
     seen, query = [], {"limit": "2"}
     while True:
         page = caller.get("/v1/users/anna/conversations", query)
@@ -154,7 +154,7 @@ def test_conversations_are_listed_in_pages(app: App, caller: Caller) -> None:
 @pytest.mark.spec("A-44", "A-59")
 def test_the_bus_tells_what_was_published(app: App, caller: Caller) -> None:
     first, second = caller.added("one", "two")
-    app.projection.reconcile(datetime.now(UTC))
+    app.projection.reconciliation.run(datetime.now(UTC))
     events = caller.get("/v1/bus").json["events"]
     assert [one["detail"]["eventId"] for one in events] == [first, second]
     assert {one["type"] for one in events} == {"memory:episodic:saved"}

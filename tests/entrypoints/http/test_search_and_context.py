@@ -92,13 +92,13 @@ def test_a_near_miss_is_nothing_that_may_not_be_shown(caller: Caller) -> None:
 
 def test_eval_asks_what_the_endpoint_asks_by_default(app: App, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[RecallRequest] = []
-    searched = SearchMemory.__call__
+    searched = SearchMemory.search
 
     def noted(self: SearchMemory, scope: Scope, request: RecallRequest) -> SearchAnswer:
         asked.append(replace(request, filters=replace(request.filters, now=NOON)))
         return searched(self, scope, request)
 
-    monkeypatch.setattr(SearchMemory, "__call__", noted)
+    monkeypatch.setattr(SearchMemory, "search", noted)
     search(caller, "Where does my sister live?", top_k=50)
     gold = GoldQuestion("anna", "Where does my sister live?", "any", frozenset({"t1"}))
     evaluate._search(app, gold, NOON, 50, evaluate._Seconds())
@@ -119,7 +119,7 @@ def test_the_diagnostics_say_how_many_wait(app: App, caller: Caller, mode: str) 
     built = context(caller, "the violin teacher called")
     assert (built["diagnostics"]["pending"], built["diagnostics"]["tail_cut"]) == (151, True)
     assert first in [one["id"] for one in built["items"] if one["section"] == "semantic"]
-    app.projection.reconcile(datetime.now(UTC))
+    app.projection.reconciliation.run(datetime.now(UTC))
     assert search(caller, "the violin teacher called", **asked)["diagnostics"]["pending"] == 0
     assert context(caller, "the violin teacher called")["diagnostics"]["pending"] == 0
 

@@ -355,7 +355,7 @@ def test_no_state_of_a_coaching_is_kept_anywhere(app: App, caller: Caller) -> No
         "I did it!",
     )
     caller.added(*phases)
-    app.projection.reconcile(NOON)
+    app.projection.reconciliation.run(NOON)
     summary = summarize(caller, "?force=true").json["summary"]
     goal, *_ = caller.get(GOALS).json["goals"]
     assert not {"state", "stage", "phase", "topic"} & (summary.keys() | goal.keys())

@@ -19,7 +19,7 @@ def told(caller: Caller, app: App) -> list[str]:
     events = [{"content": text, "timestamp": at, "key": "place"} for text, at in SAID]
     answer = caller.post("/v1/events", {"user_id": "anna", "events": events})
     assert answer.status == 201, answer.text
-    assert app.projection.reconcile(datetime.now(UTC)).failed == {}
+    assert app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
     return [one["event_id"] for one in answer.json["results"]]
 
 

@@ -63,4 +63,4 @@ def text_of(result: types.CallToolResult) -> str:
 
 
 def memories_of(app: App, scope: Scope) -> list[Memory]:
-    return list(app.memories.listing(scope, MemoryQuery(), 10, None, datetime.now(UTC)).memories)
+    return list(app.memories.listing.page(scope, MemoryQuery(), 10, None, datetime.now(UTC)).memories)

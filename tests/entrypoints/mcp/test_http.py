@@ -51,7 +51,7 @@ def test_what_a_model_writes_over_it_is_inferred_and_the_models(app: App) -> Non
     scope = Scope("local", "anna")
     (goal,) = app.summaries.goals.listed(scope)
     assert (goal.source, app.knowledge.get("local", "notes", "ant").source) == (Source.INFERRED, Source.INFERRED)
-    entries = app.memories.audit(scope, 10, None, AuditFilter()).entries
+    entries = app.memories.audit.page(scope, 10, None, AuditFilter()).entries
     told = [(entry.actor.kind, entry.actor.id, entry.action) for entry in entries]
     assert told == [("model", "manage_knowledge", "create"), ("model", "track_goal", "create")]
 

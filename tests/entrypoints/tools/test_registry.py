@@ -129,12 +129,12 @@ def test_the_action_beside_the_parameters_is_the_tools_where_it_has_one(call: Ca
 
 def test_what_a_model_saves_is_inferred_and_a_models(call: Calling) -> None:
     result = call("save_memory", content="Anna lives in Lyon", importance=0.9, keywords=["city"], key="home")
-    memory = call.app.memories.keep.one(ANNA, result.result["id"], NOW)
+    memory = call.app.memories.store.one(ANNA, result.result["id"], NOW)
     assert (memory.source, memory.user_id, memory.content) == (Source.INFERRED, "anna", "Anna lives in Lyon")
     assert memory.metadata == {"actor": "model", "tool": "save_memory"}
     assert (memory.importance, memory.key, memory.timestamp, memory.keywords) == (0.9, "home", NOW, ("city",))
     assert (stored(call, result).event_type, result.stored) == (EventType.MEMORY, (memory.id,))
-    (entry,) = call.app.memories.audit(ANNA, 10, None, AuditFilter()).entries
+    (entry,) = call.app.memories.audit.page(ANNA, 10, None, AuditFilter()).entries
     assert (entry.actor, entry.action) == (Actor(ActorKind.MODEL, "save_memory"), Action.CREATE)
 
 
@@ -146,7 +146,7 @@ def test_what_is_known_is_not_saved_again(call: Calling) -> None:
 
 def test_keywords_of_vcp_are_separated_by_commas(call: Calling) -> None:
     result = call("save_memory", content="Anna lives in Lyon", keywords="city, home,")
-    assert call.app.memories.keep.one(ANNA, result.result["id"], NOW).keywords == ("city", "home")
+    assert call.app.memories.store.one(ANNA, result.result["id"], NOW).keywords == ("city", "home")
 
 
 def test_an_event_of_a_models_has_its_type_and_time(call: Calling) -> None:
@@ -163,7 +163,7 @@ def test_the_same_call_with_the_same_ids_stores_nothing_twice(call: Calling) -> 
     asked = ToolCall("save_memory", {"content": "Anna lives in Lyon"})
     ids = {call.registry.execute(ANNA, asked, seed, NOW).result["id"] for _ in range(2)}
     assert len(ids) == 1
-    assert len(call.app.memories.listing(ANNA, MemoryQuery(), 10, None, NOW).memories) == 1
+    assert len(call.app.memories.listing.page(ANNA, MemoryQuery(), 10, None, NOW).memories) == 1
 
 
 def test_a_search_finds_the_users_memories_and_no_other_users(call: Calling) -> None:
@@ -196,7 +196,7 @@ def test_forgetting_by_id_and_by_key(call: Calling) -> None:
     assert call.app.parts.timeline.find(ANNA, first.result["id"]) is None
     event = call("record_event", content="Dentist")
     assert call("forget_memory", id=event.result["id"]).result == {"deleted": [event.result["id"]]}
-    entries = call.app.memories.audit(ANNA, 10, None, AuditFilter(action=Action.DELETE)).entries
+    entries = call.app.memories.audit.page(ANNA, 10, None, AuditFilter(action=Action.DELETE)).entries
     assert {entry.actor for entry in entries} == {Actor(ActorKind.MODEL, "forget_memory")}
     for city in ("Lyon", "Paris"):
         call("save_memory", content=f"Anna's city is {city}", key="city")

@@ -1,6 +1,6 @@
 """The merge rule of a candidate, and the arbiter's verdict on stored memories (A-69 to A-123, P-24)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -51,7 +51,7 @@ class ChoosePolicy:
     def __init__(self, merge_rules: MergeRuleStore) -> None:
         self._merge_rules = merge_rules
 
-    def __call__(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> ArbitrationPolicy:
+    def choose(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> ArbitrationPolicy:
         """Raises InvalidInput at ("rule",) for an unknown rule, at ("options", "weights") where the weights do not sum
         to 1.
         """
@@ -70,7 +70,7 @@ class ChoosePolicy:
 
     def of(self, scope: Scope, candidate: Statement, rules: Rules) -> ArbitrationPolicy:
         """The policy for a candidate without options."""
-        return self(scope.tenant, ArbitrationRequest(candidate), rules)
+        return self.choose(scope.tenant, ArbitrationRequest(candidate), rules)
 
 
 def _name(registry: MergeRuleRegistry, request: ArbitrationRequest) -> str:
@@ -96,10 +96,10 @@ class Applying:
     now: datetime
 
 
-class Apply(Protocol):
+class DecisionStore(Protocol):
     """Stores a decision: the winner or the merged statement, the loser with its status, the ledger's entry."""
 
-    def __call__(
+    def arbitrate(
         self,
         scope: Scope,
         candidate: Statement,
@@ -113,18 +113,18 @@ class Apply(Protocol):
 class Arbitrate:
     """The use case behind `POST /v1/arbitrations`."""
 
-    def __init__(self, policy: ChoosePolicy, apply: Apply) -> None:
+    def __init__(self, policy: ChoosePolicy, decisions: Callable[[], DecisionStore]) -> None:
         self._policy = policy
-        self._apply = apply
+        self._decisions = decisions
 
     def weighed(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> Arbitration:
         """The decision about the given statements; stores nothing. Raises InvalidInput as `ChoosePolicy`."""
-        return weigh(request.candidate, request.existing, self._policy(tenant, request, rules))
+        return weigh(request.candidate, request.existing, self._policy.choose(tenant, request, rules))
 
     def applied(self, scope: Scope, request: ArbitrationRequest, rules: Rules, applying: Applying) -> Arbitration:
         """Decides and stores. Raises InvalidInput as `ChoosePolicy`, and what storing raises."""
-        policy = self._policy(scope.tenant, request, rules)
-        return self._apply(scope, request.candidate, request.existing, policy, applying)
+        policy = self._policy.choose(scope.tenant, request, rules)
+        return self._decisions().arbitrate(scope, request.candidate, request.existing, policy, applying)
 
 
 class ApplyArbitration:
@@ -135,7 +135,7 @@ class ApplyArbitration:
         self._decided = decided
         self._merge = merge
 
-    def __call__(
+    def apply(
         self, scope: Scope, candidate: Statement, arbitration: Arbitration, now: datetime, actor: Actor = PROJECT
     ) -> list[StoredMemory]:
         """The memories that changed; none where one is no longer active. Raises NotFound where one is not stored,

@@ -61,7 +61,7 @@ class ProposeConflicts:
         self._apply = apply
         self._policy = policy
 
-    def __call__(
+    def propose(
         self,
         scope: Scope,
         made: Sequence[tuple[Event, Memory]],
@@ -91,7 +91,7 @@ class ProposeConflicts:
         if arbitration.arbitrated is None or self._known(scope, memory.id, arbitration.arbitrated.existing.id):
             return []
         if rules.conflict.auto_apply == "all":
-            return self._apply(scope, candidate, arbitration, now)
+            return self._apply.apply(scope, candidate, arbitration, now)
         self._leave_open(scope, memory.id, arbitration, now)
         return []
 
@@ -190,7 +190,7 @@ class ArbitrateAndStore:
         self._rules = rules
         self._embedder = embedder
 
-    def __call__(
+    def arbitrate(
         self,
         scope: Scope,
         candidate: Statement,
@@ -208,7 +208,9 @@ class ArbitrateAndStore:
             return replace(found, stored={candidate.id: own})
         other = found.arbitrated.existing
         stored = {candidate.id: own, other.id: self._stored(scope, other, applying, 1)}
-        changed = self._apply(scope, replace(candidate, id=own), _named(found, stored), applying.now, applying.actor)
+        changed = self._apply.apply(
+            scope, replace(candidate, id=own), _named(found, stored), applying.now, applying.actor
+        )
         self._changed(scope, changed, applying.now)
         return replace(found, stored=stored)
 

@@ -97,14 +97,14 @@ class CompactSegments:
                 if remaining_seconds() < reserve_seconds:
                     return total
                 try:
-                    self(due.owner, now, total)
+                    self.compact(due.owner, now, total)
                 except RecollectError:
                     total.failed += 1  # it stays due
             after = page.more
             if after is None:
                 return total
 
-    def __call__(self, scope: Scope, now: datetime, total: Compaction | None = None) -> Compaction:
+    def compact(self, scope: Scope, now: datetime, total: Compaction | None = None) -> Compaction:
         """Compacts one user's closed segments. Raises Unavailable; what was written stays written."""
         done = total or Compaction()
         while (counter := self._counter(scope)[1]).waiting:
@@ -164,7 +164,7 @@ class CompactSegments:
         for start in range(0, len(refs), _AT_ONCE):
             part = refs[start : start + _AT_ONCE]
             there = self._timeline.read(scope, part)
-            yield self._lines(scope, [there[ref.id] for ref in part if ref.id in there], now)
+            yield self._lines.read(scope, [there[ref.id] for ref in part if ref.id in there], now)
 
     def _any_deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> bool:
         refs = [line.event.ref for line in lines]
@@ -225,7 +225,7 @@ class RewriteSegments:
         self._archive = archive
         self._snapshots = snapshots
 
-    def __call__(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> RewriteReport:
+    def rewrite(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> RewriteReport:
         """Rewrites what may hold these records, and purges earlier versions. Raises Unavailable, Conflict."""
         report = RewriteReport()
         self._from_segments(scope, refs, now, report)
@@ -314,7 +314,7 @@ class EmptyArchivedSlots:
         self._archive = archive
         self._snapshots = snapshots
 
-    def __call__(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
+    def empty(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Handles those of the deleted records that were a slot's current value. Raises Unavailable, Conflict."""
         emptied = self._items.get(scope.user, [emptied_key(ref.id) for ref in refs])
         for key, item in emptied.items():

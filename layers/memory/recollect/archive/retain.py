@@ -150,7 +150,7 @@ class PruneEvents:
         self._archives = archives
         self._announce = announce
 
-    def __call__(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> int:
+    def prune(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> int:
         """Deletes events of one user, with the memories that no other event supports; answers how many.
 
         Each is deleted atomically with its tombstone and its audit entry. Raises what the timeline and the items raise;
@@ -271,7 +271,7 @@ class Retain:
         events = self._timeline.read(owner, [expiring_ref(item) for item in items.values()])
         kept = self._memories.kept(owner, events)
         gone = {one.id: one for event in events.values() for one in self._over(owner, event, kept.get(event.id), run)}
-        run.counts[EXPIRED] += self._prune(owner, list(gone.values()), run.order(EXPIRED))
+        run.counts[EXPIRED] += self._prune.prune(owner, list(gone.values()), run.order(EXPIRED))
         left = {event_id: event for event_id, event in events.items() if event_id not in gone}
         writes = [_noted(item, left.get(item.key.key), kept.get(item.key.key)) for item in items.values()]
         for start in range(0, len(writes), MOST_WRITES):
@@ -323,7 +323,7 @@ class Retain:
         self._prune.archive(scope, archived, run.order("retention"))
         run.counts["archived"] += len(archived)
         for rule, group in groupby(sorted(due, key=lambda pair: pair[1].rule), key=lambda pair: pair[1].rule):
-            pruned = self._prune(scope, [event for event, _ in group], run.order(f"retention[{rule}]"))
+            pruned = self._prune.prune(scope, [event for event, _ in group], run.order(f"retention[{rule}]"))
             run.counts["pruned"] += pruned
 
     def _due(self, run: _Run, scope: Scope, events: Sequence[Event]) -> list[tuple[Event, Verdict]]:
@@ -366,7 +366,7 @@ class ScheduleRetention:
     items: Items
     ids: IdSource
 
-    def __call__(self, now: datetime) -> int:
+    def schedule(self, now: datetime) -> int:
         """Starts the jobs that are due; answers how many. Raises as `Items.due`."""
         started, after = 0, None
         for _ in range(_MOST_PAGES):
@@ -400,7 +400,7 @@ class NoteExpiry:
         self._items = items
         self._tenants: OrderedDict[str, None] = OrderedDict()
 
-    def __call__(self, scope: Scope, events: Sequence[Event], _gone: Sequence[EventRef], now: datetime) -> None:
+    def note(self, scope: Scope, events: Sequence[Event], _gone: Sequence[EventRef], now: datetime) -> None:
         """Notes new expiries; idempotent. Raises what the items raise."""
         self._note_tenant(scope.tenant, now)
         expiring = {event.id: event for event in events if event.expires_at is not None}

@@ -183,7 +183,7 @@ class ReadSegments:
         self._store = store
         self._archive = archive
 
-    def __call__(self, scope: Scope) -> Iterator[RecordLine]:
+    def read(self, scope: Scope) -> Iterator[RecordLine]:
         """Every record of the user's archive, segment by segment."""
         for entry in self.manifest(scope).segments:
             yield from self.segment(scope, entry.id)
@@ -215,7 +215,7 @@ class AssignSegments:
         self._items = items
         self._timeline = timeline
 
-    def __call__(self, scope: Scope, events: Sequence[Event], now: datetime) -> dict[str, SegmentPlace]:
+    def assign(self, scope: Scope, events: Sequence[Event], now: datetime) -> dict[str, SegmentPlace]:
         """The segment of each event, by its id. Raises Conflict."""
         places: dict[str, SegmentPlace] = {}
         distinct = list({event.id: event for event in events}.values())

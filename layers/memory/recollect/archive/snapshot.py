@@ -318,7 +318,7 @@ class DiffSnapshots:
     def __init__(self, snapshots: Snapshots) -> None:
         self._snapshots = snapshots
 
-    def __call__(self, tenant: str, first: str, second: str, named: int = 100) -> SnapshotDiff:
+    def diff(self, tenant: str, first: str, second: str, named: int = 100) -> SnapshotDiff:
         """The changes from the first to the second; lists at most `named` of them. Raises NotFound."""
         before, after = self._snapshots.one(tenant, first), self._snapshots.one(tenant, second)
         users = dict.fromkeys(user.user_id for one in (before, after) for user in self._users(tenant, one.id))

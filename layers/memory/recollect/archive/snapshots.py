@@ -115,7 +115,7 @@ class TakeSnapshot:
         page = self._timeline.records(scope, PIECE_EVENTS, user.after)
         written = user
         if page.events:
-            lines = self._lines(scope, self._superseded(scope, page.events, tail), now)
+            lines = self._lines.read(scope, self._superseded(scope, page.events, tail), now)
             written = user.with_piece(self._written(scope, snapshot_id, len(user.pieces), page.events, lines))
         written = replace(written, whole=page.more is None)
         self._snapshots.put_user(scope, snapshot_id, written, tag)
@@ -158,7 +158,7 @@ class TakeSnapshot:
         there = self._timeline.read(scope, refs) if refs else {}
         gone = [ref for ref in refs if ref.id not in there]
         if gone:
-            self._rewrite(scope, gone, now)
+            self._rewrite.rewrite(scope, gone, now)
 
     def _finish(self, tenant: str, going: Mapping[str, Any]) -> None:
         made = Snapshot(going[JOB_ID], from_iso(going["created_at"]), going.get("user_id"), going["counts"])
@@ -226,7 +226,7 @@ class RestoreSnapshot:
 
     def _piece(self, scope: Scope, source: RestoreSource, number: int, now: datetime) -> dict[str, int]:
         lines = source.lines(scope, number)
-        report = self._import(scope, lines, ImportOrder(actor=RESTORE, via="restore", now=now))
+        report = self._import.import_lines(scope, lines, ImportOrder(actor=RESTORE, via="restore", now=now))
         refs = {ref.id: ref for ref in report.created}
         vectors = vectors_in(source.vectors(scope, number), refs) if refs else []
         if vectors:

@@ -63,7 +63,7 @@ class RecordLines:
         self._timeline = timeline
         self._items = items
 
-    def __call__(self, scope: Scope, events: Sequence[Event], now: datetime) -> list[RecordLine]:
+    def read(self, scope: Scope, events: Sequence[Event], now: datetime) -> list[RecordLine]:
         """One line for each event that is not expired, in order."""
         lasting = [event for event in events if not event.expired(now)]
         if not lasting:
@@ -144,7 +144,7 @@ class ExportMemories:
         size = 0
         while True:
             page = self._timeline.records(scope, _EXPORTED_AT_ONCE, after)
-            for line in self._lines(scope, page.events, now):
+            for line in self._lines.read(scope, page.events, now):
                 text = line_text(line) + "\n"
                 size += len(text.encode())
                 if texts and size > PAGE_BYTES:
@@ -224,7 +224,7 @@ class ImportMemories:
         self._slots = FillSlots(timeline, projections)
         self._refused = AuditRefusedWrite(items, ids)
 
-    def __call__(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
+    def import_lines(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
         """Stores the lines as this user's. Raises Unavailable with some of them stored; a retry continues."""
         report = ImportReport()
         owned = [line.of_user(scope.user_id) for line in lines]
@@ -254,7 +254,7 @@ class ImportMemories:
         for reason in dict.fromkeys(reasons.values()):
             ids = [event_id for event_id, why in reasons.items() if why == reason]
             refused = RefusedWrite(actor=order.actor, via=order.via, now=order.now, target_ids=ids, reason=reason)
-            self._refused(scope, refused)
+            self._refused.record(scope, refused)
 
     def _leave_slots_empty(self, scope: Scope, refused: Sequence[Event]) -> None:
         changed = [ref for event in refused for ref in self._slots.leave_empty(scope, event)]

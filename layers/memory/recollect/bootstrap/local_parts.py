@@ -169,8 +169,8 @@ def restore_store(settings: Settings, folder: Path, now: datetime) -> Counter[st
 def _apply_tombstones(settings: Settings, file: Path, now: datetime) -> Counter[str]:
     app = App(settings, LocalParts(settings, file))
     try:
-        counts = app.deletion.apply_tombstones(now, seconds_from_now(_LONGEST_SECONDS))
-        if not app.deletion.apply_tombstones.check().ready:
+        counts = app.deletion.tombstones.apply(now, seconds_from_now(_LONGEST_SECONDS))
+        if not app.deletion.tombstones.check().ready:
             raise NotReady("deletions are left that could not be applied; nothing was restored")
     finally:
         app.parts.close()

@@ -30,35 +30,35 @@ class ArbitrationUseCases(UseCases):
         return MergeRuleStore(self._parts.items, self._outbox)
 
     @cached_property
-    def choose_policy(self) -> ChoosePolicy:
+    def policies(self) -> ChoosePolicy:
         """The merge rule in force with the tenant's thresholds, for every part that arbitrates."""
         return ChoosePolicy(self.merge_rules)
 
     @cached_property
-    def arbitrate(self) -> Arbitrate:
+    def arbiter(self) -> Arbitrate:
         """`POST /v1/arbitrations`."""
-        return Arbitrate(self.choose_policy, lambda *asked: self.apply_given(*asked))
+        return Arbitrate(self.policies, lambda: self.given)
 
     @cached_property
-    def apply(self) -> ApplyArbitration:
+    def verdicts(self) -> ApplyArbitration:
         """Writes the arbiter's decisions."""
         found = self._contradictions
-        return ApplyArbitration(ReadMemories(self._parts.items), found.ledger, found.merge)
+        return ApplyArbitration(ReadMemories(self._parts.items), found.ledger, found.merged_parts)
 
     @cached_property
-    def apply_given(self) -> ArbitrateAndStore:
+    def given(self) -> ArbitrateAndStore:
         """`POST /v1/arbitrations` with `apply`."""
         parts, memories = self._parts, self._memories
-        asks = (self._contradictions.find, self.apply, memories.reproject_stored)
+        asks = (self._contradictions.candidates, self.verdicts, memories.reproject_stored)
         read = ReadMemories(parts.items)
-        return ArbitrateAndStore(parts.timeline, read, memories.keep, *asks, self._rules.resolved, parts.embedder)
+        return ArbitrateAndStore(parts.timeline, read, memories.store, *asks, self._rules.resolved, parts.embedder)
 
     @cached_property
-    def propose(self) -> ProposeConflicts:
+    def proposals(self) -> ProposeConflicts:
         """The projection's arbitration of contradictions that the judge left open."""
-        return self.propose_among(self._contradictions.find)
+        return self.propose_among(self._contradictions.candidates)
 
     def propose_among(self, find: FindContradicting) -> ProposeConflicts:
         """The same over other candidates."""
         parts = self._parts
-        return ProposeConflicts(parts.timeline, parts.items, find, self.apply, self.choose_policy.of)
+        return ProposeConflicts(parts.timeline, parts.items, find, self.verdicts, self.policies.of)

@@ -31,17 +31,17 @@ class ArchiveUseCases(UseCases):
         parts, segments = self._parts, self._segments
         users = self._timeline.known_users
         return TakeSnapshot(
-            parts.timeline, parts.projections, segments.snapshots, users, segments.record_lines, segments.rewrite
+            parts.timeline, parts.projections, segments.snapshots, users, segments.record_lines, segments.rewriting
         )
 
     @cached_property
     def restore(self) -> RestoreSnapshot:
         """The job `restore`."""
         segments = self._segments
-        return RestoreSnapshot(segments.snapshots, segments.read, self.import_memories, self._parts.projections)
+        return RestoreSnapshot(segments.snapshots, segments.contents, self.imports, self._parts.projections)
 
     @cached_property
-    def import_memories(self) -> ImportMemories:
+    def imports(self) -> ImportMemories:
         """`POST /v1/users/{user_id}/import`, and a restore."""
         parts, deletion = self._parts, self._deletion
         return ImportMemories(
@@ -56,18 +56,18 @@ class ArchiveUseCases(UseCases):
         )
 
     @cached_property
-    def retain(self) -> Retain:
+    def retention(self) -> Retain:
         """The job `retain`."""
         parts, deletion = self._parts, self._deletion
-        prune = PruneEvents(parts.items, deletion.forget, self._outbox, lambda: parts.snapshots, deletion.forgotten)
+        prune = PruneEvents(parts.items, deletion.events, self._outbox, lambda: parts.snapshots, deletion.forgotten)
         return Retain(parts.timeline, parts.items, self._timeline.known_users, prune, self._rules.resolved)
 
     @cached_property
-    def schedule_retention(self) -> ScheduleRetention:
+    def retention_schedule(self) -> ScheduleRetention:
         """Starts `retain` once a day for each tenant."""
         return ScheduleRetention(self._parts.items, self._deployment.ids)
 
     @cached_property
-    def note_expiry(self) -> NoteExpiry:
+    def expiry(self) -> NoteExpiry:
         """The projection step of retention."""
         return NoteExpiry(self._parts.items)

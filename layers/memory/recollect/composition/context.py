@@ -23,14 +23,14 @@ class ContextUseCases(UseCases):
     _retrieval: RetrievalUseCases
 
     @cached_property
-    def build(self) -> BuildContext:
+    def model_call(self) -> BuildContext:
         """`POST /v1/context`."""
         parts, summaries = self._parts, self._summaries
-        behind = ReadBackground(summaries.read, summaries.goals, self._knowledge, parts.concurrency)
+        behind = ReadBackground(summaries.stored, summaries.goals, self._knowledge, parts.concurrency)
         sources = ContextSources(parts.timeline, self._retrieval.pipeline, behind, parts.concurrency)
         return BuildContext(sources, parts.web_search)
 
     @cached_property
     def turn(self) -> TakeTurn:
         """`POST /v1/turns`."""
-        return TakeTurn(self._timeline.ingest, self.build, self._parts.timeline, lambda: self._parts.model)
+        return TakeTurn(self._timeline.events, self.model_call, self._parts.timeline, lambda: self._parts.model)

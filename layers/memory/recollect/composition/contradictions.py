@@ -27,18 +27,18 @@ class ContradictionUseCases(UseCases):
     _judge: RelationJudge
 
     @cached_property
-    def find(self) -> FindContradicting:
+    def candidates(self) -> FindContradicting:
         """Candidates: records that may contradict those of a projection."""
         return FindContradicting(self._parts.timeline, self._search_index.in_use)
 
     @cached_property
-    def settle(self) -> SettleContradictions:
+    def settlement(self) -> SettleContradictions:
         """The projection's first step about contradictions."""
-        return self.settle_among(self.find)
+        return self.settle_among(self.candidates)
 
     def settle_among(self, find: FindContradicting) -> SettleContradictions:
         """The same over other candidates."""
-        return SettleContradictions(find, ReadMemories(self._parts.items), self.apply_verdicts, self._judge)
+        return SettleContradictions(find, ReadMemories(self._parts.items), self.verdicts, self._judge)
 
     @cached_property
     def ledger(self) -> DecisionWriter:
@@ -46,14 +46,14 @@ class ContradictionUseCases(UseCases):
         return DecisionWriter(self._parts.items, self._deployment.ids)
 
     @cached_property
-    def merge(self) -> MergeParts:
+    def merged_parts(self) -> MergeParts:
         """Merges two memories into one."""
         return MergeParts(self._parts.items, self.ledger)
 
     @cached_property
-    def apply_verdicts(self) -> ApplyVerdicts:
+    def verdicts(self) -> ApplyVerdicts:
         """Writes the judge's decisions."""
-        return ApplyVerdicts(self._parts.items, self._memories.promoted, self.ledger, self.merge)
+        return ApplyVerdicts(self._parts.items, self._memories.promoted, self.ledger, self.merged_parts)
 
     @cached_property
     def decisions(self) -> ListDecisions:
@@ -66,20 +66,20 @@ class ContradictionUseCases(UseCases):
         return ListConflicts(self._parts.items, self._current_records)
 
     @cached_property
-    def resolve(self) -> ResolveConflict:
+    def resolution(self) -> ResolveConflict:
         """`POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve`."""
         memories = self._memories
         return ResolveConflict(
-            self._parts.items, self._current_records, memories.promoted, self.ledger, memories.reproject
+            self._parts.items, self._current_records, memories.promoted, self.ledger, memories.changes
         )
 
     @cached_property
-    def revert(self) -> RevertDecision:
+    def reversal(self) -> RevertDecision:
         """`POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert`."""
         timeline, items, ids = self._parts.timeline, self._parts.items, self._deployment.ids
-        bring_back = BringBackValue(timeline, items, self._memories.keep, ids, self._rules.resolved)
+        bring_back = BringBackValue(timeline, items, self._memories.store, ids, self._rules.resolved)
         part, refused = PartMemories(timeline, items), AuditRefusedWrite(items, ids)
-        return RevertDecision(timeline, items, self.ledger, part, bring_back, self._memories.reproject, refused)
+        return RevertDecision(timeline, items, self.ledger, part, bring_back, self._memories.changes, refused)
 
     @cached_property
     def _current_records(self) -> CurrentRecords:

@@ -43,18 +43,18 @@ class DeletionUseCases(UseCases):
     _segments: SegmentUseCases
 
     @cached_property
-    def forget(self) -> ForgetEvents:
+    def events(self) -> ForgetEvents:
         """`DELETE /v1/users/{user_id}/events/{event_id}` and its neighbour."""
         parts = self._parts
-        return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self.forgotten)
+        return ForgetEvents(parts.timeline, parts.projections, self.memories, self.forgotten)
 
     @cached_property
-    def forget_memories(self) -> ForgetMemories:
+    def memories(self) -> ForgetMemories:
         """Deletes the memories of deleted events."""
         return ForgetMemories(self._parts.timeline, self._parts.items, self._deployment.ids)
 
     @cached_property
-    def forget_copies(self) -> ForgetCopies:
+    def copies(self) -> ForgetCopies:
         """Deletes imported copies of a deleted record."""
         return ForgetCopies(self._parts.items, self.forget_quietly)
 
@@ -64,9 +64,9 @@ class DeletionUseCases(UseCases):
         return SuppressionList(self._parts.items, self.tombstone_log.keys)
 
     @cached_property
-    def reject(self) -> RejectValue:
+    def values(self) -> RejectValue:
         """`?reject=true` and `/v1/users/{user_id}/rejections`."""
-        parts, redact = self._parts, self._summaries.redact.rejected
+        parts, redact = self._parts, self._summaries.redaction.rejected
         ids = self._deployment.ids
         return RejectValue(parts.timeline, parts.items, ids, redact, self.suppression, self.tombstone_log)
 
@@ -76,13 +76,13 @@ class DeletionUseCases(UseCases):
         return TombstoneLog(self._parts.items, lambda: self._parts.snapshots)
 
     @cached_property
-    def apply_tombstones(self) -> ApplyTombstones:
+    def tombstones(self) -> ApplyTombstones:
         """Repeats logged deletions in a restored table."""
         parts = self._parts
-        return ApplyTombstones(self.tombstone_log, parts.timeline, parts.items, self._forget_again, self.erase.resume)
+        return ApplyTombstones(self.tombstone_log, parts.timeline, parts.items, self._forget_again, self.users.resume)
 
     @cached_property
-    def erase(self) -> EraseUser:
+    def users(self) -> EraseUser:
         """`DELETE /v1/users/{user_id}`, `GET /v1/erasures/{id}`, and the job that completes an erasure."""
         parts, reach, again, checks = self._parts, *self._elsewhere()
         engines = self._deployment.settings.engines
@@ -98,27 +98,27 @@ class DeletionUseCases(UseCases):
     def forget_quietly(self, scope: Scope, ref: EventRef, now: datetime) -> None:
         """Deletes a record; idempotent."""
         with suppress(NotFound):
-            self.forget.record(scope, ref.id, now=now)
+            self.events.record(scope, ref.id, now=now)
 
     def _derived_forgotten(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Removes it from summaries and copies at once; where that fails, `project` does so by the marker."""
         self._summaries.redact_at_once(scope, refs, utc_now())
         with suppress(RecollectError):
-            self.forget_copies(scope, refs, utc_now())
+            self.copies.forget(scope, refs, utc_now())
         self._deployment.announce(scope, refs)
 
     def _elsewhere(self) -> tuple[list[Reach], list[Reach], list[Check]]:
         """What an erasure deletes outside of the store, what of it twice, and the checks that read it back."""
         parts = self._parts
-        documents, copies = EraseDocuments(self._search_index.in_use), EraseCopies(self.forget_copies)
-        again: list[Reach] = [documents, copies]
+        documents, copies = EraseDocuments(self._search_index.in_use), EraseCopies(self.copies)
+        again: list[Reach] = [documents.erase, copies.erase]
         checks: list[Check] = [documents.left, copies.left]
         from_list = EraseFromList(self._timeline.known_users, parts.timeline)
         with suppress(NotReady):
             indexed = IndexSnapshotErasure(self._search_index.erase, self._search_index.left)
-            archive = EraseArchive(self._segments.rewrite, parts.snapshots, indexed)
-            return [*again, archive, from_list], again, [*checks, archive.left]
-        return [*again, from_list], again, checks
+            archive = EraseArchive(self._segments.rewriting, parts.snapshots, indexed)
+            return [*again, archive.erase, from_list.erase], again, [*checks, archive.left]
+        return [*again, from_list.erase], again, checks
 
     def _log_erasure(self, scope: Scope, erasure: Erasure) -> None:
         self.tombstone_log.erasure(scope, erasure.id, erasure.at)
@@ -127,7 +127,7 @@ class DeletionUseCases(UseCases):
     def _forget_logged(self) -> ForgetEvents:
         """As `forget`, for deletions that the log has already."""
         parts = self._parts
-        return ForgetEvents(parts.timeline, parts.projections, self.forget_memories, self._derived_forgotten)
+        return ForgetEvents(parts.timeline, parts.projections, self.memories, self._derived_forgotten)
 
     def _forget_again(self, scope: Scope, ref: EventRef, now: datetime) -> None:
         with suppress(NotFound):

@@ -30,7 +30,7 @@ class MemoryUseCases(UseCases):
     _judge: RelationJudge
 
     @cached_property
-    def keep(self) -> SaveMemories:
+    def store(self) -> SaveMemories:
         """`/v1/memories` and its neighbours."""
         parts, deployment = self._parts, self._deployment
         listeners = (deployment.announce, self._summaries.redact_at_once)
@@ -44,7 +44,7 @@ class MemoryUseCases(UseCases):
         return ListMemories(self._parts.timeline, self._parts.items)
 
     @cached_property
-    def history(self) -> MemoryHistory:
+    def versions(self) -> MemoryHistory:
         """`GET /v1/users/{user_id}/memories/{memory_id}/history`."""
         return MemoryHistory(self.listing, self.audit)
 
@@ -54,33 +54,33 @@ class MemoryUseCases(UseCases):
         return ListAudit(self._parts.items)
 
     @cached_property
-    def promote(self) -> PromoteMemories:
+    def promotion(self) -> PromoteMemories:
         items, ids = self._parts.items, self._deployment.ids
-        return PromoteMemories(items, BridgeGate(items, ids, self._judge), ids, self._deployment.generation)
+        return PromoteMemories(items, BridgeGate(items, ids, self._judge).decide, ids, self._deployment.generation)
 
     @cached_property
-    def follow(self) -> MemoryStep:
+    def step(self) -> MemoryStep:
         """The projection step of memories."""
-        return MemoryStep(self._parts.items, self.promote, self._deletion.forget_memories)
+        return MemoryStep(self._parts.items, self.promotion, self._deletion.memories)
 
     @cached_property
-    def promote_deferred(self) -> PromoteDeferred:
+    def deferred(self) -> PromoteDeferred:
         """Promotes events that waited for a healthy signal."""
-        parts, promote = self._parts, self.promote.promote
+        parts, promote = self._parts, self.promotion.promote
         return PromoteDeferred(parts.items, parts.timeline, parts.publisher, promote, self._deployment.ids)
 
     @cached_property
-    def reconcile_bridge(self) -> ReconcileBridge:
+    def bridge(self) -> ReconcileBridge:
         """The bridge's part of a reconciliation."""
-        return ReconcileBridge(self._outbox, self.promote_deferred)
+        return ReconcileBridge(self._outbox, self.deferred)
 
     @cached_property
-    def signal_bridge(self) -> SignalBridge:
+    def signals(self) -> SignalBridge:
         """`POST /v1/signals`."""
         return SignalBridge(self._parts.items, self._outbox)
 
     @cached_property
-    def reproject(self) -> ReprojectChanged:
+    def changes(self) -> ReprojectChanged:
         """Marks memories for projection after a person's change."""
         return ReprojectChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
 
@@ -88,10 +88,10 @@ class MemoryUseCases(UseCases):
         """The memory of a record, made now where there is none; None for a carrier or a private event without one."""
         stored = ReadMemories(self._parts.items).kept(scope, [event.id]).get(event.id)
         if stored is None and not event.is_carrier and not event.is_private:
-            stored = self.promote.promote(scope, [event], now, "cue").memories.get(event.id)
+            stored = self.promotion.promote(scope, [event], now, "cue").memories.get(event.id)
         return stored
 
     def reproject_stored(self, scope: Scope, changed: Sequence[StoredMemory], now: datetime) -> None:
         """The same for stored memories; summaries lose the superseded ones."""
         memories = [stored.memory for stored in changed]
-        self.reproject(scope, memories, [one for one in memories if one.superseded_by is not None], now)
+        self.changes.reproject(scope, memories, [one for one in memories if one.superseded_by is not None], now)

@@ -45,7 +45,7 @@ class ProjectionUseCases(UseCases):
     _outbox: BusOutbox
 
     @cached_property
-    def project(self) -> ProjectEvents:
+    def events(self) -> ProjectEvents:
         """Behind the stream reader and the laptop's drain."""
         parts, index = self._parts, self._search_index.in_use
         return ProjectEvents(
@@ -57,22 +57,22 @@ class ProjectionUseCases(UseCases):
         """The steps of the other subjects in a projection."""
         return ProjectionSteps(
             rules=self._rules.resolved,
-            memories=self._memories.follow,
-            contradictions=self.follow_contradictions,
-            segments=self._segments.assign,
+            memories=self._memories.step,
+            contradictions=self.contradictions,
+            segments=self._segments.assignment,
             users=self._timeline.known_users,
             spaces=self._timeline.known_spaces,
-            summaries=self._summaries.keep_up,
-            expiry=self._archive.note_expiry,
+            summaries=self._summaries.step.follow,
+            expiry=self._archive.expiry.note,
             archive=self._segments.forget,
             outbox=self._outbox.of_user,
-            copies=self._deletion.forget_copies,
+            copies=self._deletion.copies.forget,
         )
 
     @cached_property
-    def follow_contradictions(self) -> FollowContradictions:
+    def contradictions(self) -> FollowContradictions:
         """The projection step of contradictions."""
-        steps = Steps(self._contradictions.settle, self._arbitration.propose)
+        steps = Steps(self._contradictions.settlement, self._arbitration.proposals)
         return FollowContradictions(steps, self._mark_again, self._steps_sparing_failed)
 
     @cached_property
@@ -81,20 +81,20 @@ class ProjectionUseCases(UseCases):
         return FailedEvents(self._parts.items, self._parts.projections)
 
     @cached_property
-    def retry_failed(self) -> RetryFailed:
-        return RetryFailed(self.failed_events, self.project)
+    def retries(self) -> RetryFailed:
+        return RetryFailed(self.failed_events, self.events)
 
     @cached_property
-    def reconcile(self) -> Reconcile:
+    def reconciliation(self) -> Reconcile:
         """Projects every event with a pending marker."""
         log = self._deletion.tombstone_log.flush_outbox
-        return Reconcile(self._parts.projections, self.project, self.retry_failed, self._mark_stale, log)
+        return Reconcile(self._parts.projections, self.events, self.retries, self._mark_stale.mark, log)
 
     @cached_property
     def reconcile_job(self) -> ReconcileJob:
         """The job `reconcile`."""
-        bridge = self._memories.reconcile_bridge
-        return ReconcileJob(self._parts.projections, self.project, self.retry_failed, bridge, self._mark_stale)
+        bridge = self._memories.bridge
+        return ReconcileJob(self._parts.projections, self.events, self.retries, bridge, self._mark_stale)
 
     @property
     def _mark_stale(self) -> MarkStaleMemories:
@@ -104,7 +104,7 @@ class ProjectionUseCases(UseCases):
         failed = self.failed_events.of_user(scope)
         if not failed:
             return None
-        find = self._contradictions.find.sparing(failed)
+        find = self._contradictions.candidates.sparing(failed)
         return Steps(self._contradictions.settle_among(find), self._arbitration.propose_among(find))
 
     def _mark_again(self, scope: Scope, refs: Sequence[EventRef]) -> None:

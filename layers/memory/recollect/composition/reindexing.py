@@ -31,10 +31,10 @@ class ReindexingUseCases(UseCases):
     _jobs: Jobs
 
     @cached_property
-    def begin(self) -> BeginReindex:
+    def generations(self) -> BeginReindex:
         """A laptop's background starts a reindex by itself."""
         deployment = self._deployment
-        return BeginReindex(self._search_index.check, self._jobs, deployment.ids, deployment.require_embedder)
+        return BeginReindex(self._search_index.health, self._jobs, deployment.ids, deployment.require_embedder)
 
     @cached_property
     def reindex(self) -> Reindex:

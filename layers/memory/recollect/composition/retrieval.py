@@ -24,6 +24,6 @@ class RetrievalUseCases(UseCases):
         return SearchPipeline(parts.timeline, parts.items, index, parts.embedder, parts.concurrency, policy)
 
     @cached_property
-    def search(self) -> SearchMemory:
+    def memory(self) -> SearchMemory:
         """`POST /v1/search`."""
         return SearchMemory(self.pipeline)

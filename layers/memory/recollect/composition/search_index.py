@@ -38,10 +38,10 @@ class SearchIndexUseCases(UseCases):
         parts, states = self._parts, self.states
         unwatched = IndexInUse(parts.index, states)
         watch = WatchIndex(unwatched, parts.publisher, self._rules.resolved, self._deployment.ids, utc_now)
-        return IndexInUse(parts.index, states, watch)
+        return IndexInUse(parts.index, states, watch.watch)
 
     @cached_property
-    def check(self) -> CheckIndex:
+    def health(self) -> CheckIndex:
         """The index's part of readiness."""
         parts = self._parts
         own = parts.checks()["index"]

@@ -32,7 +32,7 @@ class SegmentUseCases(UseCases):
     _search_index: SearchIndexUseCases
 
     @cached_property
-    def assign(self) -> AssignSegments:
+    def assignment(self) -> AssignSegments:
         """The projection step that assigns each event its segment."""
         return AssignSegments(self._parts.items, self._parts.timeline)
 
@@ -47,12 +47,12 @@ class SegmentUseCases(UseCases):
         return SegmentArchive(self._parts.snapshots, self._warn_of_broken)
 
     @cached_property
-    def read(self) -> ReadSegments:
+    def contents(self) -> ReadSegments:
         """Reads a timeline from the archive."""
         return ReadSegments(self._parts.snapshots, self.archive)
 
     @cached_property
-    def compact(self) -> CompactSegments:
+    def compaction(self) -> CompactSegments:
         """Writes closed segments as objects."""
         parts = self._parts
         rest = partial(sleep, _REST_SECONDS) if self._deployment.settings.engines == "local" else no_rest
@@ -61,18 +61,18 @@ class SegmentUseCases(UseCases):
     def compact_due(self, now: datetime, remaining_seconds: Callable[[], float]) -> Compaction | None:
         """Compacts all closed segments; None without a snapshot store."""
         try:
-            compact = self.compact
+            compact = self.compaction
         except NotReady:
             return None
         return compact.run(now, remaining_seconds)
 
     @cached_property
-    def rewrite(self) -> RewriteSegments:
+    def rewriting(self) -> RewriteSegments:
         """Removes deleted events from the archive."""
         return RewriteSegments(self._parts.items, self._parts.snapshots, self.archive, self.snapshots)
 
     @cached_property
-    def empty_slots(self) -> EmptyArchivedSlots:
+    def archived_slots(self) -> EmptyArchivedSlots:
         """Keeps the archived slot of a deleted value empty."""
         parts = self._parts
         return EmptyArchivedSlots(parts.timeline, parts.items, parts.snapshots, self.archive, self.snapshots)
@@ -83,23 +83,23 @@ class SegmentUseCases(UseCases):
         return Snapshots(self._parts.snapshots, self.archive)
 
     @cached_property
-    def diff(self) -> DiffSnapshots:
+    def differences(self) -> DiffSnapshots:
         """The difference of two snapshots."""
         return DiffSnapshots(self.snapshots)
 
     @cached_property
-    def export(self) -> ExportMemories:
+    def exports(self) -> ExportMemories:
         """`GET /v1/users/{user_id}/export`."""
         return ExportMemories(self._parts.timeline, self.record_lines)
 
     def forget(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """The projection step that removes deleted events from the archive, where there is one."""
         try:
-            rewrite = self.rewrite
+            rewrite = self.rewriting
         except NotReady:
             return
-        self.empty_slots(scope, refs, now)
-        rewrite(scope, refs, now)
+        self.archived_slots.empty(scope, refs, now)
+        rewrite.rewrite(scope, refs, now)
         self._search_index.forget(scope, refs)
 
     def _warn_of_broken(self, scope: Scope, name: str, faults: int) -> None:

@@ -24,22 +24,22 @@ class SummaryUseCases(UseCases):
     _rules: TenantRuleStore
 
     @cached_property
-    def summarize(self) -> Summarize:
+    def conversations(self) -> Summarize:
         """`POST /v1/users/{user_id}/summaries`."""
         return Summarize(self._parts.timeline, self._parts.items, self._parts.model)
 
     @cached_property
-    def run(self) -> RunSummaries:
+    def rounds(self) -> RunSummaries:
         """The scheduled run over all users."""
-        return RunSummaries(self._parts.items, self.summarize, self._rules.resolved, self._deployment.ids)
+        return RunSummaries(self._parts.items, self.conversations, self._rules.resolved, self._deployment.ids)
 
     @cached_property
     def job(self) -> SummarizeJob:
         """The job `summarize`."""
-        return SummarizeJob(self.run)
+        return SummarizeJob(self.rounds)
 
     @cached_property
-    def read(self) -> ReadSummaries:
+    def stored(self) -> ReadSummaries:
         """`GET /v1/users/{user_id}/summaries`."""
         return ReadSummaries(self._parts.items)
 
@@ -49,16 +49,16 @@ class SummaryUseCases(UseCases):
         return GoalStore(self._parts.items, self._deployment.ids)
 
     @cached_property
-    def redact(self) -> RedactSummaries:
+    def redaction(self) -> RedactSummaries:
         """Removes deleted and corrected words from summaries and goals."""
         return RedactSummaries(self._parts.items)
 
     @cached_property
-    def keep_up(self) -> SummaryStep:
+    def step(self) -> SummaryStep:
         """The projection step of summaries."""
-        return SummaryStep(NoteMessages(self._parts.items, self._rules.resolved), self.redact)
+        return SummaryStep(NoteMessages(self._parts.items, self._rules.resolved), self.redaction)
 
     def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Redacts before the projection does; where that fails, `project` does so by the pending marker."""
         with suppress(RecollectError):
-            self.redact(scope, refs, now)
+            self.redaction.redact(scope, refs, now)

@@ -13,7 +13,7 @@ class TimelineUseCases(UseCases):
     """`app.timeline`."""
 
     @cached_property
-    def ingest(self) -> IngestEvents:
+    def events(self) -> IngestEvents:
         """`POST /v1/events`."""
         return IngestEvents(self._parts.timeline, self._parts.items, self._deployment.announce)
 

@@ -217,7 +217,7 @@ class BuildContext:
         self._sources = sources
         self._web_search = web_search
 
-    def __call__(self, scope: Scope, request: ContextRequest, given_rules: GivenRules) -> ContextAnswer:
+    def build(self, scope: Scope, request: ContextRequest, given_rules: GivenRules) -> ContextAnswer:
         """Selects, renders, fits. Raises InvalidInput where the input alone exceeds the budget.
 
         The rules may still be loading: they are awaited once the first wave of reads has begun. Then the web search
@@ -232,7 +232,7 @@ class BuildContext:
             web_lookup.begin(rules)
             return _effective(rules, request)
 
-        gathered = self._sources(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
+        gathered = self._sources.read(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
         answer = assemble(gathered, web_lookup.result(), request, settled(given_rules))
         return replace(answer, seconds=time.perf_counter() - began)
 

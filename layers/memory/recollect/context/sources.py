@@ -203,7 +203,7 @@ class ContextSources:
         self._background = background
         self._concurrency = concurrency
 
-    def __call__(
+    def read(
         self, scope: Scope, question: ContextQuestion, read_rules: Callable[[], Rules], hits_wanted: int
     ) -> Gathered:
         """K-20 chooses among events of importance 0.6 and more and the newest 100, in every adapter.

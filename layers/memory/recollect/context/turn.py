@@ -132,7 +132,7 @@ class TakeTurn:
         self._model = model
         self._clock = clock
 
-    def __call__(
+    def take(
         self, scope: Scope, request: TurnRequest, seed: IdSeed, now: datetime, given_rules: GivenRules, tools: Tools
     ) -> TurnAnswer:
         """Takes the turn. `seed` has `IDS_OF_A_TURN` ids.
@@ -153,7 +153,9 @@ class TakeTurn:
         self, scope: Scope, request: TurnRequest, seed: IdSeed, now: datetime, rules: Rules, deadline: float
     ) -> _Turn:
         question = request.context.question
-        ingested = self._ingest(scope, question.conversation_id, [EventDraft(content=question.text)], seed, now, rules)
+        ingested = self._ingest.ingest(
+            scope, question.conversation_id, [EventDraft(content=question.text)], seed, now, rules
+        )
         stored = ingested.results[0]
         if stored.event_id is None or stored.status is IngestStatus.REFUSED:
             raise Conflict("the input's value was rejected: it is stored nowhere, so that no turn can begin with it")
@@ -173,7 +175,7 @@ class TakeTurn:
         return answer_of(event, turn.input_event_id) if event else None
 
     def _answer(self, turn: _Turn, tools: Tools) -> TurnAnswer:
-        context = self._context(turn.scope, _context_request(turn, tools), turn.rules)
+        context = self._context.build(turn.scope, _context_request(turn, tools), turn.rules)
         answered = self._ask(context, turn.deadline - self._clock() - _STORING_SECONDS)
         text, quoted = without_quoted_calls(_bounded(answered.text), _sent(context, turn.request.context))
         asked = read_tool_calls(text, ReadingPolicy(dual=True))
@@ -213,7 +215,7 @@ class TakeTurn:
         tags = extract_tags(turn.request.context.question.text, turn.rules)
         draft = EventDraft(content=response, role=Role.BOT, tags=tags, metadata={ANSWERED_BY: model})
         seed = seed_of_response(turn.seed)
-        result = self._ingest(turn.scope, turn.conversation_id, [draft], seed, turn.now, turn.rules).results[0]
+        result = self._ingest.ingest(turn.scope, turn.conversation_id, [draft], seed, turn.now, turn.rules).results[0]
         _joined(turn.session, result)
         return None if result.status is IngestStatus.REFUSED else result.event_id
 

@@ -58,7 +58,7 @@ class FindContradicting:
         """The same, which never answers these."""
         return FindContradicting(self._timeline, self._index, event_ids)
 
-    def __call__(
+    def find(
         self,
         scope: Scope,
         events: Sequence[Event],
@@ -362,7 +362,7 @@ class CurrentRecords:
         self._standing = CurrentMemories(timeline)
         self._gate = SuppressionList(items)
 
-    def __call__(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, CurrentRecord]:
+    def read(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, CurrentRecord]:
         """Those of the records that count now and that the scope admits, by the ids asked for."""
         asked = list(dict.fromkeys(ids))
         kept = self._read.kept(scope, asked) if asked else {}
@@ -388,7 +388,7 @@ class CurrentRecords:
             return None
         if kept is None:
             return CurrentRecord(event, None) if event.superseded_by is None else None
-        (memory,) = self._standing(scope, [kept.memory], {event.id: event})
+        (memory,) = self._standing.read(scope, [kept.memory], {event.id: event})
         over = memory.valid_to is not None and memory.valid_to <= now
         counts = memory.status is MemoryStatus.ACTIVE and not over and not memory.expired(now)
         return CurrentRecord(event, kept) if counts else None

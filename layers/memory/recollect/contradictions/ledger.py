@@ -238,25 +238,25 @@ class ListConflicts:
         self._standing = standing
         self._pages = FilteredPages(items, CONFLICTS)
 
-    def __call__(
+    def page(
         self, scope: Scope, limit: int, after: str | None, status: ConflictStatus | None, now: datetime
     ) -> ConflictPage:
         """A page of the user's conflicts, as they stand now."""
 
         def chosen(items: Sequence[Item]) -> list[OpenConflict | None]:
             conflicts = [conflict_in(item.value) for item in items]
-            standing = self._standing(scope, [i for one in conflicts for i in (one.newer, one.older)], now)
+            standing = self._standing.read(scope, [i for one in conflicts for i in (one.newer, one.older)], now)
             shown = [as_it_stands(one, standing) for one in conflicts]
             return [one if status in (None, one.status) and _admitted(scope, one, standing) else None for one in shown]
 
-        found, more = self._pages(scope, limit, after, chosen, all_of_them=status is None and scope == scope.user)
+        found, more = self._pages.page(scope, limit, after, chosen, all_of_them=status is None and scope == scope.user)
         return ConflictPage(tuple(found), more)
 
     def one(self, scope: Scope, conflict_id: str, now: datetime) -> OpenConflict:
         """A conflict as it stands now. Raises NotFound."""
         item = self.item(scope, conflict_id)
         conflict = conflict_in(item.value)
-        standing = self._standing(scope, (conflict.newer, conflict.older), now)
+        standing = self._standing.read(scope, (conflict.newer, conflict.older), now)
         if not _admitted(scope, conflict, standing):
             raise NotFound("no such conflict")
         return as_it_stands(conflict, standing)
@@ -319,7 +319,7 @@ class ListDecisions:
         self._pages = FilteredPages(items, ARBITRATIONS)
         self._read = ReadMemories(items)
 
-    def __call__(self, scope: Scope, limit: int, after: str | None, wanted: DecisionFilter) -> DecisionPage:
+    def page(self, scope: Scope, limit: int, after: str | None, wanted: DecisionFilter) -> DecisionPage:
         """A page of the user's decisions."""
 
         def chosen(items: Sequence[Item]) -> list[Decision | None]:
@@ -328,7 +328,7 @@ class ListDecisions:
             return [one if wanted.admits(one) and (own is None or one.loser in own) else None for one in decisions]
 
         all_of_them = wanted == DecisionFilter() and scope == scope.user
-        found, more = self._pages(scope, limit, after, chosen, all_of_them=all_of_them)
+        found, more = self._pages.page(scope, limit, after, chosen, all_of_them=all_of_them)
         return DecisionPage(tuple(found), more)
 
     def one(self, scope: Scope, decision_id: str) -> Decision:
@@ -349,5 +349,5 @@ class ListDecisions:
         """The losers' memories that a narrowed scope admits; None where nothing narrows."""
         if scope == scope.user:
             return None
-        memories = self._read(scope, [one.loser for one in decisions])
+        memories = self._read.read(scope, [one.loser for one in decisions])
         return {i: one for i, one in memories.items() if scope.admits(one.persona_id, one.household_id)}

@@ -37,7 +37,7 @@ class MergeParts:
         self._decided = decided
         self._gate = SuppressionList(items)
 
-    def __call__(
+    def merge(
         self,
         scope: Scope,
         older: StoredMemory,
@@ -142,7 +142,7 @@ class PartMemories:
         self._timeline = timeline
         self._items = items
 
-    def __call__(self, scope: Scope, merged: Memory, older: Memory) -> Memory:
+    def part(self, scope: Scope, merged: Memory, older: Memory) -> Memory:
         """The merged memory in its next version, without what came from the older one.
 
         Words that it was given since, by a person or by another merger, stay; the source goes.

@@ -93,7 +93,7 @@ class ResolveConflict:
         self._tell = tell
         self._read = ReadMemories(items)
 
-    def __call__(self, scope: Scope, conflict_id: str, winner: str, actor: Actor, now: datetime) -> Resolved:
+    def resolve(self, scope: Scope, conflict_id: str, winner: str, actor: Actor, now: datetime) -> Resolved:
         """The loser is superseded by the winner. The same winner again changes nothing.
 
         Raises NotFound, InvalidInput where the winner is neither of the two, Conflict where it was settled otherwise,
@@ -118,12 +118,12 @@ class ResolveConflict:
         key = decision_key(pair_id(conflict.winner or "", loser))
         kept = self._read.kept(scope.user, [loser]).get(loser)
         if kept is not None:
-            self._tell(scope.user, [kept.memory], [kept.memory], now)
+            self._tell.reproject(scope.user, [kept.memory], [kept.memory], now)
         return Resolved(conflict, key.key if self._items.get(scope.user, [key]) else None)
 
     def _sides(self, scope: Scope, conflict: OpenConflict, winner: str, now: datetime) -> _Sides:
         loser = conflict.older if winner == conflict.newer else conflict.newer
-        found = self._standing(scope.user, (winner, loser), now)
+        found = self._standing.read(scope.user, (winner, loser), now)
         if len(found) < 2 or found[winner].id == found[loser].id:
             raise Conflict("one of the two no longer counts")
         kept = found[loser].kept or self._promoted(scope.user, found[loser].event, now)
@@ -145,7 +145,7 @@ class ResolveConflict:
             *_unchanged(sides.winner),
         ]
         self._items.write(scope.user, writes, now)
-        self._tell(scope.user, [after], [before], now)
+        self._tell.reproject(scope.user, [after], [before], now)
         return Resolved(settled, decision.id)
 
     def _told(
@@ -218,7 +218,7 @@ class BringBackValue:
         self._rules = rules
         self._read = ReadMemories(items)
 
-    def __call__(
+    def bring_back(
         self, scope: Scope, older: Memory, event: Event, told: Sequence[ItemWrite], actor: Actor, now: datetime
     ) -> Memory:
         """The memory that is current then; `told` is written in the same step, and makes sure that it is made once.
@@ -331,7 +331,7 @@ class RevertDecision:
         self._read = ReadMemories(items)
         self._gate = SuppressionList(items)
 
-    def __call__(self, scope: Scope, decision_id: str, order: RevertOrder) -> Reverted:
+    def revert(self, scope: Scope, decision_id: str, order: RevertOrder) -> Reverted:
         """Takes it back. Raises NotFound, and Conflict where it does not hold any more, where the loser is gone, was
         rejected, or has been ended by something else since.
         """
@@ -371,7 +371,9 @@ class RevertDecision:
             if undoing.loser.memory.superseded_by != decision.winner:
                 raise Conflict("the memory has been ended by something else since")
             writes = self._decided.ledger(scope, undoing.item, undoing.loser.memory, REVERTED, order.actor, order.now)
-            value = self._bring_back(scope, undoing.loser.memory, undoing.event, writes, order.actor, order.now)
+            value = self._bring_back.bring_back(
+                scope, undoing.loser.memory, undoing.event, writes, order.actor, order.now
+            )
             return Reverted(reverted, value.id)
         after, writes = self._decided.back(scope, undoing.item, undoing.loser, REVERTED, order.actor, order.now)
         if after == undoing.loser.memory:
@@ -380,7 +382,7 @@ class RevertDecision:
             self._parted(scope, undoing, after, writes, order)
         else:
             self._items.write(scope, [*writes, *self._open_again(scope, decision)], order.now)
-            self._tell(scope, [after], [], order.now)
+            self._tell.reproject(scope, [after], [], order.now)
         return Reverted(reverted, after.id)
 
     def _parted(
@@ -392,7 +394,7 @@ class RevertDecision:
             also: list[ItemWrite] = []
             changed, lost = [after], []
         else:
-            parted = self._part(scope, merged.memory, undoing.loser.memory)
+            parted = self._part.part(scope, merged.memory, undoing.loser.memory)
             self._check(scope, parted, order)
             also = [
                 *changed_writes(merged.item, merged.memory, parted, Due(TO_PROJECT, order.now)),
@@ -400,7 +402,7 @@ class RevertDecision:
             ]
             changed, lost = [after, parted], [merged.memory]
         self._items.write(scope, [*writes, *also, *self._open_again(scope, undoing.decision)], order.now)
-        self._tell(scope, changed, lost, order.now)
+        self._tell.reproject(scope, changed, lost, order.now)
 
     def _check(self, scope: Scope, memory: Memory, order: RevertOrder) -> None:
         """Raises Conflict where what would come back is a rejected value; the audit has an entry of it."""
@@ -408,7 +410,7 @@ class RevertDecision:
             refused = RefusedWrite(
                 actor=order.actor, via=VIA, now=order.now, target_ids=(memory.id,), content=memory.content
             )
-            self._refused(scope, refused)
+            self._refused.record(scope, refused)
             raise Conflict("the value was rejected")
 
     def _open_again(self, scope: Scope, decision: Decision) -> list[ItemWrite]:

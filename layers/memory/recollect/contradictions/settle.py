@@ -79,7 +79,7 @@ class ApplyVerdicts:
         self._decided = decided
         self._merge = merge
 
-    def __call__(
+    def apply(
         self, scope: Scope, loser: Event, against: Sequence[Verdict], found: CandidateSet, now: datetime
     ) -> list[StoredMemory]:
         """The memories that changed: the loser's, a merged one, those that are current again."""
@@ -156,7 +156,9 @@ class ApplyVerdicts:
         if parts and made.after.status is MemoryStatus.MERGED:
             (part,) = [one for one in parts if one.by == made.after.superseded_by]
             winner = self._promoted(scope, found.record(part.by), now)
-            return [] if winner is None else self._merge(scope, kept, winner, made.after, made.decisions, part, now)
+            return (
+                [] if winner is None else self._merge.merge(scope, kept, winner, made.after, made.decisions, part, now)
+            )
         changed = self._decided.changed(scope, kept, made.after, made.decisions, now)
         return [changed, *self.mend(scope, changed, now)]
 
@@ -220,7 +222,7 @@ class SettleContradictions:
         self._apply = apply
         self._judge = judge
 
-    def __call__(
+    def settle(
         self,
         scope: Scope,
         events: Sequence[Event],
@@ -255,7 +257,7 @@ class SettleContradictions:
         fresh = [event for event in events if event.id in profiles and not event.expired(now)]
         if not fresh:
             return None
-        found = self._find(scope, fresh, profiles, vectors, now)
+        found = self._find.find(scope, fresh, profiles, vectors, now)
         others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
         read = self._read.kept(scope, others) if others else {}
         together = {**others, **{event.id: event for event in fresh}}
@@ -309,7 +311,7 @@ class SettleContradictions:
                 against = [
                     one for one in verdicts[older_id] if _takes_back(one) is retracting and one.by not in never_so
                 ]
-                for changed in self._apply(scope, found.record(older_id), against, found, now) if against else ():
+                for changed in self._apply.apply(scope, found.record(older_id), against, found, now) if against else ():
                     settled.note(changed)
                 if retracting and _retracted(older_id, settled, found):
                     never_so.add(older_id)
@@ -386,7 +388,7 @@ class FollowContradictions:
         self._mark = mark
         self._sparing = sparing
 
-    def __call__(
+    def follow(
         self,
         scope: Scope,
         events: Sequence[Event],
@@ -420,9 +422,9 @@ def _changed(
     now: datetime,
 ) -> dict[str, StoredMemory]:
     """The memories that changed, by id."""
-    settled = steps.settle(scope, events, memories, vectors, rules, now)
+    settled = steps.settle.settle(scope, events, memories, vectors, rules, now)
     made = _made_now(events, memories, settled.memories)
-    proposed = steps.propose(scope, made, vectors, rules, now)
+    proposed = steps.propose.propose(scope, made, vectors, rules, now)
     return {**settled.memories, **{one.memory.id: one for one in proposed}}
 
 

@@ -86,7 +86,7 @@ class EraseUser:
         self._note = note
         self._engines = engines
 
-    def __call__(
+    def erase(
         self, scope: Scope, now: datetime, real_now: datetime, actor: Actor, remaining_seconds: RemainingSeconds
     ) -> Erasure:
         """Erases what was recorded before `now`. Raises OutOfTime where the job has to finish the store."""
@@ -236,7 +236,7 @@ class EraseDocuments:
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
 
-    def __call__(
+    def erase(
         self, scope: Scope, exempt: Exempt, _now: datetime, deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
         """Removes the user's documents that are not exempt, page by page; None when out of time."""
@@ -279,7 +279,7 @@ class EraseArchive:
         self._store = store
         self._indexed = indexed
 
-    def __call__(
+    def erase(
         self, scope: Scope, _kept: Exempt, _now: datetime, _deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
         """Deletes all of the user's objects; segments of records made since are written again."""
@@ -310,9 +310,7 @@ class EraseCopies:
     def __init__(self, copies: ForgetCopies) -> None:
         self._copies = copies
 
-    def __call__(
-        self, scope: Scope, _kept: Exempt, now: datetime, deadline: RemainingSeconds
-    ) -> Mapping[str, int] | None:
+    def erase(self, scope: Scope, _kept: Exempt, now: datetime, deadline: RemainingSeconds) -> Mapping[str, int] | None:
         """Deletes them, page by page; None when out of time."""
         count = 0
         while True:
@@ -335,7 +333,7 @@ class EraseFromList:
         self._users = users
         self._timeline = timeline
 
-    def __call__(
+    def erase(
         self, scope: Scope, _kept: Exempt, now: datetime, _deadline: RemainingSeconds
     ) -> Mapping[str, int] | None:
         """Removes the user; the next projection of that user enters them again."""

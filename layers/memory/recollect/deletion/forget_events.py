@@ -59,7 +59,7 @@ class ForgetEvents:
         self._memories = memories
         self._announce = announce
 
-    def __call__(
+    def forget(
         self,
         scope: Scope,
         *,
@@ -159,7 +159,7 @@ class ForgetEvents:
         slot = slot_of(event)
         if slot is None:
             return self._remove_older(scope, event, order)
-        settled = {one.id: one for one in self._fill_slots(scope, event)}
+        settled = {one.id: one for one in self._fill_slots.fill(scope, event)}
         own = settled.pop(event.id, event)
         also = tuple(neighbour.ref for neighbour in settled.values())
         newest = next((e for e in self._timeline.of_slot(scope, slot) if slot_of(e) == slot), own)
@@ -202,7 +202,7 @@ class ForgetCopies:
         self._items = items
         self._forget = forget
 
-    def __call__(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> int:
+    def forget(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> int:
         """Deletes the copies of these records and answers their number; one read each where there is none."""
         return sum(self._all(scope, copies_path(RecordOrigin(scope.user_id, ref.id)), now) for ref in refs)
 

@@ -71,7 +71,7 @@ class RejectValue:
         self._suppressed = suppressed
         self._log = log
 
-    def __call__(self, owner: Scope, text: str, order: Rejecting) -> str:
+    def reject(self, owner: Scope, text: str, order: Rejecting) -> str:
         """Rejects a value for a user, persona and household (absent: the default ones); answers the rejection's id.
 
         Durable on return; a value that is rejected already keeps its rejection's id. Raises Conflict.
@@ -121,7 +121,7 @@ class RejectValue:
     def rejected(self, owner: Scope, text: str, order: Rejecting) -> Iterator[None]:
         """Rejects the value, then lets the body delete its object; lifts the rejection where that fails."""
         before = {value.id for value in self._suppressed.load(owner).values}
-        rejection_id = self(owner, text, order)
+        rejection_id = self.reject(owner, text, order)
         try:
             yield
         except (NotFound, VersionMismatch):

@@ -251,7 +251,7 @@ class ApplyTombstones:
         self._forget = forget
         self._erase = erase
 
-    def __call__(self, now: datetime, remaining_seconds: RemainingSeconds) -> Counter[str]:
+    def apply(self, now: datetime, remaining_seconds: RemainingSeconds) -> Counter[str]:
         """Applies from the table's next number on while there is time; the counts by kind."""
         counts: Counter[str] = Counter()
         while remaining_seconds() > _RESERVE_SECONDS:

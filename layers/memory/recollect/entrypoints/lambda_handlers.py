@@ -79,16 +79,16 @@ def project_handler(app: App) -> Handler:
     out = _Outputs(app)
 
     def project(records: list[Any]) -> Answer:
-        report = project_records(records, app.projection.project, utc_now())
+        report = project_records(records, app.projection.events.project, utc_now())
         out.projected(len(records), report)
         return report.answer
 
     def reconcile(context: LambdaContext) -> Answer:
         seconds = _remaining(context)
-        report = run_reconcile(app.projection.reconcile, utc_now, seconds)
+        report = run_reconcile(app.projection.reconciliation, utc_now, seconds)
         out.reconciled(report)
         counts = report.counts
-        bridge = app.memories.reconcile_bridge(utc_now(), remaining_seconds=seconds).counts
+        bridge = app.memories.bridge.reconcile(utc_now(), remaining_seconds=seconds).counts
         out.logger.info("reconciled", extra=counts | {"complete": report.complete} | bridge)
         return counts
 
@@ -128,7 +128,7 @@ def summarize_handler(app: App) -> Handler:
     requests, out = http_handler("summaries", app=app), _Outputs(app)
 
     def run(_event: dict[str, Any], context: LambdaContext) -> Answer:
-        report = app.summaries.run(utc_now, _remaining(context))
+        report = app.summaries.rounds.run(utc_now, _remaining(context))
         if report.failed:
             out.logger.warning("summaries that failed", extra={"failed": dict(report.failed)})
         return out.finished("summarized", report.counts, _SUMMARY_METRICS, report.complete)
@@ -148,9 +148,9 @@ def jobs_handler(app: App) -> Handler:
     """
 
     def run(seconds: RemainingSeconds) -> "JobRun":
-        app.deletion.apply_tombstones(utc_now(), seconds)
+        app.deletion.tombstones.apply(utc_now(), seconds)
         app.segments.compact_due(utc_now(), seconds)
-        return app.run_jobs(utc_now, seconds)
+        return app.job_runs.run(utc_now, seconds)
 
     return _jobs_handler(app, "jobs", run)
 
@@ -159,8 +159,8 @@ def retain_handler(app: App) -> Handler:
     """A handler of `{"task": "retain"}`: asks for the jobs `retain` that are due by the day, and runs them."""
 
     def run(seconds: RemainingSeconds) -> "JobRun":
-        app.archive.schedule_retention(utc_now())
-        return app.run_jobs(utc_now, seconds, "retain")
+        app.archive.retention_schedule.schedule(utc_now())
+        return app.job_runs.run(utc_now, seconds, "retain")
 
     return _jobs_handler(app, "retain", run)
 

@@ -53,27 +53,27 @@ class Work:
 
 
 def _summaries(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Report:
-    report = app.summaries.run(clock, remaining_seconds)
+    report = app.summaries.rounds.run(clock, remaining_seconds)
     if report.made or report.failed:
         _LOG.info("summarized", extra=report.counts)
     return report
 
 
 def _jobs(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Report:
-    app.deletion.apply_tombstones(clock(), remaining_seconds)
+    app.deletion.tombstones.apply(clock(), remaining_seconds)
     if not app.settings.test_clock:  # else requests live in a time of their own, and would lose all
-        app.archive.schedule_retention(clock())
+        app.archive.retention_schedule.schedule(clock())
     if app.settings.engines == "local":
-        app.reindexing.begin(clock())
+        app.reindexing.generations.begin(clock())
     app.segments.compact_due(clock(), remaining_seconds)
-    report = app.run_jobs(clock, remaining_seconds)
+    report = app.job_runs.run(clock, remaining_seconds)
     if report.errors:
         _LOG.warning("jobs that could not be run", extra={"errors": dict(report.errors)})
     return report
 
 
 def _bridge(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Report:
-    report = app.memories.reconcile_bridge(clock(), remaining_seconds=remaining_seconds)
+    report = app.memories.bridge.reconcile(clock(), remaining_seconds=remaining_seconds)
     if any(report.counts.values()):
         _LOG.info("bridge reconciled", extra=report.counts)
     return report
@@ -211,7 +211,7 @@ class Projector:
     def _pages(self, total: ProjectionReport) -> None:
         after: str | None = None
         while not self._stop.is_set():
-            report, after = self._app.projection.reconcile.page(self._clock(), after)
+            report, after = self._app.projection.reconciliation.page(self._clock(), after)
             total.add(report)
             if after is None:
                 return
@@ -267,7 +267,7 @@ def stream_pump(app: App) -> Callable[[threading.Event], None]:
     from recollect.entrypoints.projection_runs import project_records
 
     def handle(event: dict[str, Any]) -> dict[str, Any]:
-        report = project_records(event["Records"], app.projection.project, utc_now())
+        report = project_records(event["Records"], app.projection.events.project, utc_now())
         _log(report.projection)
         return dict(report.answer)
 
@@ -332,7 +332,7 @@ def _drain_round(app: App, progress: Callable[[int], None], clock: Clock, done: 
     after: str | None = None
     while True:
         try:
-            report, after = app.projection.reconcile.page(clock(), after)
+            report, after = app.projection.reconciliation.page(clock(), after)
         except RecollectError as error:
             done.failures[type(error).__name__] += 1
             return

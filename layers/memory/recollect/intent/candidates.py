@@ -112,7 +112,7 @@ class IntentCandidates:
             submit(lambda: self._spaces.of(scope)),
         )
 
-    def __call__(self, scope: Scope, filters: SearchFilters, begun: Begun) -> Candidates:
+    def gather(self, scope: Scope, filters: SearchFilters, begun: Begun) -> Candidates:
         """The candidates within `filters.window`. Raises what the ports raise."""
         walk = self._walk(scope, filters)
         tail = begun.tail.result()
@@ -157,7 +157,7 @@ class IntentCandidates:
     def _tail_events(self, scope: Scope, tail: Tail, records: Records) -> tuple[Event, ...]:
         read = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
         there = [event for event in read if not event.is_quotation]
-        settled = self._tail_slots(scope, there)
+        settled = self._tail_slots.read(scope, there)
         records.events |= {event.id: event for event in settled}
         return settled
 

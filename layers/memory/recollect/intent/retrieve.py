@@ -150,7 +150,7 @@ class RetrieveByIntent:
         self._candidates = candidates
         self._classifier = classifier
 
-    def __call__(self, scope: Scope, question: IntentQuestion, given_rules: GivenRules) -> IntentAnswer:
+    def retrieve(self, scope: Scope, question: IntentQuestion, given_rules: GivenRules) -> IntentAnswer:
         """At most 15 records, by relevance; the newest ones where the query has no intent to go by (R-89).
 
         Raises what reading the records raises; nothing for any text (R-P19).
@@ -161,7 +161,7 @@ class RetrieveByIntent:
         run = _Run(question, rules, active_alone(question.active_space_id))
         run.fallback = None if rules.intent.enabled else FallbackReason.DISABLED
         filters = replace(question.filters, window=_window(run))
-        found = self._candidates(scope, filters, begun)
+        found = self._candidates.gather(scope, filters, begun)
         self._analyze(run, found)
         result = _retrieved(run, found).besides(found.unreadable)
         run.times = replace(run.times, total_ms=_ms_since(began))

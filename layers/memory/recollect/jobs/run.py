@@ -116,7 +116,7 @@ class RunJobs:
         self._items = items
         self._kinds = kinds
 
-    def __call__(self, clock: Clock, remaining_seconds: RemainingSeconds, only: str | None = None) -> JobRun:
+    def run(self, clock: Clock, remaining_seconds: RemainingSeconds, only: str | None = None) -> JobRun:
         """Runs every due job of every tenant, as far as the time goes; `only` those of this kind.
 
         Raises as `Items.due`.

@@ -156,7 +156,7 @@ class KnowledgeStore:
         self, tenant: str, namespace: str | None = None, limit: int = 50, after: str | None = None
     ) -> KnowledgePage:
         """Entries by namespace and key, as they are stored. Raises InvalidInput for a broken `after`."""
-        return self._listing(of_tenant(tenant), namespace, limit, after)
+        return self._listing.page(of_tenant(tenant), namespace, limit, after)
 
     def section(self, tenant: str, store: str | None) -> KnowledgeSection:
         """The prompt's section for the store, for all stores where none is named; one query (S-31 to S-38)."""
@@ -207,7 +207,9 @@ class KnowledgeStore:
         refused = next((text for text in said if rejections.redact_for(text, scope.persona_id) != text), None)
         if refused is not None:
             named = [_named(scope, namespace, key)]
-            self._refused(scope, RefusedWrite(actor=author.actor, via=VIA, now=now, target_ids=named, content=refused))
+            self._refused.record(
+                scope, RefusedWrite(actor=author.actor, via=VIA, now=now, target_ids=named, content=refused)
+            )
             raise Conflict("the value was rejected")
 
     def _write(
@@ -273,7 +275,7 @@ class ListKnowledge:
     def __init__(self, items: Items) -> None:
         self._items = items
 
-    def __call__(self, owner: Scope, namespace: str | None, limit: int, after: str | None) -> KnowledgePage:
+    def page(self, owner: Scope, namespace: str | None, limit: int, after: str | None) -> KnowledgePage:
         """A page of one namespace, or of all. Raises InvalidInput for an `after` that no page gave."""
         if namespace is None:
             return self._of_all(owner, limit, _branches(after))

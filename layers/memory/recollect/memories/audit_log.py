@@ -66,14 +66,14 @@ class ListAudit:
     def __init__(self, items: Items) -> None:
         self._pages = FilteredPages(items, AUDIT)
 
-    def __call__(self, scope: Scope, limit: int, after: str | None, wanted: AuditFilter) -> AuditPage:
+    def page(self, scope: Scope, limit: int, after: str | None, wanted: AuditFilter) -> AuditPage:
         """A page of the user's entries. Raises InvalidInput for an `after` that no page has given."""
 
         def admitted(items: Sequence[Item]) -> list[AuditEntry | None]:
             entries = [audit_entry(item.key.key, item.value) for item in items]
             return [entry if wanted.admits(entry) else None for entry in entries]
 
-        found, more = self._pages(scope, limit, after, admitted, all_of_them=wanted == AuditFilter())
+        found, more = self._pages.page(scope, limit, after, admitted, all_of_them=wanted == AuditFilter())
         return AuditPage(tuple(found), more)
 
 
@@ -83,7 +83,7 @@ class AuditRefusals:
     def __init__(self, items: Items) -> None:
         self._items = items
 
-    def __call__(
+    def record(
         self, scope: Scope, refused: Sequence[tuple[Event, str]], seed: IdSeed, first: int, now: datetime
     ) -> None:
         """`refused` are events with the reason; the entries' ids are those of the seed from `first` on."""
@@ -139,7 +139,7 @@ class AuditRefusedWrite:
         self._items = items
         self._ids = ids
 
-    def __call__(self, scope: Scope, refused: RefusedWrite) -> None:
+    def record(self, scope: Scope, refused: RefusedWrite) -> None:
         hashed = None if refused.content is None else content_hash(scope.tenant, scope.user_id, refused.content)
         entry = AuditEntry(
             id=self._ids.fresh(),

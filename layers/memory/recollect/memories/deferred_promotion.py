@@ -88,7 +88,7 @@ class PromoteDeferred:
         self._promote = promote
         self._ids = ids
 
-    def __call__(
+    def promote(
         self, now: datetime, tenant: str | None = None, remaining_seconds: Callable[[], float] = lambda: inf
     ) -> DeferredRun:
         """Begins nothing in the last 10 s. Raises as `Items.due` does, and counts other failures."""
@@ -248,7 +248,7 @@ class SignalBridge:
         self._items = items
         self._outbox = outbox
 
-    def __call__(self, tenant: str, signal: Signal, now: datetime) -> SignalOutcome:
+    def receive(self, tenant: str, signal: Signal, now: datetime) -> SignalOutcome:
         """Durable on return; the next reconciliation publishes a warning that the bus does not accept now."""
         if signal.type is SignalType.HEALTHY:
             self._write(tenant, BridgeState(source=signal.source, since=now), None, now)
@@ -292,9 +292,9 @@ class ReconcileBridge:
         self._outbox = outbox
         self._promote_deferred = promote_deferred
 
-    def __call__(
+    def reconcile(
         self, now: datetime, tenant: str | None = None, remaining_seconds: Callable[[], float] = lambda: inf
     ) -> BridgeRun:
         """Publishes, then promotes, as far as the time goes. Raises as `Items.due` and the publisher do."""
         published = self._outbox.drain(now, tenant, remaining_seconds)
-        return BridgeRun(published, self._promote_deferred(now, tenant, remaining_seconds))
+        return BridgeRun(published, self._promote_deferred.promote(now, tenant, remaining_seconds))

@@ -92,7 +92,7 @@ class PromoteMemories:
         self._generation = generation
         self._read = ReadMemories(items)
 
-    def __call__(
+    def promote_batch(
         self,
         scope: Scope,
         events: Sequence[Event],
@@ -316,7 +316,7 @@ class BridgeGate:
         self._ids = ids
         self._judge = judge
 
-    def __call__(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
+    def decide(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         """The routing; a deferral is durable on return. Raises what the items raise, and Conflict."""
         if not needs_state(events, rules.bridge):
             return route(events, rules.bridge, suspended=False, always=self._recognised(events))
@@ -376,7 +376,7 @@ class MemoryStep:
         self._forget = forget
         self._read = ReadMemories(items)
 
-    def __call__(
+    def follow(
         self,
         scope: Scope,
         events: Sequence[Event],
@@ -385,7 +385,7 @@ class MemoryStep:
         read: Mapping[str, StoredMemory | None] = NOTHING_READ,
     ) -> dict[str, StoredMemory]:
         """Promotes; returns the memories of the events, those of `read` as read or as written now."""
-        return self._promote(scope, events, rules, now, read).memories
+        return self._promote.promote_batch(scope, events, rules, now, read).memories
 
     def read(self, scope: Scope, events: Sequence[Event]) -> dict[str, StoredMemory]:
         """The memories of the events that have one."""

@@ -62,9 +62,7 @@ class ReadMemories:
     def __init__(self, items: Items) -> None:
         self._items = items
 
-    def __call__(
-        self, scope: Scope, record_ids: Iterable[str], newest: NewestMemories | None = None
-    ) -> dict[str, Memory]:
+    def read(self, scope: Scope, record_ids: Iterable[str], newest: NewestMemories | None = None) -> dict[str, Memory]:
         """The memory of each record that has one, by the record's id; ids that `newest` covers are not read again."""
         return {record_id: stored.memory for record_id, stored in self.kept(scope, record_ids, newest).items()}
 
@@ -112,7 +110,7 @@ class CurrentMemories:
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
 
-    def __call__(self, scope: Scope, memories: Sequence[Memory], events: Mapping[str, Event]) -> list[Memory]:
+    def read(self, scope: Scope, memories: Sequence[Memory], events: Mapping[str, Event]) -> list[Memory]:
         """The memories in order; `events` are their records. Reads nothing more where no memory has a key (P-19)."""
         known = [as_it_stands(memory, events[memory.id]) for memory in memories]
         if not any(_may_be_superseded(memory) for memory in known):
@@ -180,7 +178,7 @@ class ListMemories:
         self._current = CurrentMemories(timeline)
         self._gate = SuppressionList(items)
 
-    def __call__(self, scope: Scope, query: MemoryQuery, limit: int, after: str | None, now: datetime) -> MemoryPage:
+    def page(self, scope: Scope, query: MemoryQuery, limit: int, after: str | None, now: datetime) -> MemoryPage:
         """At most `limit`; a page may have fewer, even none, before the end."""
         rejections = self._gate.load(scope)
         if query.source_event_id is not None:
@@ -207,7 +205,7 @@ class ListMemories:
     def _shown(self, scope: Scope, memories: list[Memory], query: MemoryQuery, now: datetime) -> list[Memory]:
         events = self._timeline.read(scope, [memory.ref for memory in memories]) if memories else {}
         alive = [m for m in memories if m.id in events and scope.admits(m.persona_id, m.household_id)]
-        current = self._current(scope, [memory for memory in alive if not memory.expired(now)], events)
+        current = self._current.read(scope, [memory for memory in alive if not memory.expired(now)], events)
         return [in_words_of(memory, now) for memory in current if query.admits(memory)]
 
 
@@ -231,7 +229,7 @@ class MemoryHistory:
         self._memories = memories
         self._audit = audit
 
-    def __call__(self, scope: Scope, memory: Memory) -> list[MemoryVersion]:
+    def read(self, scope: Scope, memory: Memory) -> list[MemoryVersion]:
         """Every version, oldest first, the current one last."""
         versions = [*self._memories.history(scope, memory), memory]
         changes = self._changes(scope, memory.id, {version.version for version in versions})
@@ -241,7 +239,7 @@ class MemoryHistory:
         """The entries that made these versions, among the user's newest 10,000."""
         found: dict[int, AuditEntry] = {}
         own = AuditFilter(target_id=memory_id)
-        for page in pages(lambda after: self._audit(scope, _VERSIONS_PAGE, after, own), _MOST_VERSION_PAGES):
+        for page in pages(lambda after: self._audit.page(scope, _VERSIONS_PAGE, after, own), _MOST_VERSION_PAGES):
             found |= {version: entry for entry in page.entries if (version := _made(entry, memory_id)) is not None}
             if wanted <= found.keys():
                 break
@@ -265,7 +263,7 @@ class PastVersions:
         self._items = items
         self._concurrency = concurrency
 
-    def __call__(self, scope: Scope, memories: Mapping[str, Memory], moment: datetime) -> dict[str, Memory]:
+    def read(self, scope: Scope, memories: Mapping[str, Memory], moment: datetime) -> dict[str, Memory]:
         """The memories at `moment`, by the same ids; without those recorded later.
 
         A memory that is expired or rejected now stays so.

@@ -27,7 +27,7 @@ class ReprojectChanged:
         self._announce = announce
         self._corrected = corrected
 
-    def __call__(self, scope: Scope, changed: Iterable[Memory], lost: Iterable[Memory], now: datetime) -> None:
+    def reproject(self, scope: Scope, changed: Iterable[Memory], lost: Iterable[Memory], now: datetime) -> None:
         """`lost` are memories whose words summaries may no longer quote."""
         quoted = [EventRef(one, memory.timestamp) for memory in lost for one in sources_of(memory)]
         if quoted:

@@ -219,7 +219,7 @@ class SaveMemories:
         event = self._timeline.read(scope, [stored.memory.ref]).get(stored.memory.id)
         if event is None or event.expired(now) or stored.memory.expired(now):
             raise NotFound("no such memory")
-        (memory,) = self._current(scope, [stored.memory], {event.id: event})
+        (memory,) = self._current.read(scope, [stored.memory], {event.id: event})
         return StoredMemory(memory, stored.item)
 
     def _content_writes(self, scope: Scope, before: Memory, after: Memory, now: datetime) -> list[ItemWrite]:

@@ -134,7 +134,7 @@ class ProjectionAttempt:
         self._memories = steps.memories
         self._forget = forget
 
-    def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
+    def run(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
         """Projects what it can. Raises no `Exception`: each is in `failures`, with the events that it stopped."""
         outcome = Outcome()
         batches = [
@@ -190,7 +190,7 @@ class ProjectionAttempt:
             made = [Projection(ref, batch.vectors.get(ref.id), self._model) for ref in batch.unsaved]
             self._projections.save(batch.scope, made)
         for event in [event for event in batch.events.values() if event.key is not None]:
-            changed = self._fill_slots(batch.scope, event)
+            changed = self._fill_slots.fill(batch.scope, event)
             batch.events |= {e.id: e for e in changed if e.id in batch.events}
             batch.reindexed |= {e.id: e for e in changed if e.id not in batch.refs}
         if batch.reindexed:

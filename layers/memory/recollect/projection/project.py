@@ -71,10 +71,10 @@ class ProjectEvents:
         self._attempt = ProjectionAttempt(timeline, projections, index, embedder, publisher, steps, forget)
         self._failed = failed
 
-    def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
+    def project(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
         """Projects all events but those that fail. Raises none of their exceptions."""
         isolation = _Isolation(
-            attempt=lambda markers: self._attempt(markers, now),
+            attempt=lambda markers: self._attempt.run(markers, now),
             note=lambda failure: self._failed is not None and self._failed.note(failure, now),
             now_ms=int(now.timestamp() * 1000),
         )

@@ -53,7 +53,7 @@ class RetryFailed:
         self._failed = failed
         self._project = project
 
-    def __call__(self, now: datetime, tenant: str | None = None) -> ProjectionReport:
+    def retry(self, now: datetime, tenant: str | None = None) -> ProjectionReport:
         """Retries due notes, of every tenant or of one, at most 100."""
         return self._tried(self._failed.due(now, MOST_AT_ONCE, tenant), now)
 
@@ -72,7 +72,7 @@ class RetryFailed:
     def _tried(self, notes: Sequence[Noted], now: datetime) -> ProjectionReport:
         if not notes:
             return ProjectionReport()
-        report = self._project([note.marker for note in notes], now)
+        report = self._project.project([note.marker for note in notes], now)
         self._failed.clear([note for note in notes if (note.scope.user, note.failed.ref.id) in report.done], now)
         return report
 
@@ -96,7 +96,7 @@ class Reconcile:
         self._retry = retry
         self._before = before
 
-    def __call__(self, now: datetime, max_pages: int = 10_000) -> ProjectionReport:
+    def run(self, now: datetime, max_pages: int = 10_000) -> ProjectionReport:
         """Tries every present marker once; failures stay for the next run."""
         total = ProjectionReport()
         after: str | None = None
@@ -113,9 +113,9 @@ class Reconcile:
             for complete in self._before:
                 self._completed(complete, now)
         page = self._projections.pending(PAGE, after)
-        report = self._project(page.markers, now)
+        report = self._project.project(page.markers, now)
         if page.more is None:
-            report.add(self._retry(now))
+            report.add(self._retry.retry(now))
         return report, page.more
 
     @staticmethod
@@ -184,7 +184,7 @@ class ReconcileJob:
             return self._replay(tenant, state, now, walk, deadline)
         after: str | None = state.get("after")
         if after is None:
-            self._mark(now)
+            self._mark.mark(now)
         while True:
             page = self._projections.pending(_JOB_PAGE, after)
             self._project_own(tenant, page.markers, str(state[JOB_ID]), now, walk)
@@ -193,7 +193,7 @@ class ReconcileJob:
                 break
         if after is not None:
             return _progress({**state, "after": after, "late": walk.late}, walk)
-        _count(self._retry(now, tenant), walk)
+        _count(self._retry.retry(now, tenant), walk)
         return self._after_walk(state, walk)
 
     def _replay(
@@ -218,7 +218,7 @@ class ReconcileJob:
         own = [marker for marker in markers if marker.scope.tenant == tenant]
         if not own:
             return
-        report = self._project(own, now)
+        report = self._project.project(own, now)
         _count(report, walk)
         asked_ms = id_milliseconds(job_id) + _CLOCKS_APART_MS
         waiting = report.failed.keys() - report.noted
@@ -237,7 +237,7 @@ class ReconcileJob:
     def _promote_deferred(
         self, tenant: str, state: Mapping[str, Any], now: datetime, walk: _Pass, deadline: RemainingSeconds
     ) -> JobProgress:
-        run = self._bridge(now, tenant, deadline)
+        run = self._bridge.reconcile(now, tenant, deadline)
         walk.counts.update(promoted=run.deferred.promoted, published=run.outbox.published)
         walk.errors.update(run.deferred.failed)
         done = run.deferred.complete and run.outbox.complete

@@ -30,7 +30,7 @@ class MarkStaleMemories:
         self._projections = projections
         self._failed = failed
 
-    def __call__(self, now: datetime) -> None:
+    def mark(self, now: datetime) -> None:
         """Marks due memories of every tenant. Raises as `Items.due` and `Projections.mark`."""
         for page in pages(lambda after: self._items.due(TO_PROJECT, now, _PAGE, after)):
             for owner, due in groupby(sorted(page.items, key=_whose), key=lambda one: one.owner):

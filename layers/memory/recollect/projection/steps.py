@@ -103,17 +103,17 @@ class ProjectionSteps:
 
     def _promote(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         together = [*batch.events, *batch.changed]
-        batch.memories = self.memories(scope, together, batch.rules, now, batch.read) if together else {}
+        batch.memories = self.memories.follow(scope, together, batch.rules, now, batch.read) if together else {}
 
     def _settle_contradictions(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         if not batch.events:
             return
-        found = self.contradictions(scope, batch.events, batch.memories, batch.vectors, batch.rules, now)
+        found = self.contradictions.follow(scope, batch.events, batch.memories, batch.vectors, batch.rules, now)
         batch.memories, batch.ended = found.memories, found.ended
 
     def _assign_segments(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         if batch.events:
-            batch.segments = self.segments(scope, batch.events, now)
+            batch.segments = self.segments.assign(scope, batch.events, now)
 
     def _update_summaries(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         lost = [*batch.gone, *_replaced(batch.events, batch.memories), *batch.ended]

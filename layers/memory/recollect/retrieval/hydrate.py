@@ -107,7 +107,7 @@ class RecordReading:
         """Adds these to `records`, those that exist."""
         unread = {ref.id: ref for ref in refs if ref.id not in records.events}
         unasked = [i for i in dict.fromkeys(ref.id for ref in refs) if i not in records.asked]
-        memories = partial(self._memories, scope, newest=records.newest)
+        memories = partial(self._memories.read, scope, newest=records.newest)
         begun = [
             self._concurrency.submit(partial(_read, memories, part, records))
             for part in _parts(unasked, records.newest)
@@ -129,7 +129,7 @@ class RecordReading:
         ids = list(dict.fromkeys(target if isinstance(target, str) else target.id for target in asked))
         self.read(scope, [target for target in asked if isinstance(target, EventRef)], records)
         unasked = [one for one in ids if one not in records.asked]
-        found = self._memories(scope, unasked, records.newest) if unasked else {}
+        found = self._memories.read(scope, unasked, records.newest) if unasked else {}
         records.memories |= self._as_of(scope, found, records.filters)
         own = {memory.id: memory for one in ids if (memory := records.memories.get(one)) is not None}
         records.memories |= own
@@ -151,7 +151,7 @@ class RecordReading:
         if filters is None:
             return memories
         if filters.recorded_as_of is not None:
-            memories = self._past(scope, memories, filters.recorded_as_of)
+            memories = self._past.read(scope, memories, filters.recorded_as_of)
         if filters.as_of is None:
             return memories
         return {i: one for i, one in memories.items() if one.id == i or one.valid_from <= filters.as_of}

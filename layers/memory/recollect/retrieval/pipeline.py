@@ -202,11 +202,11 @@ class SearchPipeline:
         ranking = self._ranked(opened, list(candidates.values()), nominations)
         superseded = {hit.ref.id for hit in nominations.superseded} if nominations else set()
         first = first_wanted(ranking, opened.request.wanted + _RESERVE, superseded)
-        by_words = self._waiting_words(opened, nominations, tail)
+        by_words = self._waiting_words.nominate(opened, nominations, tail)
         wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in by_words), *tail.refs, *also]
         self._records.read(opened.scope, wanted, records)
         found = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
-        tail_events = self._tail_slots(opened.scope, found)
+        tail_events = self._tail_slots.read(opened.scope, found)
         records.events |= {event.id: event for event in tail_events}
         waiting = self._tail_candidates(opened, tail_events, records, candidates)
         waiting |= self._compared(opened, by_words, records)
@@ -239,7 +239,7 @@ class SearchPipeline:
         filters = opened.request.filters
         slots = SlotsAsOf.of(self._timeline, self._concurrency, opened.scope, filters, tail_events, more_wait=more)
         visibility = VisibilityFilter(opened.scope, filters, records, slots, opened.rejections.result())
-        back = self._read_back(visibility, ranking)
+        back = self._read_back.rerank(visibility, ranking)
         scale, mode = self._scale(opened.request), _effective_query(opened).mode
         live = {i for i in waiting if records.shown(records.events[i]).superseded_by is None}
         reached = [one for one in ranking.order if one.candidate.ref.id in live]
@@ -346,7 +346,7 @@ class WaitingWords:
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
 
-    def __call__(self, opened: OpenRecall, nominations: Nominations | None, tail: Tail) -> tuple[Candidate, ...]:
+    def nominate(self, opened: OpenRecall, nominations: Nominations | None, tail: Tail) -> tuple[Candidate, ...]:
         """Candidates to encode, best first; none where the tail holds all that wait, or no similarity is asked for."""
         if nominations is None or not nominations.includes_tail or not tail.cut or not _asks_for_similarity(opened):
             return ()

@@ -105,7 +105,7 @@ class Succession:
     def __init__(self, reading: RecordReading) -> None:
         self._reading = reading
 
-    def __call__(self, visibility: VisibilityFilter, record_ids: Iterable[str]) -> dict[str, str]:
+    def of(self, visibility: VisibilityFilter, record_ids: Iterable[str]) -> dict[str, str]:
         """The visible successors, by the ids of the superseded records; records without one are left out."""
         walk = _Walk.of(record_ids)
         for step in range(_MOST_STEPS):
@@ -182,7 +182,7 @@ class Reranker:
         self._reading = reading
         self._succession = Succession(reading)
 
-    def __call__(self, visibility: VisibilityFilter, ranking: Ranking) -> Reranked:
+    def rerank(self, visibility: VisibilityFilter, ranking: Ranking) -> Reranked:
         """A successor takes the best place among its own and those of its predecessors."""
         found = _Found()
         left, order = dict(ranking.candidates), list(ranking.order)
@@ -231,7 +231,7 @@ class Reranker:
     ) -> dict[str, str]:
         over = [i for i, reason in reasons.items() if reason is DropReason.SUPERSEDED and i not in found.followed]
         found.followed.update(over)
-        return self._succession(visibility, over) if over else {}
+        return self._succession.of(visibility, over) if over else {}
 
 
 def first_wanted(order: Sequence[Ranked], wanted: int, superseded: Collection[str]) -> list[Ranked]:

@@ -63,7 +63,7 @@ class SearchMemory:
     def __init__(self, pipeline: SearchPipeline) -> None:
         self._pipeline = pipeline
 
-    def __call__(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
+    def search(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
         """At most `request.wanted` results, ordered by score, ties newer first (A-25)."""
         recalled = self._pipeline.conclude(self._pipeline.begin(scope, request))
         results = _results(recalled, recalled.ranked[: request.wanted], 1)

@@ -28,7 +28,7 @@ class TailSlots:
         self._timeline = timeline
         self._concurrency = concurrency
 
-    def __call__(self, scope: Scope, events: Sequence[Event]) -> tuple[Event, ...]:
+    def read(self, scope: Scope, events: Sequence[Event]) -> tuple[Event, ...]:
         """The events in order, superseded where something newer holds."""
         asked = [event for event in newest_of_slots(events).values() if event.superseded_by is None]
         settled = [self._concurrency.submit(partial(self._settled, scope, event)) for event in asked]

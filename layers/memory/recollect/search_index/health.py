@@ -62,7 +62,7 @@ class CheckReadiness:
     def __init__(self, checks: Mapping[str, Callable[[], PartState]]) -> None:
         self._checks = checks
 
-    def __call__(self) -> Readiness:
+    def check(self) -> Readiness:
         """The current state of all parts."""
         return Readiness({name: self._state(check) for name, check in self._checks.items()})
 
@@ -99,7 +99,7 @@ class CheckIndex:
         self._users = users
         self._timeline = timeline
 
-    def __call__(self) -> PartState:
+    def check(self) -> PartState:
         """Not ready while a tenant's index is another embedder's, was lost, or is empty where records exist.
 
         `pending`: tenants whose index must be rebuilt. Raises NotReady and Unavailable.
@@ -155,7 +155,7 @@ class CheckRebuilt:
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
 
-    def __call__(self, scope: Scope, documents: int, sample: Sample | None, now: datetime) -> Checked:
+    def check(self, scope: Scope, documents: int, sample: Sample | None, now: datetime) -> Checked:
         """`documents` is how many were put; the sample must be among the nearest to its own vector."""
         shown = self._index.count(scope).documents
         found = sample is None or self._is_found(scope, sample, now)
@@ -205,7 +205,7 @@ class WatchIndex:
         self._policy = policy or WatchPolicy()
         self._warned: dict[tuple[str, str], float] = {}
 
-    def __call__(self, written: Mapping[str, int], seconds: float) -> None:
+    def watch(self, written: Mapping[str, int], seconds: float) -> None:
         """`written`: the number of documents by tenant, of a write that took `seconds`."""
         for tenant in written:
             try:

@@ -49,7 +49,7 @@ from recollect.timeline.timeline import Projection
 class VectorSource(Protocol):
     """Another source of vectors of this generation: a snapshot of the index."""
 
-    def __call__(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
+    def vectors(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
         """The vectors found, by event id, of the texts that these events have now."""
 
 
@@ -145,7 +145,7 @@ class RebuildIndex:
 
     def _as_said(self, scope: Scope, events: Sequence[Event]) -> list[Event]:
         """The events in the words of the memories that have their ids."""
-        kept = self._memories(scope, [event.id for event in events])
+        kept = self._memories.read(scope, [event.id for event in events])
         own = {event_id: memory for event_id, memory in kept.items() if memory.id == event_id}
         return [indexed(event, own.get(event.id)) for event in events]
 
@@ -157,7 +157,7 @@ class RebuildIndex:
         kept = self._projections.vectors(scope, [event.id for event in events])
         found = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == generation}
         missing = [event for event in events if event.id not in found]
-        saved = dict(self._snapshots(scope, missing)) if self._snapshots and missing else {}
+        saved = dict(self._snapshots.vectors(scope, missing)) if self._snapshots and missing else {}
         made = self._encoded(self._embedder, [event for event in missing if event.id not in saved])
         fresh = saved | made
         if fresh:
@@ -204,7 +204,7 @@ class IndexSnapshots:
         """Those of another generation."""
         return self if generation == self._generation else IndexSnapshots(self._store, generation)
 
-    def __call__(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
+    def vectors(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
         """Vectors from the newest complete snapshot, where the words are still the same."""
         names = self._newest_whole(scope)
         found: dict[str, FloatArray] = {}

@@ -79,7 +79,7 @@ class Rederive:
         index = _Replaced(self._index, shown=page.more is None)
         fresh = _Fresh(self._projections, {event.id for event in page.events})
         markers = [PendingEvent(scope.user, event.ref) for event in page.events]
-        report = self._projector(fresh, index, _Silent())(markers, now)
+        report = self._projector(fresh, index, _Silent()).project(markers, now)
         if report.failed and len(report.failed) >= len(page.events):
             raise Unavailable("none of a page could be derived again")
         if report.failed:

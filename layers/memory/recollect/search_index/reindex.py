@@ -181,7 +181,7 @@ class Reindex:
 
     def _finish_user(self, step: _Step, scope: Scope, sample: Sample | None) -> None:
         """Leaves the user where the index shows at least what was written, else walks once more."""
-        found = self._check(scope, step.state.pop("walked"), sample, step.now)
+        found = self._check.check(scope, step.state.pop("walked"), sample, step.now)
         passes = step.state.get("passes", 1)
         if found.too_many:
             step.state["orphans"] = None
@@ -337,7 +337,7 @@ class BeginReindex:
         self._checked_at: float | None = None
         self._begun: dict[str, float] = {}
 
-    def __call__(self, now: datetime) -> list[str]:
+    def begin(self, now: datetime) -> list[str]:
         """The tenants whose rebuild was started; none while the embedder is missing. Raises what the parts raise."""
         if self._checked_at is not None and time.monotonic() - self._checked_at < self._pause_seconds:
             return []

@@ -84,7 +84,7 @@ class MakeSummary:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def __call__(self, task: SummaryTask, messages: Iterable[Event]) -> Draft | None:
+    def make(self, task: SummaryTask, messages: Iterable[Event]) -> Draft | None:
         """The draft; None where there is no message to cover.
 
         Where the time ends after a step or more, the draft ends with what these steps covered: `until`. Raises

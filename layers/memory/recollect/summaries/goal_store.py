@@ -156,7 +156,7 @@ class GoalStore:
         )
 
     def _refuse(self, scope: Scope, actor: Actor, value: str, goal_ids: Sequence[str], now: datetime) -> NoReturn:
-        self._refused(scope, RefusedWrite(actor=actor, via=VIA, now=now, target_ids=goal_ids, content=value))
+        self._refused.record(scope, RefusedWrite(actor=actor, via=VIA, now=now, target_ids=goal_ids, content=value))
         raise Conflict("the value was rejected")
 
 

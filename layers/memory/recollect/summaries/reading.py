@@ -52,7 +52,7 @@ class ReadBacklog:
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
 
-    def __call__(self, scope: Scope, state: SummaryState, now: datetime) -> Found:
+    def read(self, scope: Scope, state: SummaryState, now: datetime) -> Found:
         """All that lies strictly after the covered place (H-08); at most 1,000 messages stay in memory."""
         refs: list[EventRef] = []
         oldest: deque[Event] = deque(maxlen=_MOST_IN_MEMORY)
@@ -161,7 +161,7 @@ class RedactSummaries:
     def __init__(self, items: Items) -> None:
         self._items = items
 
-    def __call__(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> Redacted:
+    def redact(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> Redacted:
         """Deletes every sentence, and every goal, that comes from one of these events, for every persona.
 
         A goal that several events hold, each by itself, loses the source alone. A goal of unknown sources is deleted

@@ -58,7 +58,7 @@ class RunSummaries:
         self._rules_of = rules_of
         self._ids = ids
 
-    def __call__(
+    def run(
         self, clock: Callable[[], datetime], remaining_seconds: Callable[[], float], tenant: str | None = None
     ) -> SummaryRun:
         """Begins no summary with less than 60 s left, and reserves the last 60 s; `tenant` alone, if given.
@@ -104,7 +104,7 @@ class RunSummaries:
             seed=self._ids.seed(int(now.timestamp() * 1000), IDS),
             remaining_seconds=remaining_seconds,
         )
-        made = self._summarize(Scope(owner.tenant, owner.user_id, persona_id), order)
+        made = self._summarize.summarize(Scope(owner.tenant, owner.user_id, persona_id), order)
         return not isinstance(made, NotDue)
 
     def _put_off(self, due: DueItem, now: datetime, run: SummaryRun) -> None:
@@ -139,7 +139,7 @@ class SummarizeJob:
             begun += 1
             return RESERVE_SECONDS + (deadline() if begun > 1 else max(deadline(), 1.0))
 
-        report = self._run(clock, remaining_seconds, tenant)
+        report = self._run.run(clock, remaining_seconds, tenant)
         return JobProgress(state=state, counts=report.counts, errors=report.failed, done=report.complete)
 
 
@@ -150,7 +150,7 @@ class NoteMessages:
         self._items = items
         self._rules_of = rules_of
 
-    def __call__(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
+    def note(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
         """Counts the messages among these events. Raises Conflict where others change the state all the time."""
         by_persona = _messages(events, now)
         if not by_persona:
@@ -191,8 +191,8 @@ class SummaryStep:
         self._note = note
         self._redact = redact
 
-    def __call__(self, scope: Scope, events: Sequence[Event], deleted: Sequence[EventRef], now: datetime) -> None:
+    def follow(self, scope: Scope, events: Sequence[Event], deleted: Sequence[EventRef], now: datetime) -> None:
         """Counts the events towards the next summary; redacts deleted ones from stored summaries."""
-        self._note(scope, events, now)
+        self._note.note(scope, events, now)
         if deleted:
-            self._redact(scope, deleted, now)
+            self._redact.redact(scope, deleted, now)

@@ -103,7 +103,7 @@ class Summarize:
         self._gate = SuppressionList(items)
         self._make = MakeSummary(model)
 
-    def __call__(self, scope: Scope, order: SummaryOrder) -> SummaryMade | NotDue:
+    def summarize(self, scope: Scope, order: SummaryOrder) -> SummaryMade | NotDue:
         """Makes a summary if one is due, or forced. Household plays no part.
 
         Raises Conflict while another maker holds the lease, UpstreamFailed where the model fails or none of its answers
@@ -116,7 +116,7 @@ class Summarize:
             if state.last and state.last.id == order.seed.nth(0):
                 return self._made_before(scope, state)
             _check_free(state, order)
-            found = self._read(scope, state, order.now)
+            found = self._read.read(scope, state, order.now)
             due = trigger(found.backlog, order.rules, order.now, force=order.force)
             if due is None:
                 return self._not_due(scope, order, item, found)
@@ -148,7 +148,7 @@ class Summarize:
         )
         rejections = self._gate.load(work.scope)
         messages = self._read.messages(work.scope, work.due.covers, work.found.events)
-        return self._make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
+        return self._make.make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
 
     def _store(self, work: _Work, draft: Draft) -> Summary:
         def attempt() -> Summary:

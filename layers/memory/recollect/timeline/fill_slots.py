@@ -21,7 +21,7 @@ class FillSlots:
         self._timeline = timeline
         self._projections = projections
 
-    def __call__(self, scope: Scope, event: Event) -> list[Event]:
+    def fill(self, scope: Scope, event: Event) -> list[Event]:
         """The events as they are now whose supersession this event decides: itself and the one before it."""
         if event.key is not None:
             event = self._with_bound(scope, event)

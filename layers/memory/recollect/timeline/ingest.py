@@ -78,7 +78,7 @@ class IngestEvents:
         self._audit_refusals = AuditRefusals(items)
         self._announce = announce
 
-    def __call__(
+    def ingest(
         self,
         scope: Scope,
         conversation_id: str | None,
@@ -128,7 +128,7 @@ class IngestEvents:
     ) -> None:
         refused = [(writes[p].event, one.reason) for p, one in outcomes.items() if one.reason is not None]
         if refused:
-            self._audit_refusals(scope, refused, seed, first, now)
+            self._audit_refusals.record(scope, refused, seed, first, now)
 
     def _refused_again(
         self, scope: Scope, writes: dict[int, EventWrite], outcomes: dict[int, AppendOutcome]

@@ -95,7 +95,7 @@ class FilteredPages:
         self._items = items
         self._path = path
 
-    def __call__(
+    def page(
         self, scope: Scope, limit: int, after: str | None, chosen: Chosen[T], *, all_of_them: bool
     ) -> tuple[list[T], str | None]:
         """At most `limit`, and where the next page begins; a page may be short, even empty, before the end.

@@ -55,7 +55,7 @@ def export(
 
 
 def _pages(app: App, scope: Scope) -> Iterator[str]:
-    for page in pages(lambda after: app.segments.export.page(scope, after, utc_now())):
+    for page in pages(lambda after: app.segments.exports.page(scope, after, utc_now())):
         yield page.text
 
 
@@ -84,7 +84,7 @@ def diff(
 ) -> None:
     """What was added, removed and changed from the first to the second."""
     with opened() as app:
-        found = app.segments.diff(tenant_of(tenant), first, second, _NAMED)
+        found = app.segments.differences.diff(tenant_of(tenant), first, second, _NAMED)
     if as_json:
         changes = [{"kind": one.kind, "user_id": one.user_id, "id": one.record_id} for one in found.changes]
         write_json({"counts": dict(found.counts), "changes": changes})

@@ -60,7 +60,7 @@ class Chat:
         seed = self.app.ids.seed(int(time.time() * 1000), IDS_OF_A_TURN)
         rules = self.app.begin_rules(self.scope.tenant)
         try:
-            self.last = self.app.context.turn(
+            self.last = self.app.context.turn.take(
                 self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app)
             )
         except TurnUnanswered as error:

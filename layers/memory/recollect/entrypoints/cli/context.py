@@ -90,7 +90,7 @@ def ask(
     """The context for a question, with a fence of its own."""
     fence = Fence(secrets.token_hex(16))
     request = ContextRequest(question=question, fence=fence, token_budget=budget, memory_tokens=memory_tokens)
-    return app.context.build(scope, request, app.rules.resolved(scope.tenant))
+    return app.context.model_call.build(scope, request, app.rules.resolved(scope.tenant))
 
 
 def context_shape(answer: ContextAnswer, explain: bool) -> dict[str, Any]:

@@ -70,8 +70,8 @@ def revert(
     """Takes a decision back and prints the memory that counts now; it is not decided so again."""
     scope, now = scope_of(user, persona, household, tenant), utc_now()
     with opened() as app:
-        reverted = app.contradictions.revert(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
-        memory = app.memories.keep.one(scope, reverted.memory_id, now)
+        reverted = app.contradictions.reversal.revert(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
+        memory = app.memories.store.one(scope, reverted.memory_id, now)
     write_json(memory_json(memory))
     say("reverted")
 
@@ -109,19 +109,19 @@ def resolve(
     """Says which of the two counts; the other one is superseded by it."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        resolved = app.contradictions.resolve(scope, conflict_id, winner, _actor(scope), utc_now())
+        resolved = app.contradictions.resolution.resolve(scope, conflict_id, winner, _actor(scope), utc_now())
     write_json(conflict_json(resolved.conflict))
     say("resolved")
 
 
 def _decisions(app: App, scope: Scope, wanted: DecisionFilter) -> Iterator[Decision]:
-    for page in pages(lambda after: app.contradictions.decisions(scope, _PAGE, after, wanted)):
+    for page in pages(lambda after: app.contradictions.decisions.page(scope, _PAGE, after, wanted)):
         yield from page.decisions
 
 
 def _conflicts(app: App, scope: Scope, status: ConflictStatus | None) -> Iterator[OpenConflict]:
     now = utc_now()
-    for page in pages(lambda after: app.contradictions.conflicts(scope, _PAGE, after, status, now)):
+    for page in pages(lambda after: app.contradictions.conflicts.page(scope, _PAGE, after, status, now)):
         yield from page.conflicts
 
 
@@ -143,7 +143,7 @@ def _write_conflict(app: App, scope: Scope, conflict: OpenConflict) -> None:
 def _said(app: App, scope: Scope, record_id: str) -> str:
     """In the words of its memory; of its event where it is none."""
     try:
-        return one_line(app.memories.keep.one(scope, record_id, utc_now()).content, _SHOWN)
+        return one_line(app.memories.store.one(scope, record_id, utc_now()).content, _SHOWN)
     except NotFound:
         return _event(app, scope, record_id)
 

@@ -73,7 +73,7 @@ def list_rejections(
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
         found = [
-            one for page in pages(lambda after: app.deletion.reject.page(scope, _PAGE, after)) for one in page.values
+            one for page in pages(lambda after: app.deletion.values.page(scope, _PAGE, after)) for one in page.values
         ]
     if as_json:
         write_json({"rejections": [{"id": one.id, "time": iso(one.at), "key_id": one.key_id} for one in found]})
@@ -92,7 +92,7 @@ def lift(
 ) -> None:
     """Lets a value in again; what was deleted stays deleted."""
     with opened() as app:
-        app.deletion.reject.lift(scope_of(user, None, None, tenant), rejection_id, _order("lift", rejection_id))
+        app.deletion.values.lift(scope_of(user, None, None, tenant), rejection_id, _order("lift", rejection_id))
     say("lifted")
 
 
@@ -100,17 +100,17 @@ def _rejected(app: App, scope: Scope, record_id: str) -> Forgotten:
     memory = _memory(app, scope, record_id)
     order = _order("delete", record_id)
     if memory is None:
-        return app.deletion.reject.event(
-            scope, record_id, order, lambda: app.deletion.forget(scope, event_id=record_id, now=order.now)
+        return app.deletion.values.event(
+            scope, record_id, order, lambda: app.deletion.events.forget(scope, event_id=record_id, now=order.now)
         )
     owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
-    with app.deletion.reject.rejected(owner, memory.content, order):
-        return app.deletion.forget.memory(scope, memory, now=order.now, actor=_OPERATOR)
+    with app.deletion.values.rejected(owner, memory.content, order):
+        return app.deletion.events.memory(scope, memory, now=order.now, actor=_OPERATOR)
 
 
 def _memory(app: App, scope: Scope, record_id: str) -> Memory | None:
     try:
-        return app.memories.keep.one(scope, record_id, utc_now())
+        return app.memories.store.one(scope, record_id, utc_now())
     except NotFound:
         return None
 
@@ -153,10 +153,10 @@ def erase(user: User, yes: Sure = False, tenant: Tenant = LOCAL_TENANT, as_json:
     over = time.monotonic() + _ERASING_SECONDS
     with opened() as app:
         now = utc_now()
-        erasure = app.deletion.erase(scope, now, now, _OPERATOR, lambda: over - time.monotonic())
+        erasure = app.deletion.users.erase(scope, now, now, _OPERATOR, lambda: over - time.monotonic())
         say(f"erasure {erasure.id}: nothing of {user} is read any more")
         job = _finished(app, scope.tenant, erasure.id, over)
-        _show_report(erasure.id, app.deletion.erase.report(scope.tenant, erasure.id), as_json)
+        _show_report(erasure.id, app.deletion.users.report(scope.tenant, erasure.id), as_json)
     if job.status is JobStatus.FAILED:
         say("error: not all of it was reached: see the job of the same id")
         raise typer.Exit(_FAILED)
@@ -169,14 +169,14 @@ def erasure(
 ) -> None:
     """Prints the report of an erasure: what was reached, and which copies lapse when."""
     with opened() as app:
-        _show_report(erasure_id, app.deletion.erase.report(tenant_of(tenant), erasure_id), as_json)
+        _show_report(erasure_id, app.deletion.users.report(tenant_of(tenant), erasure_id), as_json)
 
 
 def _finished(app: App, tenant: str, job_id: str, over: float) -> Job:
     """Runs the job to its end, or waits for the process that runs it; unfinished after an hour."""
     job = app.jobs.read(tenant, job_id)
     while not job.finished and time.monotonic() < over:
-        job = app.run_jobs.one(tenant, job_id, utc_now, lambda: over - time.monotonic())
+        job = app.job_runs.one(tenant, job_id, utc_now, lambda: over - time.monotonic())
         if not job.finished:
             time.sleep(_POLL_SECONDS)
     return job
@@ -206,8 +206,8 @@ def _report_json(report: ErasureReport) -> dict[str, Any]:
 def tombstones() -> None:
     """Applies deletions that are kept outside of the table and that it does not know of. Safe to run at any time."""
     with opened() as app:
-        counts = app.deletion.apply_tombstones(utc_now(), seconds_from_now(_APPLYING_SECONDS))
-        state = app.deletion.apply_tombstones.check()
+        counts = app.deletion.tombstones.apply(utc_now(), seconds_from_now(_APPLYING_SECONDS))
+        state = app.deletion.tombstones.check()
     applied = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
     write_line(f"applied: {applied}" if applied else "nothing to apply")
     say(state.detail)

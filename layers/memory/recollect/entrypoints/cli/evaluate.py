@@ -194,7 +194,7 @@ def _search(app: App, question: GoldQuestion, now: datetime, wanted: int, second
         wanted=wanted,
         count=True,
     )
-    answer = app.retrieval.search(Scope(LOCAL_TENANT, question.conversation_id), request)
+    answer = app.retrieval.memory.search(Scope(LOCAL_TENANT, question.conversation_id), request)
     seconds.search.append(time.perf_counter() - encoded)
     seconds.encoding.append(encoded - began)
     return [str(result.event.metadata.get("source_id")) for result in answer.results]
@@ -266,13 +266,17 @@ def _as_time_goes(app: App, talk: Talk) -> Iterator[TalkQuestion]:
 def _ask_talk(app: App, scope: Scope, question: TalkQuestion, answers: TalkAnswers) -> None:
     filters = SearchFilters(now=question.at)
     asked = ContextQuestion(text=question.text, filters=filters, conversation_id=f"question-{question.id}")
-    context = app.context.build(scope, ContextRequest(question=asked, fence=_FENCE), app.rules.resolved(scope.tenant))
+    context = app.context.model_call.build(
+        scope, ContextRequest(question=asked, fence=_FENCE), app.rules.resolved(scope.tenant)
+    )
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS))
     turn_of = _turn_ids(app, scope)
     answers.questions.append(question)
     answers.messages.append(_shown_in_messages(context, turn_of))
     answers.prompts.append(_shown_in_prompt(context, turn_of))
-    answers.found.append(Shown(tuple(_line_of(one, turn_of) for one in app.retrieval.search(scope, request).results)))
+    answers.found.append(
+        Shown(tuple(_line_of(one, turn_of) for one in app.retrieval.memory.search(scope, request).results))
+    )
 
 
 def _put_in_turns(app: App, scope: Scope, due: Sequence[PlacedDraft], now: datetime) -> None:

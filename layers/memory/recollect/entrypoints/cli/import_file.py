@@ -184,7 +184,7 @@ def import_export(app: App, scope: Scope, file: Path) -> Counter[LineOutcome]:
             page = GivenPage()
             for place, text in enumerate(texts, start=first):
                 take_line(page, place, text, dimension)
-            counts.update(app.archive.import_memories(scope, page.lines, order).counts)
+            counts.update(app.archive.imports.import_lines(scope, page.lines, order).counts)
             counts[LineOutcome.INVALID] += len(page.faults)
             for fault in page.faults[: max(0, _NAMED - named)]:
                 say(f"invalid: line {fault['line']}: {fault['message']}")

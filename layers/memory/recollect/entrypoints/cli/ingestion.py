@@ -157,7 +157,9 @@ class Ingestion:
 
     def _ingest(self, conversation_id: str, drafts: Sequence[PlacedDraft], seed: IdSeed, now: datetime) -> IngestAnswer:
         rules = self.app.rules.resolved(self.scope.tenant)
-        return self.app.timeline.ingest(self.scope, conversation_id, [one.draft for one in drafts], seed, now, rules)
+        return self.app.timeline.events.ingest(
+            self.scope, conversation_id, [one.draft for one in drafts], seed, now, rules
+        )
 
     def _patiently(self, call: Callable[[], IngestAnswer]) -> IngestAnswer:
         """Tries again while the engines do not answer: with the same ids, so that nothing is stored twice."""

@@ -132,7 +132,7 @@ def _ended(app: App, tenant: str, job: Job, as_json: bool) -> None:
 def _followed(app: App, tenant: str, job: Job, shown: Shot) -> Job:
     over = time.monotonic() + _SECONDS
     while not job.finished and time.monotonic() < over:
-        job = app.run_jobs.one(tenant, job.id, utc_now, lambda: over - time.monotonic(), shown)
+        job = app.job_runs.one(tenant, job.id, utc_now, lambda: over - time.monotonic(), shown)
         shown(job)
         if not job.finished:
             time.sleep(_POLL_SECONDS)

@@ -94,7 +94,7 @@ def save(
     )
     with opened() as app:
         seed = app.ids.seed(int(time.time() * 1000))
-        saved = app.memories.keep.save(scope, draft, seed, utc_now(), _actor(scope), app.rules.resolved(scope.tenant))
+        saved = app.memories.store.save(scope, draft, seed, utc_now(), _actor(scope), app.rules.resolved(scope.tenant))
     write_json(memory_json(saved.memory))
     say("saved" if saved.created else "known already")
 
@@ -111,8 +111,8 @@ def show(
     """Prints one memory."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        memory = app.memories.keep.one(scope, memory_id, utc_now())
-        versions = app.memories.history(scope, memory) if history else []
+        memory = app.memories.store.one(scope, memory_id, utc_now())
+        versions = app.memories.versions.read(scope, memory) if history else []
     shown: dict[str, Any] = {"history": [version_json(one) for one in versions]} if history else memory_json(memory)
     write_json(shown)
 
@@ -143,7 +143,7 @@ def edit(
     if not changes:
         raise InvalidInput("nothing to change: see --help")
     with opened() as app:
-        memory = app.memories.keep.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), utc_now())
+        memory = app.memories.store.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), utc_now())
     write_json(memory_json(memory))
 
 
@@ -158,15 +158,15 @@ def delete(
     """Deletes a memory with the events it was made from; they are refused when they come again."""
     scope = scope_of(user, persona, household, tenant)
     with opened() as app:
-        memory = app.memories.keep.one(scope, memory_id, utc_now())
-        forgotten = app.deletion.forget.memory(scope, memory, now=utc_now(), actor=_actor(scope))
+        memory = app.memories.store.one(scope, memory_id, utc_now())
+        forgotten = app.deletion.events.memory(scope, memory, now=utc_now(), actor=_actor(scope))
     say(f"deleted, with {len(memory.source_event_ids)} events" if memory.source_event_ids else "deleted")
     write_json({"deleted": list(forgotten.event_ids)})
 
 
 def _walk(app: App, scope: Scope, query: MemoryQuery) -> Iterator[Memory]:
     now = utc_now()
-    for page in pages(lambda after: app.memories.listing(scope, query, _PAGE, after, now)):
+    for page in pages(lambda after: app.memories.listing.page(scope, query, _PAGE, after, now)):
         yield from page.memories
 
 
@@ -213,7 +213,7 @@ def _actor(scope: Scope) -> Actor:
 def state(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
     """Whether a tenant's bridge is suspended, since when, by whom and why."""
     with opened() as app:
-        found = app.memories.signal_bridge.state(tenant_of(tenant))
+        found = app.memories.signals.state(tenant_of(tenant))
     since = iso(found.since) if found.since else None
     if as_json:
         told = {"source": found.source, "severity": found.severity, "reason": found.reason, "since": since}
@@ -241,5 +241,5 @@ def signal(
             severity=severity,
             reason=reason,
         )
-        outcome = app.memories.signal_bridge(tenant, told, now)
+        outcome = app.memories.signals.receive(tenant, told, now)
     write_line("suspended" if outcome.suspended else "open")

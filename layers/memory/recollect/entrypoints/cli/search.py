@@ -93,7 +93,7 @@ def search(
         near_misses=NEAR_MISSES if explain else 0,
     )
     with opened() as app:
-        answer = app.retrieval.search(scope, request)
+        answer = app.retrieval.memory.search(scope, request)
     if as_json:
         write_json(search_shape(answer, explain))
     else:
@@ -104,7 +104,7 @@ def search(
 
 def _by_intent(scope: Scope, asked: IntentQuestion, explain: bool, as_json: bool) -> None:
     with opened() as app:
-        answer = app.intent(scope, asked, app.rules.resolved(scope.tenant))
+        answer = app.intent.retrieve(scope, asked, app.rules.resolved(scope.tenant))
     if as_json:
         write_json(intent_json(answer, explain))
     else:

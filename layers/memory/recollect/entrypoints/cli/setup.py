@@ -37,7 +37,7 @@ def init() -> None:
     with opened(settings) as app:
         made = app.parts.create()
         say(f"created: {', '.join(made)}" if made else "engines: all there")
-        if OTHER_GENERATION in app.search_index.check.lagging().values():
+        if OTHER_GENERATION in app.search_index.health.lagging().values():
             say(OTHER_VECTORS)
 
 
@@ -118,7 +118,7 @@ def _engines(settings: Settings) -> Iterator[Check]:
 
     try:
         app = open_app(settings)
-        parts = app.readiness().parts
+        parts = app.readiness.check().parts
     except RecollectError as error:
         yield Check("engines", False, str(error), _what_to_do(settings, "engines", error))
         return

@@ -35,7 +35,7 @@ def summarize(
             remaining_seconds=lambda: over - time.monotonic(),
             force=force,
         )
-        made = app.summaries.summarize(scope, order)
+        made = app.summaries.conversations.summarize(scope, order)
     _show(None if isinstance(made, NotDue) else made.summary, as_json)
     if isinstance(made, NotDue):
         say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")

@@ -34,7 +34,7 @@ def build_handler(app: App, groups: Iterable[str], log: AccessLog | None = None)
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         remaining = min(API_SECONDS, context.get_remaining_time_in_millis() / 1000) - _MARGIN_SECONDS
-        return _response(dispatch(call_of(event, max(0.0, remaining))))
+        return _response(dispatch.dispatch(call_of(event, max(0.0, remaining))))
 
     return handler
 

@@ -40,7 +40,7 @@ class Dispatcher:
         self._authenticate = authenticate
         self._log = log
 
-    def __call__(self, call: Call) -> Answer:
+    def dispatch(self, call: Call) -> Answer:
         """The answer, whatever happens: an error becomes its problem, an unexpected one a 500 without contents."""
         started = perf_counter()
         seen = _Seen()

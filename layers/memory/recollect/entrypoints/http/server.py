@@ -48,7 +48,7 @@ def build_routes(app: App, log: AccessLog) -> Application:
 
     async def application(scope: Message, receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
-        answer = await asyncio.to_thread(dispatch, call_in(scope, body, seconds))
+        answer = await asyncio.to_thread(dispatch.dispatch, call_in(scope, body, seconds))
         await send_answer(answer, send)
 
     return application

@@ -81,7 +81,7 @@ def save_memory(invocation: Invocation, given: SaveMemory) -> Outcome:
         key=given.key,
         metadata={"actor": "model", "tool": "save_memory"},
     )
-    saved = app.memories.keep.save(
+    saved = app.memories.store.save(
         scope, draft, invocation.seed, invocation.now, _model("save_memory"), app.rules.resolved(scope.tenant)
     )
     status = "created" if saved.created else "duplicate"
@@ -97,7 +97,9 @@ def search_memory(invocation: Invocation, given: SearchMemory) -> Outcome:
         filters=SearchFilters(now=invocation.now),
         wanted=given.top_k,
     )
-    found = fitting([_found(result) for result in invocation.app.retrieval.search(invocation.scope, request).results])
+    found = fitting(
+        [_found(result) for result in invocation.app.retrieval.memory.search(invocation.scope, request).results]
+    )
     return Outcome({"results": found.pop("entries"), **found})
 
 
@@ -123,13 +125,13 @@ def forget_memory(invocation: Invocation, given: ForgetMemory) -> Outcome:
     """Deletes what the scope admits, and leaves tombstones of it. Raises NotFound for anything else."""
     app, scope, now, model = invocation.app, invocation.scope, invocation.now, _model("forget_memory")
     try:
-        memory = app.memories.keep.one(scope, given.id, now) if given.id is not None else None
+        memory = app.memories.store.one(scope, given.id, now) if given.id is not None else None
     except NotFound:
         memory = None
     if memory is not None:
-        forgotten = app.deletion.forget.memory(scope, memory, now=now, actor=model)
+        forgotten = app.deletion.events.memory(scope, memory, now=now, actor=model)
     else:
-        forgotten = app.deletion.forget(scope, event_id=given.id, key=given.key, now=now, actor=model)
+        forgotten = app.deletion.events.forget(scope, event_id=given.id, key=given.key, now=now, actor=model)
     return Outcome({"deleted": list(forgotten.event_ids)})
 
 
@@ -173,7 +175,9 @@ def record_event(invocation: Invocation, given: RecordEvent) -> Outcome:
     )
     app, scope = invocation.app, invocation.scope
     rules = app.rules.resolved(scope.tenant)
-    answer = app.timeline.ingest(scope, invocation.conversation_id, [draft], invocation.seed, invocation.now, rules)
+    answer = app.timeline.events.ingest(
+        scope, invocation.conversation_id, [draft], invocation.seed, invocation.now, rules
+    )
     (stored,) = answer.results
     if stored.status is IngestStatus.REFUSED or stored.event_id is None:
         raise Conflict("this was rejected or deleted before, and is not stored again")

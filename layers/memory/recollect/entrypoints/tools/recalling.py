@@ -35,7 +35,7 @@ def recall_context(invocation: Invocation, given: RecallContext) -> Outcome:
     )
     request = ContextRequest(question=question, fence=fence, token_budget=given.token_budget)
     rules = invocation.app.begin_rules(invocation.scope.tenant)
-    answer = invocation.app.context.build(invocation.scope, request, rules)
+    answer = invocation.app.context.model_call.build(invocation.scope, request, rules)
     return Outcome({**_shown(answer, fence, given.form), "tokens": answer.tokens, "missing": list(answer.missing)})
 
 

@@ -187,7 +187,7 @@ def arbitrate(app: App, request: Request, body: ArbitrationBody) -> Reply:
     if body.apply:
         return _applied(app, request, scope, asked)
     with located(_in_body):
-        found = app.arbitration.arbitrate.weighed(scope.tenant, asked, app.rules.resolved(scope.tenant))
+        found = app.arbitration.arbiter.weighed(scope.tenant, asked, app.rules.resolved(scope.tenant))
     return _reply(arbitration_json(found))
 
 
@@ -199,7 +199,7 @@ def _applied(app: App, request: Request, scope: Scope, asked: ArbitrationRequest
 
     def work(attempt: Attempt) -> Answer:
         applying = Applying(user_in(scope), attempt.seed, request.now)
-        found = app.arbitration.arbitrate.applied(scope, asked, app.rules.resolved(scope.tenant), applying)
+        found = app.arbitration.arbiter.applied(scope, asked, app.rules.resolved(scope.tenant), applying)
         first.append(arbitration_json(found))
         return Answer(200, _kept(first[0], asked.candidate))
 
@@ -308,7 +308,7 @@ def _replayed(app: App, scope: Scope, body: Mapping[str, Any], candidate: Statem
 
 
 def _merged(app: App, scope: Scope, memory_id: str, now: datetime) -> dict[str, Any]:
-    memory = app.memories.keep.one(scope, memory_id, now)
+    memory = app.memories.store.one(scope, memory_id, now)
     return statement_json(
         Statement(
             id=memory.id,

@@ -100,7 +100,7 @@ def signal(app: App, request: Request, body: SignalRequest) -> Reply:
 
     def work(attempt: Attempt) -> Answer:
         sent = Signal(id=attempt.seed.nth(0), **body.given())
-        outcome = app.memories.signal_bridge(request.principal.tenant, sent, request.now)
+        outcome = app.memories.signals.receive(request.principal.tenant, sent, request.now)
         answer: dict[str, Any] = {"type": body.type.value, "suspended": outcome.suspended}
         if outcome.event_id is not None:
             answer |= {"event_id": outcome.event_id, "forwarded": outcome.forwarded}
@@ -127,7 +127,7 @@ def list_ledger(app: App, request: Request, query: LedgerQuery) -> Reply:
 def _page(app: App, request: Request, query: Paged, name: str, wanted: AuditFilter) -> Reply:
     scope = request.scope()
     listing = listing_of(app, name, scope, query)
-    page = app.memories.audit(scope, query.limit, start_of(query, listing), wanted)
+    page = app.memories.audit.page(scope, query.limit, start_of(query, listing), wanted)
     entries = [AuditEntryAnswer.of(entry) for entry in page.entries]
     shown = AuditPage(entries=entries, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(entries)})

@@ -180,7 +180,7 @@ def build_context(app: App, request: Request, body: ContextBody) -> Reply:
     fence = fence_for(secrets.token_hex(16))
     filters = filters_of(body, request.now)
     question = question_of(body, body.input, filters, body.conversation_id, body.input_event_id)
-    answer = app.context.build(scope, context_request(body, question, fence), rules)
+    answer = app.context.model_call.build(scope, context_request(body, question, fence), rules)
     return Reply(200, context_shown(answer, fence, bool(body.explain)), log=context_log(answer))
 
 

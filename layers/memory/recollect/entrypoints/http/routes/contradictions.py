@@ -138,7 +138,7 @@ def list_decisions(app: App, request: Request, query: DecisionsQuery) -> Reply:
     scope = request.scope(query)
     listing = listing_of(app, "arbitrations", scope, query)
     wanted = DecisionFilter(status=query.status, step=query.step, winner=query.winner, loser=query.loser)
-    page = app.contradictions.decisions(scope, query.limit, start_of(query, listing), wanted)
+    page = app.contradictions.decisions.page(scope, query.limit, start_of(query, listing), wanted)
     found = [DecisionAnswer.of(scope, one) for one in page.decisions]
     shown = DecisionsPage(arbitrations=found, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(found)})
@@ -155,12 +155,12 @@ def revert_decision(app: App, request: Request, query: Narrowed) -> Reply:
     def work(attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         order = RevertOrder(actor=user_in(scope), now=request.now, again=attempt.again)
-        done.append(app.contradictions.revert(scope, decision_id, order))
+        done.append(app.contradictions.reversal.revert(scope, decision_id, order))
         return Answer(200, {"id": decision_id})
 
     answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
     if not done:
-        done.append(app.contradictions.revert.current(scope, app.contradictions.decisions.one(scope, decision_id)))
+        done.append(app.contradictions.reversal.current(scope, app.contradictions.decisions.one(scope, decision_id)))
     shown = DecisionReverted.of(scope, done[0].decision, memory=_memory(app, scope, done[0].memory_id, request))
     return _reply(answer, shown, "reverted")
 
@@ -170,7 +170,7 @@ def list_conflicts(app: App, request: Request, query: ConflictsQuery) -> Reply:
     """Memories of which no rule can tell which counts, with the arbiter's proposal."""
     scope = request.scope(query)
     listing = listing_of(app, "conflicts", scope, query)
-    page = app.contradictions.conflicts(scope, query.limit, start_of(query, listing), query.status, request.now)
+    page = app.contradictions.conflicts.page(scope, query.limit, start_of(query, listing), query.status, request.now)
     found = [ConflictAnswer.model_validate(one) for one in page.conflicts]
     shown = ConflictsPage(conflicts=found, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(found)})
@@ -183,7 +183,7 @@ def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resoluti
 
     def work(_attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
-        resolved = app.contradictions.resolve(scope, conflict_id, body.winner, user_in(scope), request.now)
+        resolved = app.contradictions.resolution.resolve(scope, conflict_id, body.winner, user_in(scope), request.now)
         return Answer(200, {"id": conflict_id, "decision_id": resolved.decision_id})
 
     answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
@@ -194,7 +194,7 @@ def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resoluti
 
 def _memory(app: App, scope: Scope, memory_id: str, request: Request) -> MemoryAnswer | None:
     try:
-        return MemoryAnswer.of(app.memories.keep.one(scope, memory_id, request.now))
+        return MemoryAnswer.of(app.memories.store.one(scope, memory_id, request.now))
     except NotFound:
         return None
 

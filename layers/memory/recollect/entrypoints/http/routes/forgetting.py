@@ -119,18 +119,18 @@ def delete_event(app: App, request: Request, query: Rejectable) -> Reply:
     scope, event_id, accepted = request.scope(query), request.path["event_id"], accepts(request)
 
     def forget() -> Forgotten:
-        return app.deletion.forget(scope, event_id=event_id, now=request.now, accepts=accepted)
+        return app.deletion.events.forget(scope, event_id=event_id, now=request.now, accepts=accepted)
 
     if query.reject == "false":
         return _gone(forget())
     order = rejecting(request, scope, "delete", event_id)
-    return _gone(app.deletion.reject.event(scope, event_id, order, forget, accepted))
+    return _gone(app.deletion.values.event(scope, event_id, order, forget, accepted))
 
 
 @routes.delete(f"{_USER}/keys/{{key}}", good=(204,), errors=(404,))
 def delete_key(app: App, request: Request, query: SlotQuery) -> Reply:
     """Deletes a slot with its whole history; no older value comes back."""
-    return _gone(app.deletion.forget(request.scope(query), key=request.path["key"], now=request.now))
+    return _gone(app.deletion.events.forget(request.scope(query), key=request.path["key"], now=request.now))
 
 
 def _gone(forgotten: Forgotten) -> Reply:
@@ -147,7 +147,7 @@ def list_rejections(app: App, request: Request, query: RejectionsQuery) -> Reply
     """The values that were rejected: ids, times and scopes, no text."""
     scope = request.scope(query)
     listing = listing_of(app, "rejections", scope, query)
-    page = app.deletion.reject.page(scope, query.limit, start_of(query, listing))
+    page = app.deletion.values.page(scope, query.limit, start_of(query, listing))
     found = [Rejection.of(scope.user_id, value) for value in page.values]
     shown = RejectionsPage(rejections=found, next_cursor=cursor_to(page.more, listing))
     return Reply(200, shown, log={"returned": len(found)})
@@ -157,7 +157,7 @@ def list_rejections(app: App, request: Request, query: RejectionsQuery) -> Reply
 def lift_rejection(app: App, request: Request, query: LiftQuery) -> Reply:
     """Lets a rejected value in again; what was deleted stays deleted."""
     scope, rejection_id = request.scope(query), request.path["rejection_id"]
-    app.deletion.reject.lift(scope, rejection_id, rejecting(request, scope, "lift", rejection_id))
+    app.deletion.values.lift(scope, rejection_id, rejecting(request, scope, "lift", rejection_id))
     return Reply(204, "", log={"lifted": 1})
 
 
@@ -169,7 +169,7 @@ def erase_user(app: App, request: Request) -> Reply:
     """
     scope = request.scope()
     left = countdown(request.call.remaining_seconds)
-    erasure = app.deletion.erase(scope, request.now, utc_now(), user_in(scope), left)
+    erasure = app.deletion.users.erase(scope, request.now, utc_now(), user_in(scope), left)
     if request.call.request_id is None:
         _go_on(app, scope.tenant, erasure.id, left)
     log = {"erasure_id": erasure.id, "events": erasure.counts.get("events", 0)}
@@ -180,7 +180,7 @@ def _go_on(app: App, tenant: str, erasure_id: str, left: Callable[[], float]) ->
     """On a laptop most are done before anybody asks; in the cloud the function `jobs` has the rights for it."""
     until = left() - min(_AT_ONCE_SECONDS, left() - _RESERVE_SECONDS)
     if left() > until:
-        app.run_jobs.one(tenant, erasure_id, utc_now, lambda: left() - until)
+        app.job_runs.one(tenant, erasure_id, utc_now, lambda: left() - until)
 
 
 @routes.get("/v1/erasures/{erasure_id}", answer=ErasureAnswer, errors=(404,))
@@ -189,7 +189,7 @@ def get_erasure(app: App, request: Request) -> Reply:
 
     One of another user's is not found.
     """
-    report = app.deletion.erase.report(request.principal.tenant, request.path["erasure_id"])
+    report = app.deletion.users.report(request.principal.tenant, request.path["erasure_id"])
     try:
         request.check_user(report.erasure.user_id)
     except Forbidden:

@@ -160,7 +160,7 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
 
     def work(attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, len(drafts), rules.result())
-        ingested = app.timeline.ingest(
+        ingested = app.timeline.events.ingest(
             scope, body.conversation_id, drafts, attempt.seed, request.now, rules.result(), marks.result()
         )
         return _record(ingested, drafts)

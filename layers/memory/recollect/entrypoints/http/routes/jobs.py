@@ -198,7 +198,7 @@ def _finished(app: App, tenant: str, job: Job) -> Job:
     """Runs it here and now, or waits for whoever does; as it stands where that takes too long."""
     left = countdown(WAIT_SECONDS)
     while not job.finished and left() > 0:
-        job = app.run_jobs.one(tenant, job.id, utc_now, left)
+        job = app.job_runs.one(tenant, job.id, utc_now, left)
         if not job.finished:
             time.sleep(_POLL_SECONDS)
     return job

@@ -113,7 +113,7 @@ def save_memory(app: App, request: Request, body: NewMemory) -> Reply:
 
     def work(attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, 1, rules.result())
-        saved.append(app.memories.keep.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result()))
+        saved.append(app.memories.store.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result()))
         return Answer(201 if saved[0].created else 200, {"id": saved[0].memory.id})
 
     answer = idempotent(app, request, work)
@@ -132,7 +132,7 @@ def _draft(app: App, body: NewMemory) -> MemoryDraft:
 
 def _as_it_is_now(app: App, scope: Scope, memory_id: str, request: Request) -> Memory | None:
     try:
-        return app.memories.keep.one(scope, memory_id, request.now)
+        return app.memories.store.one(scope, memory_id, request.now)
     except NotFound:
         return None
 
@@ -144,10 +144,10 @@ def list_memories(app: App, request: Request, query: MemoriesQuery) -> Reply:
     listing = listing_of(app, "memories", scope, query)
     after = start_of(query, listing)
     wanted = MemoryQuery(status=query.status, key=query.key, source_event_id=query.source_event_id)
-    page = app.memories.listing(scope, wanted, query.limit, after, request.now)
+    page = app.memories.listing.page(scope, wanted, query.limit, after, request.now)
     shown: Sequence[MemoryAnswer] = within_page([MemoryAnswer.of(memory) for memory in page.memories])
     if len(shown) < len(page.memories):
-        page = app.memories.listing(scope, wanted, len(shown), after, request.now)
+        page = app.memories.listing.page(scope, wanted, len(shown), after, request.now)
         shown = [MemoryAnswer.of(memory) for memory in page.memories]
     body = MemoriesPage(memories=list(shown), next_cursor=cursor_to(page.more, listing))
     return Reply(200, body, log={"returned": len(shown)})
@@ -170,7 +170,7 @@ def patch_memory(app: App, request: Request, query: Narrowed, body: MemoryPatch)
         changes["keywords"] = tuple(changes["keywords"])
     scope = request.scope(query)
     change = MemoryChange(changes, user_in(scope), accepts(request))
-    return _reply(app.memories.keep.patch(scope, request.path["memory_id"], change, request.now))
+    return _reply(app.memories.store.patch(scope, request.path["memory_id"], change, request.now))
 
 
 @routes.delete(_MEMORY, good=(204,), errors=(404, 412))
@@ -183,7 +183,7 @@ def delete_memory(app: App, request: Request, query: Rejectable) -> Reply:
     memory = _memory(app, request, scope)
 
     def forget() -> Reply:
-        forgotten = app.deletion.forget.memory(
+        forgotten = app.deletion.events.memory(
             scope, memory, now=request.now, actor=user_in(scope), accepts=accepts(request)
         )
         return Reply(204, "", log={"deleted": len(forgotten.event_ids)})
@@ -191,7 +191,7 @@ def delete_memory(app: App, request: Request, query: Rejectable) -> Reply:
     if query.reject == "false":
         return forget()
     owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
-    with app.deletion.reject.rejected(owner, memory.content, rejecting(request, scope, "delete", memory.id)):
+    with app.deletion.values.rejected(owner, memory.content, rejecting(request, scope, "delete", memory.id)):
         return forget()
 
 
@@ -202,7 +202,7 @@ def memory_history(app: App, request: Request, query: Narrowed) -> Reply:
     Where they are too many for one answer, the first are left out.
     """
     scope = request.scope(query)
-    versions = app.memories.history(scope, _memory(app, request, scope))
+    versions = app.memories.versions.read(scope, _memory(app, request, scope))
     shown = within_page([MemoryVersionAnswer.of_version(one) for one in reversed(versions)])
     return Reply(200, MemoryHistory(history=list(reversed(shown))), log={"versions": len(versions)})
 
@@ -213,4 +213,4 @@ def _reply(memory: Memory) -> Reply:
 
 
 def _memory(app: App, request: Request, scope: Scope) -> Memory:
-    return app.memories.keep.one(scope, request.path["memory_id"], request.now)
+    return app.memories.store.one(scope, request.path["memory_id"], request.now)

@@ -42,7 +42,7 @@ def ready(app: App, _request: Request) -> Reply:
 
     200, or 503 until then (A-35, A-56).
     """
-    readiness = app.readiness()
+    readiness = app.readiness.check()
     parts = {name: _part(state) for name, state in readiness.parts.items()}
     log = {"not_ready": [name for name, state in readiness.parts.items() if not state.ready]}
     return Reply(200 if readiness.ready else 503, Readiness(ready=readiness.ready, parts=parts), log=log)

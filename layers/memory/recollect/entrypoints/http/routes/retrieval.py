@@ -280,7 +280,7 @@ def search(app: App, request: Request, body: SearchRequest) -> Reply:
     scope = request.scope(body)
     recall = _recall_request(app, request, body)
     rules = app.begin_rules(scope.tenant)
-    answer = app.retrieval.search(scope, recall)
+    answer = app.retrieval.memory.search(scope, recall)
     explain = bool(body.explain)
     found, near = ([ResultAnswer.of(one, explain) for one in part] for part in (answer.results, answer.near_misses))
     fitting = within_page([*found, *near])
@@ -322,7 +322,7 @@ def _search_by_intent(app: App, request: Request, body: SearchRequest) -> Reply:
     rules = app.begin_rules(scope.tenant)
     filters = filters_of(body, request.now, body.time_window, body.filters)
     question = _intent_question(body, filters)
-    answer = app.intent(scope, question, rules)
+    answer = app.intent.retrieve(scope, question, rules)
     shown = intent_json(answer, bool(body.explain))
     took = {"rules_version": rules.result().version, "duration_ms": _milliseconds_since(started)}
     shown["diagnostics"] |= took

@@ -95,7 +95,7 @@ def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
     if query.cursor is not None:
         event_id, at = open_cursor(query.cursor, listing, 2)
         after = EventRef(event_id, from_iso(at))
-    page = app.segments.export.page(scope, after, request.now)
+    page = app.segments.exports.page(scope, after, request.now)
     headers = {}
     if page.more is not None:
         cursor = seal([page.more.id, iso(page.more.timestamp)], listing)
@@ -159,7 +159,7 @@ def _imported(
     for start in range(0, len(given.lines), _AT_ONCE):
         if start and left() < 0:
             raise OutOfTime(f"{start} of {len(given.lines)} records are stored: send the page again")
-        counts.update(app.archive.import_memories(scope, given.lines[start : start + _AT_ONCE], order).counts)
+        counts.update(app.archive.imports.import_lines(scope, given.lines[start : start + _AT_ONCE], order).counts)
     return counts
 
 

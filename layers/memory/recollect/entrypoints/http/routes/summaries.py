@@ -137,10 +137,10 @@ def list_summaries(app: App, request: Request, query: SummariesQuery) -> Reply:
     scope = request.scope(query)
     listing = listing_of(app, "summaries", scope)
     after = start_of(query, listing)
-    page = app.summaries.read.page(scope, query.limit, after)
+    page = app.summaries.stored.page(scope, query.limit, after)
     shown = within_page([SummaryAnswer.of(summary) for summary in page.summaries])
     if len(shown) < len(page.summaries):
-        page = app.summaries.read.page(scope, len(shown), after)
+        page = app.summaries.stored.page(scope, len(shown), after)
         shown = [SummaryAnswer.of(summary) for summary in page.summaries]
     body = SummariesPage(summaries=list(shown), next_cursor=cursor_to(page.more, listing))
     return Reply(200, body, log={"returned": len(shown)})
@@ -156,7 +156,7 @@ def summarize(app: App, request: Request, query: SummarizeQuery) -> Reply:
     made: list[Summary] = []
 
     def work(attempt: Attempt) -> Answer:
-        answer = app.summaries.summarize(scope, _order(app, request, query, attempt.seed))
+        answer = app.summaries.conversations.summarize(scope, _order(app, request, query, attempt.seed))
         if isinstance(answer, NotDue):
             days = round(answer.days_since, _DAYS_DIGITS)
             return Answer(200, {"due": False, "messages_since": answer.messages_since, "days_since": days})
@@ -188,7 +188,7 @@ def _made(app: App, scope: Scope, answer: Answer, made: Summary | None) -> Summa
     if not answer.body["due"]:
         return SummaryMade.model_validate(answer.body)
     reason = answer.body["reason"]
-    summary = made or app.summaries.read.one(scope, answer.body["key"])
+    summary = made or app.summaries.stored.one(scope, answer.body["key"])
     if summary is None:
         return SummaryWritten(due=True, reason=reason, summary=None, refused=[answer.body["summary_id"]])
     return SummaryWritten(due=True, reason=reason, summary=SummaryAnswer.of(summary))

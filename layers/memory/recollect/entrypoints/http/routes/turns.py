@@ -82,7 +82,7 @@ def take_turn(app: App, request: Request, body: TurnBody) -> Reply:
     def work(attempt: Attempt) -> Answer:
         asked = _turn_request(request, body, fence, resumed=attempt.again)
         rules = app.begin_rules(scope.tenant)
-        taken.append(app.context.turn(scope, asked, attempt.seed, request.now, rules, TurnTools(app)))
+        taken.append(app.context.turn.take(scope, asked, attempt.seed, request.now, rules, TurnTools(app)))
         return Answer(200, _record(taken[0]))
 
     kept = idempotent(app, request, work, ids=IDS_OF_A_TURN)
