@@ -36,7 +36,7 @@ class Projector:
     noted: set[str] = field(default_factory=set)
     asked: list[PendingEvent] = field(default_factory=list)
 
-    def __call__(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
+    def project(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
         self.asked += pending
         failed = {one.ref.id: self.failing[one.ref.id] for one in pending if one.ref.id in self.failing}
         return ProjectionReport(len(pending) - len(failed), 0, failed, self.noted & failed.keys())
@@ -48,7 +48,7 @@ def event_id(record: dict[str, Any]) -> str:
 
 def test_a_good_batch_is_asked_for_no_more() -> None:
     projector = Projector()
-    report = project_records(INSERTS, projector, NOW)
+    report = project_records(INSERTS, projector.project, NOW)
     assert report.answer == {"batchItemFailures": []}
     assert [one.scope.user_id for one in projector.asked] == ["anna", "anna"]
 
@@ -56,13 +56,13 @@ def test_a_good_batch_is_asked_for_no_more() -> None:
 def test_a_failed_event_is_sent_again_with_every_record_that_names_it() -> None:
     again = INSERTS[1] | {"dynamodb": INSERTS[1]["dynamodb"] | {"SequenceNumber": "7"}}
     projector = Projector({event_id(INSERTS[1]): "Throttled"})
-    report = project_records([*INSERTS, again], projector, NOW)
+    report = project_records([*INSERTS, again], projector.project, NOW)
     assert report.answer == {"batchItemFailures": [{"itemIdentifier": "7"}, {"itemIdentifier": SECOND}]}
 
 
 def test_an_event_that_is_noted_as_failed_is_not_sent_again_with_all_others() -> None:
     failing = {event_id(INSERTS[0]): "ValueError", event_id(INSERTS[1]): "Throttled"}
-    report = project_records(INSERTS, Projector(failing, {event_id(INSERTS[0])}), NOW)
+    report = project_records(INSERTS, Projector(failing, {event_id(INSERTS[0])}).project, NOW)
     assert report.answer == {"batchItemFailures": [{"itemIdentifier": SECOND}]}
     assert report.projection.failed == failing
 
@@ -73,19 +73,19 @@ def test_the_lowest_number_comes_first_whatever_its_length() -> None:
         for record, number in zip(INSERTS, ("1000", "999"), strict=True)
     ]
     failing = Projector({event_id(record): "Unavailable" for record in records})
-    assert project_records(records, failing, NOW).retry == ["999", "1000"]
+    assert project_records(records, failing.project, NOW).retry == ["999", "1000"]
 
 
 def test_an_event_is_projected_once_however_often_it_is_named() -> None:
     projector = Projector()
-    project_records(sample_events("project")["stream-duplicate"]["Records"], projector, NOW)
+    project_records(sample_events("project")["stream-duplicate"]["Records"], projector.project, NOW)
     assert len(projector.asked) == 1
 
 
 @pytest.mark.parametrize("sort_key", ["D#identity", "V#018f", "K#a#1#b", "C#x", "R#y"])
 def test_other_items_are_passed_over(sort_key: str) -> None:
     projector = Projector()
-    report = project_records([keyed("U#acme#anna", sort_key)], projector, NOW)
+    report = project_records([keyed("U#acme#anna", sort_key)], projector.project, NOW)
     assert (projector.asked, report.malformed, report.answer) == ([], [], {"batchItemFailures": []})
 
 
@@ -111,15 +111,15 @@ def keyed(partition: str, sort_key: str) -> dict[str, Any]:
 )
 def test_a_record_that_cannot_be_read_is_counted_and_holds_up_nothing(record: Any) -> None:
     projector = Projector()
-    report = project_records([record, INSERTS[1]], projector, NOW)
+    report = project_records([record, INSERTS[1]], projector.project, NOW)
     assert (len(report.malformed), len(projector.asked)) == (1, 1)
     assert report.answer == {"batchItemFailures": []}
 
 
 def test_the_age_is_that_of_the_oldest_event() -> None:
     now = datetime.fromtimestamp(id_milliseconds(event_id(INSERTS[0])) / 1000, UTC) + timedelta(seconds=90)
-    assert project_records(INSERTS, Projector(), now).oldest_age_seconds == pytest.approx(90, abs=1)
-    assert project_records([], Projector(), now).oldest_age_seconds == 0
+    assert project_records(INSERTS, Projector().project, now).oldest_age_seconds == pytest.approx(90, abs=1)
+    assert project_records([], Projector().project, now).oldest_age_seconds == 0
 
 
 @dataclass
@@ -176,8 +176,8 @@ def handled(
     event: Any, projector: Projector, capsys: pytest.CaptureFixture[str], *, reconcile: Any = None, bridge: Any = None
 ) -> Any:
     """The answer to an event, and the lines that it left on standard output, as JSON."""
-    projection = SimpleNamespace(project=projector, reconcile=reconcile)
-    memories = SimpleNamespace(reconcile_bridge=bridge)
+    projection = SimpleNamespace(events=projector, reconciliation=reconcile)
+    memories = SimpleNamespace(bridge=SimpleNamespace(reconcile=bridge))
     app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), projection=projection, memories=memories)
     answer = project_handler(cast(App, app))(event, lambda_context(100))
     return answer, [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -90,7 +90,7 @@ def test_a_request_is_told_how_long_the_api_waits(monkeypatch: pytest.MonkeyPatc
         told.append(call.remaining_seconds)
         return Answer(200, {}, "{}")
 
-    monkeypatch.setattr(aws, "Dispatcher", lambda *_: dispatch)
+    monkeypatch.setattr(aws, "Dispatcher", lambda *_: SimpleNamespace(dispatch=dispatch))
     handler = build_handler(cast(App, SimpleNamespace(settings=Settings.from_environment({}))), ["summaries"])
     for seconds in (function("summarize")["Timeout"], 3):
         context: Any = SimpleNamespace(get_remaining_time_in_millis=lambda given=seconds: given * 1000)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from embedded.setting import Memory, with_parts
@@ -72,10 +73,11 @@ class _Step:
         self._place, self._step, self._faults = place, step, faults
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._step, name)
+        return partial(self, method=name) if name in ("follow", "assign") else getattr(self._step, name)
 
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        return self._faults.made(self._place, lambda: self._step(*given, **named), (given, named))
+    def __call__(self, *given: Any, method: str = "__call__", **named: Any) -> Any:
+        step = getattr(self._step, method)
+        return self._faults.made(self._place, lambda: step(*given, **named), (given, named))
 
 
 def with_faults(memory: Memory, faults: Faults) -> Memory:

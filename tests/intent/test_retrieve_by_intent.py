@@ -138,9 +138,9 @@ class _Watched:
     def begin(self, *given: Any) -> Any:
         return self._candidates.begin(*given)
 
-    def __call__(self, *given: Any) -> Any:
+    def gather(self, *given: Any) -> Any:
         self._steps.append("date filter")
-        return self._candidates(*given)
+        return self._candidates.gather(*given)
 
 
 def _privacy() -> Any:

@@ -92,12 +92,12 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
     project = memory.app.projection.events
 
     class OldOnly:
-        def __call__(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
+        def project(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
             report = project.project([one for one in markers if one.ref.id in memory.ids], now)
             report.failed |= {one.ref.id: "Throttled" for one in markers if one.ref.id not in memory.ids}
             return report
 
-    memory.app.projection.__dict__["project"] = OldOnly()
+    memory.app.projection.__dict__["events"] = OldOnly()
     ended = run(memory, job)
     assert (ended.status, ended.counts["projected"], ended.errors) == (JobStatus.DONE, 1, {"Throttled": 1})
 
@@ -108,11 +108,11 @@ def test_what_changed_while_it_was_projected_is_walked_over_again(memory: Memory
     project = memory.app.projection.events
 
     class Changing:
-        def __call__(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
+        def project(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
             walks.append(len(markers))
             return ProjectionReport() if len(walks) == 1 else project.project(markers, now)
 
-    memory.app.projection.__dict__["project"] = Changing()
+    memory.app.projection.__dict__["events"] = Changing()
     job = start(memory)
     assert run(memory, job).status is JobStatus.RUNNING
     assert run(memory, job, 1).status is JobStatus.DONE
