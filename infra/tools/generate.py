@@ -2,8 +2,8 @@
 
 Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
 (from recollect.rules.groups), docs/specification.md (from infra/tools/statements), text/date_words.json (from
-dateparser's tables), client/synchronous.py (from asynchronous.py), the pinned requirements of the layers (from
-pyproject.toml).
+dateparser's tables), client/types.py (from the OpenAPI document), client/synchronous.py (from asynchronous.py), the
+pinned requirements of the layers (from pyproject.toml).
 """
 
 import json
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from infra.tools import dependencies
+from infra.tools.client_types import FILE as CLIENT_TYPES
+from infra.tools.client_types import client_types_file
 from infra.tools.date_words import FILE as DATE_WORDS
 from infra.tools.date_words import date_words_file
 from infra.tools.specification import specification_page
@@ -88,6 +90,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "docs/specification.md": specification_page,
     "docs/rules.md": rules_page,
     DATE_WORDS: date_words_file,
+    CLIENT_TYPES: lambda: client_types_file(openapi_page()),
     SYNC_CLIENT: sync_client_file,
 }
 

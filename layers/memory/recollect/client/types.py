@@ -1,4 +1,7 @@
-"""Requests and responses as typed dicts. The server may add fields; none of these is removed."""
+"""Requests and responses as typed dicts, generated from the OpenAPI document by `make docs`.
+
+The server may add fields; none of these is removed.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -9,14 +12,14 @@ Json: TypeAlias = dict[str, Any]
 
 
 class NewEvent(TypedDict, total=False):
-    """One event to store; only `content` is required."""
+    """One event to store."""
 
-    content: Required[str]
     role: Literal["user", "bot", "assistant"]
     speaker: str
+    content: Required[str]
     content_type: str
-    event_type: str
-    source: str
+    event_type: Literal["conversation", "task", "reminder", "emotion", "preference", "custom"]
+    source: Literal["user", "conversation", "skill", "system", "inferred"]
     timestamp: Instant
     importance: float
     key: str
@@ -38,7 +41,9 @@ class IngestResult(TypedDict):
     event_id: NotRequired[str]
     importance: NotRequired[float]
     tags: NotRequired[list[str]]
-    content_type: NotRequired[str]
+    content_type: NotRequired[
+        Literal["userpreference", "factuallearning", "contextualfact", "default", "userinput", "assistantresponse"]
+    ]
     reason: NotRequired[str]
     errors: NotRequired[list[Json]]
 
@@ -55,30 +60,32 @@ class Event(TypedDict):
 
     id: str
     user_id: str
+    persona_id: NotRequired[str]
+    household_id: NotRequired[str]
     conversation_id: str
     role: Literal["user", "bot"]
+    speaker: NotRequired[str]
     content: str
-    content_type: str
-    event_type: str
-    source: str
+    content_type: Literal[
+        "userpreference", "factuallearning", "contextualfact", "default", "userinput", "assistantresponse"
+    ]
+    event_type: Literal["conversation", "task", "reminder", "emotion", "preference", "custom"]
+    source: Literal["user", "conversation", "skill", "system", "inferred"]
     timestamp: str
     recorded_at: str
     importance: float
     tags: list[str]
-    views: int
-    is_private: bool
-    metadata: Json
-    version: int
-    persona_id: NotRequired[str]
-    household_id: NotRequired[str]
-    speaker: NotRequired[str]
     key: NotRequired[str]
     space_id: NotRequired[str]
     title: NotRequired[str]
     category: NotRequired[str]
     notes: NotRequired[str]
+    views: int
+    is_private: bool
     expires_at: NotRequired[str]
     superseded_by: NotRequired[str]
+    metadata: Json
+    version: int
 
 
 class Memory(TypedDict):
@@ -86,32 +93,32 @@ class Memory(TypedDict):
 
     id: str
     user_id: str
-    content: str
-    importance: float
-    source: str
-    keywords: list[str]
-    timestamp: str
-    status: Literal["active", "superseded", "merged", "retracted", "expired", "rejected"]
-    valid_from: str
-    recorded_at: str
-    source_event_ids: list[str]
-    origin: str
-    metadata: Json
-    version: int
     persona_id: NotRequired[str]
     household_id: NotRequired[str]
+    content: str
+    importance: float
+    source: Literal["user", "conversation", "skill", "system", "inferred"]
+    keywords: list[str]
+    timestamp: str
     key: NotRequired[str]
+    status: Literal["active", "superseded", "merged", "retracted", "expired", "rejected"]
+    valid_from: str
     valid_to: NotRequired[str]
+    recorded_at: str
     superseded_by: NotRequired[str]
+    source_event_ids: list[str]
+    origin: Literal["event", "direct", "merged"]
     expires_at: NotRequired[str]
+    metadata: Json
     embedding_id: NotRequired[str]
-    settled_by: NotRequired[str]
     lapses: NotRequired[list[Json]]
+    settled_by: NotRequired[str]
+    version: int
     refused: NotRequired[list[str]]
 
 
 class SearchResult(TypedDict):
-    """One hit, best first. A directly saved memory has no conversation and no speaker."""
+    """One hit, best first. A directly saved memory has no conversation."""
 
     id: str
     kind: Literal["event", "memory"]
@@ -119,32 +126,32 @@ class SearchResult(TypedDict):
     score: float
     timestamp: str
     importance: float
-    source: str
-    metadata: Json
+    source: Literal["user", "conversation", "skill", "system", "inferred"]
     source_event_ids: list[str]
-    role: NotRequired[str]
+    persona_id: NotRequired[str]
+    household_id: NotRequired[str]
+    speaker: NotRequired[str]
+    key: NotRequired[str]
+    space_id: NotRequired[str]
+    role: NotRequired[Literal["user", "bot"]]
     conversation_id: NotRequired[str]
-    event_type: NotRequired[str]
+    event_type: NotRequired[Literal["conversation", "task", "reminder", "emotion", "preference", "custom"]]
+    title: NotRequired[str]
     tags: NotRequired[list[str]]
     keywords: NotRequired[list[str]]
-    status: NotRequired[str]
+    metadata: NotRequired[Json]
+    status: NotRequired[Literal["active", "superseded", "merged", "retracted", "expired", "rejected"]]
+    superseded_by: NotRequired[str]
     version: NotRequired[int]
     valid_from: NotRequired[str]
     valid_to: NotRequired[str]
-    superseded_by: NotRequired[str]
     note: NotRequired[str]
-    speaker: NotRequired[str]
-    key: NotRequired[str]
     scores: NotRequired[dict[str, float]]
     why: NotRequired[Json]
 
 
 class SearchDiagnostics(TypedDict):
-    """How a search went.
-
-    `pending` is the number of the user's events without a vector yet; with `tail_cut`, a deployment on AWS counts only
-    the newest 100, and there are more.
-    """
+    """How a search went; with `tail_cut`, `pending` counts only the newest 100 events without a vector."""
 
     matched_count: int
     filtered_count: int
@@ -157,8 +164,10 @@ class SearchDiagnostics(TypedDict):
     pending: int
     rules_version: str
     duration_ms: float
-    fallback: NotRequired[str]
-    fallback_reason: NotRequired[str]
+    fallback: NotRequired[Literal["timeline", "lexical", "date_based"]]
+    fallback_reason: NotRequired[
+        Literal["disabled", "no_keywords", "short_query", "stop_words_only", "no_content_keyword", "error"]
+    ]
     stats: NotRequired[Json]
 
 
@@ -167,11 +176,13 @@ class SearchAnswer(TypedDict):
 
     results: list[SearchResult]
     diagnostics: SearchDiagnostics
+    analysis: NotRequired[Json]
+    suggestion: NotRequired[str]
     near_misses: NotRequired[list[SearchResult]]
 
 
 class ContextDiagnostics(TypedDict):
-    """What was left out of a context, and how it was made; `pending` as in `SearchDiagnostics`."""
+    """What was left out of a context, and how it was made."""
 
     left_out: list[Json]
     cut_from_messages: list[Json]
@@ -183,7 +194,7 @@ class ContextDiagnostics(TypedDict):
     messages_tokens: int
     rules_version: str
     duration_ms: float
-    fallback: NotRequired[str]
+    fallback: NotRequired[Literal["timeline", "lexical"]]
     input_event_id: NotRequired[str]
 
 
@@ -194,7 +205,7 @@ class ContextAnswer(TypedDict):
     messages: list[Json]
     items: list[Json]
     goals: list[Json]
-    knowledge: Any
+    knowledge: list[Json]
     web_search: Json
     fence: Json
     tokens: int
@@ -203,7 +214,7 @@ class ContextAnswer(TypedDict):
 
 
 class TurnAnswer(TypedDict):
-    """The model's response; a replayed turn has no `context`, and `response` None where it was deleted since."""
+    """The model's response; a replayed turn has no `context`, and may have no `response`."""
 
     conversation_id: str
     response: str | None
@@ -212,8 +223,8 @@ class TurnAnswer(TypedDict):
     tool_calls: list[Json]
     model: NotRequired[str]
     context: NotRequired[ContextAnswer]
-    quoted_calls: NotRequired[int]
     refused: NotRequired[list[str]]
+    quoted_calls: NotRequired[int]
 
 
 class Narrowing(TypedDict, total=False):
@@ -232,12 +243,14 @@ class AnalyzeOptions(TypedDict, total=False):
     categories: Sequence[str] | None
 
 
-class MemoryOptions(Narrowing, total=False):
-    """Optional fields of a memory (api.md, *Read*)."""
+class MemoryOptions(TypedDict, total=False):
+    """Optional fields of a memory."""
 
+    persona_id: str | None
+    household_id: str | None
     embedding: Sequence[float] | None
     importance: float | None
-    source: str | None
+    source: Literal["user", "conversation", "skill", "system", "inferred"] | None
     keywords: Sequence[str] | None
     timestamp: Instant | None
     key: str | None
@@ -245,64 +258,74 @@ class MemoryOptions(Narrowing, total=False):
     metadata: Mapping[str, Any] | None
 
 
-class MemoryListOptions(Narrowing, total=False):
+class MemoryListOptions(TypedDict, total=False):
     """Filters of memories; `limit` is a page's."""
 
-    status: str | None
+    limit: int | None
+    persona_id: str | None
+    household_id: str | None
+    status: Literal["active", "superseded", "merged", "retracted", "expired", "rejected"] | None
     key: str | None
     source_event_id: str | None
-    limit: int | None
 
 
-class DecisionListOptions(Narrowing, total=False):
+class DecisionListOptions(TypedDict, total=False):
     """Filters of decisions; `limit` is a page's."""
 
+    limit: int | None
+    persona_id: str | None
+    household_id: str | None
     status: Literal["applied", "reverted", "withdrawn"] | None
     step: Literal["key", "cue", "arbiter", "user"] | None
     winner: str | None
     loser: str | None
-    limit: int | None
 
 
-class ConflictListOptions(Narrowing, total=False):
+class ConflictListOptions(TypedDict, total=False):
     """Filters of conflicts; `limit` is a page's."""
 
-    status: Literal["open", "settled"] | None
     limit: int | None
+    persona_id: str | None
+    household_id: str | None
+    status: Literal["open", "settled"] | None
 
 
-class EventOptions(Narrowing, total=False):
+class EventOptions(TypedDict, total=False):
     """A window of the timeline; `from_` and `to` inclusive; without any of them the last 30 days."""
 
+    persona_id: str | None
+    household_id: str | None
     conversation_id: str | None
-    event_type: str | None
+    event_type: Literal["conversation", "task", "reminder", "emotion", "preference", "custom"] | None
     from_: Instant | None
     to: Instant | None
     last_days: float | None
+    top_k: int | None
     limit: int | None
 
 
-class _Asking(Narrowing, total=False):
-    active_space_id: str | None
-    as_of: Instant | None
-    recorded_as_of: Instant | None
-    include_superseded: bool | None
-    explain: bool | None
-
-
-class ToolCallOptions(Narrowing, total=False):
-    """Whose memory the tools use (`user_id`, needed with `execute`), and how the text is parsed."""
+class ToolCallOptions(TypedDict, total=False):
+    """Whose memory the tools use, and how the text is parsed."""
 
     user_id: str | None
+    persona_id: str | None
+    household_id: str | None
     conversation_id: str | None
     dual: bool | None
     strict: bool | None
     execute: bool | None
 
 
-class SearchOptions(_Asking, total=False):
-    """Options of a search (api.md, *Read*)."""
+class SearchOptions(TypedDict, total=False):
+    """Options of a search."""
 
+    persona_id: str | None
+    household_id: str | None
+    active_space_id: str | None
+    as_of: Instant | None
+    recorded_as_of: Instant | None
+    include_superseded: bool | None
+    explain: bool | None
     vector: Sequence[float] | None
     top_k: int | None
     mode: Literal["hybrid", "semantic", "lexical", "intent"] | None
@@ -312,25 +335,34 @@ class SearchOptions(_Asking, total=False):
     history: Sequence[str] | None
 
 
-class ContextOptions(_Asking, total=False):
-    """Options of a context (api.md, *Context*)."""
+class ContextOptions(TypedDict, total=False):
+    """Options of a context."""
 
+    token_budget: int | None
+    memory_tokens: int | None
+    limits: Mapping[str, Any] | None
+    web_search: Literal["auto", "always", "never"] | None
+    store: str | None
+    persona_id: str | None
+    household_id: str | None
+    active_space_id: str | None
+    as_of: Instant | None
+    recorded_as_of: Instant | None
+    include_superseded: bool | None
+    explain: bool | None
     conversation_id: str | None
     input_event_id: str | None
+
+
+class TurnOptions(TypedDict, total=False):
+    """Options of a turn; without a persona it is the default persona's."""
+
     token_budget: int | None
     memory_tokens: int | None
-    limits: Mapping[str, int] | None
+    limits: Mapping[str, Any] | None
     web_search: Literal["auto", "always", "never"] | None
     store: str | None
-
-
-class TurnOptions(Narrowing, total=False):
-    """Options of a turn's context, as in ContextOptions; a write without a persona is the default persona's."""
-
+    persona_id: str | None
+    household_id: str | None
     conversation_id: str | None
-    token_budget: int | None
-    memory_tokens: int | None
-    limits: Mapping[str, int] | None
-    web_search: Literal["auto", "always", "never"] | None
-    store: str | None
     explain: bool | None
