@@ -147,7 +147,7 @@ def test_a_job_whose_runner_died_is_resumed_by_the_next_schedule(jobs: Deploymen
     leased = app.parts.items.get(of_tenant("acme"), [job_key(job_id)])[job_key(job_id)]
     assert leased.due is not None
     assert leased.due.at > NOW
-    del app.__dict__["job_kinds"], app.__dict__["run_jobs"]
+    del app.__dict__["job_kinds"], app.__dict__["job_runs"]
     assert run(jobs, "jobs")["done"] == 0
     later = leased.due.at + timedelta(seconds=1)
     assert app.job_runs.run(lambda: later, lambda: 900.0).done == 1
