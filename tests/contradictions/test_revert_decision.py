@@ -27,7 +27,7 @@ from embedded.memory_items import delete, kept_of, patch, shown
 from embedded.setting import ANNA, NOON, Memory
 from recollect.archive.record_line import RecordOrigin
 from recollect.contradictions.decisions import DecisionStatus
-from recollect.contradictions.relation import RelationKind
+from recollect.contradictions.judge import RelationKind
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope

@@ -9,7 +9,7 @@ from embedded.contradicting import DAY, MONDAY, on, recalled, remembered, say, s
 from embedded.setting import ANNA, Memory
 from recollect.contradictions.cues import CueJudge
 from recollect.contradictions.decisions import ARBITRATIONS, CONFLICTS, decision_in
-from recollect.contradictions.relation import Relation, Said
+from recollect.contradictions.judge import Relation, Said
 from recollect.core.scope import Scope
 from recollect.memories.audit import Action
 from recollect.memories.audit_log import AuditFilter

@@ -24,8 +24,8 @@ from recollect.contradictions.decisions import (
     conflict_key,
     decision_in,
 )
+from recollect.contradictions.judge import Relation, RelationKind
 from recollect.contradictions.ledger import DecisionFilter
-from recollect.contradictions.relation import Relation, RelationKind
 from recollect.contradictions.resolve import RevertOrder
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.ids import IdSeed

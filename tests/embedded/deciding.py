@@ -19,7 +19,7 @@ from recollect.contradictions.decisions import (
     pair_id,
     settled,
 )
-from recollect.contradictions.relation import Relation, RelationKind
+from recollect.contradictions.judge import Relation, RelationKind
 from recollect.contradictions.resolve import Reverted, RevertOrder
 from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope

@@ -7,9 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.core.errors import InvalidInput
-from recollect.knowledge import learning as knowledge_learning
-from recollect.knowledge.learning import LOOKED_AROUND, Learnt, ManageKnowledge, call_for, confirmation_of, learnt_from
-from recollect.knowledge.resolution import PATTERNS, plain_quotes
+from recollect.knowledge import resolution as knowledge_resolution
+from recollect.knowledge.resolution import (
+    LOOKED_AROUND,
+    PATTERNS,
+    Learnt,
+    ManageKnowledge,
+    call_for,
+    confirmation_of,
+    learnt_from,
+    plain_quotes,
+)
 
 DOCUMENT = "No, by 'cost' I mean the 'total_amount' field"
 COST = Learnt("cost", "total_amount")
@@ -228,8 +236,8 @@ class Looks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.taken = 0
-        self._real = knowledge_learning._in_earnest
-        monkeypatch.setattr(knowledge_learning, "_in_earnest", self)
+        self._real = knowledge_resolution._in_earnest
+        monkeypatch.setattr(knowledge_resolution, "_in_earnest", self)
 
     def __call__(self, plain: str, match: Any) -> bool:
         self.taken += 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from knowledge.test_knowledge import entry
 from recollect.knowledge.entries import Meanings, meanings_of
-from recollect.knowledge.learning import render_knowledge
+from recollect.knowledge.resolution import render_knowledge
 
 DOCUMENT = """\
 [Semantic Memory]

@@ -1,13 +1,8 @@
-"""Which records may contradict those that are projected now: the index's nearest, the unprojected, values of a key.
+"""Which records may contradict those that are projected now, and which of them are current (P-24).
 
-The unprojected are read before the index is asked: of two that come at once, at least the later one sees both.
-
-Records that are compared for contradictions, and what the newer of two does to the older (P-24).
-
-A record is compared in its own words, also where its memory took up another one's part since: so what it does to others
-does not depend on what came first. What a memory's content says beside that is compared too.
-
-Which records still count: what a decision between two of them asks first (P-24).
+The unprojected are read before the index is asked: of two that come at once, at least the later one sees both. A record
+is compared in its own words, also where its memory took up another one's part since: so what it does to others does not
+depend on what came first. What a memory's content says beside that is compared too.
 """
 
 from collections import defaultdict
@@ -16,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from recollect.contradictions.decisions import BY_KEY, Verdict
-from recollect.contradictions.judge import RelationJudge
-from recollect.contradictions.relation import Profile, Relation, RelationKind, Said, TimeBound
+from recollect.contradictions.judge import Profile, Relation, RelationJudge, RelationKind, Said, TimeBound
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray

@@ -20,7 +20,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from recollect.contradictions.relation import Relation, RelationKind, TimeBound
+from recollect.contradictions.judge import Relation, RelationKind, TimeBound
 from recollect.core.errors import StoredDataError
 from recollect.core.items import ItemKey, ItemPath
 from recollect.core.time import from_iso, iso

@@ -1,12 +1,8 @@
-"""The writes of decisions: the memory in its next version, the ledger, the audit; and what takes a decision back.
+"""The ledger of contradictions: its writes, and the open conflicts and decisions that it lists (api.md, *Arbitration*).
 
-Open conflicts, and those that somebody or something settled (api.md, *Arbitration*).
-
-A conflict is open only while both of its records count. Where one of them was deleted, rejected, superseded, retracted
-or has expired since, it is shown as settled: in favour of the one that still counts, or of none. Nothing is written for
-that, so that a conflict is open again where such a change is taken back.
-
-The ledger of contradictions as it is read: what was decided, by what, and whether it holds (api.md, *Arbitration*).
+A conflict is open only while both of its records are current. Where one of them was deleted, rejected, superseded,
+retracted or has expired since, it is shown as settled: in favour of the one that is still current, or of none. Nothing
+is written for that, so that a conflict is open again where such a change is taken back.
 
 The decisions that the newest records won come first: their order is that of the winners' ids, so that a walk sees each
 of them once, whatever is decided meanwhile.

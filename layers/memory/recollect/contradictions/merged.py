@@ -1,9 +1,4 @@
-"""A partial change: one memory that holds both parts and names both sources (P-24).
-
-Takes a merger apart again: the memory that held both parts gets back the words that it had before (P-24).
-
-Takes a record out of what its memory was merged into: the part that came from it goes too (P-22, P-24).
-"""
+"""A partial change: one memory holds both parts and names both sources; it is taken apart again (P-22, P-24)."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace

@@ -1,14 +1,9 @@
-"""Resolve: a person says which of two records counts (api.md, *Arbitration*).
-
-An older value of a key, written anew: only so is it its slot's newest, and stays so when all is derived again.
-
-It is a memory that was saved directly, a copy of the older value's record: deleting that record reaches it.
-
-Revert: a person takes a decision back (api.md, *Arbitration*; P-22, P-24).
+"""A person says which of two records counts, or takes a decision back (api.md, *Arbitration*; P-22, P-24).
 
 What a cue rule, the arbiter or a person decided is undone on the loser's memory; what was merged is taken apart. A
-value of a key comes back by being written anew, so that it is its slot's newest. The decision stays in the ledger, as
-reverted, and is never made again by itself.
+value of a key is written anew: only so is it its slot's newest, also when all is derived again. Its new memory is a
+copy of the older value's record, and deleted with it. A decision stays in the ledger, as reverted, and is never made
+again by itself.
 """
 
 import time

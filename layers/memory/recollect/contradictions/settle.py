@@ -1,12 +1,8 @@
-"""Writes what the judge decided: the memory that loses, the decision, the entry of the audit, atomically (P-24).
-
-Settles contradictions as the judge says, a part of `project`: what newer words end, take back, override (P-24).
+"""What `project` does about contradictions: first the judge, then the arbiter on what is left (P-24).
 
 Every pair of records is compared when the later of the two is projected, and the result is the same from either side. A
 memory changes atomically with the decision in the ledger and the entry of the audit; a decision that is there is not
 made again, also one that a person took back.
-
-What `project` does about contradictions: first the judge, then the arbiter on what is left (P-24).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from recollect.arbitration.propose import ProposeConflicts
+from recollect.arbitration.arbitrate import ProposeConflicts
 from recollect.contradictions.candidates import CandidateSet, FindContradicting, profile_of
 from recollect.contradictions.decisions import (
     Decision,
@@ -31,10 +27,9 @@ from recollect.contradictions.decisions import (
     pair_id,
     settled,
 )
-from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.judge import Profile, RelationJudge, RelationKind, TimeBound
 from recollect.contradictions.ledger import DecisionWriter
 from recollect.contradictions.merged import MergeParts
-from recollect.contradictions.relation import Profile, RelationKind, TimeBound
 from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.items import ABSENT, ItemWrite
