@@ -72,7 +72,7 @@ def supersede(
     after = settled(loser.memory, [Verdict(newer, winner.timestamp, relation)])
     outcome = Outcome.RETRACTED if kind is RelationKind.RETRACTS else Outcome.SUPERSEDED
     decision = _decision(loser.memory, newer, memory, outcome)
-    memory.app.contradictions.ledger.changed(scope, loser, after, [decision], memory.now)
+    memory.app.contradictions.ledger.write(scope, loser, after, [decision], memory.now)
     follow(memory, older, scope)
     return decision.id
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recollect.core.errors import InvalidInput
 from recollect.knowledge import resolution as knowledge_resolution
 from recollect.knowledge.resolution import (
-    LOOKED_AROUND,
+    CONTEXT_LENGTH,
     PATTERNS,
     Learnt,
     ManageKnowledge,
@@ -258,8 +258,8 @@ def test_the_candidates_grow_with_the_text_and_each_is_bounded(monkeypatch: pyte
 
 
 def test_only_so_much_of_the_surroundings_is_read() -> None:
-    near = "If so " + "x " * (LOOKED_AROUND // 2 - 10)
-    far = "If so " + "x " * LOOKED_AROUND
+    near = "If so " + "x " * (CONTEXT_LENGTH // 2 - 10)
+    far = "If so " + "x " * CONTEXT_LENGTH
     assert learnt_from(near + "by 'cost' I mean 'total_amount'") is None
     assert learnt_from(far + "by 'cost' I mean 'total_amount'") == COST
 

@@ -195,7 +195,7 @@ class ApplyArbitration:
         decision = _decision(loser.memory, winner.memory, verdict, arbitration.rule, now)
         after = _lost(loser.memory, winner.memory, decision)
         if verdict.merged is None:
-            return [self._decided.changed(scope, loser, after, [decision], now, actor)]
+            return [self._decided.write(scope, loser, after, [decision], now, actor)]
         merged = replace(
             winner.memory,
             content=verdict.merged.content,

@@ -279,7 +279,7 @@ def _term_comment(one: Replacement) -> str:
     return f"Applying learnt mapping: '{one_line(one.term)}' -> '{one_line(one.target)}'"
 
 
-LOOKED_AROUND = 200
+CONTEXT_LENGTH = 200
 """Characters that are read before and after a candidate."""
 
 SEMANTIC_MEMORY = "[Semantic Memory]\nThe following terms have special meanings in this database:"
@@ -374,9 +374,9 @@ def _learnt(text: str, plain: str, pattern: Pattern, match: re.Match[str]) -> Le
 
 
 def _in_earnest(plain: str, match: re.Match[str]) -> bool:
-    before = _SENTENCE_BEGINS.split(plain[max(0, match.start() - LOOKED_AROUND) : match.start()])[-1].lower()
+    before = _SENTENCE_BEGINS.split(plain[max(0, match.start() - CONTEXT_LENGTH) : match.start()])[-1].lower()
     clause = _CLAUSE_BEGINS.split(before)[-1]
-    after = plain[match.end() : match.end() + LOOKED_AROUND]
+    after = plain[match.end() : match.end() + CONTEXT_LENGTH]
     end = _SENTENCE_ENDS.search(after)
     if (end is not None and "?" in end[0]) or _ANOTHER_CHOICE.match(after):
         return False

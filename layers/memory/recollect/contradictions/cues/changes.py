@@ -25,9 +25,9 @@ from recollect.contradictions.cues.claims import (
     is_plain,
     is_short,
     noted,
+    padded_words,
     span_words,
     stems_of_each,
-    told,
     weak_claims,
     word_stems,
 )
@@ -508,6 +508,8 @@ def _items(older: Parsed, rules: CueRules) -> tuple[tuple[str, ...], ...]:
 def _says_otherwise(newer: Parsed, new: Claim, rules: CueRules) -> bool:
     words = [word.lower() for word in span_words(newer, new.span)]
     leaving = any(rules.words.lemma(word) in rules.words.lists["departing_verbs"] for word in words)
-    marked = rules.words.has("lessening_words", told(newer)) or rules.words.has("end_markers", told(newer))
+    marked = rules.words.has("lessening_words", padded_words(newer)) or rules.words.has(
+        "end_markers", padded_words(newer)
+    )
     denies = any(one.kind in (ClaimKind.END, ClaimKind.CHANGE) for one in newer.claims)
     return leaving or marked or denies

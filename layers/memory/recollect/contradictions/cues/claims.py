@@ -586,14 +586,14 @@ def is_short(newer: Parsed, rules: CueRules) -> bool:
 def _is_short(newer: Parsed, rules: CueRules) -> bool:
     if len(newer.text) > _LONGEST_NEWER or len(_SENTENCE_END_PLAIN.findall(newer.text)) >= _MOST_SENTENCES:
         return False
-    if "?" in newer.text or _QUOTED.search(newer.text) or _OF_A_TIME.search(told(newer)):
+    if "?" in newer.text or _QUOTED.search(newer.text) or _OF_A_TIME.search(padded_words(newer)):
         return False
-    if is_remote(told(newer), rules.words) or told(newer).startswith(_INVERTED):
+    if is_remote(padded_words(newer), rules.words) or padded_words(newer).startswith(_INVERTED):
         return False
-    return not _SUPPOSED & set(_NOT_TO_SAY.sub(" ", told(newer)).split())
+    return not _SUPPOSED & set(_NOT_TO_SAY.sub(" ", padded_words(newer)).split())
 
 
-def may_say_otherwise(newer: Parsed, rules: CueRules) -> bool:
+def may_end_plainly(newer: Parsed, rules: CueRules) -> bool:
     """Whether it can end a plain statement in words that no other rule knows: short, and no mere reply."""
     if not is_short(newer, rules) or not any(weak_claims(newer)):
         return False
@@ -602,7 +602,7 @@ def may_say_otherwise(newer: Parsed, rules: CueRules) -> bool:
     return not (to_another or set(words[:1]) & _TALK)
 
 
-def told(said: Parsed) -> str:
+def padded_words(said: Parsed) -> str:
     """The words of the text in lower case, with a space before and behind each."""
     return noted(said, "told", None, lambda: f" {' '.join(word.lower() for word in all_words(said))} ")
 

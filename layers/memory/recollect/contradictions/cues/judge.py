@@ -30,7 +30,7 @@ from recollect.contradictions.cues.claims import (
     is_plain,
     is_short,
     known_words,
-    may_say_otherwise,
+    may_end_plainly,
     noted,
     span_words,
     weak_claims,
@@ -628,4 +628,4 @@ def _ends_something(claim: Claim) -> bool:
 def _may_end_plainly(parsed: Parsed) -> bool:
     """Whether it may end a plain statement that no rule knows; a text without a verb or a cue ends nothing."""
     stating = any(claim.attribute != "bit" for claim in parsed.claims)
-    return stating and may_say_otherwise(parsed, default_cue_rules())
+    return stating and may_end_plainly(parsed, default_cue_rules())

@@ -34,8 +34,8 @@ from recollect.contradictions.cues.claims import (
     known_words,
     may_share,
     noted,
+    padded_words,
     span_words,
-    told,
     weak_claims,
     word_stems,
 )
@@ -91,7 +91,7 @@ def _says_change(
     pair: _Pair, older: Parsed, newer: Parsed, new: Claim, found: Mapping[str, float], rules: CueRules
 ) -> bool:
     """Whether it denies the older one, or says that something has changed or for how long: more than another value."""
-    text = told(newer)
+    text = padded_words(newer)
     if found["opposed"] or new.until is not None or _turns(pair, older, newer, rules):
         return True
     if any(found[name] for name in ("ended", "no_longer", "negated", "not")) or rules.words.has("lost_words", text):
@@ -140,7 +140,7 @@ def _is_of_speaker(older: Parsed, newer: Parsed, new: Claim, rules: CueRules) ->
         return True
     if is_foreign(older, newer, new, rules, _groups(older, newer, new, rules)):
         return False
-    if new.attribute == "was" and _ONCE & set(told(newer).split()):
+    if new.attribute == "was" and _ONCE & set(padded_words(newer).split()):
         return False
     if {"keep", "leave"} & words - known or _is_done_by_another(older, newer, new, rules):
         return False
@@ -197,7 +197,7 @@ def evidence_of(pair: _Pair, newer: Parsed, rules: CueRules) -> Mapping[str, flo
     """Each piece of evidence with its value: 0 or 1, a share, a small count; `always` is where the sum begins."""
     old, new = pair.old, pair.new
     words = [word.lower() for word in span_words(newer, new.span)]
-    text = told(newer)
+    text = padded_words(newer)
     opposed = (old.kind in HELD) != (new.kind in HELD)
     stems, lists = word_stems(newer, new.span, rules), rules.words.lists
     moving = lists["switch_verbs"] | lists["transfer_verbs"]
@@ -586,7 +586,7 @@ def _is_own(older: Parsed, newer: Parsed, rules: CueRules) -> bool:
     """Whether it is the speaker's own, and of nobody of whom the older text does not speak."""
     known = known_words(older)
     words = {word.lower() for word in all_words(newer)}
-    if (_OTHERS & words) - known or _PLANNED.search(told(newer)) or _QUOTED.search(newer.text):
+    if (_OTHERS & words) - known or _PLANNED.search(padded_words(newer)) or _QUOTED.search(newer.text):
         return False
     return not denies_of_others(older, newer, rules)
 
@@ -611,13 +611,13 @@ def _is_sure(older: Parsed, newer: Parsed, rules: CueRules) -> bool:
 
 def _is_cued(newer: Parsed, rules: CueRules) -> bool:
     cued = any(one.kind is ClaimKind.RETRACTION and one.attribute == TOPIC for one in newer.claims)
-    return cued or rules.words.has("retraction_cues", told(newer)) or _hints(newer, rules) > 1
+    return cued or rules.words.has("retraction_cues", padded_words(newer)) or _hints(newer, rules) > 1
 
 
 def _hints(newer: Parsed, rules: CueRules) -> int:
     """How many words of error or of telling it has."""
     phrases = rules.words.lists["retraction_hints"] | rules.words.lists["telling_words"]
-    return noted(newer, "hints", rules, lambda: sum(f" {phrase} " in told(newer) for phrase in phrases))
+    return noted(newer, "hints", rules, lambda: sum(f" {phrase} " in padded_words(newer) for phrase in phrases))
 
 
 def _denies_plain(newer: Parsed) -> bool:
@@ -632,7 +632,9 @@ def _ends(newer: Parsed, rules: CueRules) -> bool:
 def _says_end(newer: Parsed, rules: CueRules) -> bool:
     if any(one.until is not None for one in newer.claims):
         return True
-    return rules.words.has("end_markers", told(newer)) or rules.words.has("instead_markers", told(newer))
+    return rules.words.has("end_markers", padded_words(newer)) or rules.words.has(
+        "instead_markers", padded_words(newer)
+    )
 
 
 def _is_named(stem: str, newer: Parsed, rules: CueRules) -> bool:

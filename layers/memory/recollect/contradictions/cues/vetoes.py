@@ -19,8 +19,8 @@ from recollect.contradictions.cues.claims import (
     has_part,
     has_stem,
     noted,
+    padded_words,
     span_words,
-    told,
     weak_claims,
 )
 from recollect.contradictions.cues.clauses import content_stems, read_words
@@ -257,7 +257,7 @@ def denies_a_mistake(newer: Parsed, rules: CueRules) -> bool:
 
 
 def _denies_a_mistake(newer: Parsed, rules: CueRules) -> bool:
-    return rules.words.has("denied_mistakes", told(newer)) or _NOT_WRONG.search(told(newer)) is not None
+    return rules.words.has("denied_mistakes", padded_words(newer)) or _NOT_WRONG.search(padded_words(newer)) is not None
 
 
 def _denies_cue(older: Parsed, newer: Parsed, claim: Claim, rules: CueRules) -> bool:
