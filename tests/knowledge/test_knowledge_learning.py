@@ -12,7 +12,6 @@ from recollect.knowledge.resolution import (
     CONTEXT_LENGTH,
     PATTERNS,
     Learnt,
-    ManageKnowledge,
     call_for,
     confirmation_of,
     learnt_from,
@@ -151,32 +150,6 @@ def test_what_only_looks_like_one_is_none(text: str) -> None:
 )
 def test_terms_and_targets_are_taken_as_they_are_spelt(text: str, term: str, target: str) -> None:
     assert learnt_from(text) == Learnt(term, target)
-
-
-@pytest.mark.spec("S-25", "S-26", "S-27", "S-28")
-def test_the_documents_correction_gives_the_documents_call() -> None:
-    learnt = learnt_from(DOCUMENT)
-    assert learnt == COST
-    call = call_for(COST, "orders")
-    assert call == ManageKnowledge(
-        namespace="vocabulary",
-        key="orders:cost",
-        value={
-            "target": "total_amount",
-            "type": "synonym",
-            "description": "Users refer to the 'total_amount' field as 'cost'",
-            "confidence": 1.0,
-            "source": "user_instruction",
-        },
-        action="upsert",
-    )
-
-
-@pytest.mark.spec("S-27")
-def test_without_a_store_the_key_is_global() -> None:
-    call = call_for(COST, None)
-    assert call is not None
-    assert call.key == "global:cost"
 
 
 @pytest.mark.spec("S-29")

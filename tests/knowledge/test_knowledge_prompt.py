@@ -31,12 +31,6 @@ def meanings(**entries: Any) -> Meanings:
     return meanings_of([*terms, *rules, *corrections])
 
 
-@pytest.mark.spec("S-31", "S-33", "S-34", "S-35", "S-36", "S-37", "S-38")
-def test_the_documents_own_prompt_byte_for_byte() -> None:
-    found = meanings(terms={"orders:cost": "amount", "users:client_name": "name"}, rules={"vip_user": "count > 100"})
-    assert render_knowledge(found) == DOCUMENT
-
-
 @pytest.mark.spec("S-37")
 def test_a_section_without_entries_is_left_out() -> None:
     terms, rules = DOCUMENT.split("\n\n")

@@ -262,7 +262,6 @@ class _SideSwap:
     names: frozenset[str]
     owned: frozenset[str]
     placed: frozenset[str]
-    sorts: frozenset[str]
     cue: int
 
 
@@ -313,7 +312,6 @@ def _read(said: Parsed, claim: Claim, rules: CueRules) -> _SideSwap:
         frozenset(names),
         frozenset(_behind_swap(words, stems, _OWN)),
         frozenset(_behind_swap(words, stems, _PLACING_SWAP)),
-        frozenset(value.sort for value in typed_values(said.text[slice(*claim.span)])),
         _cue(said, claim, words, rules),
     )
 
