@@ -20,7 +20,6 @@ from recollect.arbitration.arbiter import (
 )
 from recollect.arbitration.detection import DetectionOptions
 from recollect.arbitration.merging import MergeOptions
-from recollect.core.event import Source
 from samples.statements import NOON, statement, statements
 
 DEFAULTS = ArbitrationOptions()
@@ -33,67 +32,11 @@ def told(verdict: Verdict) -> tuple[str | None, str | None]:
     return tuple(one.id if one else None for one in (verdict.winner, verdict.loser))  # type: ignore[return-value]
 
 
-@pytest.mark.spec("A-77", "A-78")
-@pytest.mark.parametrize(
-    ("ours", "theirs", "winner", "confidence"),
-    [(0.9, 0.8, "candidate", 0.2), (0.3, 0.7, "old", 0.8), (1.0, 0.0, "candidate", 1.0), (0.1, 0.9, "old", 1.0)],
-)
-def test_the_more_important_one_wins(ours: float, theirs: float, winner: str, confidence: float) -> None:
-    later = statement("old", importance=theirs, timestamp=NOON + HOUR, source="user")
-    verdict = decide(statement(importance=ours), later, DEFAULTS)
-    assert (verdict.action, verdict.strategy) == (Action.KEEP, Strategy.IMPORTANCE)
-    assert told(verdict) == ((winner, "old") if winner == "candidate" else (winner, "candidate"))
-    assert verdict.confidence == pytest.approx(confidence)
-
-
-@pytest.mark.spec("A-79", "A-80")
-@pytest.mark.parametrize(
-    ("hours", "winner", "confidence"),
-    [(12, "candidate", 0.5), (-6, "old", 0.25), (24, "candidate", 1), (-99, "old", 1)],
-)
-def test_of_equal_importance_the_newer_wins(hours: float, winner: str, confidence: float) -> None:
-    verdict = decide(statement(timestamp=NOON + hours * HOUR), statement("old", source="user"), DEFAULTS)
-    assert (verdict.action, verdict.strategy) == (Action.KEEP, Strategy.RECENCY)
-    assert verdict.winner is not None
-    assert verdict.winner.id == winner
-    assert verdict.confidence == pytest.approx(confidence)
-
-
-RANKED = [*(source.value for source in Source), "rumour"]
-
-
-@pytest.mark.spec("A-81", "A-82")
-@pytest.mark.parametrize(("higher", "lower"), [(a, b) for i, a in enumerate(RANKED) for b in RANKED[i + 1 :]])
-def test_of_equal_time_the_more_trusted_source_wins(higher: str, lower: str) -> None:
-    for ours, theirs, winner in ((higher, lower, "candidate"), (lower, higher, "old")):
-        verdict = decide(statement(source=ours), statement("old", source=theirs), DEFAULTS)
-        assert verdict.winner is not None
-        assert (verdict.winner.id, verdict.strategy, verdict.confidence) == (winner, Strategy.SOURCE, 0.7)
-
-
 @pytest.mark.spec("A-81")
 @pytest.mark.parametrize(("ours", "theirs"), [("rumour", "gossip"), (None, "rumour"), (None, None), ("user", "user")])
 def test_unknown_sources_are_equals(ours: str | None, theirs: str | None) -> None:
     verdict = decide(statement(source=ours), statement("old", source=theirs), DEFAULTS)
     assert verdict.strategy is Strategy.MULTI_FACTOR
-
-
-@pytest.mark.spec("A-76", "A-83")
-@pytest.mark.parametrize(
-    ("enabled", "strategy", "winner"),
-    [
-        ((True, True, True), Strategy.IMPORTANCE, "candidate"),
-        ((False, True, True), Strategy.RECENCY, "old"),
-        ((False, False, True), Strategy.SOURCE, "candidate"),
-        ((True, False, True), Strategy.IMPORTANCE, "candidate"),
-    ],
-)
-def test_a_disabled_strategy_is_passed_over(enabled: tuple[bool, bool, bool], strategy: Strategy, winner: str) -> None:
-    candidate = statement(importance=0.9, source="user")
-    existing = statement("old", importance=0.1, timestamp=NOON + HOUR, source="inferred")
-    verdict = decide(candidate, existing, ArbitrationOptions(*enabled))
-    assert verdict.winner is not None
-    assert (verdict.strategy, verdict.winner.id) == (strategy, winner)
 
 
 @pytest.mark.spec("A-83", "P-11")
@@ -140,24 +83,6 @@ def test_near_scores_merge(delta: float, options: dict[str, Any], action: Action
         assert told(verdict) == ("old", "candidate")
 
 
-@pytest.mark.spec("A-87", "A-88", "P-12")
-@pytest.mark.parametrize(
-    ("strategy", "action", "winner"),
-    [
-        ("keep-candidate", Action.KEEP, "candidate"),
-        ("keep-existing", Action.KEEP, "old"),
-        ("reject", Action.REJECT, "old"),
-    ],
-)
-def test_where_nothing_tells_them_apart(strategy: str, action: Action, winner: str) -> None:
-    options = ArbitrationOptions(allow_merge=False, default_strategy=strategy)
-    verdict = decide(statement(), statement("old"), options)
-    assert verdict.winner is not None
-    assert (verdict.action, verdict.winner.id, verdict.strategy) == (action, winner, Strategy.DEFAULT)
-    assert verdict.confidence == 0.5
-    assert strategy in verdict.reason
-
-
 @given(statements("candidate"), statements("old"), st.booleans(), st.floats(0, 1))
 def test_every_pair_gets_a_verdict(candidate: Any, existing: Any, allow: bool, threshold: float) -> None:
     verdict = decide(candidate, existing, ArbitrationOptions(allow_merge=allow, merge_threshold=threshold))
@@ -185,26 +110,6 @@ def test_a_greater_difference_is_surer(a: float, b: float, c: float) -> None:
     far = decide(statement(importance=high), statement("old", importance=low), DEFAULTS)
     if near.strategy is far.strategy is Strategy.IMPORTANCE:
         assert near.confidence <= far.confidence + 1e-9
-
-
-@pytest.mark.spec("P-11")
-def test_unrelated_facts_of_one_minute_cost_each_other_nothing() -> None:
-    existing = statement("old", content="My cat is called Tom", importance=0.1)
-    found = weigh(statement(importance=0.9), [existing], ArbitrationPolicy())
-    assert [signal.type.value for signal in found.conflicts[0].signals] == ["time", "importance"]
-    assert (found.arbitrated, found.verdict.action, told(found.verdict)) == (None, Action.KEEP, ("candidate", None))
-    assert found.verdict.strategy is Strategy.NONE
-
-
-@pytest.mark.spec("A-89")
-def test_the_verdict_is_about_the_most_severe_conflict() -> None:
-    candidate = statement(keywords=("home", "city"), embedding=[1.0, 0.0], importance=0.5)
-    mild = statement("mild", keywords=("home",), importance=0.9)
-    severe = statement("severe", keywords=("home",), embedding=[1.0, 0.0], importance=0.4)
-    found = weigh(candidate, [mild, severe], ArbitrationPolicy())
-    assert [conflict.existing.id for conflict in found.conflicts] == ["mild", "severe"]
-    assert told(found.verdict) == ("candidate", "severe")
-    assert found.arbitrated is found.conflicts[1]
 
 
 @pytest.mark.spec("A-90")

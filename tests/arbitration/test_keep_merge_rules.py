@@ -2,12 +2,11 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from embedded.setting import Memory, away, open_memory
+from embedded.setting import Memory, away
 from recollect.arbitration.arbitrate import ArbitrationRequest
 from recollect.arbitration.detection import Statement
 from recollect.arbitration.merge_rules import initial
@@ -60,16 +59,6 @@ def test_every_change_is_published_with_its_configuration(memory: Memory) -> Non
     ]
     assert memory.app.parts.publisher.published("other", None, None) == []
     assert not memory.app.parts.items.page(ACME, OUTBOX, 9, None).items
-
-
-def test_they_outlive_the_process(tmp_path: Path) -> None:
-    first = open_memory(tmp_path)
-    put(first, "mine", {"arbitration": {"mergeThreshold": 0.3}, "conditions": {"source": ["user"]}})
-    registry = kept(first).registry("acme")
-    first.app.parts.close()
-    second = open_memory(tmp_path)
-    assert kept(second).registry("acme") == registry
-    second.app.parts.close()
 
 
 def test_a_version_that_is_not_the_rules_changes_nothing(memory: Memory) -> None:

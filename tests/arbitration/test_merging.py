@@ -1,7 +1,6 @@
 """Two statements become one: content, metadata and statistics (A-90 to A-107, P-13)."""
 
 import time
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,9 +16,7 @@ from recollect.arbitration.merging import (
     without_duplicates,
 )
 from recollect.core.event import Source
-from samples.statements import CONTENTS, NOON, statement, statements
-
-LATER = NOON + timedelta(days=1)
+from samples.statements import CONTENTS, statement, statements
 
 
 def content(first: str, second: str, strategy: str, **options: Any) -> str:
@@ -32,19 +29,6 @@ def known(first: dict[str, Any], second: dict[str, Any], boost: float = 0.1, **s
     """The merged statement of two of which these things are known."""
     options = MergeOptions(metadata_strategy=MetadataStrategy(**strategy), boost_amount=boost)
     return merge(statement("a", **first), statement("b", **second), options).statement
-
-
-@pytest.mark.spec("A-91", "P-13")
-@pytest.mark.parametrize(
-    ("first", "second"), [("I like tea", "I like tea"), ("A.\n\nB ", " C"), ("b", "a"), ("one", "one")]
-)
-def test_concatenate_is_both_with_a_newline_in_their_order(first: str, second: str) -> None:
-    assert content(first, second, "concatenate") == f"{first}\n{second}"
-
-
-@pytest.mark.spec("A-92", "P-13")
-def test_replace_is_the_second() -> None:
-    assert content("I live in Paris", "I live in Lyon.  ", "replace") == "I live in Lyon.  "
 
 
 @pytest.mark.spec("A-93", "P-13")
@@ -102,38 +86,9 @@ def test_smart_says_the_same_thing_once() -> None:
     assert content("I like tea.", "i like tea", "smart") == "I like tea."
 
 
-@pytest.mark.spec("A-95", "A-96", "A-97", "A-102", "A-103")
-@pytest.mark.parametrize(
-    ("strategy", "first", "second", "boost", "merged"),
-    [
-        ("max", 0.4, 0.7, 0.1, 0.7),
-        ("boost", 0.4, 0.7, 0.1, 0.8),
-        ("boost", 0.95, 0.2, 0.1, 1.0),
-        ("boost", 0.4, 0.7, 0.25, 0.95),
-        ("average", 0.4, 0.7, 0.1, 0.55),
-    ],
-)
-def test_importance(strategy: str, first: float, second: float, boost: float, merged: float) -> None:
-    found = known({"importance": first}, {"importance": second}, boost, importance=strategy)
-    assert found.importance == pytest.approx(merged)
-
-
 @pytest.mark.spec("A-103", "A-105")
 def test_the_documented_defaults() -> None:
     assert (MergeOptions().boost_amount, MergeOptions().deduplication_threshold) == (0.1, 0.8)
-
-
-@pytest.mark.spec("A-98")
-@pytest.mark.parametrize(("first", "second"), [(NOON, LATER), (LATER, NOON)])
-def test_the_later_time_stays(first: Any, second: Any) -> None:
-    assert known({"timestamp": first}, {"timestamp": second}).timestamp == LATER
-
-
-@pytest.mark.spec("A-99", "A-100")
-@pytest.mark.parametrize(("strategy", "merged"), [("union", ("b", "a", "Tea", "c")), ("intersection", ("a", "Tea"))])
-def test_keywords(strategy: str, merged: tuple[str, ...]) -> None:
-    first, second = {"keywords": ("b", "a", "Tea", "a")}, {"keywords": ("c", "tea", "a")}
-    assert known(first, second, keywords=strategy).keywords == merged
 
 
 RANKED = [*(source.value for source in Source), "rumour"]
@@ -227,25 +182,6 @@ def test_the_longest_contents_take_no_time(text: str) -> None:
     started = time.thread_time()
     without_duplicates(text, 0.1)
     assert time.thread_time() - started < 60  # a guard against what backtracks, no figure
-
-
-@pytest.mark.spec("A-106", "A-107")
-def test_statistics_tell_what_was_done() -> None:
-    first = statement("a", content="Anna likes tea. She runs.", keywords=("tea", "Anna"), importance=0.4)
-    second = statement("b", content="Anna likes tea. She sings.", keywords=("tea",), importance=0.8)
-    options = MergeOptions("concatenate", MetadataStrategy(importance="boost"), deduplicate=True)
-    merged = merge(first, second, options)
-    assert merged.statement.content == "Anna likes tea. She runs.\nShe sings."
-    found = merged.statistics
-    assert (found.content_length, found.keywords_count, found.deduplicated_count) == (36, 2, 1)
-    assert found.importance_delta == pytest.approx(0.1)
-
-
-@pytest.mark.spec("A-107")
-def test_a_mean_lowers_the_importance() -> None:
-    first, second = statement("a", importance=0.4), statement("b", importance=0.8)
-    options = MergeOptions(metadata_strategy=MetadataStrategy(importance="average"))
-    assert merge(first, second, options).statistics.importance_delta == pytest.approx(-0.2)
 
 
 OPTIONS = st.builds(

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from recollect.contradictions.cues import CueJudge
-from recollect.contradictions.judge import RelationJudge
-from recollect.contradictions.relation import Relation, RelationKind, Said
+from recollect.contradictions.judge import Relation, RelationJudge, RelationKind, Said
 
 JUDGE: RelationJudge = CueJudge()
 EARLIER, LATER = datetime(2026, 1, 9, 10, tzinfo=UTC), datetime(2026, 3, 10, 10, tzinfo=UTC)

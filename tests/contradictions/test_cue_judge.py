@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.contradictions.cues import CueJudge
 from recollect.contradictions.cues.documents import default_cue_rules
-from recollect.contradictions.relation import Profile, Relation, RelationKind, Said
+from recollect.contradictions.judge import Profile, Relation, RelationKind, Said
 
 AT = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)  # a Tuesday
 JUDGE = CueJudge()

@@ -108,7 +108,7 @@ def end(memory: Memory, event_id: str) -> None:
 
 def end_by_its_own_bound(memory: Memory, event_id: str) -> None:
     one = kept(memory, event_id)
-    memory.app.contradictions.ledger.bounded(ANNA, one, replace(one.memory, valid_to=memory.now), memory.now)
+    memory.app.contradictions.ledger.write_bounds(ANNA, one, replace(one.memory, valid_to=memory.now), memory.now)
 
 
 @pytest.mark.spec("P-22", "P-24")

@@ -27,7 +27,7 @@ from embedded.memory_items import delete, kept_of, patch, shown
 from embedded.setting import ANNA, NOON, Memory
 from recollect.archive.record_line import RecordOrigin
 from recollect.contradictions.decisions import DecisionStatus
-from recollect.contradictions.relation import RelationKind
+from recollect.contradictions.judge import RelationKind
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
@@ -62,7 +62,7 @@ def test_a_bound_that_its_own_words_had_set_is_there_again(memory: Memory) -> No
     old, new = remember(memory, PARIS, LYON)
     ends = NOON + timedelta(days=30)
     bounded = kept(memory, old)
-    memory.app.contradictions.ledger.bounded(ANNA, bounded, replace(bounded.memory, valid_to=ends), memory.now)
+    memory.app.contradictions.ledger.write_bounds(ANNA, bounded, replace(bounded.memory, valid_to=ends), memory.now)
     decision = supersede(memory, old, new)
     assert now(memory, old).valid_to != ends
     revert(memory, decision)
@@ -313,6 +313,6 @@ def test_what_a_withdrawn_decision_ended_counts_again_unless_it_was_rejected(mem
     supersede(memory, old, new)
     if rejected:
         reject_value(memory, PARIS)
-    changed = list(memory.app.contradictions.ledger.withdrawn(ANNA, new, memory.now))
+    changed = list(memory.app.contradictions.ledger.withdraw(ANNA, new, memory.now))
     assert [kept.memory.id for kept in changed] == ([] if rejected else [old])
     assert now(memory, old).status is (SUPERSEDED if rejected else ACTIVE)

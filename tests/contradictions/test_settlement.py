@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.contradictions.decisions import BY_KEY, Verdict, bounded, reopened, settled
-from recollect.contradictions.relation import Relation, RelationKind, TimeBound
+from recollect.contradictions.judge import Relation, RelationKind, TimeBound
 from recollect.core.event import Source
 from recollect.memories.memory import Memory, MemoryStatus
 

@@ -24,8 +24,8 @@ from recollect.contradictions.decisions import (
     conflict_key,
     decision_in,
 )
+from recollect.contradictions.judge import Relation, RelationKind
 from recollect.contradictions.ledger import DecisionFilter
-from recollect.contradictions.relation import Relation, RelationKind
 from recollect.contradictions.resolve import RevertOrder
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.ids import IdSeed
@@ -105,7 +105,7 @@ def settle_contradictions(world: World) -> None:
 def withdraw_decisions(world: World) -> bool:
     """What a record had decided that turned out never to have been so."""
     winner = world.known["cue"].partition(".")[0]
-    for changed in world.app.contradictions.ledger.withdrawn(ANNA, winner, world.now):
+    for changed in world.app.contradictions.ledger.withdraw(ANNA, winner, world.now):
         world.app.parts.projections.mark(ANNA, [changed.memory.ref])
     return True
 
@@ -120,7 +120,7 @@ def leave_open(world: World) -> bool:
     relation = Relation(kind=RelationKind.UNDECIDED, rule="test")
     verdict = Verdict(newer.id, newer.timestamp, relation)
     for _ in range(2):
-        world.app.contradictions.verdicts.leave_open(ANNA, older.id, verdict, world.now)
+        world.app.contradictions.verdicts.open_conflict(ANNA, older.id, verdict, world.now)
     return True
 
 

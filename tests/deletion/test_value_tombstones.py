@@ -16,7 +16,7 @@ from recollect.deletion.rejected_values import (
     value_hash,
     without_rejected,
 )
-from recollect.text.characters import folded, is_invisible, may_hide
+from recollect.text.phrases import folded, is_invisible, may_hide
 
 VALUE = "I live in Paris at 12 Hoe Street"
 WIDE = {ord(c): chr(ord(c) + 0xFEE0) for c in map(chr, range(0x21, 0x7F))}

@@ -19,7 +19,7 @@ from recollect.contradictions.decisions import (
     pair_id,
     settled,
 )
-from recollect.contradictions.relation import Relation, RelationKind
+from recollect.contradictions.judge import Relation, RelationKind
 from recollect.contradictions.resolve import Reverted, RevertOrder
 from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
@@ -72,7 +72,7 @@ def supersede(
     after = settled(loser.memory, [Verdict(newer, winner.timestamp, relation)])
     outcome = Outcome.RETRACTED if kind is RelationKind.RETRACTS else Outcome.SUPERSEDED
     decision = _decision(loser.memory, newer, memory, outcome)
-    memory.app.contradictions.ledger.changed(scope, loser, after, [decision], memory.now)
+    memory.app.contradictions.ledger.write(scope, loser, after, [decision], memory.now)
     follow(memory, older, scope)
     return decision.id
 

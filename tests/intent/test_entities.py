@@ -203,17 +203,6 @@ def test_a_mention_means_every_space_of_that_name() -> None:
     ]
 
 
-@pytest.mark.spec("R-11")
-def test_types() -> None:
-    text = "Health: was blood pressure 120/80 yesterday?"
-    assert [e.type for e in extract_entities(text, ["Health"], [], NOW)] == [
-        "date",
-        "measurement",
-        "category",
-        "spaceName",
-    ]
-
-
 @pytest.mark.spec("R-P19")
 @given(
     st.text(),

@@ -9,7 +9,6 @@ import pytest
 from recollect.core.time import EARLIEST
 from recollect.intent.ranking import RetrievalResult, TruncationPolicy, retrieve, retrieve_by_date, truncated
 from recollect.intent.scoring import (
-    DEFAULT_DAYS,
     MOST_RECORDS,
     RetrievalRecord,
     active_alone,
@@ -68,35 +67,12 @@ def test_the_threshold_is_inclusive_and_configured() -> None:
     assert retrieved(query, [at, below], replace(RULES, relevance_threshold=0.9)).records == ()
 
 
-@pytest.mark.spec("R-P9", "R-P10")
-def test_of_equal_relevance_the_later_day_then_the_more_viewed() -> None:
-    old = [record(id="older", days=200, views=9), record(id="newer", days=100), record(id="seen", days=100, views=1)]
-    found = retrieved("blood pressure 120 and nothing", old)
-    assert [one.record.id for one in found.records] == ["seen", "newer", "older"]
-
-
 @pytest.mark.spec("R-P15", "R-87")
 def test_each_space_that_is_named_has_its_best_record_among_the_first() -> None:
     records = [*many(20, space_id="Health"), record("ran", id="run", days=9, space_id="Fitness")]
     found = retrieve(analysed("Compare my Health and Fitness records"), records, "Health", RULES, NOW)
     assert len(found.records) == 15
     assert found.records[-1].record.id == "run"
-
-
-@pytest.mark.spec("R-71", "R-72")
-def test_what_cannot_be_scored_scores_nothing_and_the_others_go_on() -> None:
-    found = retrieved(
-        BP, [record(id="undated", created_at=None), record(id="good")], replace(RULES, relevance_threshold=0)
-    )
-    assert [(one.record.id, one.relevance_score) for one in found.records][1] == ("undated", 0.0)
-    assert found.records[0].record.id == "good"
-    assert found.unscorable == ("undated",)
-
-
-@pytest.mark.spec("R-73")
-def test_no_match_is_an_empty_result() -> None:
-    found = retrieved(BP, [record("walked the dog"), record("slept well", id="r2")])
-    assert (found.records, found.stats.records_matched) == ((), 0)
 
 
 @pytest.mark.spec("P-17", "R-P8", "R-69")
@@ -117,15 +93,6 @@ def test_the_date_based_mode_takes_the_twenty_newest() -> None:
     records = [record(id=f"r{n}", days=n, created_at=None if n == 3 else NOW - timedelta(days=n)) for n in (5, 3, 9)]
     assert [one.id for one in newest_records(records)] == ["r5", "r9", "r3"]
     assert len(newest_records(many(40))) == MOST_RECORDS == 20
-
-
-@pytest.mark.spec("R-01", "R-110")
-@pytest.mark.parametrize("days", [7, 14, 30, 90])
-def test_the_window_is_fourteen_days_unless_another_is_given(days: int) -> None:
-    assert DEFAULT_DAYS == 14
-    assert date_window(TimeWindow(), (), NOW) == TimeWindow(NOW - timedelta(days=14), None)
-    given = TimeWindow(NOW - timedelta(days=days), None)
-    assert date_window(given, (), NOW) == given
 
 
 @pytest.mark.spec("R-84", "R-110", "P-15")

@@ -1,40 +1,26 @@
 """The relevance scorer (R-32 to R-38, R-70, R-71, R-79, R-P4, R-P6, R-P7, R-P9)."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.intent.scoring import keyword_match_score, recency_score, score
+from recollect.intent.scoring import Matcher, Relevance, RetrievalRecord, folded_keywords, recency_score, scored
 from recollect.text.terms import extract_keywords
 from samples.retrieval_records import NOW, record
 
 
-@pytest.mark.spec("R-32", "R-79", "P-15")
-@pytest.mark.parametrize(
-    ("content", "days", "expected"),
-    [
-        ("blood pressure", 0, 1.0),
-        ("blood pressure", 45, 0.8),
-        ("blood sugar", 45, 0.5),
-        ("blood sugar", 90, 0.3),
-        ("nothing of it", 0, 0.4),
-        ("nothing of it", 90, 0.0),
-    ],
-)
-def test_relevance_is_the_formula_and_nothing_else(content: str, days: float, expected: float) -> None:
-    found = score(record(content, days), ["blood", "pressure"], NOW)
-    assert found.relevance == pytest.approx(expected)
-    assert found.relevance == pytest.approx(0.6 * found.keyword_match + 0.4 * found.recency)
+def score(one: RetrievalRecord, keywords: Iterable[str]) -> Relevance:
+    return scored(one, Matcher(one), folded_keywords(keywords), NOW)
 
 
 @pytest.mark.spec("R-33", "R-79")
 def test_the_keyword_score_is_the_share_that_matches() -> None:
-    assert keyword_match_score(record("one two"), ["one", "two", "three", "four"]) == 0.5
-    assert keyword_match_score(record("one two"), []) == 0.0
-    assert keyword_match_score(record("one"), ["one", "one", "two"]) == pytest.approx(2 / 3)
+    assert score(record("one two"), ["one", "two", "three", "four"]).keyword_match == 0.5
+    assert score(record("one two"), []).keyword_match == 0.0
+    assert score(record("one"), ["one", "one", "two"]).keyword_match == pytest.approx(2 / 3)
 
 
 @pytest.mark.spec("R-34", "R-79")
@@ -45,25 +31,12 @@ def test_recency_falls_to_nothing_in_ninety_fractional_days(days: float, expecte
     assert recency_score(record(days=days), NOW) == pytest.approx(expected)
 
 
-@pytest.mark.spec("R-35")
-@pytest.mark.parametrize("name", ["title", "category", "notes", "content"])
-def test_every_field_is_read(name: str) -> None:
-    fields: dict[str, Any] = {"content": None, name: "my medication"}
-    assert keyword_match_score(record(**fields), ["medication"]) == 1.0
-
-
-@pytest.mark.spec("R-38")
-def test_a_keyword_counts_once_whatever_the_field() -> None:
-    everywhere = record("sleep", title="sleep", category="sleep", notes="sleep")
-    assert keyword_match_score(everywhere, ["sleep", "walk"]) == keyword_match_score(record("sleep"), ["sleep", "walk"])
-
-
 @pytest.mark.spec("R-36")
 @pytest.mark.parametrize(
     ("text", "keyword"), [("BLOOD", "blood"), ("blood", "BLOOD"), ("Straße", "STRASSE"), ("ΣΊΣΥΦΟΣ", "σίσυφος")]
 )
 def test_case_does_not_matter(text: str, keyword: str) -> None:
-    assert keyword_match_score(record(text), [keyword]) == 1.0
+    assert score(record(text), [keyword]).keyword_match == 1.0
 
 
 @pytest.mark.spec("R-37", "R-07", "P-6")
@@ -86,29 +59,21 @@ def test_case_does_not_matter(text: str, keyword: str) -> None:
 def test_a_keyword_matches_inside_words_and_a_short_ascii_one_as_a_whole(
     text: str, keyword: str, matches: bool
 ) -> None:
-    assert keyword_match_score(record(text), [keyword]) == float(matches)
-
-
-@pytest.mark.spec("R-70", "R-79")
-def test_absent_fields_are_skipped() -> None:
-    bare = record(None, title=None, category=None, notes=None)
-    assert keyword_match_score(bare, ["none", "blood"]) == 0.0
-    assert score(bare, ["blood"], NOW).relevance == pytest.approx(0.4)
-    assert keyword_match_score(record(None, notes="blood"), ["blood"]) == 1.0
+    assert score(record(text), [keyword]).keyword_match == float(matches)
 
 
 @pytest.mark.spec("R-71", "R-79")
 @pytest.mark.parametrize("created_at", [None, datetime(2024, 5, 1)])
 def test_without_an_instant_there_is_no_score(created_at: datetime | None) -> None:
     with pytest.raises(ValueError):
-        score(record(created_at=created_at), ["blood"], NOW)
+        score(record(created_at=created_at), ["blood"])
 
 
 @pytest.mark.spec("R-P4", "R-81", "R-82")
 @settings(max_examples=300)
 @given(st.text(), st.lists(st.text(min_size=1)), st.floats(-40_000, 40_000))
 def test_relevance_is_bounded(content: str, keywords: list[str], days: float) -> None:
-    found = score(record(content, days), keywords, NOW)
+    found = score(record(content, days), keywords)
     assert all(0 <= value <= 1 for value in (found.relevance, found.keyword_match, found.recency))
 
 
@@ -117,14 +82,14 @@ def test_relevance_is_bounded(content: str, keywords: list[str], days: float) ->
 @given(st.text(st.characters(categories=("L", "Nd")), min_size=1, max_size=30))
 def test_what_a_text_says_matches_it_in_any_language(text: str) -> None:
     keywords = extract_keywords(text)
-    assert keyword_match_score(record(text), keywords) == float(bool(keywords))
+    assert score(record(text), keywords).keyword_match == float(bool(keywords))
 
 
 @pytest.mark.spec("R-P9", "R-81", "R-82")
 @settings(max_examples=300)
 @given(st.floats(0, 89), st.floats(0.001, 1))
 def test_of_equal_keywords_the_newer_is_more_relevant(days: float, younger: float) -> None:
-    newer, older = (score(record(days=age), ["blood"], NOW).relevance for age in (days, days + younger))
+    newer, older = (score(record(days=age), ["blood"]).relevance for age in (days, days + younger))
     assert newer > older
 
 

@@ -1,16 +1,16 @@
 """The tenant's knowledge: where it is stored, in which order, read by one query, whatever it says."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from embedded.setting import Memory
-from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
+from recollect.core.errors import InvalidInput
 from recollect.core.event import Source
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.items import ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.core.scope import Scope
 from recollect.knowledge.use_cases import LOADED_AT_MOST, KnowledgeAuthor, KnowledgeStore
 from recollect.memories.audit import Actor, ActorKind
@@ -121,27 +121,6 @@ def test_a_walk_sees_what_stays_once_while_others_come_and_go(knowledge: Knowled
     stayed = [place for place in PLACES if place[0] != "zeta"]
     assert [place for place in seen if place in stayed] == stayed
     assert len(seen) == len(set(seen))
-
-
-def test_an_entry_is_put_read_replaced_and_deleted(knowledge: KnowledgeStore) -> None:
-    first = knowledge.put("acme", "rule", "vip", {"condition": "a"}, NOW, expected=ABSENT)
-    assert (first.version, first.updated_at, first.value) == (1, NOW, {"condition": "a", "applies_to": []})
-    later = NOW + timedelta(days=1)
-    second = knowledge.put("acme", "rule", "vip", {"condition": "b"}, later, expected=1)
-    assert knowledge.get("acme", "rule", "vip") == second
-    assert (second.version, second.updated_at) == (2, later)
-    for expected in (1, ABSENT):
-        with pytest.raises(VersionMismatch):
-            knowledge.put("acme", "rule", "vip", {"condition": "c"}, NOW, expected=expected)
-    with pytest.raises(VersionMismatch):
-        knowledge.delete("acme", "rule", "vip", NOW, 1)
-    with pytest.raises(NotFound):
-        knowledge.get("globex", "rule", "vip")
-    with pytest.raises(NotFound):
-        knowledge.delete("globex", "rule", "vip", NOW)
-    knowledge.delete("acme", "rule", "vip", NOW, 2)
-    with pytest.raises(NotFound):
-        knowledge.get("acme", "rule", "vip")
 
 
 def test_what_a_model_writes_is_an_inference_whatever_it_claims(knowledge: KnowledgeStore) -> None:

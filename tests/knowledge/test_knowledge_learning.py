@@ -7,9 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.core.errors import InvalidInput
-from recollect.knowledge import learning as knowledge_learning
-from recollect.knowledge.learning import LOOKED_AROUND, Learnt, ManageKnowledge, call_for, confirmation_of, learnt_from
-from recollect.knowledge.resolution import PATTERNS, plain_quotes
+from recollect.knowledge import resolution as knowledge_resolution
+from recollect.knowledge.resolution import (
+    CONTEXT_LENGTH,
+    PATTERNS,
+    Learnt,
+    call_for,
+    confirmation_of,
+    learnt_from,
+    plain_quotes,
+)
 
 DOCUMENT = "No, by 'cost' I mean the 'total_amount' field"
 COST = Learnt("cost", "total_amount")
@@ -145,32 +152,6 @@ def test_terms_and_targets_are_taken_as_they_are_spelt(text: str, term: str, tar
     assert learnt_from(text) == Learnt(term, target)
 
 
-@pytest.mark.spec("S-25", "S-26", "S-27", "S-28")
-def test_the_documents_correction_gives_the_documents_call() -> None:
-    learnt = learnt_from(DOCUMENT)
-    assert learnt == COST
-    call = call_for(COST, "orders")
-    assert call == ManageKnowledge(
-        namespace="vocabulary",
-        key="orders:cost",
-        value={
-            "target": "total_amount",
-            "type": "synonym",
-            "description": "Users refer to the 'total_amount' field as 'cost'",
-            "confidence": 1.0,
-            "source": "user_instruction",
-        },
-        action="upsert",
-    )
-
-
-@pytest.mark.spec("S-27")
-def test_without_a_store_the_key_is_global() -> None:
-    call = call_for(COST, None)
-    assert call is not None
-    assert call.key == "global:cost"
-
-
 @pytest.mark.spec("S-29")
 def test_the_confirmation_is_the_documents_sentence() -> None:
     expected = "I have learnt that 'cost' refers to 'total_amount' for future queries."
@@ -228,8 +209,8 @@ class Looks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.taken = 0
-        self._real = knowledge_learning._in_earnest
-        monkeypatch.setattr(knowledge_learning, "_in_earnest", self)
+        self._real = knowledge_resolution._in_earnest
+        monkeypatch.setattr(knowledge_resolution, "_in_earnest", self)
 
     def __call__(self, plain: str, match: Any) -> bool:
         self.taken += 1
@@ -250,8 +231,8 @@ def test_the_candidates_grow_with_the_text_and_each_is_bounded(monkeypatch: pyte
 
 
 def test_only_so_much_of_the_surroundings_is_read() -> None:
-    near = "If so " + "x " * (LOOKED_AROUND // 2 - 10)
-    far = "If so " + "x " * LOOKED_AROUND
+    near = "If so " + "x " * (CONTEXT_LENGTH // 2 - 10)
+    far = "If so " + "x " * CONTEXT_LENGTH
     assert learnt_from(near + "by 'cost' I mean 'total_amount'") is None
     assert learnt_from(far + "by 'cost' I mean 'total_amount'") == COST
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from knowledge.test_knowledge import entry
 from recollect.knowledge.entries import Meanings, meanings_of
-from recollect.knowledge.learning import render_knowledge
+from recollect.knowledge.resolution import render_knowledge
 
 DOCUMENT = """\
 [Semantic Memory]
@@ -29,12 +29,6 @@ def meanings(**entries: Any) -> Meanings:
         for key, (what, when) in entries.get("corrections", {}).items()
     ]
     return meanings_of([*terms, *rules, *corrections])
-
-
-@pytest.mark.spec("S-31", "S-33", "S-34", "S-35", "S-36", "S-37", "S-38")
-def test_the_documents_own_prompt_byte_for_byte() -> None:
-    found = meanings(terms={"orders:cost": "amount", "users:client_name": "name"}, rules={"vip_user": "count > 100"})
-    assert render_knowledge(found) == DOCUMENT
 
 
 @pytest.mark.spec("S-37")

@@ -27,25 +27,6 @@ from recollect.text.terms import (
 from samples.steps import assert_linear
 
 
-@pytest.mark.spec("P-6")
-@pytest.mark.spec("R-17", "R-14", "R-15", "R-16")
-@pytest.mark.parametrize(
-    ("query", "keywords"),
-    [
-        ("What is my blood pressure?", ["what", "is", "my", "blood", "pressure"]),
-        ("Какое у меня давление?", ["какое", "у", "меня", "давление"]),
-        ("Show my expenses this month", ["show", "my", "expenses", "this", "month"]),
-        ("Mening xarajatlarim?", ["mening", "xarajatlarim"]),
-        ("What did I study yesterday?", ["what", "did", "study", "yesterday"]),
-        ("Mes notes de mathématiques?", ["mes", "notes", "de", "mathématiques"]),
-        ("Where did I go last week?", ["where", "did", "go", "last", "week"]),
-        ("Куда я ездил?", ["куда", "я", "ездил"]),
-    ],
-)
-def test_the_examples_of_the_document(query: str, keywords: list[str]) -> None:
-    assert list(extract_keywords(query)) == keywords
-
-
 @pytest.mark.spec("R-12", "R-13", "R-77")
 @pytest.mark.parametrize(
     ("text", "keywords"),

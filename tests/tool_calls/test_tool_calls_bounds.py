@@ -3,8 +3,7 @@
 import pytest
 
 from recollect.core.event import Json
-from recollect.tool_calls.objects import MOST_LEVELS, Allowance, Reading, decode_object, read_object
-from recollect.tool_calls.repair import Salvaged, salvage
+from recollect.tool_calls.objects import MOST_LEVELS, Allowance, Reading, Salvaged, decode_object, read_object, salvage
 
 PLENTY = 1_000_000
 

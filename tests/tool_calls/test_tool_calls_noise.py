@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from recollect.tool_calls import objects
 from recollect.tool_calls.call import Protocol
+from recollect.tool_calls.objects import Mended, mend_object
 from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
-from recollect.tool_calls.repair import Mended, mend_object
 
 DUAL = ReadingPolicy(dual=True)
 MEGABYTE = 1_000_000
@@ -88,7 +88,7 @@ def test_reading_in_vain_and_mending_are_bounded_by_the_length(
         return attempt
 
     monkeypatch.setattr(objects, "_read", counted_read)
-    monkeypatch.setattr("recollect.tool_calls.repair.mend_object", counted_mend)
+    monkeypatch.setattr("recollect.tool_calls.objects.mend_object", counted_mend)
     text = opening + noise(unit, 100_000)
     read_tool_calls(text, DUAL)
     assert failed <= 1_000

@@ -19,7 +19,7 @@ from infra.tools.bench.ours import TENANT, OurMemory, local_variables, open_watc
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from recollect.contradictions.cues import CueJudge
 from recollect.contradictions.decisions import ARBITRATIONS, Decision, DecisionStatus, decision_in
-from recollect.contradictions.relation import RelationKind, Said
+from recollect.contradictions.judge import RelationKind, Said
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind
 from recollect.retrieval.filters import SearchFilters

@@ -17,7 +17,7 @@ from recollect.app import App
 from recollect.core.items import ItemKey, ItemPath, ItemWrite, of_tenant
 from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.openapi import document
-from recollect.knowledge.learning import ManageKnowledge
+from recollect.knowledge.resolution import ManageKnowledge
 
 DOCUMENT = "No, by 'cost' I mean the 'total_amount' field"
 

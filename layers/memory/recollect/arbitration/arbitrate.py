@@ -1,27 +1,59 @@
-"""The merge rule of a candidate, and the arbiter's verdict on stored memories (A-69 to A-123, P-24)."""
+"""Arbitration of a candidate against stored memories (A-69 to A-123, P-24).
+
+`ProposeConflicts` is step 3 of settling a contradiction, for new memories that no key and no cue rule decides. By
+default it leaves a proposal on an open conflict, and both memories stay; `conflict.auto_apply` `all` applies it.
+`ArbitrateAndStore` is `POST /v1/arbitrations` with `apply`: it stores the decision about given statements.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
 
-from recollect.arbitration.arbiter import Action, Arbitration, ArbitrationOptions, ArbitrationPolicy, Verdict, weigh
-from recollect.arbitration.detection import Statement, detection_options
+from recollect.arbitration.arbiter import (
+    Action,
+    Arbitration,
+    ArbitrationOptions,
+    ArbitrationPolicy,
+    Verdict,
+    proposal_of,
+    signals_of,
+    weigh,
+)
+from recollect.arbitration.detection import Statement, Vector, detection_options, similarity
 from recollect.arbitration.merge_rules import MergeRuleRegistry
 from recollect.arbitration.registry import MergeRuleStore
-from recollect.contradictions.decisions import Decision, Outcome, Step
+from recollect.contradictions.candidates import FindContradicting
+from recollect.contradictions.decisions import (
+    Decision,
+    OpenConflict,
+    Outcome,
+    Step,
+    conflict_document,
+    conflict_key,
+    decision_key,
+    pair_id,
+)
 from recollect.contradictions.ledger import PROJECT, DecisionWriter
 from recollect.contradictions.merged import MergeParts
-from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
+from recollect.core.event import Event, Source
 from recollect.core.ids import IdSeed
+from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray, TextKind, pack_vector, unpack_vector
 from recollect.memories.audit import Actor
-from recollect.memories.memory import Memory, MemoryStatus
+from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
 from recollect.memories.reading import ReadMemories, StoredMemory
+from recollect.memories.save import SaveMemories
+from recollect.ports import Embedder, Items, Timeline
+from recollect.retrieval.nomination import Candidate
 from recollect.rules.groups import Rules
 from recollect.rules.values import TOLERANCE, Place, read_options
+from recollect.timeline.listing import readable_events
 
 ARBITER = "arbiter"
 _STATUS = {
@@ -163,7 +195,7 @@ class ApplyArbitration:
         decision = _decision(loser.memory, winner.memory, verdict, arbitration.rule, now)
         after = _lost(loser.memory, winner.memory, decision)
         if verdict.merged is None:
-            return [self._decided.changed(scope, loser, after, [decision], now, actor)]
+            return [self._decided.write(scope, loser, after, [decision], now, actor)]
         merged = replace(
             winner.memory,
             content=verdict.merged.content,
@@ -205,3 +237,236 @@ def _lost(loser: Memory, winner: Memory, decision: Decision) -> Memory:
     ends = max(loser.valid_from, winner.valid_from)
     status = _STATUS[decision.outcome]
     return replace(loser, status=status, superseded_by=winner.id, valid_to=ends, settled_by=ARBITER)
+
+
+Policy = Callable[[Scope, Statement, Rules], ArbitrationPolicy]
+"""The tenant's merge rule for a candidate, with the thresholds of its rules."""
+
+Changed = Callable[[Scope, Sequence[StoredMemory], datetime], None]
+"""Updates the index and whatever quotes the changed memories."""
+
+
+class ProposeConflicts:
+    """Compares new memories with their nearest in the index; most have none near enough."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        items: Items,
+        find: FindContradicting,
+        apply: ApplyArbitration,
+        policy: Policy,
+    ) -> None:
+        self._timeline = timeline
+        self._items = items
+        self._find = find
+        self._read = ReadMemories(items)
+        self._apply = apply
+        self._policy = policy
+
+    def propose(
+        self,
+        scope: Scope,
+        made: Sequence[tuple[Event, Memory]],
+        vectors: Mapping[str, FloatArray],
+        rules: Rules,
+        now: datetime,
+    ) -> list[StoredMemory]:
+        """The memories that changed: none, unless `auto_apply` is `all`."""
+        if rules.conflict.auto_apply == "off":
+            return []
+        return [one for event, memory in made for one in self._weighed(scope, event, memory, vectors, rules, now)]
+
+    def _weighed(
+        self,
+        scope: Scope,
+        event: Event,
+        memory: Memory,
+        vectors: Mapping[str, FloatArray],
+        rules: Rules,
+        now: datetime,
+    ) -> list[StoredMemory]:
+        candidate = statement_of(memory, vectors.get(event.id))
+        near = self._near(scope, event, memory, vectors.get(event.id), rules, now)
+        if not near:
+            return []
+        arbitration = weigh(candidate, list(near.values()), self._policy(scope, candidate, rules))
+        if arbitration.arbitrated is None or self._known(scope, memory.id, arbitration.arbitrated.existing.id):
+            return []
+        if rules.conflict.auto_apply == "all":
+            return self._apply.apply(scope, candidate, arbitration, now)
+        self._leave_open(scope, memory.id, arbitration, now)
+        return []
+
+    def _near(
+        self, scope: Scope, event: Event, memory: Memory, vector: FloatArray | None, rules: Rules, now: datetime
+    ) -> dict[str, Statement]:
+        """Active memories of the same speaker that may be alike; those of another key never conflict."""
+        candidate = statement_of(memory, vector)
+        found = self._find.similar(scope, event, vector, now)
+        hits = {hit.ref.id: hit for hit in found if _may_be_alike(hit, candidate, rules)}
+        if not hits:
+            return {}
+        events = readable_events(self._timeline, scope, [hit.ref for hit in hits.values()])
+        kept = self._read.kept(scope, events)
+        alike = (one for i, e in events.items() if (one := kept.get(i)) and _comparable(event, memory, e, one.memory))
+        return {one.memory.id: statement_of(one.memory, hits[one.memory.id].vector) for one in alike}
+
+    def _known(self, scope: Scope, one: str, other: str) -> bool:
+        """Whether the two have a conflict, open or settled, or a decision, reverted or not."""
+        pairs = (pair_id(one, other), pair_id(other, one))
+        keys = [make(pair) for pair in pairs for make in (conflict_key, decision_key)]
+        return bool(self._items.get(scope.user, keys))
+
+    def _leave_open(self, scope: Scope, newer: str, arbitration: Arbitration, now: datetime) -> None:
+        found = arbitration.arbitrated
+        if found is None:
+            return
+        conflict = OpenConflict(
+            newer=newer,
+            older=found.existing.id,
+            at=now,
+            step=Step.ARBITER,
+            rule=arbitration.rule,
+            signals=signals_of(found),
+            severity=found.severity,
+            proposal=proposal_of(arbitration.verdict),
+        )
+        write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict), ABSENT)
+        with suppress(VersionMismatch):  # another process has left it open
+            self._items.write(scope.user, [write], now)
+
+
+def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
+    """The memory as a statement."""
+    return Statement(
+        id=memory.id,
+        user_id=memory.user_id,
+        content=memory.content,
+        embedding=None if vector is None else vector.astype("float64"),
+        importance=memory.importance,
+        timestamp=memory.timestamp,
+        source=memory.source.value,
+        keywords=memory.keywords,
+        persona_id=memory.persona_id,
+    )
+
+
+def _may_be_alike(hit: Candidate, candidate: Statement, rules: Rules) -> bool:
+    """Whether a content signal is possible: the index has vectors, but no keywords."""
+    vector = None if hit.vector is None else hit.vector.astype("float64")
+    alike = similarity(candidate.embedding, vector)
+    return bool(candidate.keywords) or (alike is not None and alike > rules.conflict.semantic_threshold)
+
+
+def _comparable(event: Event, memory: Memory, other_event: Event, other: Memory) -> bool:
+    """Two active memories of one speaker, persona and household; keys are settled elsewhere."""
+    keyed = memory.key is not None and other.key is not None
+    same_place = (memory.persona_id, memory.household_id) == (other.persona_id, other.household_id)
+    active = other.status is MemoryStatus.ACTIVE and other.id == other_event.id and other.id != memory.id
+    return active and not keyed and same_place and event.speaker == other_event.speaker
+
+
+class ArbitrateAndStore:
+    """Stores a candidate that is no memory yet, and the loser too; the answer has the given ids.
+
+    Idempotent for the same seed, which gives the ids.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        read: ReadMemories,
+        keep: SaveMemories,
+        find: FindContradicting,
+        apply: ApplyArbitration,
+        changed: Changed,
+        rules: Callable[[str], Rules],
+        embedder: Embedder | None,
+    ) -> None:
+        self._timeline = timeline
+        self._read = read
+        self._keep = keep
+        self._find = find
+        self._apply = apply
+        self._changed = changed
+        self._rules = rules
+        self._embedder = embedder
+
+    def arbitrate(
+        self,
+        scope: Scope,
+        candidate: Statement,
+        existing: Sequence[Statement],
+        policy: ArbitrationPolicy,
+        applying: Applying,
+    ) -> Arbitration:
+        """Raises Conflict where a value was rejected, and what storing raises."""
+        own = self._stored(scope, candidate, applying, 0)
+        vector = None if existing else self._vector(candidate)
+        compared = candidate if existing else replace(candidate, embedding=_numbers(vector))
+        against = existing or self._near(scope, own, vector, applying)
+        found = weigh(compared, against, policy)
+        if found.arbitrated is None:
+            return replace(found, stored={candidate.id: own})
+        other = found.arbitrated.existing
+        stored = {candidate.id: own, other.id: self._stored(scope, other, applying, 1)}
+        changed = self._apply.apply(
+            scope, replace(candidate, id=own), _named(found, stored), applying.now, applying.actor
+        )
+        self._changed(scope, changed, applying.now)
+        return replace(found, stored=stored)
+
+    def _stored(self, scope: Scope, statement: Statement, applying: Applying, place: int) -> str:
+        """The id of the statement's memory, saved now where it is none."""
+        owner = Scope(scope.tenant, statement.user_id, statement.persona_id)
+        if statement.id in self._read.kept(owner, [statement.id]):
+            return statement.id
+        seed = IdSeed(applying.seed.tick + place, applying.seed.tail)
+        draft = _draft(statement)
+        saved = self._keep.save(owner, draft, seed, applying.now, applying.actor, self._rules(scope.tenant))
+        return saved.memory.id
+
+    def _vector(self, candidate: Statement) -> FloatArray | None:
+        """The candidate's vector: the given one where it is of this embedder's length."""
+        if self._embedder is None:
+            return None
+        if candidate.embedding is not None and len(candidate.embedding) == self._embedder.dimension:
+            return unpack_vector(pack_vector(candidate.embedding))
+        return self._embedder.encode([candidate.content], TextKind.PASSAGE)[0].vector
+
+    def _near(self, scope: Scope, own: str, vector: FloatArray | None, applying: Applying) -> list[Statement]:
+        event = self._timeline.find(scope, own)
+        if event is None:
+            return []
+        hits = {hit.ref.id: hit for hit in self._find.similar(scope, event, vector, applying.now)}
+        kept = self._read.kept(scope, hits)
+        active = {k.memory.id: k.memory for k in kept.values() if k.memory.status is MemoryStatus.ACTIVE}
+        keyed = event.key is not None
+        open_to = [memory for memory in active.values() if memory.id != own and not (keyed and memory.key)]
+        return [statement_of(m, hits[m.id].vector if m.id in hits else None) for m in open_to]
+
+
+def _numbers(vector: FloatArray | None) -> Vector | None:
+    return None if vector is None else vector.astype("float64")
+
+
+def _draft(statement: Statement) -> MemoryDraft:
+    return MemoryDraft(
+        content=statement.content,
+        importance=statement.importance,
+        source=Source(statement.source) if statement.source else None,
+        keywords=statement.keywords,
+        timestamp=statement.timestamp,
+        embedding=None if statement.embedding is None else pack_vector(statement.embedding),
+    )
+
+
+def _named(found: Arbitration, stored: dict[str, str]) -> Arbitration:
+    """The same with the memories' ids."""
+    conflict, verdict = found.arbitrated, found.verdict
+    sides = {name: getattr(verdict, name) for name in ("winner", "loser", "merged")}
+    named = {name: replace(one, id=stored.get(one.id, one.id)) for name, one in sides.items() if one is not None}
+    if conflict is not None:
+        conflict = replace(conflict, existing=replace(conflict.existing, id=stored[conflict.existing.id]))
+    return replace(found, arbitrated=conflict, verdict=replace(verdict, **named))

@@ -3,8 +3,13 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.arbitration.arbitrate import ApplyArbitration, Arbitrate, ChoosePolicy
-from recollect.arbitration.propose import ArbitrateAndStore, ProposeConflicts
+from recollect.arbitration.arbitrate import (
+    ApplyArbitration,
+    Arbitrate,
+    ArbitrateAndStore,
+    ChoosePolicy,
+    ProposeConflicts,
+)
 from recollect.arbitration.registry import MergeRuleStore
 from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deployment import UseCases

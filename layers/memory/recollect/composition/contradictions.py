@@ -10,7 +10,7 @@ from recollect.contradictions.candidates import CurrentRecords, FindContradictin
 from recollect.contradictions.judge import RelationJudge
 from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import MergeParts, PartMemories
-from recollect.contradictions.resolve import BringBackValue, ResolveConflict, RevertDecision
+from recollect.contradictions.resolve import ResolveConflict, RestoreValue, RevertDecision
 from recollect.contradictions.settle import ApplyVerdicts, SettleContradictions
 from recollect.memories.audit_log import AuditRefusedWrite
 from recollect.memories.reading import ReadMemories
@@ -77,9 +77,9 @@ class ContradictionUseCases(UseCases):
     def reversal(self) -> RevertDecision:
         """`POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert`."""
         timeline, items, ids = self._parts.timeline, self._parts.items, self._deployment.ids
-        bring_back = BringBackValue(timeline, items, self._memories.store, ids, self._rules.resolved)
+        restore = RestoreValue(timeline, items, self._memories.store, ids, self._rules.resolved)
         part, refused = PartMemories(timeline, items), AuditRefusedWrite(items, ids)
-        return RevertDecision(timeline, items, self.ledger, part, bring_back, self._memories.changes, refused)
+        return RevertDecision(timeline, items, self.ledger, part, restore, self._memories.changes, refused)
 
     @cached_property
     def _current_records(self) -> CurrentRecords:

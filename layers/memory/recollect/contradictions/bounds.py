@@ -1,20 +1,7 @@
-"""Bounds in time that a text sets: "until Friday", "for two weeks" (P-24).
+"""Bounds in time that a text sets: "until Friday", "for the next two weeks", "just for today" (P-24).
 
-The words of bounds in time, as fragments of patterns; all of lower-case text with plain apostrophes (P-24).
-
-Instants at which a bound ends, by what a pattern of `bounds` found: a named day, a month, a unit, a length (P-24).
-
-Days are UTC days. Each reader is given a match of named groups and the instant it is seen from, in UTC; it returns the
-exclusive end, or None where there is no such day.
-
-What says a bound in time, as patterns over lower-case text with plain apostrophes (P-24).
-
-A row is a whole bound with the reader of its end, or a frame ("until", "back on") behind which a day stands, or a day.
-They are compiled when the first text is read.
-
-Until when a value holds, as a clause says it: "until Friday", "for the next two weeks", "just for today" (P-24).
-
-Days are UTC days. A named day or date means through its end; the instant is exclusive. "this week" ends on Sunday.
+Days are UTC days. A named day means through its end; an end is exclusive. "this week" ends on Sunday. Patterns are of
+lower-case text with plain apostrophes, and compiled when the first text is read.
 """
 
 import re
@@ -22,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 _COUNT = r"\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -637,3 +624,25 @@ def _no_bound_behind() -> re.Pattern[str]:
         rf"\b(?:{WEEKDAY}|{MONTH}) \Z|{denied} (?:\w+ ){{0,2}}?(?:{begins})\b[^.;!?,]{{0,60}}\Z|\bnot \Z"
         rf"|\b(?:{put_off})[^.;!?,]{{0,40}}\Z|\b(?:have|has|had|got|'ve|leading|looking forward) \Z"
     )
+
+
+_WITHIN = 400
+"""Characters of a value in which its bound is looked for: further on it belongs to something else that is said."""
+_CACHED = 512
+_THEN = re.compile(r"\b(?:until|till|'til) then\b", re.IGNORECASE)
+
+
+def holds_until(text: str, at: datetime) -> datetime | None:
+    """The exclusive end, as the words say it at that instant; None where they set none."""
+    return _holds_until(text[:_WITHIN], at)
+
+
+@lru_cache(_CACHED)
+def _holds_until(text: str, at: datetime) -> datetime | None:
+    bounds = read_bounds(text, at)
+    if not bounds and not _THEN.search(text):
+        return None
+    # Imported here: only a text that names a bound needs the reader of clauses.
+    from recollect.contradictions.cues import CueJudge
+
+    return CueJudge().holds_until(text, at, bounds)

@@ -1,13 +1,8 @@
-"""Which records may contradict those that are projected now: the index's nearest, the unprojected, values of a key.
+"""Which records may contradict those that are projected now, and which of them are current (P-24).
 
-The unprojected are read before the index is asked: of two that come at once, at least the later one sees both.
-
-Records that are compared for contradictions, and what the newer of two does to the older (P-24).
-
-A record is compared in its own words, also where its memory took up another one's part since: so what it does to others
-does not depend on what came first. What a memory's content says beside that is compared too.
-
-Which records still count: what a decision between two of them asks first (P-24).
+The unprojected are read before the index is asked: of two that come at once, at least the later one sees both. A record
+is compared in its own words, also where its memory took up another one's part since: so what it does to others does not
+depend on what came first. What a memory's content says beside that is compared too.
 """
 
 from collections import defaultdict
@@ -16,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from recollect.contradictions.decisions import BY_KEY, Verdict
-from recollect.contradictions.judge import RelationJudge
-from recollect.contradictions.relation import Profile, Relation, RelationKind, Said, TimeBound
+from recollect.contradictions.judge import Profile, Relation, RelationJudge, RelationKind, Said, TimeBound
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
@@ -116,7 +110,7 @@ def _is_late(event: Event) -> bool:
 RESTATED = "restated"
 BOUNDED = "key.bounded"
 _BY_ITS_SLOT = (RelationKind.SUPERSEDES, RelationKind.OVERRIDES)
-_NO_LONGER_COUNT = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
+_NOT_CURRENT = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
 
 Pair = tuple[Said, Said]
 """An older and a newer statement."""
@@ -146,13 +140,13 @@ class CandidateSet:
 
     def memory(self, record_id: str) -> Memory | None:
         """The memory of that very record."""
-        kept = self.memories.get(record_id)
-        return kept.memory if kept is not None and kept.memory.id == record_id else None
+        stored = self.memories.get(record_id)
+        return stored.memory if stored is not None and stored.memory.id == record_id else None
 
     def identity(self, record_id: str) -> str:
         """The memory that a record is in, with others that say the same; without one the record."""
-        kept = self.memories.get(record_id)
-        return kept.memory.id if kept is not None else record_id
+        stored = self.memories.get(record_id)
+        return stored.memory.id if stored is not None else record_id
 
     def record(self, identity: str) -> Event:
         """A record that is in this memory: its own, where that is here."""
@@ -160,12 +154,12 @@ class CandidateSet:
             return self.events[identity]
         return next(event for i, event in self.events.items() if self.identity(i) == identity)
 
-    def never_so(self, record_id: str) -> bool:
+    def is_retracted(self, record_id: str) -> bool:
         """Whether it was taken back: it decides nothing any more."""
-        kept = self.memories.get(record_id)
-        return kept is not None and kept.memory.status is MemoryStatus.RETRACTED
+        stored = self.memories.get(record_id)
+        return stored is not None and stored.memory.status is MemoryStatus.RETRACTED
 
-    def said_again(self, older: Said, newer: Said) -> bool:
+    def restated_since(self, older: Said, newer: Said) -> bool:
         """Whether the older one's memory was said again after the newer: then it is the newer that is out of date."""
         return self.latest[self.identity(older.id)] > newer.order
 
@@ -178,7 +172,7 @@ class CandidateSet:
             if relation is not None:
                 yield older, newer, relation
 
-    def in_words_of(self, memory: Memory, verdict: Verdict) -> Verdict:
+    def for_current_words(self, memory: Memory, verdict: Verdict) -> Verdict:
         """What the verdict does to the memory as it is written now: other words than when both were compared."""
         older, newer = self.said.get(memory.id), self.said.get(verdict.by)
         if older is None or newer is None or memory.content == older.text:
@@ -216,7 +210,7 @@ class CandidateSet:
     def _said(self, event: Event) -> Said | None:
         """What the record says; None where it counts no longer or states nothing."""
         memory = self.memory(event.id)
-        if memory is not None and memory.status in _NO_LONGER_COUNT:
+        if memory is not None and memory.status in _NOT_CURRENT:
             return None
         said = said_by(event, memory)
         return said if said is not None and (event.key is not None or self.judge.profile(said).states) else None
@@ -241,7 +235,7 @@ class CandidateSet:
         a, b = self.events[older.id], self.events[newer.id]
         keys = {event.key for event in (a, b) if event.key is not None}
         same = (a.persona_id, a.household_id, older.speaker) == (b.persona_id, b.household_id, newer.speaker)
-        return same and len(keys) < 2 and not self.never_so(newer.id)
+        return same and len(keys) < 2 and not self.is_retracted(newer.id)
 
     def _judged(self, pairs: Iterable[Pair]) -> dict[tuple[str, str], Relation | None]:
         """What the judge says of each pair, by the ids of older and newer; one call for each newer one."""
@@ -267,17 +261,17 @@ class CandidateSet:
     def _relation(self, older: Said, newer: Said, judged: Relation | None) -> Relation | None:
         """The judge's word, but of two values of a key only what the key does not say already."""
         a, b = self.events[older.id], self.events[newer.id]
-        judged = judged or self._by_what_it_took_up(older, newer)
+        judged = judged or self._by_merged_words(older, newer)
         if judged is not None and judged.kind is RelationKind.RETRACTS:
             return judged
-        by_key = _held_over(a, b)
+        by_key = _by_bound_of_key(a, b)
         if by_key is not None:
             return by_key
         relation = judged or self._restated(older, newer)
         keyed = a.key is not None and b.key is not None
         return None if relation and keyed and relation.kind in _BY_ITS_SLOT else relation
 
-    def _by_what_it_took_up(self, older: Said, newer: Said) -> Relation | None:
+    def _by_merged_words(self, older: Said, newer: Said) -> Relation | None:
         """What the newer one does to the words that the older one's memory took up beside its own."""
         memory = self.memory(older.id)
         if memory is None or memory.content == older.text:
@@ -317,7 +311,7 @@ def profile_of(event: Event, memory: Memory | None, judge: RelationJudge) -> Pro
     return found if found.states else None
 
 
-def _held_over(older: Event, newer: Event) -> Relation | None:
+def _by_bound_of_key(older: Event, newer: Event) -> Relation | None:
     """What a key says beside its slot, which holds no bounded value.
 
     A bounded one holds over what was said before it, within its bounds; what is said after it without any ends it.
@@ -337,17 +331,17 @@ class CurrentRecord:
     """A record that counts, with its memory; where it is in another's memory, the event that carries that one."""
 
     event: Event
-    kept: StoredMemory | None
+    stored: StoredMemory | None
 
     @property
     def id(self) -> str:
         """The memory's, or the event's that has none."""
-        return self.kept.memory.id if self.kept is not None else self.event.id
+        return self.stored.memory.id if self.stored is not None else self.event.id
 
     @property
     def said_at(self) -> datetime:
         """Since when it holds, in event time."""
-        return self.kept.memory.valid_from if self.kept is not None else self.event.timestamp
+        return self.stored.memory.valid_from if self.stored is not None else self.event.timestamp
 
 
 class CurrentRecords:
@@ -359,41 +353,41 @@ class CurrentRecords:
     def __init__(self, timeline: Timeline, items: Items) -> None:
         self._timeline = timeline
         self._read = ReadMemories(items)
-        self._standing = CurrentMemories(timeline)
+        self._current = CurrentMemories(timeline)
         self._gate = SuppressionList(items)
 
     def read(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, CurrentRecord]:
         """Those of the records that count now and that the scope admits, by the ids asked for."""
         asked = list(dict.fromkeys(ids))
-        kept = self._read.kept(scope, asked) if asked else {}
-        events = self._events(scope, asked, kept)
+        stored = self._read.kept(scope, asked) if asked else {}
+        events = self._events(scope, asked, stored)
         rejections = self._gate.load(scope) if events else None
         found: dict[str, CurrentRecord] = {}
         for one in asked:
-            event = events.get(kept[one].memory.id if one in kept else one)
-            record = self._record(scope, event, kept.get(one), now) if event is not None else None
+            event = events.get(stored[one].memory.id if one in stored else one)
+            record = self._record(scope, event, stored.get(one), now) if event is not None else None
             if record is not None and not (rejections and rejections.rejects(*_said(record))):
                 found[one] = record
         return found
 
-    def _events(self, scope: Scope, asked: list[str], kept: dict[str, StoredMemory]) -> dict[str, Event]:
+    def _events(self, scope: Scope, asked: list[str], stored: dict[str, StoredMemory]) -> dict[str, Event]:
         """The records that carry the memories, in one batch; one by one those that are none."""
-        refs: list[EventRef] = [one.memory.ref for one in kept.values()]
+        refs: list[EventRef] = [one.memory.ref for one in stored.values()]
         found = self._timeline.read(scope, refs) if refs else {}
-        alone = [event for one in asked if one not in kept and (event := self._timeline.find(scope, one))]
+        alone = [event for one in asked if one not in stored and (event := self._timeline.find(scope, one))]
         return {**found, **{event.id: event for event in alone}}
 
-    def _record(self, scope: Scope, event: Event, kept: StoredMemory | None, now: datetime) -> CurrentRecord | None:
+    def _record(self, scope: Scope, event: Event, stored: StoredMemory | None, now: datetime) -> CurrentRecord | None:
         if event.expired(now) or event.is_private or not scope.admits(event.persona_id, event.household_id):
             return None
-        if kept is None:
+        if stored is None:
             return CurrentRecord(event, None) if event.superseded_by is None else None
-        (memory,) = self._standing.read(scope, [kept.memory], {event.id: event})
+        (memory,) = self._current.read(scope, [stored.memory], {event.id: event})
         over = memory.valid_to is not None and memory.valid_to <= now
         counts = memory.status is MemoryStatus.ACTIVE and not over and not memory.expired(now)
-        return CurrentRecord(event, kept) if counts else None
+        return CurrentRecord(event, stored) if counts else None
 
 
 def _said(record: CurrentRecord) -> tuple[str, str | None, str | None]:
-    content = record.kept.memory.content if record.kept is not None else record.event.content
+    content = record.stored.memory.content if record.stored is not None else record.event.content
     return content, record.event.persona_id, record.event.household_id

@@ -20,7 +20,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from recollect.contradictions.relation import Relation, RelationKind, TimeBound
+from recollect.contradictions.judge import Relation, RelationKind, TimeBound
 from recollect.core.errors import StoredDataError
 from recollect.core.items import ItemKey, ItemPath
 from recollect.core.time import from_iso, iso
@@ -258,19 +258,19 @@ def _retracted(memory: Memory, verdict: Verdict) -> Memory:
 
 
 def _superseded(memory: Memory, verdict: Verdict, status: MemoryStatus) -> Memory:
-    if memory.status is MemoryStatus.RETRACTED or _over(memory, verdict.at) or _first_stands(memory, verdict):
+    if memory.status is MemoryStatus.RETRACTED or _ended_by(memory, verdict.at) or _earlier_end_counts(memory, verdict):
         return memory
     ends = verdict.at if memory.valid_to is None or memory.status in _ENDED else min(memory.valid_to, verdict.at)
     rule = verdict.relation.rule
     return replace(memory, status=status, superseded_by=verdict.by, valid_to=ends, settled_by=rule)
 
 
-def _over(memory: Memory, moment: datetime) -> bool:
+def _ended_by(memory: Memory, moment: datetime) -> bool:
     """Whether its own bound had ended it by then: what comes after that ends nothing."""
     return memory.status is MemoryStatus.ACTIVE and memory.valid_to is not None and memory.valid_to <= moment
 
 
-def _first_stands(memory: Memory, verdict: Verdict) -> bool:
+def _earlier_end_counts(memory: Memory, verdict: Verdict) -> bool:
     """Whether what ended it before stays; a newer value of its key may keep a part of it all the same."""
     if memory.status not in _ENDED:
         return False

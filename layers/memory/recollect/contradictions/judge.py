@@ -1,9 +1,98 @@
-"""The door behind which contradictions are judged (P-24): today by cue rules, `recollect.contradictions.cues`."""
+"""The door behind which contradictions are judged, and the values that a judge takes and gives (P-24).
+
+Today cue rules judge: `recollect.contradictions.cues`.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
-from recollect.contradictions.relation import Profile, Relation, Said
+
+class RelationKind(StrEnum):
+    """What a newer statement does to an older one."""
+
+    SUPERSEDES = "supersedes"
+    RETRACTS = "retracts"
+    """Says that it never was so."""
+    OVERRIDES = "overrides"
+    """Holds instead of it until an instant, after which the older one is current again."""
+    CHANGES_PART = "changes_part"
+    UNDECIDED = "undecided"
+    """About the same thing, and nobody can tell which counts: both stay, a conflict is open."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A statement: who said it ("" for the user), when, in the record with this id.
+
+    `follows` is the id of the value of its key just before it, None without one: a denial that names nothing
+    ("that was my sister on my phone") can only mean that value.
+    """
+
+    id: str
+    text: str
+    at: datetime
+    speaker: str = ""
+    follows: str | None = None
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Of two statements the newer counts; of equal instants the one that arrived later."""
+        return self.at, self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """What a newer statement does to an older one, and the rule that says so.
+
+    `ended` are the spans of the older text that no longer hold (of SUPERSEDES, RETRACTS and OVERRIDES), half-open.
+    `until` is the instant at which OVERRIDES ends, exclusive. `merged` is the older text with the changed part replaced
+    (of CHANGES_PART).
+    """
+
+    kind: RelationKind
+    rule: str
+    ended: tuple[tuple[int, int], ...] = ()
+    until: datetime | None = None
+    merged: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBound:
+    """A part of a text that holds until an instant, exclusive, by its own words; `rule` says so."""
+
+    span: tuple[int, int]
+    until: datetime
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a judge finds in one statement by itself, before it is compared with any other.
+
+    `states`: it claims something, so that something newer may end it. `may_end`: it may end something older, so that
+    its candidates are worth a search. `retracts`: it may say that something never was so. `recognised`: it gives or
+    ends the value of a known attribute, and becomes a memory whatever its score. `bounds` are the parts that hold for a
+    while only.
+    """
+
+    states: bool = False
+    may_end: bool = False
+    retracts: bool = False
+    recognised: bool = False
+    bounds: tuple[TimeBound, ...] = ()
+
+    def __or__(self, other: "Profile") -> "Profile":
+        """What two texts of one record give together; the bounds are those of the first."""
+        return Profile(
+            states=self.states or other.states,
+            may_end=self.may_end or other.may_end,
+            retracts=self.retracts or other.retracts,
+            recognised=self.recognised or other.recognised,
+            bounds=self.bounds,
+        )
 
 
 class RelationJudge(Protocol):

@@ -1,12 +1,8 @@
-"""The writes of decisions: the memory in its next version, the ledger, the audit; and what takes a decision back.
+"""The ledger of contradictions: its writes, and the open conflicts and decisions that it lists (api.md, *Arbitration*).
 
-Open conflicts, and those that somebody or something settled (api.md, *Arbitration*).
-
-A conflict is open only while both of its records count. Where one of them was deleted, rejected, superseded, retracted
-or has expired since, it is shown as settled: in favour of the one that still counts, or of none. Nothing is written for
-that, so that a conflict is open again where such a change is taken back.
-
-The ledger of contradictions as it is read: what was decided, by what, and whether it holds (api.md, *Arbitration*).
+A conflict is open only while both of its records are current. Where one of them was deleted, rejected, superseded,
+retracted or has expired since, it is shown as settled: in favour of the one that is still current, or of none. Nothing
+is written for that, so that a conflict is open again where such a change is taken back.
 
 The decisions that the newest records won come first: their order is that of the winners' ids, so that a walk sees each
 of them once, whatever is decided meanwhile.
@@ -38,6 +34,7 @@ from recollect.contradictions.decisions import (
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.ids import IdSource
 from recollect.core.items import Due, Item, ItemKey, ItemWrite
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
@@ -50,7 +47,6 @@ from recollect.timeline.listing import FilteredPages
 PROJECT = Actor(ActorKind.JOB, "project")
 CUE = "cue"
 _PAGE = 100
-_TRIES = 8
 
 
 class DecisionWriter:
@@ -62,22 +58,24 @@ class DecisionWriter:
         self._read = ReadMemories(items)
         self._gate = SuppressionList(items)
 
-    def changed(
+    def write(
         self,
         scope: Scope,
-        kept: StoredMemory,
+        stored: StoredMemory,
         after: Memory,
         decisions: Sequence[Decision],
         now: datetime,
         actor: Actor = PROJECT,
     ) -> StoredMemory:
         """Writes the loser and the decisions. Raises VersionMismatch where one was made meanwhile."""
-        after = replace(after, version=kept.memory.version + 1)
-        told = [write for one in decisions for write in self.told(scope, one, kept.memory, after, now, actor)]
-        written = self._items.write(scope.user, [*_changed(kept, after, now), *told], now)
-        return _kept(after, written)
+        after = replace(after, version=stored.memory.version + 1)
+        entries = [
+            write for one in decisions for write in self.decision_writes(scope, one, stored.memory, after, now, actor)
+        ]
+        written = self._items.write(scope.user, [*_memory_writes(stored, after, now), *entries], now)
+        return _as_stored(after, written)
 
-    def told(
+    def decision_writes(
         self, scope: Scope, decision: Decision, before: Memory, after: Memory, now: datetime, actor: Actor = PROJECT
     ) -> list[ItemWrite]:
         """The decision in the ledger and its entry in the audit; what the key decided of the same two gives way.
@@ -92,81 +90,80 @@ class DecisionWriter:
             audit_write(replace(entry, reason=decision.outcome.value)),
         ]
 
-    def bounded(self, scope: Scope, kept: StoredMemory, after: Memory, now: datetime) -> StoredMemory | None:
+    def write_bounds(self, scope: Scope, stored: StoredMemory, after: Memory, now: datetime) -> StoredMemory | None:
         """Writes the bounds that a memory's own words set; None where it changed meanwhile: the next round sees it."""
-        after = replace(after, version=kept.memory.version + 1)
+        after = replace(after, version=stored.memory.version + 1)
         entry = replace(self._blank(Action.PATCH, (after.id,), now, PROJECT), reason="bounded", via=CUE)
-        entry = replace(entry, before=trace(scope, kept.memory), after=trace(scope, after))
+        entry = replace(entry, before=trace(scope, stored.memory), after=trace(scope, after))
         try:
-            written = self._items.write(scope.user, [*_changed(kept, after, now), audit_write(entry)], now)
+            written = self._items.write(scope.user, [*_memory_writes(stored, after, now), audit_write(entry)], now)
         except VersionMismatch:
             return None
-        return _kept(after, written)
+        return _as_stored(after, written)
 
-    def withdrawn(self, scope: Scope, winner: str, now: datetime) -> Iterator[StoredMemory]:
+    def withdraw(self, scope: Scope, winner: str, now: datetime) -> Iterator[StoredMemory]:
         """Takes back what a record decided that turned out never to have been true; the memories it had ended.
 
         Those whose value was rejected meanwhile stay ended (P-22).
         """
         for item in self._won_by(scope, winner):
-            changed = self._withdrawn(scope, decision_in(item.value), now)
+            changed = self._withdraw_one(scope, decision_in(item.value), now)
             if changed is not None:
                 yield changed
 
-    def fallen(self, scope: Scope, memory: Memory, now: datetime) -> Iterator[StoredMemory]:
+    def withdraw_retracted(self, scope: Scope, memory: Memory, now: datetime) -> Iterator[StoredMemory]:
         """The memory without what was decided by records that were taken back meanwhile: they ended nothing."""
         by = dict.fromkeys([memory.superseded_by, *(lapse.by for lapse in memory.lapses)])
         winners = [one for one in by if one not in (None, memory.id)]
-        kept = self._read.kept(scope, [one for one in winners if one]) if winners else {}
-        fallen = [one for one, own in kept.items() if own.memory.status is MemoryStatus.RETRACTED]
-        keys = [decision_key(pair_id(one, memory.id)) for one in fallen]
+        stored = self._read.kept(scope, [one for one in winners if one]) if winners else {}
+        retracted = [one for one, own in stored.items() if own.memory.status is MemoryStatus.RETRACTED]
+        keys = [decision_key(pair_id(one, memory.id)) for one in retracted]
         for item in self._items.get(scope.user, keys).values() if keys else ():
-            changed = self._withdrawn(scope, decision_in(item.value), now)
+            changed = self._withdraw_one(scope, decision_in(item.value), now)
             if changed is not None:
                 yield changed
 
-    def taken_back(
+    def take_back(
         self, scope: Scope, decision: Decision, status: DecisionStatus, actor: Actor, now: datetime
     ) -> StoredMemory | None:
         """The loser as it was without this decision; None where it is gone, or something else ended it since."""
-        for _ in range(_TRIES):
+
+        def attempt() -> StoredMemory | None:
             key = decision_key(decision.id)
             item = self._items.get(scope.user, [key]).get(key)
-            kept = self._read.kept(scope, [decision.loser]).get(decision.loser)
-            if item is None or kept is None or decision_in(item.value).status is not DecisionStatus.APPLIED:
+            stored = self._read.kept(scope, [decision.loser]).get(decision.loser)
+            if item is None or stored is None or decision_in(item.value).status is not DecisionStatus.APPLIED:
                 return None
-            after, writes = self.back(scope, item, kept, status, actor, now)
-            try:
-                written = self._items.write(scope.user, writes, now)
-            except VersionMismatch:
-                continue
-            return None if after == kept.memory else _kept(after, written)
-        raise Conflict("a memory changes all the time")
+            after, writes = self.without_decision(scope, item, stored, status, actor, now)
+            written = self._items.write(scope.user, writes, now)
+            return None if after == stored.memory else _as_stored(after, written)
 
-    def back(
-        self, scope: Scope, item: Item, kept: StoredMemory, status: DecisionStatus, actor: Actor, now: datetime
+        return retry_on_conflict(attempt, "a memory")
+
+    def without_decision(
+        self, scope: Scope, item: Item, stored: StoredMemory, status: DecisionStatus, actor: Actor, now: datetime
     ) -> tuple[Memory, list[ItemWrite]]:
         """The loser without the decision that `item` is, as it is where that changes nothing; and what to write."""
         decision = decision_in(item.value)
-        after = reopened(kept.memory, decision.winner)
-        if after == kept.memory:
-            return after, [_as(item, status)]
-        ends = self._ended_before(scope, decision) if after.status is not kept.memory.status else after.valid_to
-        after = replace(after, valid_to=ends, version=kept.memory.version + 1)
-        entry = self._entry(scope, Action.REVERT, decision, kept.memory, after, now, actor)
-        return after, [*_changed(kept, after, now), _as(item, status), audit_write(entry)]
+        after = reopened(stored.memory, decision.winner)
+        if after == stored.memory:
+            return after, [_with_status(item, status)]
+        ends = self._ended_before(scope, decision) if after.status is not stored.memory.status else after.valid_to
+        after = replace(after, valid_to=ends, version=stored.memory.version + 1)
+        entry = self._entry(scope, Action.REVERT, decision, stored.memory, after, now, actor)
+        return after, [*_memory_writes(stored, after, now), _with_status(item, status), audit_write(entry)]
 
-    def ledger(
+    def ledger_writes(
         self, scope: Scope, item: Item, loser: Memory, status: DecisionStatus, actor: Actor, now: datetime
     ) -> list[ItemWrite]:
         """The same where the loser's memory stays as it is: another record takes its place."""
         entry = self._entry(scope, Action.REVERT, decision_in(item.value), loser, loser, now, actor)
-        return [_as(item, status), audit_write(replace(entry, after=None))]
+        return [_with_status(item, status), audit_write(replace(entry, after=None))]
 
-    def _withdrawn(self, scope: Scope, decision: Decision, now: datetime) -> StoredMemory | None:
+    def _withdraw_one(self, scope: Scope, decision: Decision, now: datetime) -> StoredMemory | None:
         if decision.status is not DecisionStatus.APPLIED or self._rejected(scope, decision.loser):
             return None
-        return self.taken_back(scope, decision, DecisionStatus.WITHDRAWN, PROJECT, now)
+        return self.take_back(scope, decision, DecisionStatus.WITHDRAWN, PROJECT, now)
 
     def _ended_before(self, scope: Scope, decision: Decision) -> datetime | None:
         """The bound that the loser's own words had set, which a decision may have brought forward."""
@@ -177,8 +174,8 @@ class DecisionWriter:
 
     def _rejected(self, scope: Scope, memory_id: str) -> bool:
         rejections = self._gate.load(scope)
-        kept = self._read.kept(scope, [memory_id]).get(memory_id) if rejections else None
-        return kept is not None and rejections.shown_memory(kept.memory) is None
+        stored = self._read.kept(scope, [memory_id]).get(memory_id) if rejections else None
+        return stored is not None and rejections.shown_memory(stored.memory) is None
 
     def _won_by(self, scope: Scope, winner: str) -> list[Item]:
         page = self._items.page(scope.user, won_path(winner), _PAGE, None)
@@ -196,30 +193,30 @@ class DecisionWriter:
         actor: Actor,
     ) -> AuditEntry:
         blank = self._blank(action, (decision.loser, decision.winner), now, actor)
-        told = replace(blank, via=decision.step.value, rule=decision.rule, event_ids=(decision.winner,))
-        return replace(told, before=trace(scope, before), after=trace(scope, after))
+        entry = replace(blank, via=decision.step.value, rule=decision.rule, event_ids=(decision.winner,))
+        return replace(entry, before=trace(scope, before), after=trace(scope, after))
 
     def _blank(self, action: Action, targets: tuple[str, ...], now: datetime, actor: Actor) -> AuditEntry:
         entry_id = self._ids.fresh()
         return AuditEntry(id=entry_id, at=now, actor=actor, action=action, target_ids=targets, via=CUE)
 
 
-def _as(item: Item, status: DecisionStatus) -> ItemWrite:
+def _with_status(item: Item, status: DecisionStatus) -> ItemWrite:
     """The decision with another status, on condition that nobody changed it meanwhile."""
     return ItemWrite(item.key, decision_document(replace(decision_in(item.value), status=status)), item.version)
 
 
-def _changed(kept: StoredMemory, after: Memory, now: datetime) -> list[ItemWrite]:
-    return changed_writes(kept.item, kept.memory, after, Due(TO_PROJECT, now))
+def _memory_writes(stored: StoredMemory, after: Memory, now: datetime) -> list[ItemWrite]:
+    return changed_writes(stored.item, stored.memory, after, Due(TO_PROJECT, now))
 
 
-def _kept(after: Memory, written: Sequence[Item | None]) -> StoredMemory:
+def _as_stored(after: Memory, written: Sequence[Item | None]) -> StoredMemory:
     if written[0] is None:
         raise Conflict("a memory was not written")
     return StoredMemory(after, written[0])
 
 
-Standing = Mapping[str, CurrentRecord]
+Current = Mapping[str, CurrentRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +230,9 @@ class ConflictPage:
 class ListConflicts:
     """Where persona or household narrow, a conflict is shown while one of its records is there to tell."""
 
-    def __init__(self, items: Items, standing: CurrentRecords) -> None:
+    def __init__(self, items: Items, current: CurrentRecords) -> None:
         self._items = items
-        self._standing = standing
+        self._current = current
         self._pages = FilteredPages(items, CONFLICTS)
 
     def page(
@@ -245,9 +242,9 @@ class ListConflicts:
 
         def chosen(items: Sequence[Item]) -> list[OpenConflict | None]:
             conflicts = [conflict_in(item.value) for item in items]
-            standing = self._standing.read(scope, [i for one in conflicts for i in (one.newer, one.older)], now)
-            shown = [as_it_stands(one, standing) for one in conflicts]
-            return [one if status in (None, one.status) and _admitted(scope, one, standing) else None for one in shown]
+            current = self._current.read(scope, [i for one in conflicts for i in (one.newer, one.older)], now)
+            shown = [current_state(one, current) for one in conflicts]
+            return [one if status in (None, one.status) and _admitted(scope, one, current) else None for one in shown]
 
         found, more = self._pages.page(scope, limit, after, chosen, all_of_them=status is None and scope == scope.user)
         return ConflictPage(tuple(found), more)
@@ -256,13 +253,13 @@ class ListConflicts:
         """A conflict as it stands now. Raises NotFound."""
         item = self.item(scope, conflict_id)
         conflict = conflict_in(item.value)
-        standing = self._standing.read(scope, (conflict.newer, conflict.older), now)
-        if not _admitted(scope, conflict, standing):
+        current = self._current.read(scope, (conflict.newer, conflict.older), now)
+        if not _admitted(scope, conflict, current):
             raise NotFound("no such conflict")
-        return as_it_stands(conflict, standing)
+        return current_state(conflict, current)
 
     def item(self, scope: Scope, conflict_id: str) -> Item:
-        """A conflict as it is kept. Raises NotFound."""
+        """A conflict as it is stored. Raises NotFound."""
         key = conflict_key(conflict_id)
         item = self._items.get(scope.user, [key]).get(key)
         if item is None:
@@ -270,18 +267,18 @@ class ListConflicts:
         return item
 
 
-def as_it_stands(conflict: OpenConflict, standing: Standing) -> OpenConflict:
+def current_state(conflict: OpenConflict, current: Current) -> OpenConflict:
     """The conflict, settled where not both of its records count, or both are one by now."""
     if conflict.status is ConflictStatus.SETTLED:
         return conflict
-    left = [one for one in (conflict.newer, conflict.older) if one in standing]
-    if len(left) == 2 and standing[left[0]].id != standing[left[1]].id:
+    left = [one for one in (conflict.newer, conflict.older) if one in current]
+    if len(left) == 2 and current[left[0]].id != current[left[1]].id:
         return conflict
     return replace(conflict, status=ConflictStatus.SETTLED, winner=left[0] if left else None)
 
 
-def _admitted(scope: Scope, conflict: OpenConflict, standing: Standing) -> bool:
-    return scope == scope.user or conflict.newer in standing or conflict.older in standing
+def _admitted(scope: Scope, conflict: OpenConflict, current: Current) -> bool:
+    return scope == scope.user or conflict.newer in current or conflict.older in current
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,7 +333,7 @@ class ListDecisions:
         return decision_in(self.item(scope, decision_id).value)
 
     def item(self, scope: Scope, decision_id: str) -> Item:
-        """The same as it is kept. Raises NotFound."""
+        """The same as it is stored. Raises NotFound."""
         key = decision_key(decision_id)
         item = self._items.get(scope.user, [key]).get(key)
         if item is None:

@@ -1,9 +1,4 @@
-"""A partial change: one memory that holds both parts and names both sources (P-24).
-
-Takes a merger apart again: the memory that held both parts gets back the words that it had before (P-24).
-
-Takes a record out of what its memory was merged into: the part that came from it goes too (P-22, P-24).
-"""
+"""A partial change: one memory holds both parts and names both sources; it is taken apart again (P-22, P-24)."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -65,22 +60,24 @@ class MergeParts:
         actor: Actor = PROJECT,
     ) -> list[StoredMemory]:
         """The same with whatever the merged one shall say. Nothing where a rejected value would be in it (P-22)."""
-        if self._brings_back(scope, older.memory, newer.memory, merged):
+        if self._holds_rejected(scope, older.memory, newer.memory, merged):
             return []
         merged = with_both(older.memory, newer.memory, merged)
         after = replace(after, version=older.memory.version + 1)
-        told = [w for one in decisions for w in self._decided.told(scope, one, older.memory, after, now, actor)]
+        entries = [
+            w for one in decisions for w in self._decided.decision_writes(scope, one, older.memory, after, now, actor)
+        ]
         writes = [
             *changed_writes(older.item, older.memory, after, Due(TO_PROJECT, now)),
             *changed_writes(newer.item, newer.memory, merged, Due(TO_PROJECT, now)),
             *moved_record(self._items, scope, newer.memory, merged),
-            *told,
+            *entries,
         ]
         written = self._items.write(scope.user, writes, now)
         pairs = zip((after, merged), (written[0], written[2]), strict=True)
         return [StoredMemory(memory, item) for memory, item in pairs if item is not None]
 
-    def _brings_back(self, scope: Scope, *memories: Memory) -> bool:
+    def _holds_rejected(self, scope: Scope, *memories: Memory) -> bool:
         rejections = self._gate.load(scope)
         return bool(rejections) and any(rejections.shown_memory(memory) != memory for memory in memories)
 
@@ -234,11 +231,11 @@ class UnmergeMemories:
         """The memory that this one was merged into, and what that was merged into. Nothing is read for most."""
         found: list[StoredMemory] = []
         while memory.status is MemoryStatus.MERGED and memory.superseded_by and len(found) < MOST_STEPS:
-            kept = self._read.kept(scope, [memory.superseded_by]).get(memory.superseded_by)
-            if kept is None or kept.memory.origin is not Origin.MERGED:
+            stored = self._read.kept(scope, [memory.superseded_by]).get(memory.superseded_by)
+            if stored is None or stored.memory.origin is not Origin.MERGED:
                 break
-            found.append(kept)
-            memory = kept.memory
+            found.append(stored)
+            memory = stored.memory
         return found
 
     def gone(self, scope: Scope, memory: Memory, mergers: Sequence[StoredMemory], now: datetime) -> list[ItemWrite]:
@@ -247,29 +244,29 @@ class UnmergeMemories:
         In its earlier versions the words are replaced at once.
         """
         lost = frozenset({memory.id, *sources_of(memory)})
-        naming = [kept for kept in mergers if not lost.isdisjoint(kept.memory.source_event_ids)]
-        return [write for kept in naming for write in self._parted(scope, kept, lost, now)]
+        naming = [stored for stored in mergers if not lost.isdisjoint(stored.memory.source_event_ids)]
+        return [write for stored in naming for write in self._parted(scope, stored, lost, now)]
 
     def dropped(self, event_id: str, mergers: Sequence[StoredMemory], now: datetime) -> list[ItemWrite]:
         """Others say the same: the event is no longer named as a source."""
         writes: list[ItemWrite] = []
-        for kept in mergers:
-            left = tuple(one for one in kept.memory.source_event_ids if one != event_id)
-            if left != kept.memory.source_event_ids:
-                after = replace(kept.memory, source_event_ids=left, version=kept.memory.version + 1)
-                writes += changed_writes(kept.item, kept.memory, after, Due(TO_PROJECT, now))
+        for stored in mergers:
+            left = tuple(one for one in stored.memory.source_event_ids if one != event_id)
+            if left != stored.memory.source_event_ids:
+                after = replace(stored.memory, source_event_ids=left, version=stored.memory.version + 1)
+                writes += changed_writes(stored.item, stored.memory, after, Due(TO_PROJECT, now))
         return writes
 
     def own(self, scope: Scope, merged: Memory) -> Memory:
         """A merged memory in its own words."""
         return self._part.own(scope, merged)
 
-    def _parted(self, scope: Scope, kept: StoredMemory, lost: frozenset[str], now: datetime) -> list[ItemWrite]:
-        after, plain = self._part.without(scope, kept.memory, lost), self._part.plain(scope, kept.memory)
-        self._redact(scope, kept.memory, after, plain, lost, now)
-        before = _redacted(kept.memory, after, plain, lost)
-        moved = moved_record(self._items, scope, kept.memory, after)
-        return [*changed_writes(kept.item, before, after, Due(TO_PROJECT, now)), *moved]
+    def _parted(self, scope: Scope, stored: StoredMemory, lost: frozenset[str], now: datetime) -> list[ItemWrite]:
+        after, plain = self._part.without(scope, stored.memory, lost), self._part.plain(scope, stored.memory)
+        self._redact(scope, stored.memory, after, plain, lost, now)
+        before = _redacted(stored.memory, after, plain, lost)
+        moved = moved_record(self._items, scope, stored.memory, after)
+        return [*changed_writes(stored.item, before, after, Due(TO_PROJECT, now)), *moved]
 
     def _redact(
         self, scope: Scope, merged: Memory, after: Memory, plain: Memory, lost: frozenset[str], now: datetime

@@ -1,14 +1,9 @@
-"""Resolve: a person says which of two records counts (api.md, *Arbitration*).
-
-An older value of a key, written anew: only so is it its slot's newest, and stays so when all is derived again.
-
-It is a memory that was saved directly, a copy of the older value's record: deleting that record reaches it.
-
-Revert: a person takes a decision back (api.md, *Arbitration*; P-22, P-24).
+"""A person says which of two records counts, or takes a decision back (api.md, *Arbitration*; P-22, P-24).
 
 What a cue rule, the arbiter or a person decided is undone on the loser's memory; what was merged is taken apart. A
-value of a key comes back by being written anew, so that it is its slot's newest. The decision stays in the ledger, as
-reverted, and is never made again by itself.
+value of a key is written anew: only so is it its slot's newest, also when all is derived again. Its new memory is a
+copy of the older value's record, and deleted with it. A decision stays in the ledger, as reverted, and is never made
+again by itself.
 """
 
 import time
@@ -35,10 +30,11 @@ from recollect.contradictions.decisions import (
 from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import PartMemories, moved_record
 from recollect.contradictions.settle import Promoted
-from recollect.core.errors import Conflict, InvalidInput, VersionMismatch
+from recollect.core.errors import Conflict, InvalidInput
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.items import Due, Item, ItemWrite, of_tenant
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.deletion.tombstones import copy_entry, origin_entry
@@ -55,7 +51,6 @@ from recollect.timeline.slots import slot_of
 
 RULE = "resolved"
 _REASON = "a person said which one counts"
-_TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +75,17 @@ class ResolveConflict:
     def __init__(
         self,
         items: Items,
-        standing: CurrentRecords,
+        current: CurrentRecords,
         promoted: Promoted,
         decided: DecisionWriter,
-        tell: ReprojectChanged,
+        changes: ReprojectChanged,
     ) -> None:
         self._items = items
-        self._standing = standing
-        self._conflicts = ListConflicts(items, standing)
+        self._current = current
+        self._conflicts = ListConflicts(items, current)
         self._promoted = promoted
         self._decided = decided
-        self._tell = tell
+        self._changes = changes
         self._read = ReadMemories(items)
 
     def resolve(self, scope: Scope, conflict_id: str, winner: str, actor: Actor, now: datetime) -> Resolved:
@@ -99,37 +94,36 @@ class ResolveConflict:
         Raises NotFound, InvalidInput where the winner is neither of the two, Conflict where it was settled otherwise,
         or where one of the two no longer counts.
         """
-        for _ in range(_TRIES):
+
+        def attempt() -> Resolved:
             self._conflicts.one(scope, conflict_id, now)  # in this scope
             item = self._conflicts.item(scope, conflict_id)
             conflict = _checked(conflict_in(item.value), winner)
             if conflict.status is ConflictStatus.SETTLED:
                 return self._again(scope, conflict, now)
             sides = self._sides(scope, conflict, winner, now)
-            try:
-                return self._written(scope, item, sides, replace(conflict, winner=winner), actor, now)
-            except VersionMismatch:
-                continue
-        raise Conflict("the memories change all the time")
+            return self._written(scope, item, sides, replace(conflict, winner=winner), actor, now)
+
+        return retry_on_conflict(attempt, "one of the memories")
 
     def _again(self, scope: Scope, conflict: OpenConflict, now: datetime) -> Resolved:
         """What a try that was cut short left to follow, follows."""
         loser = conflict.older if conflict.winner == conflict.newer else conflict.newer
         key = decision_key(pair_id(conflict.winner or "", loser))
-        kept = self._read.kept(scope.user, [loser]).get(loser)
-        if kept is not None:
-            self._tell.reproject(scope.user, [kept.memory], [kept.memory], now)
+        stored = self._read.kept(scope.user, [loser]).get(loser)
+        if stored is not None:
+            self._changes.reproject(scope.user, [stored.memory], [stored.memory], now)
         return Resolved(conflict, key.key if self._items.get(scope.user, [key]) else None)
 
     def _sides(self, scope: Scope, conflict: OpenConflict, winner: str, now: datetime) -> _Sides:
         loser = conflict.older if winner == conflict.newer else conflict.newer
-        found = self._standing.read(scope.user, (winner, loser), now)
+        found = self._current.read(scope.user, (winner, loser), now)
         if len(found) < 2 or found[winner].id == found[loser].id:
             raise Conflict("one of the two no longer counts")
-        kept = found[loser].kept or self._promoted(scope.user, found[loser].event, now)
-        if kept is None:
+        stored = found[loser].stored or self._promoted(scope.user, found[loser].event, now)
+        if stored is None:
             raise Conflict("the other one cannot be kept as superseded")
-        return _Sides(found[winner], kept)
+        return _Sides(found[winner], stored)
 
     def _written(
         self, scope: Scope, item: Item, sides: _Sides, conflict: OpenConflict, actor: Actor, now: datetime
@@ -141,21 +135,21 @@ class ResolveConflict:
         writes = [
             *changed_writes(sides.loser.item, before, after, Due(TO_PROJECT, now)),
             ItemWrite(item.key, conflict_document(settled), item.version),
-            *self._told(scope, decision, before, after, actor, now),
+            *self._decision_writes(scope, decision, before, after, actor, now),
             *_unchanged(sides.winner),
         ]
         self._items.write(scope.user, writes, now)
-        self._tell.reproject(scope.user, [after], [before], now)
+        self._changes.reproject(scope.user, [after], [before], now)
         return Resolved(settled, decision.id)
 
-    def _told(
+    def _decision_writes(
         self, scope: Scope, decision: Decision, before: Memory, after: Memory, actor: Actor, now: datetime
     ) -> list[ItemWrite]:
         """The decision takes the place of one between the two that was taken back."""
         key = decision_key(decision.id)
         known = self._items.get(scope.user, [key]).get(key)
-        told = self._decided.told(scope, decision, before, after, now, actor)
-        return [replace(one, expected=known.version) if known and one.key == key else one for one in told]
+        writes = self._decided.decision_writes(scope, decision, before, after, now, actor)
+        return [replace(one, expected=known.version) if known and one.key == key else one for one in writes]
 
 
 def _checked(conflict: OpenConflict, winner: str) -> OpenConflict:
@@ -196,16 +190,16 @@ def _decision(before: Memory, after: Memory, now: datetime) -> Decision:
 
 def _unchanged(winner: CurrentRecord) -> list[ItemWrite]:
     """Its memory, as it was read: who changes it meanwhile changes what was decided about."""
-    if winner.kept is None:
+    if winner.stored is None:
         return []
-    item = winner.kept.item
+    item = winner.stored.item
     return [ItemWrite(item.key, item.value, item.version, item.due)]
 
 
 _NEXT = timedelta(microseconds=1)
 
 
-class BringBackValue:
+class RestoreValue:
     """`rules` are those of a tenant."""
 
     def __init__(
@@ -218,32 +212,40 @@ class BringBackValue:
         self._rules = rules
         self._read = ReadMemories(items)
 
-    def bring_back(
-        self, scope: Scope, older: Memory, event: Event, told: Sequence[ItemWrite], actor: Actor, now: datetime
+    def restore(
+        self,
+        scope: Scope,
+        older: Memory,
+        event: Event,
+        decision_writes: Sequence[ItemWrite],
+        actor: Actor,
+        now: datetime,
     ) -> Memory:
-        """The memory that is current then; `told` is written in the same step, and makes sure that it is made once.
+        """The memory that is current then; `decision_writes` go into the same step: so it is made once.
 
-        Raises VersionMismatch or Conflict where what is told changed meanwhile, Conflict for a rejected value.
+        Raises VersionMismatch or Conflict where their items changed meanwhile, Conflict for a rejected value.
         """
         owner = Scope(scope.tenant, older.user_id, older.persona_id, older.household_id)
         draft = _draft(older, event, max(now, self._newest(scope, event) + _NEXT))
         seed = self._ids.seed(time.time_ns() // 1_000_000)
-        also = [*told, self._entered(scope, event, seed, draft, now)]
+        also = [*decision_writes, self._copy_entry(scope, event, seed, draft, now)]
         saved = self._memories.save(owner, draft, seed, now, actor, self._rules(scope.tenant), also)
-        return self._made(scope, saved, told, now)
+        return self._current_value(scope, saved, decision_writes, now)
 
     def current(self, scope: Scope, record_id: str) -> str | None:
         """The memory that is the value of a record's slot now; None where the record is gone, or the slot empty."""
         event = self._timeline.find(scope, record_id)
         slot = slot_of(event) if event is not None else None
         newest = next(iter(self._timeline.of_slot(scope, slot)), None) if slot is not None else None
-        kept = self._read.kept(scope, [newest.id]).get(newest.id) if newest is not None else None
-        return kept.memory.id if kept is not None else None
+        stored = self._read.kept(scope, [newest.id]).get(newest.id) if newest is not None else None
+        return stored.memory.id if stored is not None else None
 
-    def _made(self, scope: Scope, saved: SavedMemory, told: Sequence[ItemWrite], now: datetime) -> Memory:
-        """Where the value was current again already, by other words of it, that alone is told."""
+    def _current_value(
+        self, scope: Scope, saved: SavedMemory, decision_writes: Sequence[ItemWrite], now: datetime
+    ) -> Memory:
+        """Where the value was current again already, by other words of it, only `decision_writes` are written."""
         if not saved.created:
-            self._items.write(scope.user, told, now)
+            self._items.write(scope.user, decision_writes, now)
         return saved.memory
 
     def _newest(self, scope: Scope, event: Event) -> datetime:
@@ -254,7 +256,7 @@ class BringBackValue:
         had = [entry.ref.timestamp for entry in self._timeline.slot_history(scope, slot)]
         return max([*had, *(one.timestamp for one in self._timeline.of_slot(scope, slot)), event.timestamp])
 
-    def _entered(self, scope: Scope, event: Event, seed: IdSeed, draft: MemoryDraft, now: datetime) -> ItemWrite:
+    def _copy_entry(self, scope: Scope, event: Event, seed: IdSeed, draft: MemoryDraft, now: datetime) -> ItemWrite:
         """The tenant's entry of the copy stands before it is made; the user's own is made with it."""
         origin, copy = RecordOrigin(scope.user_id, event.id), EventRef(seed.nth(0), draft.timestamp or now)
         self._items.write(of_tenant(scope.tenant), [copy_entry(origin, scope.user_id, copy)], now)
@@ -298,8 +300,8 @@ class Reverted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Undoing:
-    """The decision as it is kept, and its loser, of which the timeline has the record."""
+class _Reversal:
+    """The decision as it is stored, and its loser, of which the timeline has the record."""
 
     item: Item
     decision: Decision
@@ -316,16 +318,16 @@ class RevertDecision:
         items: Items,
         decided: DecisionWriter,
         part: PartMemories,
-        bring_back: BringBackValue,
-        tell: ReprojectChanged,
+        restore: RestoreValue,
+        changes: ReprojectChanged,
         refused: AuditRefusedWrite,
     ) -> None:
         self._timeline = timeline
         self._items = items
         self._decided = decided
         self._part = part
-        self._bring_back = bring_back
-        self._tell = tell
+        self._restore = restore
+        self._changes = changes
         self._refused = refused
         self._decisions = ListDecisions(items)
         self._read = ReadMemories(items)
@@ -335,74 +337,74 @@ class RevertDecision:
         """Takes it back. Raises NotFound, and Conflict where it does not hold any more, where the loser is gone, was
         rejected, or has been ended by something else since.
         """
-        for _ in range(_TRIES):
+
+        def attempt() -> Reverted:
             item = self._decisions.item(scope, decision_id)
             decision = decision_in(item.value)
             if order.again and decision.status is REVERTED:
                 return self.current(scope, decision)
-            undoing = self._undoing(scope, item, decision, order)
-            try:
-                return self._undone(scope.user, undoing, order)
-            except VersionMismatch:
-                continue
-        raise Conflict("the memories change all the time")
+            return self._revert(scope.user, self._reversal(scope, item, decision, order), order)
+
+        return retry_on_conflict(attempt, "one of the memories")
 
     def current(self, scope: Scope, decision: Decision) -> Reverted:
         """What counts now, after it was taken back."""
-        value = self._bring_back.current(scope.user, decision.loser) if decision.step is Step.KEY else None
+        value = self._restore.current(scope.user, decision.loser) if decision.step is Step.KEY else None
         return Reverted(decision, value or decision.loser)
 
-    def _undoing(self, scope: Scope, item: Item, decision: Decision, order: RevertOrder) -> _Undoing:
+    def _reversal(self, scope: Scope, item: Item, decision: Decision, order: RevertOrder) -> _Reversal:
         if decision.status is not DecisionStatus.APPLIED:
             raise Conflict("the decision does not hold any more")
-        kept = self._read.kept(scope, [decision.loser]).get(decision.loser)
-        event = self._timeline.read(scope, [kept.memory.ref]).get(kept.memory.id) if kept is not None else None
-        if kept is None or event is None or kept.memory.id != decision.loser:
+        stored = self._read.kept(scope, [decision.loser]).get(decision.loser)
+        event = self._timeline.read(scope, [stored.memory.ref]).get(stored.memory.id) if stored is not None else None
+        if stored is None or event is None or stored.memory.id != decision.loser:
             raise Conflict("the memory is gone")
-        if event.expired(order.now) or kept.memory.expired(order.now):
+        if event.expired(order.now) or stored.memory.expired(order.now):
             raise Conflict("the memory is gone")
-        self._check(scope, kept.memory, order)
-        return _Undoing(item, decision, kept, event)
+        self._check(scope, stored.memory, order)
+        return _Reversal(item, decision, stored, event)
 
-    def _undone(self, scope: Scope, undoing: _Undoing, order: RevertOrder) -> Reverted:
-        decision = undoing.decision
+    def _revert(self, scope: Scope, reversal: _Reversal, order: RevertOrder) -> Reverted:
+        decision = reversal.decision
         reverted = replace(decision, status=REVERTED)
         if decision.step is Step.KEY:
-            if undoing.loser.memory.superseded_by != decision.winner:
+            if reversal.loser.memory.superseded_by != decision.winner:
                 raise Conflict("the memory has been ended by something else since")
-            writes = self._decided.ledger(scope, undoing.item, undoing.loser.memory, REVERTED, order.actor, order.now)
-            value = self._bring_back.bring_back(
-                scope, undoing.loser.memory, undoing.event, writes, order.actor, order.now
+            writes = self._decided.ledger_writes(
+                scope, reversal.item, reversal.loser.memory, REVERTED, order.actor, order.now
             )
+            value = self._restore.restore(scope, reversal.loser.memory, reversal.event, writes, order.actor, order.now)
             return Reverted(reverted, value.id)
-        after, writes = self._decided.back(scope, undoing.item, undoing.loser, REVERTED, order.actor, order.now)
-        if after == undoing.loser.memory:
+        after, writes = self._decided.without_decision(
+            scope, reversal.item, reversal.loser, REVERTED, order.actor, order.now
+        )
+        if after == reversal.loser.memory:
             raise Conflict("the memory has been ended by something else since")
-        if undoing.loser.memory.status is MemoryStatus.MERGED and decision.outcome is Outcome.MERGED:
-            self._parted(scope, undoing, after, writes, order)
+        if reversal.loser.memory.status is MemoryStatus.MERGED and decision.outcome is Outcome.MERGED:
+            self._split(scope, reversal, after, writes, order)
         else:
             self._items.write(scope, [*writes, *self._open_again(scope, decision)], order.now)
-            self._tell.reproject(scope, [after], [], order.now)
+            self._changes.reproject(scope, [after], [], order.now)
         return Reverted(reverted, after.id)
 
-    def _parted(
-        self, scope: Scope, undoing: _Undoing, after: Memory, writes: list[ItemWrite], order: RevertOrder
+    def _split(
+        self, scope: Scope, reversal: _Reversal, after: Memory, writes: list[ItemWrite], order: RevertOrder
     ) -> None:
         """The memory that took the other one's part gets its own words back."""
-        merged = self._read.kept(scope, [undoing.decision.winner]).get(undoing.decision.winner)
+        merged = self._read.kept(scope, [reversal.decision.winner]).get(reversal.decision.winner)
         if merged is None or merged.memory.origin is not Origin.MERGED:
             also: list[ItemWrite] = []
             changed, lost = [after], []
         else:
-            parted = self._part.part(scope, merged.memory, undoing.loser.memory)
+            parted = self._part.part(scope, merged.memory, reversal.loser.memory)
             self._check(scope, parted, order)
             also = [
                 *changed_writes(merged.item, merged.memory, parted, Due(TO_PROJECT, order.now)),
                 *moved_record(self._items, scope, merged.memory, parted),
             ]
             changed, lost = [after, parted], [merged.memory]
-        self._items.write(scope, [*writes, *also, *self._open_again(scope, undoing.decision)], order.now)
-        self._tell.reproject(scope, changed, lost, order.now)
+        self._items.write(scope, [*writes, *also, *self._open_again(scope, reversal.decision)], order.now)
+        self._changes.reproject(scope, changed, lost, order.now)
 
     def _check(self, scope: Scope, memory: Memory, order: RevertOrder) -> None:
         """Raises Conflict where what would come back is a rejected value; the audit has an entry of it."""

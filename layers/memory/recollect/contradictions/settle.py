@@ -1,20 +1,16 @@
-"""Writes what the judge decided: the memory that loses, the decision, the entry of the audit, atomically (P-24).
-
-Settles contradictions as the judge says, a part of `project`: what newer words end, take back, override (P-24).
+"""What `project` does about contradictions: first the judge, then the arbiter on what is left (P-24).
 
 Every pair of records is compared when the later of the two is projected, and the result is the same from either side. A
 memory changes atomically with the decision in the ledger and the entry of the audit; a decision that is there is not
 made again, also one that a person took back.
-
-What `project` does about contradictions: first the judge, then the arbiter on what is left (P-24).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from recollect.arbitration.propose import ProposeConflicts
+from recollect.arbitration.arbitrate import ProposeConflicts
 from recollect.contradictions.candidates import CandidateSet, FindContradicting, profile_of
 from recollect.contradictions.decisions import (
     Decision,
@@ -31,13 +27,13 @@ from recollect.contradictions.decisions import (
     pair_id,
     settled,
 )
-from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.judge import Profile, RelationJudge, RelationKind, TimeBound
 from recollect.contradictions.ledger import DecisionWriter
 from recollect.contradictions.merged import MergeParts
-from recollect.contradictions.relation import Profile, RelationKind, TimeBound
-from recollect.core.errors import Conflict, VersionMismatch
+from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Memory, MemoryStatus, Origin
@@ -49,7 +45,6 @@ from recollect.timeline.failed_projections import Fault, fault_of
 Promoted = Callable[[Scope, Event, datetime], StoredMemory | None]
 """The memory of a record, made now where there is none; None where there cannot be one."""
 
-_TRIES = 8
 _AT_ONCE = 6
 """Verdicts that one step writes: each with its three entries in ledger and audit, within 25 writes."""
 
@@ -62,7 +57,7 @@ OUTCOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Change:
     """The memory as it will be, and the decisions that make it so."""
 
     after: Memory
@@ -83,42 +78,41 @@ class ApplyVerdicts:
         self, scope: Scope, loser: Event, against: Sequence[Verdict], found: CandidateSet, now: datetime
     ) -> list[StoredMemory]:
         """The memories that changed: the loser's, a merged one, those that are current again."""
-        for _ in range(_TRIES):
-            kept = self._promoted(scope, loser, now)
-            if kept is None:
-                return []
-            made = self._made(scope, kept.memory, against, found, now)
-            if made is None:
-                return list(self.mend(scope, kept, now))
-            try:
-                return self._written(scope, kept, made, found, now)
-            except VersionMismatch:
-                continue
-        raise Conflict("a memory changes all the time")
 
-    def remembered(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
+        def attempt() -> list[StoredMemory]:
+            stored = self._promoted(scope, loser, now)
+            if stored is None:
+                return []
+            change = self._change(scope, stored.memory, against, found, now)
+            if change is None:
+                return list(self.repair(scope, stored, now))
+            return self._written(scope, stored, change, found, now)
+
+        return retry_on_conflict(attempt, "a memory")
+
+    def memory_of(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory that a record is in, made now where there is none; None where there cannot be one."""
         return self._promoted(scope, event, now)
 
     def bounds(
-        self, scope: Scope, event: Event, kept: StoredMemory | None, bounds: Sequence[TimeBound], now: datetime
+        self, scope: Scope, event: Event, stored: StoredMemory | None, bounds: Sequence[TimeBound], now: datetime
     ) -> StoredMemory | None:
         """Writes the bounds that the memory's own words set; None where nothing changes."""
-        if kept is None or kept.memory.id != event.id or kept.memory.status is not MemoryStatus.ACTIVE:
+        if stored is None or stored.memory.id != event.id or stored.memory.status is not MemoryStatus.ACTIVE:
             return None
-        after = bounded(kept.memory, bounds)
-        return None if after == kept.memory else self._decided.bounded(scope, kept, after, now)
+        after = bounded(stored.memory, bounds)
+        return None if after == stored.memory else self._decided.write_bounds(scope, stored, after, now)
 
-    def mend(self, scope: Scope, kept: StoredMemory | None, now: datetime) -> Iterator[StoredMemory]:
+    def repair(self, scope: Scope, stored: StoredMemory | None, now: datetime) -> Iterator[StoredMemory]:
         """Finishes what was cut short: what a retracted memory had ended is current again."""
-        if kept is None:
+        if stored is None:
             return
-        if kept.memory.status is MemoryStatus.RETRACTED:
-            yield from self._decided.withdrawn(scope, kept.memory.id, now)
+        if stored.memory.status is MemoryStatus.RETRACTED:
+            yield from self._decided.withdraw(scope, stored.memory.id, now)
         else:
-            yield from self._decided.fallen(scope, kept.memory, now)
+            yield from self._decided.withdraw_retracted(scope, stored.memory, now)
 
-    def leave_open(self, scope: Scope, older: str, verdict: Verdict, now: datetime) -> None:
+    def open_conflict(self, scope: Scope, older: str, verdict: Verdict, now: datetime) -> None:
         """Opens a conflict, unless it is open already or was settled."""
         conflict = OpenConflict(newer=verdict.by, older=older, at=now, step=Step.CUE, rule=verdict.relation.rule)
         key = conflict_key(conflict.id)
@@ -131,39 +125,38 @@ class ApplyVerdicts:
         except VersionMismatch:
             return
 
-    def _made(
+    def _change(
         self, scope: Scope, memory: Memory, against: Sequence[Verdict], found: CandidateSet, now: datetime
-    ) -> _Made | None:
+    ) -> _Change | None:
         known = self._items.get(scope.user, [decision_key(pair_id(one.by, memory.id)) for one in against])
-        made = {key.key for key, item in known.items() if _stands(decision_in(item.value), memory, found)}
+        made = {key.key for key, item in known.items() if _is_final(decision_in(item.value), memory, found)}
         fresh = [one for one in against if pair_id(one.by, memory.id) not in made]
         whole = memory.status is MemoryStatus.ACTIVE
         after = bounded(memory, found.bounds_of(memory)) if whole else memory
         decisions: list[Decision] = []
         counted: list[Verdict] = []
         for verdict in sorted(fresh, key=lambda one: one.order)[:_AT_ONCE]:
-            changed = settled(after, [found.in_words_of(memory, verdict)])
+            changed = settled(after, [found.for_current_words(memory, verdict)])
             if changed is not after:
                 after = changed
                 counted.append(verdict)
                 decisions.append(_decision(memory, verdict, now))
-        return _Made(after, tuple(decisions), tuple(counted)) if decisions else None
+        return _Change(after, tuple(decisions), tuple(counted)) if decisions else None
 
     def _written(
-        self, scope: Scope, kept: StoredMemory, made: _Made, found: CandidateSet, now: datetime
+        self, scope: Scope, stored: StoredMemory, change: _Change, found: CandidateSet, now: datetime
     ) -> list[StoredMemory]:
-        parts = [one for one in made.verdicts if one.relation.kind is RelationKind.CHANGES_PART]
-        if parts and made.after.status is MemoryStatus.MERGED:
-            (part,) = [one for one in parts if one.by == made.after.superseded_by]
+        after, decisions = change.after, change.decisions
+        parts = [one for one in change.verdicts if one.relation.kind is RelationKind.CHANGES_PART]
+        if parts and after.status is MemoryStatus.MERGED:
+            (part,) = [one for one in parts if one.by == after.superseded_by]
             winner = self._promoted(scope, found.record(part.by), now)
-            return (
-                [] if winner is None else self._merge.merge(scope, kept, winner, made.after, made.decisions, part, now)
-            )
-        changed = self._decided.changed(scope, kept, made.after, made.decisions, now)
-        return [changed, *self.mend(scope, changed, now)]
+            return [] if winner is None else self._merge.merge(scope, stored, winner, after, decisions, part, now)
+        changed = self._decided.write(scope, stored, after, decisions, now)
+        return [changed, *self.repair(scope, changed, now)]
 
 
-def _stands(decision: Decision, memory: Memory, found: CandidateSet) -> bool:
+def _is_final(decision: Decision, memory: Memory, found: CandidateSet) -> bool:
     """Whether the decision is not made again: a key's gives way, and so does one that an earlier end replaced.
 
     A memory that a person edited since is not changed.
@@ -195,26 +188,36 @@ _MOST_ROUNDS = 4
 Verdicts = dict[str, list[Verdict]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectedRecords:
+    """One user's `events` that are projected now, their memories and vectors by event id, the tenant's `rules`."""
+
+    scope: Scope
+    events: Sequence[Event]
+    memories: Mapping[str, StoredMemory]
+    vectors: Mapping[str, FloatArray]
+    rules: Rules
+    now: datetime
+
+
 @dataclass(slots=True)
 class Settled:
-    """The memories that changed, by id, and their records, whose documents in the index must follow."""
+    """The memories that changed, by id."""
 
     memories: dict[str, StoredMemory] = field(default_factory=dict)
-    refs: dict[str, EventRef] = field(default_factory=dict)
 
     def note(self, changed: StoredMemory | None) -> None:
         if changed is not None:
             self.memories[changed.memory.id] = changed
-            self.refs[changed.memory.id] = changed.memory.ref
 
     def merged(self) -> set[str]:
         """The merged memories, each with its version."""
-        found = (kept.memory for kept in self.memories.values())
+        found = (stored.memory for stored in self.memories.values())
         return {f"{one.id}/{one.version}" for one in found if one.origin is Origin.MERGED}
 
 
 class SettleContradictions:
-    """Idempotent. `rules` are the tenant's. Raises what its ports raise, with a part of the decisions made."""
+    """Idempotent. Raises what its ports raise, with a part of the decisions made."""
 
     def __init__(self, find: FindContradicting, read: ReadMemories, apply: ApplyVerdicts, judge: RelationJudge) -> None:
         self._find = find
@@ -222,82 +225,63 @@ class SettleContradictions:
         self._apply = apply
         self._judge = judge
 
-    def settle(
-        self,
-        scope: Scope,
-        events: Sequence[Event],
-        memories: Mapping[str, StoredMemory],
-        vectors: Mapping[str, FloatArray],
-        rules: Rules,
-        now: datetime,
-    ) -> Settled:
+    def settle(self, projected: ProjectedRecords) -> Settled:
         """Settles what these records contradict, and what contradicts them."""
-        settled, seen, fresh = Settled(), set[str](), list(events)
+        settled, seen, fresh = Settled(), set[str](), list(projected.events)
         for _ in range(_MOST_ROUNDS):
-            found = self._found(scope, fresh, {**memories, **_by_record(settled, fresh)}, vectors, now)
+            memories = {**projected.memories, **_by_record(settled, fresh)}
+            batch = replace(projected, events=fresh, memories=memories)
+            found = self._found(batch)
             if found is None:
                 break
-            saying = [event for event in fresh if event.id in found.said]
-            self._settle(scope, saying, found, settled, now, applied=rules.conflict.auto_apply != "off")
+            self._settle(batch, found, settled)
             merged = settled.merged() - seen
             seen |= merged
             fresh = [found.events[i] for one in merged if (i := one.partition("/")[0]) in found.events]
         return settled
 
-    def _found(
-        self,
-        scope: Scope,
-        events: Sequence[Event],
-        memories: Mapping[str, StoredMemory],
-        vectors: Mapping[str, FloatArray],
-        now: datetime,
-    ) -> CandidateSet | None:
+    def _found(self, batch: ProjectedRecords) -> CandidateSet | None:
         """These and their candidates; None where none of them states anything."""
-        profiles = {e.id: profile for e in events if (profile := self._profile(e, memories)) is not None}
-        fresh = [event for event in events if event.id in profiles and not event.expired(now)]
+        scope, now = batch.scope, batch.now
+        profiles = {e.id: profile for e in batch.events if (profile := self._profile(e, batch.memories)) is not None}
+        fresh = [event for event in batch.events if event.id in profiles and not event.expired(now)]
         if not fresh:
             return None
-        found = self._find.find(scope, fresh, profiles, vectors, now)
+        found = self._find.find(scope, fresh, profiles, batch.vectors, now)
         others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
         read = self._read.kept(scope, others) if others else {}
         together = {**others, **{event.id: event for event in fresh}}
-        return CandidateSet(together, {**read, **memories}, self._judge, found.of)
+        return CandidateSet(together, {**read, **batch.memories}, self._judge, found.of)
 
     def _profile(self, event: Event, memories: Mapping[str, StoredMemory]) -> Profile | None:
-        kept = memories.get(event.id)
-        own = kept.memory if kept is not None and kept.memory.id == event.id else None
+        stored = memories.get(event.id)
+        own = stored.memory if stored is not None and stored.memory.id == event.id else None
         return profile_of(event, own, self._judge)
 
-    def _settle(
-        self,
-        scope: Scope,
-        fresh: Sequence[Event],
-        found: CandidateSet,
-        settled: Settled,
-        now: datetime,
-        *,
-        applied: bool,
-    ) -> None:
+    def _settle(self, batch: ProjectedRecords, found: CandidateSet, settled: Settled) -> None:
+        scope, now = batch.scope, batch.now
+        fresh = [event for event in batch.events if event.id in found.said]
         verdicts, undecided = _verdicts(fresh, found)
         for event in fresh:
-            for changed in self._apply.mend(scope, found.memories.get(event.id), now):
+            stored = found.memories.get(event.id)
+            for changed in self._apply.repair(scope, stored, now):
                 settled.note(changed)
-            settled.note(self._apply.bounds(scope, event, found.memories.get(event.id), found.bounds(event.id), now))
-        if not applied:
+            settled.note(self._apply.bounds(scope, event, stored, found.bounds(event.id), now))
+        if batch.rules.conflict.auto_apply == "off":
             undecided += [(older_id, verdict) for older_id, against in verdicts.items() for verdict in against]
         else:
             self._decide(scope, verdicts, found, settled, now)
             self._bound(scope, verdicts, found, settled, now)
         for older_id, verdict in undecided:
-            self._apply.leave_open(scope, older_id, verdict, now)
+            self._apply.open_conflict(scope, older_id, verdict, now)
 
     def _bound(self, scope: Scope, verdicts: Verdicts, found: CandidateSet, settled: Settled, now: datetime) -> None:
         """What overrides something for a while becomes a memory, which ends with its bound."""
         over = (one.by for against in verdicts.values() for one in against if _overrides(one))
         for memory_id in dict.fromkeys(over):
             record = found.record(memory_id)
-            kept = self._apply.remembered(scope, record, now)
-            settled.note(self._apply.bounds(scope, record, kept, found.bounds(record.id), now))
+            stored = self._apply.memory_of(scope, record, now)
+            settled.note(self._apply.bounds(scope, record, stored, found.bounds(record.id), now))
 
     def _decide(self, scope: Scope, verdicts: Verdicts, found: CandidateSet, settled: Settled, now: datetime) -> None:
         """Retractions first, the newest first: what was taken back decides nothing any more.
@@ -305,23 +289,23 @@ class SettleContradictions:
         Then from the oldest record on, so that a merged memory is compared as a whole.
         """
         oldest_first = sorted(verdicts, key=lambda one: (found.record(one).timestamp, one))
-        never_so: set[str] = set()
+        retracted: set[str] = set()
         for retracting in (True, False):
             for older_id in reversed(oldest_first) if retracting else oldest_first:
                 against = [
-                    one for one in verdicts[older_id] if _takes_back(one) is retracting and one.by not in never_so
+                    one for one in verdicts[older_id] if _retracts(one) is retracting and one.by not in retracted
                 ]
                 for changed in self._apply.apply(scope, found.record(older_id), against, found, now) if against else ():
                     settled.note(changed)
                 if retracting and _retracted(older_id, settled, found):
-                    never_so.add(older_id)
+                    retracted.add(older_id)
 
 
 def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, StoredMemory]:
     return {event.id: settled.memories[event.id] for event in events if event.id in settled.memories}
 
 
-def _takes_back(verdict: Verdict) -> bool:
+def _retracts(verdict: Verdict) -> bool:
     return verdict.relation.kind is RelationKind.RETRACTS
 
 
@@ -331,7 +315,7 @@ def _overrides(verdict: Verdict) -> bool:
 
 def _retracted(memory_id: str, settled: Settled, found: CandidateSet) -> bool:
     changed = settled.memories.get(memory_id)
-    return found.never_so(memory_id) if changed is None else changed.memory.status is MemoryStatus.RETRACTED
+    return found.is_retracted(memory_id) if changed is None else changed.memory.status is MemoryStatus.RETRACTED
 
 
 def _verdicts(fresh: Iterable[Event], found: CandidateSet) -> tuple[Verdicts, list[tuple[str, Verdict]]]:
@@ -341,9 +325,9 @@ def _verdicts(fresh: Iterable[Event], found: CandidateSet) -> tuple[Verdicts, li
     for older, newer, relation in found.relations(fresh):
         verdict = Verdict(found.identity(newer.id), newer.at, relation)
         if relation.kind is not RelationKind.UNDECIDED:
-            if not found.said_again(older, newer):
+            if not found.restated_since(older, newer):
                 _add(against, found.identity(older.id), verdict)
-        elif not found.never_so(older.id):
+        elif not found.is_retracted(older.id):
             undecided.append((found.identity(older.id), verdict))
     return against, undecided
 
@@ -388,43 +372,28 @@ class FollowContradictions:
         self._mark = mark
         self._sparing = sparing
 
-    def follow(
-        self,
-        scope: Scope,
-        events: Sequence[Event],
-        memories: Mapping[str, StoredMemory],
-        vectors: Mapping[str, FloatArray],
-        rules: Rules,
-        now: datetime,
-    ) -> Contradicted:
+    def follow(self, projected: ProjectedRecords) -> Contradicted:
         """Idempotent. Raises what the ports raise, with a part of the changes made."""
+        scope = projected.scope
         try:
-            changed = _changed(self._steps, scope, events, memories, vectors, rules, now)
+            changed = _changed(self._steps, projected)
         except Exception as error:
             steps = self._sparing(scope) if fault_of(error) is Fault.OWN else None
             if steps is None:
                 raise
-            changed = _changed(steps, scope, events, memories, vectors, rules, now)
-        own = {event.id for event in events}
-        self._mark(scope, [kept.memory.ref for i, kept in changed.items() if i not in own])
-        newest = {i: changed.get(kept.memory.id, kept) for i, kept in memories.items()}
-        promoted = {i: kept for i, kept in changed.items() if i in own}
+            changed = _changed(steps, projected)
+        own = {event.id for event in projected.events}
+        self._mark(scope, [stored.memory.ref for i, stored in changed.items() if i not in own])
+        newest = {i: changed.get(stored.memory.id, stored) for i, stored in projected.memories.items()}
+        promoted = {i: stored for i, stored in changed.items() if i in own}
         return Contradicted({**promoted, **newest}, _ended(changed.values()))
 
 
-def _changed(
-    steps: Steps,
-    scope: Scope,
-    events: Sequence[Event],
-    memories: Mapping[str, StoredMemory],
-    vectors: Mapping[str, FloatArray],
-    rules: Rules,
-    now: datetime,
-) -> dict[str, StoredMemory]:
+def _changed(steps: Steps, projected: ProjectedRecords) -> dict[str, StoredMemory]:
     """The memories that changed, by id."""
-    settled = steps.settle.settle(scope, events, memories, vectors, rules, now)
-    made = _made_now(events, memories, settled.memories)
-    proposed = steps.propose.propose(scope, made, vectors, rules, now)
+    settled = steps.settle.settle(projected)
+    made = _made_now(projected.events, projected.memories, settled.memories)
+    proposed = steps.propose.propose(projected.scope, made, projected.vectors, projected.rules, projected.now)
     return {**settled.memories, **{one.memory.id: one for one in proposed}}
 
 
@@ -442,5 +411,6 @@ def _made_now(
 
 def _ended(changed: Iterable[StoredMemory]) -> list[EventRef]:
     """The events of memories that ended, whole or in part: summaries that quote them are made anew."""
-    over = [kept.memory for kept in changed if kept.memory.status is not MemoryStatus.ACTIVE or kept.memory.lapses]
+    memories = (stored.memory for stored in changed)
+    over = [memory for memory in memories if memory.status is not MemoryStatus.ACTIVE or memory.lapses]
     return [EventRef(source, memory.timestamp) for memory in over for source in memory.source_event_ids]

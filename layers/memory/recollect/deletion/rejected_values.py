@@ -19,7 +19,7 @@ from recollect.core.errors import StoredDataError
 from recollect.core.items import ItemKey, ItemPath
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
-from recollect.text.characters import CJK_CLASS, folded, is_invisible, may_hide
+from recollect.text.phrases import CJK_CLASS, folded, is_invisible, may_hide
 
 REJECTIONS = ItemPath("rejections")
 VALUE_KEYS = ItemKey(ItemPath("value_keys"), "ring")

@@ -1,7 +1,7 @@
 """Analysis of a query: keywords, entities, intent, and what the conversation adds (R-08 to R-25).
 
 Entities are dates, measurements, categories and spaces (R-11, R-19 to R-22); the intent's rules hold in every language
-(R-26 to R-29, P-7).
+(R-26 to R-29, P-7). `analyze_text` is `POST /v1/analyze`.
 """
 
 import re
@@ -11,6 +11,14 @@ from datetime import datetime
 from enum import StrEnum
 
 from recollect.rules.groups import Rules
+from recollect.rules.importance import (
+    content_type_of,
+    extract_tags,
+    importance_keywords,
+    needs_web_search,
+    score,
+    web_search_keywords,
+)
 from recollect.text.dates import named_dates
 from recollect.text.phrases import fold, whole_word_positions
 from recollect.text.terms import extract_keywords, is_stop_word, query_words
@@ -237,3 +245,42 @@ def _points_back(word: str, following: str) -> bool:
     if word in _DEMONSTRATIVES:
         return not following or is_stop_word(following)
     return word in _PRONOUNS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyzeRequest:
+    """A text and its surroundings; an absent `content_type` is userinput."""
+
+    text: str
+    content_type: str | None = None
+    history: Sequence[str] = ()
+    spaces: Sequence[str] = ()
+    categories: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextAnalysis:
+    """The decisions of the rules on a text, each with its reasons."""
+
+    content_type: str
+    importance: float
+    importance_keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    needs_web_search: bool
+    web_search_keywords: tuple[str, ...]
+    query: QueryAnalysis
+
+
+def analyze_text(request: AnalyzeRequest, now: datetime, rules: Rules) -> TextAnalysis:
+    """Applies K-01 to K-14, K-38 to K-53 and the query analysis of R-08; stores nothing."""
+    given = "userinput" if request.content_type is None else request.content_type
+    content_type = content_type_of(given)
+    return TextAnalysis(
+        content_type=content_type,
+        importance=score(request.text, content_type, rules),
+        importance_keywords=importance_keywords(request.text, rules),
+        tags=extract_tags(request.text, rules),
+        needs_web_search=needs_web_search(request.text, rules),
+        web_search_keywords=web_search_keywords(request.text, rules),
+        query=analyze(request.text, request.history, request.spaces, request.categories, now, rules),
+    )

@@ -137,23 +137,14 @@ def folded_keywords(keywords: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(folded, keywords))
 
 
-def score(record: RetrievalRecord, keywords: Iterable[str], now: datetime) -> Relevance:
+def scored(record: RetrievalRecord, matcher: Matcher, keywords: tuple[str, ...], now: datetime) -> Relevance:
     """0.6 times the keyword score and 0.4 times the recency score (R-32).
 
+    The keyword score is the share of the folded keywords that the record holds in any field; 0 of none (R-33, R-38).
     Raises ValueError for a record without an instant.
     """
-    return scored(record, Matcher(record), folded_keywords(keywords), now)
-
-
-def scored(record: RetrievalRecord, matcher: Matcher, keywords: tuple[str, ...], now: datetime) -> Relevance:
-    """`score` with a matcher and folded keywords."""
     keyword_match, recency = _share(matcher, keywords), recency_score(record, now)
     return Relevance(_clamped(KEYWORD_WEIGHT * keyword_match + RECENCY_WEIGHT * recency), keyword_match, recency)
-
-
-def keyword_match_score(record: RetrievalRecord, keywords: Iterable[str]) -> float:
-    """The share of the keywords that the record holds in any field; 0 of none (R-33, R-38)."""
-    return _share(Matcher(record), folded_keywords(keywords))
 
 
 def recency_score(record: RetrievalRecord, now: datetime) -> float:

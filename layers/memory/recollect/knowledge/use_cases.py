@@ -31,8 +31,17 @@ from recollect.knowledge.entries import (
     meanings_of,
     texts_of,
 )
-from recollect.knowledge.learning import ManageKnowledge, call_for, confirmation_of, learnt_from, render_knowledge
-from recollect.knowledge.resolution import RULES_ALONE, Commenting, Resolution, resolve
+from recollect.knowledge.resolution import (
+    RULES_ALONE,
+    Commenting,
+    ManageKnowledge,
+    Resolution,
+    call_for,
+    confirmation_of,
+    learnt_from,
+    render_knowledge,
+    resolve,
+)
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_once, audit_write, content_hash
 from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.ports import Items

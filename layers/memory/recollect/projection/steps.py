@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from recollect.archive.segment_archive import AssignSegments
-from recollect.contradictions.settle import FollowContradictions
+from recollect.contradictions.settle import FollowContradictions, ProjectedRecords
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
@@ -108,7 +108,15 @@ class ProjectionSteps:
     def _settle_contradictions(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         if not batch.events:
             return
-        found = self.contradictions.follow(scope, batch.events, batch.memories, batch.vectors, batch.rules, now)
+        projected = ProjectedRecords(
+            scope=scope,
+            events=batch.events,
+            memories=batch.memories,
+            vectors=batch.vectors,
+            rules=batch.rules,
+            now=now,
+        )
+        found = self.contradictions.follow(projected)
         batch.memories, batch.ended = found.memories, found.ended
 
     def _assign_segments(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:

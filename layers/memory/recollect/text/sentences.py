@@ -2,7 +2,7 @@
 
 import re
 
-from recollect.text.characters import CJK_CLASS
+from recollect.text.phrases import CJK_CLASS
 from recollect.text.terms import terms
 
 _CJK = re.compile(f"[{CJK_CLASS}]")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from recollect.text.characters import is_word_character
+from recollect.text.phrases import is_word_character
 
 _WORDS = {
     "ar": """

@@ -1,8 +1,12 @@
-"""Valid JSON objects in noise: where one may begin, and reading it."""
+"""JSON objects in noise: where one may begin, reading it, and repairing a damaged one (A-07a, A-07b, A-08, A-10, P-8).
+
+A repair is one linear pass over the tokens. Nothing is invented: a key without a value, a word that is no JSON or a
+colon too many ends the attempt, and prose never becomes an object.
+"""
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import NoReturn
 
@@ -113,3 +117,246 @@ def _is_unicode(value: object) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+_SPACE = re.compile(r"\s*+")
+_STRING = re.compile(r'"[^"\\]*+(?:\\(?:u[0-9A-Fa-f]{4}|[^u])[^"\\]*+)*+')
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?")
+_SCALAR = re.compile(r"-?[0-9][0-9.eE+-]*+|true|false|null")
+_AFTER_VALUE = re.compile(r"\s*+(?:[,}\]]|```|$)")
+_BRACE = re.compile("[{}]")
+_CLOSER = {"{": "}", "[": "]"}
+_FENCE = "```"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """The object, None where it is beyond repair; `end`: how far the text was read."""
+
+    value: dict[str, Json] | None
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """The object that counts, and where it ends in the text; `repaired`: it was mended."""
+
+    value: dict[str, Json]
+    end: int
+    repaired: bool
+
+
+def salvage(text: str, start: int, end: int, allowance: Allowance) -> Salvaged | None:
+    """The last valid object between `start` and `end`; where none is valid, the last that could be mended.
+
+    An object inside a damaged one is a part of it and no request of its own.
+    """
+    body = text[start:end].rstrip().removesuffix("```").rstrip()
+    valid: Salvaged | None = None
+    mended: Salvaged | None = None
+    pairs, position = _braces(body), 0
+    while found := OBJECT_START.search(body, position):
+        begin = found.start()
+        reading = read_object(body, begin, allowance)
+        if reading.value is not None:
+            position = reading.end
+            valid = Salvaged(reading.value, start + position, repaired=False)
+            continue
+        if allowance.failures <= 0 or allowance.characters <= 0:
+            break
+        attempt = mend_object(body, begin, len(body))
+        allowance.characters -= attempt.end - begin + 1
+        if attempt.value is not None:
+            mended, position = Salvaged(attempt.value, start + attempt.end, repaired=True), attempt.end
+        else:
+            position = max(reading.end, pairs.get(begin, begin) + 1, _met(reading.end, begin, attempt.end))
+    return valid or mended
+
+
+def mend_object(text: str, start: int, end: int) -> Mended:
+    """The object that begins at `start` and should end before `end`, or at the end of a code fence."""
+    mending = _Mending(text, start, end)
+    try:
+        mended = mending.run()
+    except _Beyond:
+        return Mended(None, mending.position)
+    return Mended(decode_object(mended), mending.position)
+
+
+class _Beyond(Exception):
+    """What stands here cannot be mended."""
+
+
+@dataclass(slots=True)
+class _Mending:
+    """`needs`: what comes next in the innermost container (key, colon, value, element)."""
+
+    text: str
+    position: int
+    end: int
+    needs: str = "value"
+    open: list[str] = field(default_factory=list)
+    out: list[str] = field(default_factory=list)
+    comma: bool = True
+
+    def run(self) -> str:
+        self._step()
+        while self.open:
+            self.position = self._skipped(self.position)
+            if self.position >= self.end or self.text.startswith(_FENCE, self.position):
+                self._close_all()
+            else:
+                self._step()
+        return "".join(self.out)
+
+    def _skipped(self, position: int) -> int:
+        space = _SPACE.match(self.text, position, self.end)
+        return space.end() if space else position
+
+    def _step(self) -> None:
+        mark = self.text[self.position]
+        if mark == '"':
+            self._string()
+        elif mark in _CLOSER:
+            self._open(mark)
+        elif mark in "}]":
+            self._close(mark)
+        elif mark == ",":
+            self._comma()
+        elif mark == ":":
+            self._colon()
+        else:
+            self._scalar()
+
+    def _open(self, mark: str) -> None:
+        joined = self.needs == "element" and not self.comma and self.out[-1] not in _CLOSER.values()
+        if self.needs == "key" or joined or len(self.open) >= MOST_LEVELS:
+            raise _Beyond
+        self._begin(mark)
+        self.open.append(mark)
+        self.needs, self.comma = ("key" if mark == "{" else "element"), True
+        self.position += 1
+
+    def _close(self, mark: str) -> None:
+        """Brackets inside it that stayed open are closed before it."""
+        if self.needs not in ("key", "element"):
+            raise _Beyond
+        kinds = [_CLOSER[opened] for opened in self.open]
+        if mark not in kinds:
+            raise _Beyond
+        for closer in reversed(kinds[len(kinds) - kinds[::-1].index(mark) - 1 :]):
+            self._close_one(closer)
+        self.position += 1
+
+    def _close_one(self, closer: str) -> None:
+        self.open.pop()
+        self.out.append(closer)
+        self._value_done()
+
+    def _close_all(self) -> None:
+        """The text ends here: only brackets may be missing, no value and no colon."""
+        if self.needs not in ("key", "element"):
+            raise _Beyond
+        while self.open:
+            self._close_one(_CLOSER[self.open[-1]])
+
+    def _comma(self) -> None:
+        """A comma too many is dropped: commas are written again before each element."""
+        if self.needs not in ("key", "element"):
+            raise _Beyond
+        self.comma = True
+        self.position += 1
+
+    def _colon(self) -> None:
+        if self.needs != "colon":
+            raise _Beyond
+        self.out.append(":")
+        self.needs = "value"
+        self.position += 1
+
+    def _scalar(self) -> None:
+        scalar = _SCALAR.match(self.text, self.position, self.end)
+        if scalar is None or self.needs == "key":
+            raise _Beyond
+        self._begin(scalar[0])
+        self._value_done()
+        self.position = scalar.end()
+
+    def _string(self) -> None:
+        string = _STRING.match(self.text, self.position, self.end)
+        if string is None:
+            raise _Beyond
+        stop = string.end()
+        if stop < self.end and self.text[stop] == '"':
+            self._closed_string(stop)
+        elif stop == self.end or _CUT_ESCAPE.fullmatch(self.text, stop, self.end):
+            self._open_string(stop)
+        else:
+            raise _Beyond
+
+    def _closed_string(self, stop: int) -> None:
+        """Where the second quote begins the next string, the first string's own is missing before it."""
+        content, after = self.text[self.position + 1 : stop], stop + 1
+        if self.needs == "key":
+            self._begin(f'"{content}"')
+            self.needs = "colon"
+        else:
+            body = content.rstrip()
+            if body.endswith(",") and not _AFTER_VALUE.match(self.text, after, self.end):
+                content, after = body[:-1], stop
+            self._begin(f'"{content}"')
+            self._value_done()
+            self.comma = after == stop
+        self.position = after
+
+    def _open_string(self, stop: int) -> None:
+        """The text ends inside a string: it is closed before the brackets are (A-07b)."""
+        if self.needs == "key":
+            raise _Beyond
+        content = _without_closers(self.text[self.position + 1 : stop], [_CLOSER[mark] for mark in self.open])
+        self._begin(f'"{content}"')
+        self._value_done()
+        self.position = self.end
+
+    def _begin(self, piece: str) -> None:
+        if self.needs == "colon":
+            raise _Beyond
+        if self.needs != "value" and self.out[-1] not in _CLOSER:
+            self.out.append(",")
+        self.out.append(piece)
+
+    def _value_done(self) -> None:
+        self.needs = "element" if self.open and self.open[-1] == "[" else "key"
+        self.comma = False
+
+
+def _without_closers(content: str, closers: list[str]) -> str:
+    """An open string, less the brackets at its end that close the containers around it.
+
+    Brackets stay that pair up with one inside the string.
+    """
+    tail = "".join(content[len(content.rstrip("]} \t\r\n")) :].split())
+    needed = "".join(reversed(closers))
+    count = min(len(tail), len(needed))
+    if not count or tail[len(tail) - count :] != needed[:count]:
+        return content
+    body = content
+    for _ in range(count):
+        body = body.rstrip()[:-1]
+    pairs = body.count("{") == body.count("}") and body.count("[") == body.count("]")
+    return body.rstrip() if pairs else content
+
+
+def _met(read_to: int, begin: int, mended_to: int) -> int:
+    return mended_to if read_to == begin + 1 else read_to
+
+
+def _braces(text: str) -> dict[int, int]:
+    pairs: dict[int, int] = {}
+    open_braces: list[int] = []
+    for brace in _BRACE.finditer(text):
+        if brace[0] == "{":
+            open_braces.append(brace.start())
+        elif open_braces:
+            pairs[open_braces.pop()] = brace.start()
+    return pairs

@@ -1,9 +1,4 @@
-"""Claims of attributes that the cue rules name, and of topics that begin and end (P-24).
-
-Claims by the templates of attributes, of whole clauses and of predicates, and by an attribute's known values.
-
-Claims of whatever a clause speaks of: begun, ended, liked, denied (P-24).
-"""
+"""Claims of the attributes that the cue rules name, and of topics that begin and end (P-24)."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,24 +1,8 @@
-"""What a newer text changes: slots, swapped values, values in passing, items of a list (P-24).
+"""What a newer text changes: slots, swapped values, numbers in passing, items of a list (P-24).
 
-Relations by one slot of a clause: another value in the same frame, of which no attribute rule knows anything (P-24).
-
-"They've moved my desk up to the fifth floor" stands in the place of "My desk is on the third floor": what both are
-about is the same, the values are of one sort and differ, and the newer clause says that something changed.
-
-Relations by evidence that adds up: a cue of change, something in common, and values that stand against each other.
-
-For clauses that no rule of attributes or frames knows (P-24): "We feed the cat Whiskerly" and "We've put the cat on
-Purrina instead" have the cat in common, say "instead", and each has a name where the other has another.
-
-Updates of a number said in passing: "my increased budget of $650", "the commits, which have now reached 165" (P-24).
-
-What is presupposed holds in a question and a plan as well, so that neither mood nor subject is asked for; the noun, its
-class of value and another word of what both are about must be the same.
-
-One of several things that a plain statement lists, of which a newer text says something else (P-24).
-
-"My go-to pizza is ham, mushroom and olives" and "olives are off my pizza": the rest stays, so that nobody but a person
-can tell what the whole is now. Both are kept, with an open conflict.
+"They've moved my desk up to the fifth floor" takes the place of "My desk is on the third floor": both are about the
+same thing, the values are of one sort and differ, and the newer clause says that something changed. Where one item of a
+list changes, nobody can tell what the whole is now: both stay, with an open conflict.
 """
 
 import re
@@ -32,9 +16,16 @@ from recollect.contradictions.cues.claims import (
     Claim,
     ClaimKind,
     Parsed,
+    asserts_all,
     clause_text,
+    has_part,
     has_stem,
+    is_foreign,
+    is_of_others,
+    is_plain,
+    is_short,
     noted,
+    padded_words,
     span_words,
     stems_of_each,
     weak_claims,
@@ -42,15 +33,6 @@ from recollect.contradictions.cues.claims import (
 )
 from recollect.contradictions.cues.clauses import WHEN, Sort, Value, blanked, content_stems, read_words, typed_values
 from recollect.contradictions.cues.documents import CueRules
-from recollect.contradictions.cues.statements import (
-    asserts_all,
-    has_part,
-    is_foreign,
-    is_of_others,
-    is_plain,
-    is_short,
-    told,
-)
 
 _POSSESSIVES = frozenset({"my", "our", "me", "us", "the"})
 _ORDINAL = re.compile(r"\b(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)\b", re.I)
@@ -280,7 +262,6 @@ class _SideSwap:
     names: frozenset[str]
     owned: frozenset[str]
     placed: frozenset[str]
-    sorts: frozenset[str]
     cue: int
 
 
@@ -331,7 +312,6 @@ def _read(said: Parsed, claim: Claim, rules: CueRules) -> _SideSwap:
         frozenset(names),
         frozenset(_behind_swap(words, stems, _OWN)),
         frozenset(_behind_swap(words, stems, _PLACING_SWAP)),
-        frozenset(value.sort for value in typed_values(said.text[slice(*claim.span)])),
         _cue(said, claim, words, rules),
     )
 
@@ -526,6 +506,8 @@ def _items(older: Parsed, rules: CueRules) -> tuple[tuple[str, ...], ...]:
 def _says_otherwise(newer: Parsed, new: Claim, rules: CueRules) -> bool:
     words = [word.lower() for word in span_words(newer, new.span)]
     leaving = any(rules.words.lemma(word) in rules.words.lists["departing_verbs"] for word in words)
-    marked = rules.words.has("lessening_words", told(newer)) or rules.words.has("end_markers", told(newer))
+    marked = rules.words.has("lessening_words", padded_words(newer)) or rules.words.has(
+        "end_markers", padded_words(newer)
+    )
     denies = any(one.kind in (ClaimKind.END, ClaimKind.CHANGE) for one in newer.claims)
     return leaving or marked or denies

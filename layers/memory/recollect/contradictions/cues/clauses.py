@@ -1,13 +1,7 @@
 """Words, clauses and typed values: a text as the cue rules see it, before anything is claimed (P-24).
 
-The word lists of the cue rules, with what is worked out from them: base forms of verbs, persons, lead-ins.
-
-Sentences and clauses of a text with their places, as cue rules read them (P-24).
-
 Quoted speech, code and quoted lines are blanked first, so that nobody else's words are read as the speaker's. Every
 repetition is bounded and no two share characters: linear, whatever the text.
-
-Values as clauses name them: where one ends, of what sort it is, when two are the same.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The cue rules as data: templates, attributes and word lists of the JSON documents beside this module (P-24).
 
-Templates of cue rules: `move|relocate (back) to {place}`.
+A template is written as people speak: `move|relocate (back) to {place}`.
 
 * a word as it is said; a verb in its base form, whatever the form said: a predicate's first word
 * `one|other` alternatives; `(word)` or `(word|other)` may be missing
@@ -11,17 +11,8 @@ Templates of cue rules: `move|relocate (back) to {place}`.
 * a template that begins with `= ` is matched against a whole clause, any other against verb and complement of one
   whose subject is the speaker or a person
 
-Templates by the verb or the word that they begin with, read when such a clause comes for the first time.
-
-The rules have thousands of them, of which a text needs a few: read all at once they would cost half a second at every
-cold start.
-
-Attributes of the cue rules: what a text may tell of somebody or something, and the ways to say it (P-24).
-
-The cue rules as data: attributes with the ways to state, change and end them, word lists, topics (P-24).
-
-They lie in `english_cues.json` and `situation_cues.json`.
-A template is written as people speak: `move|relocate to {place}`; see `cue_templates`.
+A template is read when a clause with its first word comes for the first time: all of them at once would cost half a
+second at every cold start.
 """
 
 import json

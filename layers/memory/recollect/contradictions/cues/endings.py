@@ -1,19 +1,7 @@
 """What a newer text ends: shared words, ended frames, old values, what stands in for something (P-24).
 
-Relations by what two clauses have in common, where no attribute of theirs is known (P-24).
-
-Three fall-backs, each behind a cue that leaves little doubt: a bound in time ("I'm sleeping in the guest room until
-tomorrow"), "now" with all but one word the same, and words that take something back ("I told you I have a work visa.
-That was a mistake").
-
-Relations by a clause said again as no longer so, as so by now, or with the old value named beside the new (P-24).
-
-Relations of a newer text that names the older value as gone, beside what is so by now (P-24).
-
-"I go by Eddie these days, not Spud" and "Dr Venn retired so I'm registered with Dr Abara" need no attribute: what the
-older clause says is told to be over, and another clause of the same text tells what is so.
-
-What stands in for a while, where the newer text says that the usual one is out of action (P-24).
+The older clause is said again as no longer so, or its value is named as gone beside the new one ("I go by Eddie these
+days, not Spud"). Each rule needs a cue that leaves little doubt.
 """
 
 import re
@@ -29,9 +17,14 @@ from recollect.contradictions.cues.claims import (
     Parsed,
     all_stems,
     all_words,
+    brings_in,
     clause_text,
+    covered,
     has_stem,
     has_stems,
+    is_of_another_group,
+    is_of_others,
+    is_only_of_others,
     known_words,
     noted,
     span_words,
@@ -41,13 +34,6 @@ from recollect.contradictions.cues.claims import (
 from recollect.contradictions.cues.clauses import content_stems, read_words
 from recollect.contradictions.cues.documents import CueRules
 from recollect.contradictions.cues.predicates import OTHERS
-from recollect.contradictions.cues.statements import (
-    brings_in,
-    covered,
-    is_of_another_group,
-    is_of_others,
-    is_only_of_others,
-)
 
 _LEAST_SHARED = 2
 _MOST_STEMS = 12

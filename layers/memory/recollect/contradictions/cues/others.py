@@ -1,16 +1,7 @@
 """Other things, people and names than those of the older text: what they end is not its (P-24).
 
-Whether a newer clause speaks of another thing of the same kind (P-24).
-
-"My clothing budget is 90 euros" says nothing of the grocery budget, and 75 mg of magnesium nothing of sertraline.
-
-Whether what a newer clause says is of somebody of whom the older text does not speak (P-24).
-
-"My accountant's new email address" is not the speaker's, a new dermatologist is no new dentist.
-
-Whether what a newer clause ends or denies has another name than what the older one speaks of (P-24).
-
-"I never ran the London marathon" takes nothing back of Berlin's, "I don't pay with Klarna any more" ends no PayPal.
+"My clothing budget is 90 euros" says nothing of the grocery budget, "My accountant's new email address" is not the
+speaker's, and "I don't pay with Klarna any more" ends no PayPal.
 """
 
 import re
@@ -19,26 +10,32 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.contradictions.cues.claims import (
+    DETERMINERS,
     MINE,
+    OWN,
+    PLACED,
     SPEAKER,
     ClaimKind,
     Hit,
+    NounPhrase,
     Parsed,
+    Span,
     all_stems,
     all_words,
     clause_text,
+    has_part,
     has_stem,
     known_words,
     noted,
+    noun_phrases,
     span_words,
     weak_claims,
     word_stems,
 )
+from recollect.contradictions.cues.claims import is_only_of_others as tells_only_of_others
 from recollect.contradictions.cues.clauses import alike, singular
 from recollect.contradictions.cues.documents import CueRules
-from recollect.contradictions.cues.statements import DETERMINERS, OWN, PLACED, NounPhrase, Span, has_part, noun_phrases
-from recollect.contradictions.cues.statements import is_only_of_others as tells_only_of_others
-from recollect.contradictions.relation import RelationKind
+from recollect.contradictions.judge import RelationKind
 from recollect.text.terms import stem
 
 _SELVES = frozenset({"work", "private", "personal", "home", "office", "business", "school", "company"})

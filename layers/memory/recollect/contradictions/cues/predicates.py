@@ -1,13 +1,7 @@
 """What a clause says of whom, and how: its verb, its subject, its mood (P-24).
 
-What a clause says: its subject, its verb, and the words behind it; no grammar, but a known verb and its forms.
-
-Who or what a clause speaks of.
-
 A subject is a pronoun, a noun phrase behind my, our, the, or a name, before the first auxiliary or known verb. A clause
 that fits nothing has no predicate, and no rule but those of whole clauses reads it.
-
-Whether a clause asserts something of the present: not a question, a plan, a wish, the past or another's words.
 """
 
 import re

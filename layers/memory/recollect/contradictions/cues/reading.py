@@ -1,14 +1,7 @@
 """From a text to its claims, and until when a value holds by its own words (P-24).
 
-The claims of one clause, of attributes, things and topics (P-24).
-
-What a text claims by the cue rules: values stated, changed, ended, taken back (P-24).
-
-Which bound of a keyed value's text binds it, by the clause that it stands in (P-24).
-
-It binds nothing where that clause tells what is over ("I lived there until March"), what has lasted so far ("I've
-worked there for three years"), what happened within it ("I joined Bosch this week"), what is done as a rule ("for an
-hour before bed"), how long something takes ("the lease runs for two years") or by when something is due.
+A bound binds nothing where its clause says what is over ("I lived there until March"), what has lasted so far, what
+happened within it, what is done as a rule, how long something takes or by when something is due.
 """
 
 import re

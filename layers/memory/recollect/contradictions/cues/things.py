@@ -1,16 +1,7 @@
 """Claims of things, people and whatever else a clause speaks of (P-24).
 
-The attribute of a thing: the rules' own for its noun, else one made of its words and the sort of the value (P-24).
-
-What tells two things of one noun apart follows " of ".
-
-Claims of who is what to the speaker: "my manager is Helen", "we changed vets", "a different therapist" (P-24).
-
-Claims of the speaker's things: "the meeting is on Tuesday", "we moved it to Thursday", "my favourite is teal".
-
-Claims by the frame of a clause, for attributes that nobody listed: one verb and preposition, or one noun (P-24).
-
-What is left of a clause: the part that stays while another changes, and weak claims of all that it says (P-24).
+The attribute of a thing is the rules' own for its noun, else one made of its words and the sort of the value. What
+distinguishes two things of one noun follows " of ".
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,14 +1,4 @@
-"""The last look: what leaves an older text as it is, whatever words it shares with a newer one (P-24).
-
-Clauses that tell nothing new of how things are: of a time before, planned, asked, quoted, or said beside (P-24).
-
-Clauses that deny a change, an end or a mistake: what was said before stands (P-24).
-
-"I haven't given up my insulin pump", "don't ignore the deadline", "it's not true that I left the choir".
-
-What a text says is to be forgotten, where it names that: "forget what I said about the hazelnut bush" (P-24).
-
-What a newer text leaves as it is, whatever words it shares with the older: the last look at a relation (P-24).
+"""The last look at a relation: what leaves an older text unchanged, whatever words it shares with a newer one (P-24).
 
 A wrong end of what still holds does more harm than one that is missed: so each of these rules alone is enough.
 """
@@ -19,14 +9,17 @@ from dataclasses import replace
 from functools import lru_cache
 
 from recollect.contradictions.cues.claims import (
+    DETERMINERS,
     Claim,
     ClaimKind,
     Hit,
     Parsed,
     all_stems,
     clause_text,
+    has_part,
     has_stem,
     noted,
+    padded_words,
     span_words,
     weak_claims,
 )
@@ -62,8 +55,7 @@ from recollect.contradictions.cues.others import (
     takes_up_another,
     tells_other_amounts,
 )
-from recollect.contradictions.cues.statements import DETERMINERS, has_part, told
-from recollect.contradictions.relation import RelationKind
+from recollect.contradictions.judge import RelationKind
 from recollect.text.terms import stem
 
 _SENTENCE_END = re.compile(r"[.!?\n]+\s")
@@ -265,7 +257,7 @@ def denies_a_mistake(newer: Parsed, rules: CueRules) -> bool:
 
 
 def _denies_a_mistake(newer: Parsed, rules: CueRules) -> bool:
-    return rules.words.has("denied_mistakes", told(newer)) or _NOT_WRONG.search(told(newer)) is not None
+    return rules.words.has("denied_mistakes", padded_words(newer)) or _NOT_WRONG.search(padded_words(newer)) is not None
 
 
 def _denies_cue(older: Parsed, newer: Parsed, claim: Claim, rules: CueRules) -> bool:

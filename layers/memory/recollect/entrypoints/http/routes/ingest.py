@@ -254,7 +254,7 @@ def _counts(results: Sequence[Ingested]) -> dict[str, int]:
 @routes.post("/v1/analyze", answer=Analysis)
 def analyze(app: App, request: Request, body: AnalyzeText) -> Reply:
     """What ingest and retrieval would decide of a text, storing nothing."""
-    from recollect.intent.analyze_text import AnalyzeRequest, analyze_text
+    from recollect.intent.analysis import AnalyzeRequest, analyze_text
 
     rules = app.rules.resolved(request.principal.tenant)
     found = analyze_text(AnalyzeRequest(**body.given()), request.now, rules)

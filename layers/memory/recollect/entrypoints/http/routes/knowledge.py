@@ -37,8 +37,7 @@ from recollect.entrypoints.http.representations import KnowledgeEntryAnswer
 from recollect.entrypoints.http.routing import Routes
 from recollect.entrypoints.http.run_once import Answer
 from recollect.knowledge.entries import KnowledgeEntry
-from recollect.knowledge.learning import ManageKnowledge
-from recollect.knowledge.resolution import Commenting
+from recollect.knowledge.resolution import Commenting, ManageKnowledge
 from recollect.knowledge.use_cases import KnowledgeAuthor, Lesson, Resolved, lesson_of
 
 _ENTRY = "/v1/knowledge/{namespace}/{key}"
