@@ -158,7 +158,7 @@ def reconcile_bridge(world: World) -> None:
 def bus_outbox(world: World) -> None:
     """What is published right away, and what stands there."""
     from recollect.core.items import of_tenant
-    from recollect.timeline.outbox import outbox_write
+    from recollect.timeline.bus import outbox_write
 
     warning = episodic_warning(WARNING_ID, "high", None, "test", world.now)
     world.app.parts.items.write(of_tenant("acme"), [outbox_write(warning)], world.now)

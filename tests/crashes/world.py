@@ -20,7 +20,7 @@ from recollect.context.sources import ContextQuestion
 from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.entrypoints.http.headers import Answer, run_once
 from recollect.retrieval.filters import SearchFilters
 from recollect.settings import Settings
 from recollect.timeline.record import EventDraft

@@ -20,7 +20,7 @@ from recollect.memories.deferred_promotion import BridgeRun, DeferredRun
 from recollect.projection.project import ProjectionReport
 from recollect.projection.quarantine import Standing
 from recollect.projection.reconcile import Reconcile
-from recollect.timeline.outbox import OutboxRun
+from recollect.timeline.bus import OutboxRun
 from recollect.timeline.timeline import PendingEvent
 
 NOW = datetime(2024, 5, 6, 9, 1, tzinfo=UTC)

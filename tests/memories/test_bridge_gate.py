@@ -15,8 +15,7 @@ from recollect.memories.audit_log import AuditFilter
 from recollect.memories.deferred_promotion import DeferredRun, Signal, SignalType
 from recollect.memories.promote import BridgeGate
 from recollect.memories.storage import MEMORIES
-from recollect.timeline.bus import BusEvent, episodic_warning
-from recollect.timeline.outbox import outbox_write
+from recollect.timeline.bus import BusEvent, episodic_warning, outbox_write
 from recollect.timeline.record import EventDraft
 
 BEN = Scope("acme", "ben")

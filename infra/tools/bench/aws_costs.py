@@ -22,7 +22,7 @@ from recollect.core.event import EventRef
 from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind
-from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.entrypoints.http.headers import Answer, run_once
 from recollect.rules.use_cases import GivenRules, settled
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent

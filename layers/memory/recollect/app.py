@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from recollect.rules.use_cases import TenantRuleStore
     from recollect.search_index.health import CheckReadiness
     from recollect.settings import Settings
-    from recollect.timeline.outbox import BusOutbox
+    from recollect.timeline.bus import BusOutbox
 
 
 class App:
@@ -78,7 +78,7 @@ class App:
     @cached_property
     def outbox(self) -> BusOutbox:
         """Events still to be published."""
-        from recollect.timeline.outbox import BusOutbox
+        from recollect.timeline.bus import BusOutbox
 
         return BusOutbox(self.parts.items, self.parts.publisher)
 

@@ -17,8 +17,8 @@ import httpx
 from recollect.app import App
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.aws import build_handler
-from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.routes import GROUPS
+from recollect.entrypoints.http.routing import path_segment
 from recollect.entrypoints.http.server import build_asgi
 
 ORIGIN = "http://localhost:8700"

@@ -16,8 +16,8 @@ from recollect.bootstrap import open_app
 from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.openapi import document
+from recollect.entrypoints.http.routing import path_segment
 from recollect.memories.memory import Lapse
 from recollect.memories.storage import memory_document, memory_in, memory_key
 

@@ -8,7 +8,7 @@ import pytest
 
 from entrypoints.http.calling import Answered, Caller, Cloud
 from recollect.app import App
-from recollect.entrypoints.http.ids import path_segment
+from recollect.entrypoints.http.routing import path_segment
 
 AT = "2024-05-01T12:00:00Z"
 HARD = ("#", "a/b", "~", "🙂", "\u202eabc", "*", "\U00020000" * 128)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from entrypoints.http.calling import Caller, Cloud, Laptop
 from recollect.core.errors import InvalidInput
 from recollect.core.ids import id_fault
-from recollect.entrypoints.http.ids import path_id, path_segment
+from recollect.entrypoints.http.routing import path_id, path_segment
 
 IDS = [
     "anna",

@@ -15,8 +15,8 @@ from entrypoints.http.test_openapi import check
 from knowledge.test_knowledge import CLIENT_NAME, VIP_USER
 from recollect.app import App
 from recollect.core.items import ItemKey, ItemPath, ItemWrite, of_tenant
-from recollect.entrypoints.http.ids import path_segment
 from recollect.entrypoints.http.openapi import document
+from recollect.entrypoints.http.routing import path_segment
 from recollect.knowledge.resolution import ManageKnowledge
 
 DOCUMENT = "No, by 'cost' I mean the 'total_amount' field"

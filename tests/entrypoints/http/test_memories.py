@@ -13,7 +13,7 @@ from entrypoints.http.calling import Answered, Caller, Cloud
 from entrypoints.http.conftest import settings_in
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.entrypoints.http.ids import path_segment
+from recollect.entrypoints.http.routing import path_segment
 
 MODES = ("hybrid", "semantic", "lexical")
 LYON = "Anna lives in Lyon"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from entrypoints.http.calling import Caller
 from recollect.entrypoints.http import openapi
-from recollect.entrypoints.http.published import MAX_AGE_SECONDS, Published, publish, takes_gzip
+from recollect.entrypoints.http.messages import MAX_AGE_SECONDS, Published, publish, takes_gzip
 
 DOCUMENTS = {"/v1/openapi.json": openapi.published, "/docs": openapi.published_page}
 EVERY_DOCUMENT = pytest.mark.parametrize("path", DOCUMENTS)

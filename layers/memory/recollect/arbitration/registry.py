@@ -39,7 +39,7 @@ from recollect.core.items import (
     of_tenant,
 )
 from recollect.ports import Items
-from recollect.timeline.outbox import BusOutbox, outbox_write
+from recollect.timeline.bus import BusOutbox, outbox_write
 
 REGISTRY = ItemKey(ItemPath("merge_rules"), "registry")
 FORMAT_VERSION = 1

@@ -36,9 +36,16 @@ from recollect.memories.memory import MemoryStatus
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.ports import Items, SnapshotStore, Timeline
 from recollect.rules.groups import RetentionRule, Rules
-from recollect.timeline.bus import EPISODIC_PRUNED, QUEUE, BusEvent, episodic_pruned, pruned_ids
+from recollect.timeline.bus import (
+    EPISODIC_PRUNED,
+    QUEUE,
+    BusEvent,
+    BusOutbox,
+    episodic_pruned,
+    outbox_write,
+    pruned_ids,
+)
 from recollect.timeline.listing import KnownUsers
-from recollect.timeline.outbox import BusOutbox, outbox_write
 from recollect.timeline.record import to_record
 
 EXPIRY_QUEUE = "expiry"

@@ -17,7 +17,7 @@ from recollect.composition.memories import MemoryUseCases
 from recollect.contradictions.candidates import FindContradicting
 from recollect.memories.reading import ReadMemories
 from recollect.rules.use_cases import TenantRuleStore
-from recollect.timeline.outbox import BusOutbox
+from recollect.timeline.bus import BusOutbox
 
 
 @dataclass(eq=False)

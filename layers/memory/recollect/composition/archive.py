@@ -12,7 +12,7 @@ from recollect.composition.segments import SegmentUseCases
 from recollect.composition.timeline import TimelineUseCases
 from recollect.deletion.suppression import TombstoneRefusal
 from recollect.rules.use_cases import TenantRuleStore
-from recollect.timeline.outbox import BusOutbox
+from recollect.timeline.bus import BusOutbox
 
 
 @dataclass(eq=False)

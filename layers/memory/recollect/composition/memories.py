@@ -15,9 +15,8 @@ from recollect.memories.audit_log import ListAudit
 from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
 from recollect.memories.promote import BridgeGate, MemoryStep, PromoteMemories
 from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
-from recollect.memories.reproject import ReprojectChanged
-from recollect.memories.save import SaveMemories
-from recollect.timeline.outbox import BusOutbox
+from recollect.memories.save import ReprojectChanged, SaveMemories
+from recollect.timeline.bus import BusOutbox
 
 
 @dataclass(eq=False)

@@ -21,11 +21,10 @@ from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.projection.project import ProjectEvents
 from recollect.projection.quarantine import FailedEvents
-from recollect.projection.reconcile import Reconcile, ReconcileJob, RetryFailed
-from recollect.projection.stale_memories import MarkStaleMemories
+from recollect.projection.reconcile import MarkStaleMemories, Reconcile, ReconcileJob, RetryFailed
 from recollect.projection.steps import ProjectionSteps
 from recollect.rules.use_cases import TenantRuleStore
-from recollect.timeline.outbox import BusOutbox
+from recollect.timeline.bus import BusOutbox
 
 
 @dataclass(eq=False)

@@ -42,8 +42,7 @@ from recollect.memories.audit import Actor
 from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
-from recollect.memories.reproject import ReprojectChanged
-from recollect.memories.save import SavedMemory, SaveMemories
+from recollect.memories.save import ReprojectChanged, SavedMemory, SaveMemories
 from recollect.memories.storage import TO_PROJECT, changed_writes
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules

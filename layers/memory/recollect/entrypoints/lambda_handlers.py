@@ -108,7 +108,7 @@ def mcp_handler(app: App) -> Handler:
     from mangum.adapter import DEFAULT_TEXT_MIME_TYPES
 
     from recollect.entrypoints.http.access_log import AccessLog
-    from recollect.entrypoints.http.credentials import token_credentials
+    from recollect.entrypoints.http.dispatch import token_credentials
     from recollect.entrypoints.http.problems import PROBLEM_TYPE
     from recollect.entrypoints.mcp.endpoint import McpEndpoint
 

@@ -31,8 +31,7 @@ from recollect.memories.promotion import (
 )
 from recollect.memories.reading import StoredMemory
 from recollect.ports import Items, Publisher, Timeline
-from recollect.timeline.bus import BusEvent, episodic_warning, semantic_saved
-from recollect.timeline.outbox import BusOutbox, OutboxRun, outbox_write
+from recollect.timeline.bus import BusEvent, BusOutbox, OutboxRun, episodic_warning, outbox_write, semantic_saved
 
 VIA = "reconcile"
 RESERVE_SECONDS = 10.0

@@ -1,10 +1,11 @@
-"""Memories saved, read and edited: the use cases behind `/v1/memories` (A-19 to A-22, P-9)."""
+"""Memories saved, read and edited: the use cases behind `/v1/memories` (A-19 to A-22, P-9), and what follows an edit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.contradictions.merged import sources_of
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed, IdSource
@@ -37,6 +38,34 @@ from recollect.ports import Items, Projections, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.record import event_identity
 from recollect.timeline.timeline import AppendStatus, EventWrite
+
+
+class ReprojectChanged:
+    """Marks memories that a decision changed, and redacts what quotes them.
+
+    After an interruption the next reconciliation finds the memories by their due items. `announce` notifies the
+    projector, `corrected` the summaries of events whose words no longer count.
+    """
+
+    def __init__(
+        self,
+        projections: Projections,
+        announce: Callable[[Scope, Sequence[EventRef]], None],
+        corrected: Callable[[Scope, Sequence[EventRef], datetime], None],
+    ) -> None:
+        self._projections = projections
+        self._announce = announce
+        self._corrected = corrected
+
+    def reproject(self, scope: Scope, changed: Iterable[Memory], lost: Iterable[Memory], now: datetime) -> None:
+        """`lost` are memories whose words summaries may no longer quote."""
+        quoted = [EventRef(one, memory.timestamp) for memory in lost for one in sources_of(memory)]
+        if quoted:
+            self._corrected(scope, quoted, now)
+        refs = list(dict.fromkeys(memory.ref for memory in changed))
+        if refs:
+            self._projections.mark(scope, refs)
+            self._announce(scope, refs)
 
 
 @dataclass(frozen=True, slots=True)

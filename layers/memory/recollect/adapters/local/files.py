@@ -14,7 +14,7 @@ from pathlib import Path
 from sqlite3 import connect
 
 from recollect.adapters.local.database import FILE_NAME, Database
-from recollect.archive.snapshot_names import folder_of, name_of, path_of, tenant_part
+from recollect.archive.snapshot import folder_of, name_of, path_of, tenant_part
 from recollect.core.errors import Conflict, InvalidInput, NotFound, Unavailable, VersionMismatch
 
 ARCHIVE = "archive"

@@ -9,8 +9,7 @@ from urllib.parse import parse_qsl
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.credentials import token_credentials
-from recollect.entrypoints.http.dispatch import Answer, Dispatcher
+from recollect.entrypoints.http.dispatch import Answer, Dispatcher, token_credentials
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routes import routes_of
 

@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 from recollect.core.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.dispatch import BODY_BYTES, Answer, rendered
-from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Call, Reply
+from recollect.entrypoints.http.models import NotJson
 from recollect.entrypoints.http.problems import TOO_LARGE, Declined, reply_to
 
 Message = MutableMapping[str, Any]

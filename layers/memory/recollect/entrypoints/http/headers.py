@@ -1,6 +1,8 @@
-"""`If-Match`: which version of an object a request is about (api.md, *Versions*).
+"""What stands in the headers of a request.
 
-`Idempotency-Key`: the same key and body give the same answer (api.md, *Twice*).
+- `X-Recollect-Now`: the time of a request (api.md, *When*).
+- `If-Match`: which version of an object a request is about (api.md, *Versions*).
+- `Idempotency-Key`: the same key and body give the same answer (api.md, *Twice*).
 """
 
 import hashlib
@@ -8,16 +10,65 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from recollect.app import App
-from recollect.core.errors import InvalidInput
-from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
+from recollect.core.errors import InvalidInput, RecollectError
+from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim, Replay
 from recollect.core.ids import IdSeed, id_fault
+from recollect.core.time import parse_instant, utc_now
 from recollect.entrypoints.http.messages import Request
 from recollect.entrypoints.http.problems import NEEDS_VERSION, Declined
-from recollect.entrypoints.http.run_once import Answer, run_once
+from recollect.ports import IdempotencyStore
+from recollect.settings import Settings
 from recollect.timeline.record import body_hash
+
+HEADER = "X-Recollect-Now"
+
+
+def now_of(headers: Mapping[str, str], settings: Settings) -> datetime:
+    """The real time; the header's, where the test clock is on. Raises InvalidInput for one that is no time."""
+    given = headers.get(HEADER.lower()) if settings.test_clock else None
+    if given is None:
+        return utc_now()
+    try:
+        return parse_instant(given)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), ("header", HEADER)) from None
+
+
+def countdown(seconds: float) -> Callable[[], float]:
+    """A function that says how many of so many seconds, from now on, are left; below 0 when they are over."""
+    over = time.monotonic() + seconds
+    return lambda: over - time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status and a body without text, and whether it is a replay of the first one."""
+
+    status: int
+    body: dict[str, Any]
+    replayed: bool = False
+
+
+def run_once(store: IdempotencyStore, claim: IdempotencyClaim, work: Callable[[IdSeed], Answer]) -> Answer:
+    """Claims the key, works, keeps the answer. A failure is not kept: the retry goes on with the same ids.
+
+    Raises InFlight, KeyReused, and what `work` raises.
+    """
+    outcome = store.claim(claim)
+    if isinstance(outcome, Replay):
+        return Answer(outcome.status, dict(outcome.body), replayed=True)
+    try:
+        answer = work(outcome.seed)
+    except RecollectError:
+        store.release(claim)
+        raise
+    store.complete(claim, answer.status, answer.body)
+    return answer
+
 
 KEY = "Idempotency-Key"
 VERSION = "If-Match"

@@ -4,13 +4,14 @@ One model is the check of a request, its part of the OpenAPI document, and the J
 they are first used (`defer_build`), so that a function pays for its own alone.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
 from pydantic_core import PydanticCustomError, core_schema
@@ -19,8 +20,35 @@ from recollect.core.errors import InvalidInput
 from recollect.core.event import SPOKEN_TYPES, Source
 from recollect.core.ids import LONGEST_ID, id_fault
 from recollect.core.time import iso, parse_instant
-from recollect.entrypoints.http.json_values import json_text
 from recollect.settings import Settings
+
+
+class NotJson(ValueError):
+    """The body is no JSON text in UTF-8; its message repeats nothing of it."""
+
+
+def parse_json(body: bytes) -> Any:
+    """The value that the body stands for. Raises NotJson, for NaN, Infinity and bottomless nesting too."""
+    try:
+        return json.loads(body.decode("utf-8"), parse_constant=_no_number)
+    except UnicodeDecodeError:
+        raise NotJson("the body is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise NotJson(f"the body is not JSON, from character {error.pos} on") from None
+    except ValueError:
+        raise NotJson("the body has a number that JSON does not know, or one with too many digits") from None
+    except RecursionError:
+        raise NotJson("the body is nested too deeply") from None
+
+
+def json_text(value: object) -> str:
+    """Compact JSON, to be sent as UTF-8. Raises ValueError for NaN, which no answer may hold."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
 
 CONTENT_BYTES = 64 * 1024
 LONGEST_VECTOR = 4096

@@ -16,9 +16,9 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from recollect import __version__
+from recollect.entrypoints.http.messages import Published, publish
 from recollect.entrypoints.http.models import AnswerModel, Count, Fault, Maybe, Schema
 from recollect.entrypoints.http.problems import PROBLEM_TYPE
-from recollect.entrypoints.http.published import Published, publish
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routes.ingest import Ingested
 from recollect.entrypoints.http.routing import Route

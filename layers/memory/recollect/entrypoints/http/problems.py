@@ -10,9 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from recollect.core import errors
 from recollect.core.errors import InvalidInput
-from recollect.entrypoints.http.json_values import NotJson
 from recollect.entrypoints.http.messages import Reply
-from recollect.entrypoints.http.models import FAULT
+from recollect.entrypoints.http.models import FAULT, NotJson
 from recollect.timeline.ingest import FieldError
 
 PROBLEM_TYPE = "application/problem+json"

@@ -9,8 +9,7 @@ from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.credentials import key_credentials
-from recollect.entrypoints.http.dispatch import Dispatcher
+from recollect.entrypoints.http.dispatch import Dispatcher, key_credentials
 from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Message, Receive, Send, send_answer
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
 from recollect.entrypoints.http.routes import GROUPS, routes_of

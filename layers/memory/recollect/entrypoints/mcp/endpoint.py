@@ -16,9 +16,9 @@ from recollect.core.ids import id_fault
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.aws import call_of
-from recollect.entrypoints.http.clock import now_of
-from recollect.entrypoints.http.credentials import Authenticate
+from recollect.entrypoints.http.dispatch import Authenticate
 from recollect.entrypoints.http.gate import Message, Receive, Send, send_reply
+from recollect.entrypoints.http.headers import now_of
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call, Reply
 from recollect.entrypoints.http.problems import WRONG_METHOD, Declined, reply_to
 from recollect.entrypoints.http.routing import Route

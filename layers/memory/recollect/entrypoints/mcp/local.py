@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 from recollect.app import App
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.credentials import key_credentials
+from recollect.entrypoints.http.dispatch import key_credentials
 from recollect.entrypoints.http.gate import Application, Message, Receive, Send
 
 _PATH = "/mcp"

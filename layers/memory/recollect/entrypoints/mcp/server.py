@@ -17,7 +17,7 @@ from recollect import __version__
 from recollect.app import App
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.http.json_values import json_text
+from recollect.entrypoints.http.models import json_text
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, WITH_RECALL, ToolDescription, ToolRegistry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
 from recollect.tool_calls.call import ToolCall

@@ -16,7 +16,7 @@ from recollect.core.errors import InvalidInput
 from recollect.core.ids import LONGEST_ID, IdSeed, id_fault
 from recollect.core.scope import Scope
 from recollect.core.time import parse_instant
-from recollect.entrypoints.http.json_values import json_text
+from recollect.entrypoints.http.models import json_text
 
 CONTENT_BYTES = 64 * 1024
 _LONGEST_TIME = 64

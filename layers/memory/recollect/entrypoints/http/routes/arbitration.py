@@ -25,7 +25,7 @@ from recollect.entrypoints.http.domain_documents import (
     checked_merge_options,
     merge_options_schema,
 )
-from recollect.entrypoints.http.headers import REPLAYED, Attempt, idempotent
+from recollect.entrypoints.http.headers import REPLAYED, Answer, Attempt, idempotent
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     LONGEST_VECTOR,
@@ -47,7 +47,6 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.rules.values import Place, read_options
 
 MOST_EXISTING = 1_000

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from recollect.app import App
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -21,7 +21,6 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.representations import ActorAnswer
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.memories.audit import OUTCOMES, Action, AuditEntry, audit_json
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.deferred_promotion import DEFAULT_SEVERITY, Signal, SignalType

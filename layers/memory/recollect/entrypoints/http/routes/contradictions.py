@@ -11,8 +11,7 @@ from recollect.contradictions.resolve import Reverted, RevertOrder
 from recollect.core.errors import NotFound
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
-from recollect.entrypoints.http.ids import path_segment
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -28,8 +27,7 @@ from recollect.entrypoints.http.models import (
     Time,
 )
 from recollect.entrypoints.http.representations import MemoryAnswer
-from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
+from recollect.entrypoints.http.routing import Routes, path_segment
 
 _USER = "/v1/users/{user_id}"
 _DecisionStatus = Annotated[DecisionStatus, OneOf(*DecisionStatus)]

@@ -13,9 +13,8 @@ from recollect.deletion.erase import ErasureReport
 from recollect.deletion.forget_events import Forgotten
 from recollect.deletion.reject import Rejecting
 from recollect.deletion.rejected_values import RejectedValue
-from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import accepts
+from recollect.entrypoints.http.headers import accepts, countdown
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,

@@ -12,7 +12,7 @@ from recollect.core.event import ContentType, EventRef, EventType, Role, Source
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.analysis import Analyzed
-from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
@@ -37,7 +37,6 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.problems import INVALID, fault_list, faults_of, problem
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.timeline.ingest import FieldError, IngestAnswer, IngestResult, IngestStatus, InvalidDraft
 from recollect.timeline.record import EventDraft
 

@@ -9,8 +9,7 @@ from pydantic import ConfigDict, Field
 from recollect.app import App
 from recollect.core.errors import NotFound
 from recollect.core.time import utc_now
-from recollect.entrypoints.http.clock import countdown
-from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
+from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -26,7 +25,6 @@ from recollect.entrypoints.http.models import (
     YesOrNo,
 )
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.jobs.job import KINDS, Job, JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.projection.quarantine import Noted

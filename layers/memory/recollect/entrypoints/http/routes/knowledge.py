@@ -10,6 +10,7 @@ from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
 from recollect.entrypoints.http.headers import (
+    Answer,
     Attempt,
     etag,
     expects_version,
@@ -35,7 +36,6 @@ from recollect.entrypoints.http.models import (
 from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.representations import KnowledgeEntryAnswer
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.knowledge.entries import KnowledgeEntry
 from recollect.knowledge.resolution import Commenting, ManageKnowledge
 from recollect.knowledge.use_cases import KnowledgeAuthor, Lesson, Resolved, lesson_of

@@ -9,7 +9,7 @@ from recollect.app import App
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import Attempt, accepts, etag, idempotent, replay_of, require_version
+from recollect.entrypoints.http.headers import Answer, Attempt, accepts, etag, idempotent, replay_of, require_version
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -33,7 +33,6 @@ from recollect.entrypoints.http.models import (
 from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer
 from recollect.entrypoints.http.routes.forgetting import Rejectable, rejecting
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
 from recollect.memories.reading import MemoryQuery
 from recollect.memories.save import MemoryChange, SavedMemory

@@ -19,6 +19,7 @@ from recollect.entrypoints.http.domain_documents import (
     merge_rules_schema,
 )
 from recollect.entrypoints.http.headers import (
+    Answer,
     Attempt,
     accepts,
     etag,
@@ -43,7 +44,6 @@ from recollect.entrypoints.http.models import (
 from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.routes.arbitration import Profile, candidate_of
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 
 _PAGE = 50
 _RULE = "/v1/merge-rules/{name}"

@@ -4,9 +4,8 @@ from typing import Annotated
 
 from recollect import __version__
 from recollect.app import App
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Reply, Request, reply_published
 from recollect.entrypoints.http.models import AnswerModel, Count, Free, Maybe, OneOf
-from recollect.entrypoints.http.published import reply_published
 from recollect.entrypoints.http.routing import Routes
 from recollect.search_index.health import PartState
 

@@ -16,11 +16,8 @@ from recollect.core.errors import OutOfTime, StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
-from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor, seal, start_of
-from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
-from recollect.entrypoints.http.ids import path_segment
-from recollect.entrypoints.http.json_values import NotJson
+from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -29,12 +26,12 @@ from recollect.entrypoints.http.models import (
     Cursor,
     Maybe,
     Narrowed,
+    NotJson,
     Paged,
     Time,
     embedding_dimension,
 )
-from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
+from recollect.entrypoints.http.routing import Routes, path_segment
 
 NDJSON = "application/x-ndjson"
 _USER = "/v1/users/{user_id}"

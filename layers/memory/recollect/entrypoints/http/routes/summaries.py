@@ -8,9 +8,17 @@ from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.clock import countdown
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import Attempt, accepts, etag, idempotent, replay_of, require_version
+from recollect.entrypoints.http.headers import (
+    Answer,
+    Attempt,
+    accepts,
+    countdown,
+    etag,
+    idempotent,
+    replay_of,
+    require_version,
+)
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -28,7 +36,6 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.representations import GoalAnswer, SummaryAnswer
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
 from recollect.summaries.model_answer import check_in_date
 from recollect.summaries.storage import key_of

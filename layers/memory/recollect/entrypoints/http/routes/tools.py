@@ -11,8 +11,7 @@ from recollect.app import App
 from recollect.core.errors import InvalidInput, OutOfTime, Unavailable
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.clock import countdown
-from recollect.entrypoints.http.headers import REPLAYED, Attempt, idempotent, new_seed
+from recollect.entrypoints.http.headers import REPLAYED, Answer, Attempt, countdown, idempotent, new_seed
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -26,7 +25,6 @@ from recollect.entrypoints.http.models import (
     Text,
 )
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry
 from recollect.entrypoints.tools.result import Status, ToolResult, result_document
 from recollect.tool_calls.call import Protocol, ToolCall, ToolRequests

@@ -11,7 +11,7 @@ from recollect.context.rendering import Fence, fence_for
 from recollect.context.turn import IDS_OF_A_TURN, ExecutedCall, TurnAnswer, TurnRequest, answer_of
 from recollect.core.event import Event
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.headers import Attempt, idempotent, replay_of
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent, replay_of
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import AnswerModel, Content, Count, Fault, Free, Identifier, Maybe, Shows
 from recollect.entrypoints.http.routes.context import (
@@ -23,7 +23,6 @@ from recollect.entrypoints.http.routes.context import (
     question_of,
 )
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.http.run_once import Answer
 from recollect.entrypoints.tools.registry import TurnTools
 from recollect.retrieval.filters import SearchFilters
 
