@@ -1,4 +1,4 @@
-"""Memories saved, read and edited: the use cases behind `/v1/memories` (A-19 to A-22, P-9), and what follows an edit."""
+"""Memories saved, read and edited: the use cases behind `/v1/memories` (A-19 to A-22, P-9)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

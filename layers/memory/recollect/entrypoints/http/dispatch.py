@@ -1,4 +1,4 @@
-"""One request from end to end, and who asks (api.md, *Who*): route, credentials, clock, values, the route's own work, one log line."""
+"""One request from end to end: route, who asks (api.md, *Who*), clock, values, the route's own work, one log line."""
 
 import hmac
 from collections.abc import Callable, Mapping, Sequence
