@@ -4,16 +4,15 @@ import pytest
 
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.search_index import SqliteSearchIndex
+from recollect.contracts.conditional_stores import IdempotencyStoreContract
 from recollect.contracts.examples import DIMENSION
-from recollect.contracts.idempotency import IdempotencyStoreContract
 from recollect.contracts.items import ItemsContract
-from recollect.contracts.items_with_events import ItemsWithEventsContract
 from recollect.contracts.projections import FailedProjectionsContract, ProjectionsContract
-from recollect.contracts.publisher import PublisherContract
-from recollect.contracts.records import RecordsContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
 from recollect.contracts.search_index import SearchIndexContract
+from recollect.contracts.services import PublisherContract
 from recollect.contracts.timeline import TimelineContract
+from recollect.contracts.timeline_records import ItemsWithEventsContract, RecordsContract
 
 
 class TestTimeline(TimelineContract):

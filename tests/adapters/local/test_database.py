@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from recollect.adapters.local import database as database_module
-from recollect.adapters.local.database import FILE_NAME, Database
-from recollect.adapters.local.schema import FORMAT_VERSION
+from recollect.adapters.local.database import FILE_NAME, FORMAT_VERSION, Database
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import a_scope, a_write, an_event
 from recollect.core.errors import NotReady, StoredDataError, Throttled, Unavailable

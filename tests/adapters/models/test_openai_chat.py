@@ -10,7 +10,7 @@ from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.models.openai_chat import ChatEndpoint, OpenAiChat
 from recollect.context.model_call import ModelRequest
 from recollect.context.rendering import Message, MessageRole
-from recollect.contracts.model import RemoteModelContract, Trouble, a_request
+from recollect.contracts.services import RemoteModelContract, Trouble, a_request
 from recollect.core.errors import Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 

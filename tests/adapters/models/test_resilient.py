@@ -13,10 +13,10 @@ from adapters.models.test_bedrock_converse import TROUBLES as BEDROCK_TROUBLES
 from adapters.models.test_bedrock_converse import answer as converse_answer
 from adapters.models.test_openai_chat import TROUBLES, chat, completion
 from recollect.adapters.models.bedrock_converse import BedrockConverse
-from recollect.adapters.models.extractive import ExtractiveModel
 from recollect.adapters.models.resilient import (
     BreakerPolicy,
     CircuitBreaker,
+    ExtractiveModel,
     Provider,
     ResilientModel,
     RetryPolicy,
@@ -24,7 +24,7 @@ from recollect.adapters.models.resilient import (
     resilient,
 )
 from recollect.context.model_call import ModelAnswer, ModelRequest
-from recollect.contracts.model import ModelContract, RemoteModelContract, Trouble, a_request
+from recollect.contracts.services import ModelContract, RemoteModelContract, Trouble, a_request
 from recollect.core.errors import CutAnswer, NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 

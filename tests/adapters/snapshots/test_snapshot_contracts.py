@@ -13,7 +13,7 @@ from conftest import Engines
 from moto_calls import OneCallAtATime
 from recollect.adapters.aws.snapshots import S3Snapshots
 from recollect.adapters.local.files import FolderSnapshots
-from recollect.contracts.snapshot_store import SnapshotStoreContract
+from recollect.contracts.conditional_stores import SnapshotStoreContract
 from recollect.ports import SnapshotStore
 
 BUCKET = "snapshots"

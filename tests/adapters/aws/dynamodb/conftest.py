@@ -18,8 +18,7 @@ from conftest import Engines
 from moto_calls import OneCallAtATime
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import Backoff, ClientPolicy, dynamodb_client
-from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 from recollect.adapters.aws.removal import DynamoDBEraser

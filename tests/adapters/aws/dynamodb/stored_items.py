@@ -13,9 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from recollect.adapters.aws.idempotency import DynamoDBIdempotency
 from recollect.adapters.aws.item_format import Attributes
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog
 from recollect.adapters.aws.table import ItemAccess

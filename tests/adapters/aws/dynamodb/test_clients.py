@@ -16,8 +16,8 @@ from recollect.adapters.aws.clients import (
     eventbridge_client,
     listen,
     streams_client,
+    translated,
 )
-from recollect.adapters.aws.errors import translated
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, some_events, writes_of

@@ -18,7 +18,7 @@ from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, an_event, some_events, writes_of
-from recollect.contracts.publisher import a_warning, saved
+from recollect.contracts.services import a_warning, saved
 from recollect.core.errors import UpstreamFailed
 from recollect.core.event import EventRef
 from recollect.timeline.bus import BusEvent

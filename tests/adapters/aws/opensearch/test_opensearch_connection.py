@@ -13,8 +13,7 @@ import pytest
 
 from adapters.aws.opensearch.scripted_engine import Answer, Asked, ScriptedEngine
 from recollect.adapters.aws.index_format import IndexPlan
-from recollect.adapters.aws.opensearch import OpenSearchIndex
-from recollect.adapters.aws.opensearch_client import OpenSearchConnection, Signing, signing_for
+from recollect.adapters.aws.opensearch import OpenSearchConnection, OpenSearchIndex, Signing, signing_for
 from recollect.contracts.examples import a_document, a_request, a_scope, a_vector, an_event
 from recollect.core.errors import (
     ConfigurationError,

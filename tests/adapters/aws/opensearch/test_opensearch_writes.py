@@ -9,8 +9,12 @@ import pytest
 
 from adapters.aws.opensearch.scripted_engine import Answer, ScriptedEngine
 from recollect.adapters.aws.index_format import IndexPlan, read_mapping
-from recollect.adapters.aws.opensearch import DOCUMENTS_A_REQUEST, REMOVAL_ATTEMPTS, OpenSearchIndex
-from recollect.adapters.aws.opensearch_client import OpenSearchConnection
+from recollect.adapters.aws.opensearch import (
+    DOCUMENTS_A_REQUEST,
+    REMOVAL_ATTEMPTS,
+    OpenSearchConnection,
+    OpenSearchIndex,
+)
 from recollect.contracts.examples import a_document, a_scope, a_vector, some_events
 from recollect.core.errors import NotReady, WritesBlocked
 from recollect.ports import IndexFailure
