@@ -14,13 +14,17 @@ from recollect.contracts.services import PublisherContract
 from recollect.contracts.timeline import TimelineContract
 from recollect.contracts.timeline_records import ItemsWithEventsContract, RecordsContract
 
-
-class TestTimeline(TimelineContract):
-    pass
-
-
-class TestProjections(ProjectionsContract):
-    pass
+TestTimeline = TimelineContract
+TestProjections = ProjectionsContract
+TestIdempotencyStore = IdempotencyStoreContract
+TestPublisher = PublisherContract
+TestItems = ItemsContract
+TestErasing = ErasingContract
+TestRejecting = RejectingContract
+TestRemoval = RemovalContract
+TestRecords = RecordsContract
+TestItemsWithEvents = ItemsWithEventsContract
+TestFailedProjections = FailedProjectionsContract
 
 
 class TestSearchIndex(SearchIndexContract):
@@ -31,39 +35,3 @@ class TestSearchIndex(SearchIndexContract):
     @pytest.fixture
     def neighbour(self, database: Database, index: SqliteSearchIndex) -> SqliteSearchIndex:
         return SqliteSearchIndex(database, "other.1", DIMENSION)
-
-
-class TestIdempotencyStore(IdempotencyStoreContract):
-    pass
-
-
-class TestPublisher(PublisherContract):
-    pass
-
-
-class TestItems(ItemsContract):
-    pass
-
-
-class TestErasing(ErasingContract):
-    pass
-
-
-class TestRejecting(RejectingContract):
-    pass
-
-
-class TestRemoval(RemovalContract):
-    pass
-
-
-class TestRecords(RecordsContract):
-    pass
-
-
-class TestItemsWithEvents(ItemsWithEventsContract):
-    pass
-
-
-class TestFailedProjections(FailedProjectionsContract):
-    pass
