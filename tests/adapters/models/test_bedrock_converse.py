@@ -1,7 +1,6 @@
 """The adapter of Bedrock's Converse: the real SDK against a server on this machine."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -64,13 +63,6 @@ class TestBedrockConverse(RemoteModelContract):
     def model(self, server: Server) -> Model:
         server.replies = [Reply(answer("Biscuit."))]
         return BedrockConverse(client(server.url), MODEL_ID)
-
-    @pytest.fixture
-    def suffer(self, server: Server) -> Callable[[Trouble], None]:
-        def suffer(trouble: Trouble) -> None:
-            server.replies = [TROUBLES[trouble]]
-
-        return suffer
 
 
 def request(*said: tuple[MessageRole, str], **changes: Any) -> ModelRequest:

@@ -1,7 +1,7 @@
 """Providers in order: retries, time, breakers and the fallback list; clock, sleep and chance are the test's."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -257,13 +257,6 @@ class TestResilientOverHttp(RemoteModelContract):
     def model(self, server: Server) -> Model:
         server.replies = [Reply(completion("Biscuit."))]
         return resilient([(chat(server, api_key="secret"), 1.0)], ONCE)
-
-    @pytest.fixture
-    def suffer(self, server: Server) -> Callable[[Trouble], None]:
-        def suffer(trouble: Trouble) -> None:
-            server.replies = [TROUBLES[trouble]]
-
-        return suffer
 
 
 class TestWithTheExtractiveProviderLast(ModelContract):

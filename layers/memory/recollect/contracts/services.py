@@ -241,12 +241,6 @@ class PublisherContract:
         publisher.publish(scope.tenant, saved(events))
         assert publisher.published(scope.tenant, None, events[2].id) == saved(events[3:])
         assert publisher.published(scope.tenant, None, events[-1].id) == []
-
-    def test_an_unknown_after_gives_all(self, publisher: Publisher, keep: Keep) -> None:
-        scope = a_scope()
-        events = some_events(scope, 3)
-        keep(scope, events)
-        publisher.publish(scope.tenant, saved(events))
         assert publisher.published(scope.tenant, None, "unknown") == saved(events)
 
     def test_a_repetition_is_listed_once(self, publisher: Publisher, keep: Keep) -> None:
@@ -257,12 +251,6 @@ class PublisherContract:
         later = [replace(one, time=one.time + timedelta(minutes=1)) for one in saved(events)]
         assert publisher.publish(scope.tenant, [*saved(events[:1]), *later[1:]]) == []
         assert publisher.published(scope.tenant, None, None) == saved(events)
-
-    def test_other_types_keep_their_detail(self, publisher: Publisher) -> None:
-        tenant = a_scope().tenant
-        warning = a_warning()
-        assert publisher.publish(tenant, [warning]) == []
-        assert publisher.published(tenant, None, None) == [warning]
 
     def test_a_type_is_picked(self, publisher: Publisher, keep: Keep) -> None:
         scope = a_scope()

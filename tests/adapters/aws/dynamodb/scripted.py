@@ -11,7 +11,6 @@ from recollect.adapters.aws.table import ItemAccess
 
 
 def a_client_error(code: str, status: int = 400, reasons: list[dict[str, Any]] | None = None) -> ClientError:
-    """What boto3 raises for a service's answer."""
     answer: dict[str, Any] = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
     if reasons is not None:
         answer["CancellationReasons"] = reasons
@@ -46,7 +45,6 @@ class Scripted:
         return call
 
     def count(self, name: str) -> int:
-        """How often an operation was called."""
         return sum(1 for called, _ in self.requests if called == name)
 
 

@@ -174,6 +174,5 @@ def test_equal_texts_of_many_requests_at_once_are_all_stored(local_access: ItemA
 
 
 def noise(characters: int) -> str:
-    """Text that shrinks little."""
     generator = random.Random(1)
     return "".join(chr(generator.randrange(0x4E00, 0x9FFF)) for _ in range(characters))

@@ -90,7 +90,6 @@ WRITES = ("append", "save", "enter_conversation", "settle", "publish")
 
 
 def project(access: ItemAccess, bill: Bill, scope: Scope, event: Event) -> None:
-    """A turn's whole way, step by step."""
     timeline, projections = DynamoDBTimeline(access), DynamoDBProjections(access)
     bill.step = "append"
     timeline.append(scope, [a_write(scope, event)])

@@ -32,7 +32,6 @@ def shared_index(engines: Engines) -> Iterator[OpenSearchIndex]:
 
 @pytest.fixture(scope="module")
 def shared_neighbour(engines: Engines, shared_index: OpenSearchIndex) -> Iterator[OpenSearchIndex]:
-    """The index of another generation beside it."""
     plan = replace(shared_index._plan, generation="hash.2")
     connection = OpenSearchConnection(url=engines.opensearch_url, timeout_seconds=PATIENT_SECONDS)
     index = OpenSearchIndex(connection, plan)
@@ -43,14 +42,10 @@ def shared_neighbour(engines: Engines, shared_index: OpenSearchIndex) -> Iterato
 
 @pytest.mark.engines
 class TestOpenSearchIndex(SearchIndexContract):
-    """The suite as it stands."""
-
     @pytest.fixture
     def index(self, shared_index: OpenSearchIndex) -> SearchIndex:
-        """The module's index: each test has scopes of its own."""
         return shared_index
 
     @pytest.fixture
     def neighbour(self, index: SearchIndex, shared_neighbour: OpenSearchIndex) -> SearchIndex:
-        """The module's other generation."""
         return shared_neighbour
