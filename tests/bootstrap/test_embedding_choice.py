@@ -6,7 +6,7 @@ import pytest
 
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.model_folder import GENERATION
-from recollect.adapters.embedders.pooled import pooled
+from recollect.adapters.embedders.onnx_embedder import pooled
 from recollect.bootstrap.providers import Embedding, model_folder
 from recollect.core.errors import ConfigurationError
 from recollect.settings import Settings

@@ -11,7 +11,7 @@ from adapters.embedders.local_server import Reply, running_server
 from recollect.adapters.models import resilient
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.contracts.model import a_request
+from recollect.contracts.services import a_request
 from recollect.core.errors import ConfigurationError, OutOfTime, Unavailable
 from recollect.settings import Settings
 

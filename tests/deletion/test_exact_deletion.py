@@ -4,7 +4,7 @@ import pytest
 
 from embedded.setting import ANNA, Memory, with_parts
 from embedded.summarizing import ScriptedModel, Summaries, answer, summaries_of
-from recollect.adapters.models.extractive import ExtractiveModel
+from recollect.adapters.models.resilient import ExtractiveModel
 from recollect.core.scope import Scope
 from recollect.summaries.goals import Goal, GoalStatus
 

@@ -6,7 +6,7 @@ import pytest
 
 from embedded.setting import NOON, Memory, with_parts
 from embedded.turning import ScriptedModel, Talk, talk
-from recollect.adapters.models.extractive import ExtractiveModel
+from recollect.adapters.models.resilient import ExtractiveModel
 from recollect.timeline.record import EventDraft
 
 LONG_AGO = NOON - timedelta(days=60)

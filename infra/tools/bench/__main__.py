@@ -35,8 +35,7 @@ from infra.tools.bench.sizes import QUICK_SIZES, SIZES, aws_sizes, local_sizes
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from recollect.adapters.embedders.building.build import build_model
 from recollect.adapters.embedders.model_folder import GENERATION
-from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.adapters.embedders.pooled import PooledEmbedder, pooled
+from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, PooledEmbedder, pooled
 from recollect.bootstrap.providers import model_folder
 from recollect.settings import Settings
 

@@ -19,8 +19,7 @@ from infra.tools.bench.data import DataSet, Question, Turn, load, recall_table
 from infra.tools.bench.ours import OurMemory, local_variables, open_watched, passage_of
 from infra.tools.bench.rivals import MEM0, MEM0_PLAIN, LangGraphMemory, Mem0Memory
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors, Times, quantiles, ratio
-from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.adapters.embedders.pooled import PooledEmbedder, pooled
+from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, PooledEmbedder, pooled
 from recollect.core.vectors import TextKind
 
 DATA_SETS = ("locomo-dev", "beam-dev")

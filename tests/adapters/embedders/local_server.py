@@ -16,7 +16,7 @@ class Reply:
     After `after_seconds` it comes as a whole, or a byte every `trickle_seconds`.
     """
 
-    body: Any
+    body: Any = b"{}"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     after_seconds: float = 0.0
@@ -25,11 +25,25 @@ class Reply:
 
 
 @dataclass(slots=True)
+class Request:
+    """A request as it came; the names of its headers are in lower case."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(slots=True)
 class Server:
-    """Answers with `replies` in turn, the last one for ever; keeps what it was asked as (path, headers, body)."""
+    """Answers with `replies` in turn, the last one for ever.
+
+    It keeps the `requests`, and what it was asked in JSON as (path, headers, body).
+    """
 
     url: str = ""
-    replies: list[Reply] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=lambda: [Reply()])
+    requests: list[Request] = field(default_factory=list)
     asked: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
 
@@ -39,7 +53,6 @@ class Server:
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    """The server, ended with the block."""
     state = Server()
     listening = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(state))
     state.url = f"http://127.0.0.1:{listening.server_port}"
@@ -54,18 +67,20 @@ def running_server() -> Iterator[Server]:
 
 def _handler_of(state: Server) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-
-        def do_GET(self) -> None:
-            self._answer(None)
-
-        def _answer(self, body: Any) -> None:
+        def answer(self) -> None:
+            sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            state.requests.append(Request(self.command, self.path, headers, sent))
+            body: Any = None
+            with suppress(ValueError):  # lines of JSON are none
+                body = json.loads(sent)
             state.asked.append((self.path, dict(self.headers), body))
             reply = state.next_reply()
             state.closing.wait(reply.after_seconds)
             with suppress(BrokenPipeError, ConnectionResetError):  # the client may have given up
                 self._send(reply, reply.body(body) if callable(reply.body) else reply.body)
+
+        do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = answer
 
         def _send(self, reply: Reply, body: Any) -> None:
             if reply.status == 0:
@@ -73,9 +88,12 @@ def _handler_of(state: Server) -> type[BaseHTTPRequestHandler]:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(reply.status)
             announced = len(data) if reply.announced is None else reply.announced
-            for name, value in {**reply.headers, "Content-Length": str(announced)}.items():
+            headers = {"Content-Type": "application/json", **reply.headers, "Content-Length": str(announced)}
+            for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
+            if self.command == "HEAD":
+                return
             step = 1 if reply.trickle_seconds else max(1, len(data))
             for start in range(0, len(data), step):
                 self.wfile.write(data[start : start + step])

@@ -1,8 +1,6 @@
 """The adapter of OpenAI-compatible servers, over real HTTP."""
 
 import re
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,7 @@ import pytest
 
 from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.embedders.remote import OpenAiEmbedder, OpenAiEndpoint
-from recollect.core.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 from recollect.core.vectors import TextKind
 
 
@@ -51,70 +49,37 @@ def test_what_is_sent_is_cut_and_never_empty(server: Server) -> None:
     assert server.asked[0][2]["input"] == [".", "abcde", "?!"]
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_slow_down(server: Server, status: int) -> None:
-    server.replies = [Reply({"error": {}}, status, {"Retry-After": "7"})]
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Reply({}, 500), Unavailable),
+        (Reply({}, after_seconds=5), OutOfTime),
+        (Reply({"error": {"message": "Slow down!"}}, 400), UpstreamFailed),
+        (Reply({}, 401), UpstreamFailed),
+        (Reply({}, 302, {"Location": "/elsewhere"}), UpstreamFailed),
+        (Reply(b"<html>"), UpstreamFailed),
+        (Reply({}), UpstreamFailed),
+        (Reply({"data": []}), UpstreamFailed),
+        (Reply({"data": [{"index": 1, "embedding": [1, 2, 3]}]}), UpstreamFailed),
+        (Reply({"data": [{"index": 0, "embedding": [1, 2, 3]}] * 2}), UpstreamFailed),
+        (Reply({"data": [{"index": 0, "embedding": [1, 2]}]}), UpstreamFailed),
+        (Reply({"data": [{"index": 0, "embedding": [0, 0, 0]}]}), UpstreamFailed),
+        (Reply({"data": [{"index": 0, "embedding": [1, 2, 1e300]}]}), UpstreamFailed),
+        (Reply(b'{"data": [{"index": 0, "embedding": [1, 2, NaN]}]}'), UpstreamFailed),
+        (Reply({"data": [{"index": 0, "embedding": "AAAA"}]}), UpstreamFailed),
+    ],
+)
+def test_what_is_no_usable_answer(server: Server, reply: Reply, kind: type[RecollectError]) -> None:
+    server.replies = [reply]
+    with pytest.raises(kind):
+        embedder(server, timeout_seconds=0.5 if kind is OutOfTime else 10).encode(["a"], TextKind.QUERY)
+
+
+def test_slow_down(server: Server) -> None:
+    server.replies = [Reply({"error": {}}, 429, {"Retry-After": "7"})]
     with pytest.raises(Throttled) as raised:
         embedder(server).encode(["a"], TextKind.QUERY)
     assert raised.value.retry_after_seconds == 7
-
-
-def test_slow_down_until_a_date(server: Server) -> None:
-    moment = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    server.replies = [Reply({}, 429, {"Retry-After": moment})]
-    with pytest.raises(Throttled) as raised:
-        embedder(server).encode(["a"], TextKind.QUERY)
-    assert 25 < (raised.value.retry_after_seconds or 0) <= 30
-
-
-@pytest.mark.parametrize("headers", [{}, {"Retry-After": "soon"}])
-def test_slow_down_without_a_time(server: Server, headers: dict[str, str]) -> None:
-    server.replies = [Reply({}, 429, headers)]
-    with pytest.raises(Throttled) as raised:
-        embedder(server).encode(["a"], TextKind.QUERY)
-    assert raised.value.retry_after_seconds is None
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply({"error": {"message": "Slow down!"}}, 400),
-        Reply({}, 401),
-        Reply({}, 302, {"Location": "/elsewhere"}),
-        Reply(b"<html>"),
-        Reply({}),
-        Reply({"data": []}),
-        Reply({"data": [{"index": 1, "embedding": [1, 2, 3]}]}),
-        Reply({"data": [{"index": 0, "embedding": [1, 2, 3]}, {"index": 0, "embedding": [1, 2, 3]}]}),
-        Reply({"data": [{"index": 0, "embedding": [1, 2]}]}),
-        Reply({"data": [{"index": 0, "embedding": [0, 0, 0]}]}),
-        Reply({"data": [{"index": 0, "embedding": [1, 2, 1e300]}]}),
-        Reply(b'{"data": [{"index": 0, "embedding": [1, 2, NaN]}]}'),
-        Reply({"data": [{"index": 0, "embedding": "AAAA"}]}),
-    ],
-)
-def test_what_is_no_usable_answer(server: Server, reply: Reply) -> None:
-    server.replies = [reply]
-    with pytest.raises(UpstreamFailed):
-        embedder(server).encode(["a"], TextKind.QUERY)
-
-
-def test_a_server_in_trouble(server: Server) -> None:
-    server.replies = [Reply({}, 500)]
-    with pytest.raises(Unavailable, match="500"):
-        embedder(server).encode(["a"], TextKind.QUERY)
-
-
-def test_it_does_not_wait_for_ever(server: Server) -> None:
-    server.replies = [Reply({}, after_seconds=5)]
-    with pytest.raises(OutOfTime):
-        embedder(server, timeout_seconds=0.2).encode(["a"], TextKind.QUERY)
-
-
-def test_nobody_there(server: Server) -> None:
-    nowhere = OpenAiEmbedder(OpenAiEndpoint("http://127.0.0.1:1", "m", 3))
-    with pytest.raises(Unavailable, match="NewConnectionError"):
-        nowhere.encode(["a"], TextKind.QUERY)
 
 
 @pytest.mark.parametrize(
@@ -128,5 +93,4 @@ def test_nobody_there(server: Server) -> None:
     ],
 )
 def test_generations_of_two_models_differ(model: str, generation: str) -> None:
-
     assert re.fullmatch(generation, OpenAiEmbedder(OpenAiEndpoint("http://localhost", model, 3)).generation)

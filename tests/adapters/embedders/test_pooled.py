@@ -7,7 +7,7 @@ import pytest
 
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.model_folder import GENERATION
-from recollect.adapters.embedders.pooled import PooledEmbedder, centre_of, pooled
+from recollect.adapters.embedders.onnx_embedder import PooledEmbedder, centre_of, pooled
 from recollect.core.vectors import Encoding, TextKind, cosine
 from recollect.retrieval.pooling import passage_vector, query_vector
 

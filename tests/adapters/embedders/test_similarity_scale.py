@@ -3,8 +3,7 @@
 import pytest
 
 from recollect.adapters.embedders.model_folder import GENERATION
-from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-from recollect.adapters.embedders.pooled import PooledEmbedder, pooled, scale_of
+from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, PooledEmbedder, pooled, scale_of
 from recollect.core.vectors import TextKind
 from recollect.retrieval.pooling import COSINE, RELATED
 

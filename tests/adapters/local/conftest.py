@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from recollect.adapters.local.database import FILE_NAME, Database
-from recollect.adapters.local.idempotency import SqliteIdempotencyStore
-from recollect.adapters.local.items import SqliteItems
-from recollect.adapters.local.projections import SqliteProjections
-from recollect.adapters.local.publisher import SqlitePublisher
+from recollect.adapters.local.items import SqliteIdempotencyStore, SqliteItems
+from recollect.adapters.local.projections import SqliteProjections, SqlitePublisher
 from recollect.adapters.local.removal import SqliteEraser
 from recollect.adapters.local.rows import enter_user
 from recollect.adapters.local.search_index import SqliteSearchIndex

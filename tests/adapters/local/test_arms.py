@@ -1,6 +1,5 @@
 """Both arms against brute force over the domain's own rules; the cache against writes from elsewhere; the bounds."""
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +25,6 @@ from recollect.contracts.examples import (
     a_random_vector,
     a_request,
     a_scope,
-    a_seed,
     a_vector,
     an_event,
     arm_of,
@@ -166,19 +164,6 @@ def test_both_arms_and_the_tally_are_those_of_brute_force(
     assert found.tally.dropped == tally_of(scope, stored, request)
 
 
-def test_the_lexical_order_is_that_of_the_domains_bm25(sqlite_index: SqliteSearchIndex) -> None:
-    scope, chance = a_scope(), random.Random(2)
-    words = [f"word{n}" for n in range(12)]
-    contents = [" ".join(chance.choices(words, range(1, 13), k=chance.randrange(1, 60))) for _ in range(300)]
-    events = [an_event(scope, content=content) for content in contents]
-    sqlite_index.put([a_document(scope, event) for event in events])
-    request = a_request("word1 word4 word9 word11", limit=300)
-    counted = [(event, Counter(terms(event.content))) for event in events]
-    statistics = statistics_of(events, request.terms)
-    scored = [(round(bm25(statistics, c, c.total(), request.terms), 9), e) for e, c in counted]
-    assert arm_of(sqlite_index.nominate(scope, request), Arm.LEXICAL) == best([p for p in scored if p[0] > 0], 300)
-
-
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from(["put", "put here", "remove"]), st.integers(0, 7), st.integers(0, 3)), max_size=30
@@ -253,20 +238,6 @@ def test_words_that_were_lost_are_written_again(
     assert [dict(hit.counts) for hit in found.hits] == [{"rome": 1}]
 
 
-def test_nothing_that_others_write_changes_an_order(sqlite_index: SqliteSearchIndex) -> None:
-    mine = a_scope()
-    events = [
-        an_event(mine, content=text) for text in ("paris paris rome", "paris", "rome rome rome lyon", "lyon rome paris")
-    ]
-    sqlite_index.put([a_document(mine, event) for event in events])
-    request = a_request("paris rome lyon")
-    before = sqlite_index.nominate(mine, request)
-    for other in (a_scope(), a_scope(user_id=mine.user_id), a_scope(tenant=mine.tenant)):
-        crowd = some_events(other, 300, content="paris and paris and many other words that make it long")
-        sqlite_index.put([a_document(other, event) for event in crowd])
-    assert sqlite_index.nominate(mine, request) == before
-
-
 @pytest.mark.parametrize("enough", [1, 20, 5000])
 def test_common_terms_nominate_nobody_beyond_the_bound(
     sqlite_index: SqliteSearchIndex, monkeypatch: pytest.MonkeyPatch, enough: int
@@ -306,14 +277,6 @@ def test_memory_is_bounded_by_the_budget(database: Database) -> None:
     assert index._cache.size_bytes > 20_000
 
 
-def test_vectors_of_another_generation_stay_unread(database: Database) -> None:
-    scope = a_scope()
-    event = an_event(scope, content="paris")
-    SqliteSearchIndex(database, "other.1", 3).put([a_document(scope, event, np.array([1, 0, 0], dtype=np.float32))])
-    found = SqliteSearchIndex(database, GENERATION, DIMENSION).nominate(scope, a_request("paris", vector=a_vector()))
-    assert [(hit.ref.id, hit.vector, dict(hit.arms)) for hit in found.hits] == [(event.id, None, {Arm.LEXICAL: 1})]
-
-
 def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex) -> None:
     scope = a_scope()
     good, bad = some_events(scope, 2, content="paris")
@@ -323,27 +286,6 @@ def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex) 
     with pytest.raises(InvalidInput):
         sqlite_index.nominate(scope, a_request(vector=wrong))
     assert len(sqlite_index.nominate(scope, a_request("paris", vector=a_vector())).hits) == 1
-
-
-def test_ties_in_score_and_time_go_by_id(sqlite_index: SqliteSearchIndex) -> None:
-    scope = a_scope()
-    events = [an_event(scope, content="paris", id=a_seed().nth(0)) for _ in range(30)]
-    shuffled = random.Random(1).sample(events, len(events))
-    sqlite_index.put([a_document(scope, event, a_vector()) for event in shuffled])
-    found = sqlite_index.nominate(scope, a_request("paris", vector=a_vector(), limit=7))
-    expected = sorted((event.id for event in events), reverse=True)[:7]
-    assert arm_of(found, Arm.LEXICAL) == arm_of(found, Arm.VECTOR) == expected
-
-
-def test_terms_of_every_script_are_found(sqlite_index: SqliteSearchIndex) -> None:
-    scope = a_scope()
-    texts = ("東京タワー", "Ωμέγα", "ﬁne naïve café", "हिन्दी भाषा", "مرحبا بالعالم", "𝒳𝒴 𠀀𠀁", "x" * 300, "Ꭰꭰ")
-    events = [an_event(scope, content=text) for text in texts]
-    sqlite_index.put([a_document(scope, event) for event in events])
-    for event, text in zip(events, texts, strict=True):
-        found = sqlite_index.nominate(scope, a_request(text))
-        assert [hit.ref.id for hit in found.hits] == [event.id], text
-        assert set(found.hits[0].counts) == set(terms(text))
 
 
 def test_a_reader_with_an_older_view_shows_nothing_newer(database: Database, sqlite_index: SqliteSearchIndex) -> None:

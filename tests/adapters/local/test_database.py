@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from recollect.adapters.local import database as database_module
-from recollect.adapters.local.database import FILE_NAME, Database
-from recollect.adapters.local.schema import FORMAT_VERSION
+from recollect.adapters.local.database import FILE_NAME, FORMAT_VERSION, Database
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import a_scope, a_write, an_event
 from recollect.core.errors import NotReady, StoredDataError, Throttled, Unavailable
@@ -28,19 +27,16 @@ def test_a_file_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> 
     assert path.read_bytes() == before
 
 
-def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("content", "said"), [(None, "another program"), (b"not a database, but long" * 200, None)])
+def test_a_file_that_is_not_ours_is_refused(tmp_path: Path, content: bytes | None, said: str | None) -> None:
     path = tmp_path / FILE_NAME
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE theirs (a)")
-    connection.close()
-    with pytest.raises(StoredDataError, match="another program"):
-        Database(path)
-
-
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / FILE_NAME
-    path.write_bytes(b"not a database, but long enough to be looked at" * 100)
-    with pytest.raises(StoredDataError):
+    if content is not None:
+        path.write_bytes(content)
+    else:
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE theirs (a)")
+        connection.close()
+    with pytest.raises(StoredDataError, match=said):
         Database(path)
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.publisher import SqlitePublisher
+from recollect.adapters.local.projections import SqlitePublisher
 from recollect.adapters.local.rows import event_of
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of

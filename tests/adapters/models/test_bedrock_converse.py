@@ -1,7 +1,6 @@
 """The adapter of Bedrock's Converse: the real SDK against a server on this machine."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.models.bedrock_converse import BedrockConverse
 from recollect.context.model_call import ModelRequest
 from recollect.context.rendering import Message, MessageRole
-from recollect.contracts.model import RemoteModelContract, Trouble, a_request
+from recollect.contracts.services import RemoteModelContract, Trouble, a_request
 from recollect.core.errors import OutOfTime, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
@@ -64,13 +63,6 @@ class TestBedrockConverse(RemoteModelContract):
     def model(self, server: Server) -> Model:
         server.replies = [Reply(answer("Biscuit."))]
         return BedrockConverse(client(server.url), MODEL_ID)
-
-    @pytest.fixture
-    def suffer(self, server: Server) -> Callable[[Trouble], None]:
-        def suffer(trouble: Trouble) -> None:
-            server.replies = [TROUBLES[trouble]]
-
-        return suffer
 
 
 def request(*said: tuple[MessageRole, str], **changes: Any) -> ModelRequest:

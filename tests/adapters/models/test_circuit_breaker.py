@@ -60,21 +60,15 @@ def test_a_good_trial_closes_it(breaker: CircuitBreaker, clock: Clock) -> None:
     assert breaker.admits()
 
 
-def test_a_bad_trial_opens_it_for_another_cool_down(breaker: CircuitBreaker, clock: Clock) -> None:
+@pytest.mark.parametrize("ends", [True, False], ids=["a bad trial", "a trial that never ends"])
+def test_after_a_trial_it_is_open_for_another_cool_down(breaker: CircuitBreaker, clock: Clock, ends: bool) -> None:
     fail(breaker, 3)
     clock.now += 10
     assert breaker.admits()
-    clock.now += 5
-    breaker.failed()
+    if ends:
+        clock.now += 5
+        breaker.failed()
     clock.now += 9
     assert not breaker.admits()
     clock.now += 1
-    assert breaker.admits()
-
-
-def test_a_trial_that_never_ends_is_followed_by_another(breaker: CircuitBreaker, clock: Clock) -> None:
-    fail(breaker, 3)
-    clock.now += 10
-    assert breaker.admits()
-    clock.now += 10
     assert breaker.admits()

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.adapters.models.extractive import ExtractiveModel
+from recollect.adapters.models.resilient import ExtractiveModel
 from recollect.context.extractive_answer import NOTHING
 from recollect.context.model_call import ModelRequest, Task
-from recollect.contracts.model import ModelContract, a_request
+from recollect.contracts.services import ModelContract, a_request
 from recollect.ports import Model
 
 

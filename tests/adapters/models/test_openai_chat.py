@@ -1,6 +1,5 @@
 """The adapter of OpenAI-compatible servers, over real HTTP."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +9,7 @@ from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.models.openai_chat import ChatEndpoint, OpenAiChat
 from recollect.context.model_call import ModelRequest
 from recollect.context.rendering import Message, MessageRole
-from recollect.contracts.model import RemoteModelContract, Trouble, a_request
+from recollect.contracts.services import RemoteModelContract, Trouble, a_request
 from recollect.core.errors import Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
@@ -45,13 +44,6 @@ class TestOpenAiChat(RemoteModelContract):
     def model(self, server: Server) -> Model:
         server.replies = [Reply(completion("Biscuit."))]
         return chat(server, api_key="secret")
-
-    @pytest.fixture
-    def suffer(self, server: Server) -> Callable[[Trouble], None]:
-        def suffer(trouble: Trouble) -> None:
-            server.replies = [TROUBLES[trouble]]
-
-        return suffer
 
 
 def request(*said: tuple[MessageRole, str], **changes: Any) -> ModelRequest:

@@ -1,7 +1,7 @@
 """Providers in order: retries, time, breakers and the fallback list; clock, sleep and chance are the test's."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +13,10 @@ from adapters.models.test_bedrock_converse import TROUBLES as BEDROCK_TROUBLES
 from adapters.models.test_bedrock_converse import answer as converse_answer
 from adapters.models.test_openai_chat import TROUBLES, chat, completion
 from recollect.adapters.models.bedrock_converse import BedrockConverse
-from recollect.adapters.models.extractive import ExtractiveModel
 from recollect.adapters.models.resilient import (
     BreakerPolicy,
     CircuitBreaker,
+    ExtractiveModel,
     Provider,
     ResilientModel,
     RetryPolicy,
@@ -24,7 +24,7 @@ from recollect.adapters.models.resilient import (
     resilient,
 )
 from recollect.context.model_call import ModelAnswer, ModelRequest
-from recollect.contracts.model import ModelContract, RemoteModelContract, Trouble, a_request
+from recollect.contracts.services import ModelContract, RemoteModelContract, Trouble, a_request
 from recollect.core.errors import CutAnswer, NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
 
@@ -257,13 +257,6 @@ class TestResilientOverHttp(RemoteModelContract):
     def model(self, server: Server) -> Model:
         server.replies = [Reply(completion("Biscuit."))]
         return resilient([(chat(server, api_key="secret"), 1.0)], ONCE)
-
-    @pytest.fixture
-    def suffer(self, server: Server) -> Callable[[Trouble], None]:
-        def suffer(trouble: Trouble) -> None:
-            server.replies = [TROUBLES[trouble]]
-
-        return suffer
 
 
 class TestWithTheExtractiveProviderLast(ModelContract):

@@ -13,27 +13,21 @@ from conftest import Engines
 from moto_calls import OneCallAtATime
 from recollect.adapters.aws.snapshots import S3Snapshots
 from recollect.adapters.local.files import FolderSnapshots
-from recollect.contracts.snapshot_store import SnapshotStoreContract
+from recollect.contracts.conditional_stores import SnapshotStoreContract
 from recollect.ports import SnapshotStore
 
 BUCKET = "snapshots"
 
 
 class TestFolderSnapshots(SnapshotStoreContract):
-    """A folder."""
-
     @pytest.fixture
     def store(self, tmp_path: Path) -> SnapshotStore:
-        """An empty folder, not yet made."""
         return FolderSnapshots(tmp_path / "snapshots")
 
 
 class TestS3SnapshotsOnMoto(SnapshotStoreContract):
-    """S3 as moto has it."""
-
     @pytest.fixture
     def store(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[SnapshotStore]:
-        """An empty bucket."""
         for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
             monkeypatch.delenv(name, raising=False)
         with mock_aws():
@@ -44,14 +38,11 @@ class TestS3SnapshotsOnMoto(SnapshotStoreContract):
 
     @pytest.fixture
     def versions_of(self, store: SnapshotStore) -> Callable[[str, str], int]:
-        """As the bucket lists them."""
         return counting(boto3.client("s3", region_name="us-east-1"), BUCKET, "backups/")
 
 
 @pytest.mark.engines
 class TestS3SnapshotsOnServer(SnapshotStoreContract):
-    """A real S3 server."""
-
     @pytest.fixture
     def bucket(self, engines: Engines, request: pytest.FixtureRequest) -> str:
         """One of its own. It keeps versions only to be purged: this server takes the mark of a deletion for an object
@@ -64,17 +55,14 @@ class TestS3SnapshotsOnServer(SnapshotStoreContract):
 
     @pytest.fixture
     def store(self, engines: Engines, bucket: str) -> SnapshotStore:
-        """In that bucket."""
         return S3Snapshots(client_of(engines), bucket)
 
     @pytest.fixture
     def versions_of(self, engines: Engines, bucket: str) -> Callable[[str, str], int]:
-        """As the bucket lists them."""
         return counting(client_of(engines), bucket)
 
 
 def client_of(engines: Engines) -> Any:
-    """A client of the real server."""
     return boto3.client("s3", endpoint_url=engines.s3_url, region_name=engines.region)
 
 

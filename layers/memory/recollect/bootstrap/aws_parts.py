@@ -55,8 +55,7 @@ class AwsParts(ProviderParts):
     @cached_property
     def index(self) -> SearchIndex:
         from recollect.adapters.aws.index_format import IndexPlan
-        from recollect.adapters.aws.opensearch import OpenSearchIndex
-        from recollect.adapters.aws.opensearch_client import OpenSearchConnection, signing_for
+        from recollect.adapters.aws.opensearch import OpenSearchConnection, OpenSearchIndex, signing_for
 
         url, embedder = self._settings.opensearch_url, self.embedder
         connection = OpenSearchConnection(
@@ -79,7 +78,7 @@ class AwsParts(ProviderParts):
 
     @cached_property
     def idempotency(self) -> IdempotencyStore:
-        from recollect.adapters.aws.idempotency import DynamoDBIdempotency
+        from recollect.adapters.aws.items import DynamoDBIdempotency
 
         return DynamoDBIdempotency(self.access)
 

@@ -13,10 +13,8 @@ from pathlib import Path
 from recollect.adapters.concurrency import Inline
 from recollect.adapters.local import files
 from recollect.adapters.local.database import FILE_NAME, Database
-from recollect.adapters.local.idempotency import SqliteIdempotencyStore
-from recollect.adapters.local.items import SqliteItems
-from recollect.adapters.local.projections import SqliteProjections
-from recollect.adapters.local.publisher import SqlitePublisher
+from recollect.adapters.local.items import SqliteIdempotencyStore, SqliteItems
+from recollect.adapters.local.projections import SqliteProjections, SqlitePublisher
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.app import App
 from recollect.bootstrap.providers import ProviderParts

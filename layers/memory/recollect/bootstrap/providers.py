@@ -74,8 +74,7 @@ def _embedder(settings: Settings) -> Embedder | None:
         case "bedrock":
             return _bedrock_embedder(settings)
         case _:
-            from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
-            from recollect.adapters.embedders.pooled import pooled
+            from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, pooled
 
             return pooled(OnnxEmbedder(model_folder(settings)))
 
@@ -152,7 +151,7 @@ class Modelling:
 
     @cached_property
     def _extractive(self) -> Model:
-        from recollect.adapters.models.extractive import ExtractiveModel
+        from recollect.adapters.models.resilient import ExtractiveModel
 
         return ExtractiveModel()
 

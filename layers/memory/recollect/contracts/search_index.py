@@ -95,17 +95,18 @@ class SearchIndexSightContract(SearchIndexSetting):
         assert [seen(index, scope) for scope in scopes[1:]] == [{events[1].id}, {events[2].id}]
         assert seen(index, replace(user, household_id="h")) == {events[2].id}
 
-    def test_a_private_event_is_in_no_arm(self, index: SearchIndex) -> None:
+    @pytest.mark.parametrize(
+        ("hidden", "shown"),
+        [({"is_private": True}, {}), ({"expires_at": NOW}, {"expires_at": NOW + TICK})],
+        ids=["private", "expired from that instant on"],
+    )
+    def test_what_is_hidden_is_in_no_arm(
+        self, index: SearchIndex, hidden: dict[str, Any], shown: dict[str, Any]
+    ) -> None:
         scope = a_scope()
-        hidden, shown = an_event(scope, is_private=True), an_event(scope)
-        self.put(index, scope, [hidden, shown])
-        assert seen(index, scope) == {shown.id}
-
-    def test_an_event_is_gone_from_the_instant_it_expires(self, index: SearchIndex) -> None:
-        scope = a_scope()
-        expired, last = an_event(scope, expires_at=NOW), an_event(scope, expires_at=NOW + TICK)
-        self.put(index, scope, [expired, last])
-        assert seen(index, scope) == {last.id}
+        events = [an_event(scope, **hidden), an_event(scope, **shown)]
+        self.put(index, scope, events)
+        assert seen(index, scope) == {events[1].id}
 
     @pytest.mark.parametrize("asking", ["include_superseded", "as_of", "recorded_as_of"])
     def test_a_superseded_event_is_seen_only_where_it_is_asked_for(self, index: SearchIndex, asking: str) -> None:

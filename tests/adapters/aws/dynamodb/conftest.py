@@ -18,8 +18,7 @@ from conftest import Engines
 from moto_calls import OneCallAtATime
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import Backoff, ClientPolicy, dynamodb_client
-from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 from recollect.adapters.aws.removal import DynamoDBEraser
@@ -72,7 +71,6 @@ def moto_client() -> Iterator[OneCallAtATime]:
 
 @pytest.fixture
 def moto_access(moto_client: OneCallAtATime) -> Iterator[ItemAccess]:
-    """A table on moto, made anew for each test."""
     yield from a_table(moto_client, Inline())
 
 
@@ -84,7 +82,6 @@ def local_service(engines: Engines, name: str) -> Any:
 
 @pytest.fixture(scope="session")
 def local_client(engines: Engines) -> Any:
-    """A client of DynamoDB Local."""
     return local_service(engines, "dynamodb")
 
 
@@ -96,7 +93,6 @@ def local_access(local_client: Any) -> Iterator[ItemAccess]:
 
 @pytest.fixture(params=["moto", pytest.param("local", marks=pytest.mark.engines)])
 def access(request: pytest.FixtureRequest) -> ItemAccess:
-    """Each test runs on both."""
     table: ItemAccess = request.getfixturevalue(f"{request.param}_access")
     return table
 
@@ -150,7 +146,6 @@ class FailingBus:
     left: dict[str, int]
 
     def put_events(self, **request: Any) -> dict[str, Any]:
-        """As EventBridge answers."""
         return {"Entries": [self._taken(json.loads(entry["Detail"])["id"]) for entry in request["Entries"]]}
 
     def _taken(self, event_id: str) -> dict[str, str]:

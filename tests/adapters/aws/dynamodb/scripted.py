@@ -1,13 +1,16 @@
 """A client that fails as it is told, before or instead of the real one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from recollect.adapters.aws.clients import Backoff
+from recollect.adapters.aws.table import ItemAccess
+
 
 def a_client_error(code: str, status: int = 400, reasons: list[dict[str, Any]] | None = None) -> ClientError:
-    """What boto3 raises for a service's answer."""
     answer: dict[str, Any] = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
     if reasons is not None:
         answer["CancellationReasons"] = reasons
@@ -42,5 +45,10 @@ class Scripted:
         return call
 
     def count(self, name: str) -> int:
-        """How often an operation was called."""
         return sum(1 for called, _ in self.requests if called == name)
+
+
+def scripted_access(access: ItemAccess, tries: int = 3, **script: list[Any]) -> tuple[ItemAccess, Scripted]:
+    """The access with a client that goes by the script, without pauses."""
+    client = Scripted(access.client, **script)
+    return replace(access, client=client, backoff=Backoff(tries=tries, sleep=lambda _: None)), client

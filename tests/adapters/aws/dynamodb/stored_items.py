@@ -13,9 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from recollect.adapters.aws.idempotency import DynamoDBIdempotency
 from recollect.adapters.aws.item_format import Attributes
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog
 from recollect.adapters.aws.table import ItemAccess
@@ -131,14 +130,12 @@ def _write_second_format(access: ItemAccess) -> None:
 
 
 def encoded(items: list[Attributes]) -> str:
-    """Items as JSON, binary as base64."""
     readable = [{name: _encoded(value) for name, value in item.items()} for item in items]
     ordered = sorted(readable, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
     return json.dumps(ordered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def decoded(text: str) -> list[Attributes]:
-    """Reads what `encoded` wrote."""
     return [{name: _decoded(value) for name, value in item.items()} for item in json.loads(text)]
 
 
@@ -151,7 +148,6 @@ def _decoded(value: dict[str, str]) -> dict[str, Any]:
 
 
 def main(path: Path) -> None:
-    """Writes the file."""
     from adapters.aws.dynamodb.conftest import a_moto_client, a_table
     from recollect.adapters.concurrency import Inline
 

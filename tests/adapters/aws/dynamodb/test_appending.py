@@ -15,7 +15,6 @@ from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, a_seed, a_write, an_event, some_events, writes_of
 from recollect.core.errors import Conflict, InvalidInput, Throttled, Unavailable, UpstreamFailed
-from recollect.core.scope import Scope
 from recollect.timeline.timeline import AppendStatus
 
 Script = Callable[..., tuple[DynamoDBTimeline, Scripted, list[float]]]
@@ -175,13 +174,5 @@ def test_equal_texts_of_many_requests_at_once_are_all_stored(local_access: ItemA
 
 
 def noise(characters: int) -> str:
-    """Text that shrinks little."""
     generator = random.Random(1)
     return "".join(chr(generator.randrange(0x4E00, 0x9FFF)) for _ in range(characters))
-
-
-def test_scopes_narrowing_is_no_part_of_where_an_event_is(timeline: DynamoDBTimeline) -> None:
-    scope = a_scope(persona_id="p")
-    event = an_event(scope)
-    timeline.append(scope, [a_write(scope, event)])
-    assert timeline.find(Scope(scope.tenant, scope.user_id), event.id) == event

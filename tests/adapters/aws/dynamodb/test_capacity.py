@@ -6,8 +6,7 @@ DynamoDB Local reports transactions otherwise than AWS: four units a KB, and ope
 """
 
 import math
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,7 +51,6 @@ class Bill:
     reported: dict[tuple[str, str], float] = field(default_factory=dict)
     rule: dict[str, float] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
-    items: list[tuple[str, int]] = field(default_factory=list)
 
     def hear(self, operation: str, answer: Mapping[str, Any]) -> None:
         self.calls[self.step] = self.calls.get(self.step, 0) + 1
@@ -64,10 +62,8 @@ class Bill:
 
     def see_transaction(self, params: dict[str, Any], **_: Any) -> None:
         for operation in params["TransactItems"]:
-            ((kind, body),) = operation.items()
+            (body,) = operation.values()
             item = body.get("Item", body.get("Key"))
-            name = item["sk"]["S"][:2] if item["pk"]["S"].startswith("U#") else item["pk"]["S"][:2]
-            self.items.append((f"{kind} {name}", item_bytes(item)))
             self.rule[self.step] = self.rule.get(self.step, 0) + 2 * math.ceil(item_bytes(item) / 1024)
 
     def _add(self, part: str, capacity: Mapping[str, float], operation: str) -> None:
@@ -94,7 +90,6 @@ WRITES = ("append", "save", "enter_conversation", "settle", "publish")
 
 
 def project(access: ItemAccess, bill: Bill, scope: Scope, event: Event) -> None:
-    """A turn's whole way, step by step."""
     timeline, projections = DynamoDBTimeline(access), DynamoDBProjections(access)
     bill.step = "append"
     timeline.append(scope, [a_write(scope, event)])
@@ -108,16 +103,6 @@ def project(access: ItemAccess, bill: Bill, scope: Scope, event: Event) -> None:
     projections.settle(scope, [event.ref])
     bill.step = "publish"
     AwsPublisher(BusLog(access)).publish(scope.tenant, [episodic_saved(event, NOW)])
-
-
-def show(bill: Bill, title: str, steps: Iterable[str], unit: str) -> None:
-    lines = [title, f"{'step':<20} calls {unit} (rule)  {unit} (reported, by table and index)"]
-    for step in steps:
-        parts = ", ".join(f"{part} {units:g}" for (one, part), units in bill.reported.items() if one == step)
-        lines.append(f"{step:<20} {bill.calls[step]:>5} {bill.rule.get(step, 0):>10g}  {parts}")
-    if bill.items:
-        lines.append("transaction: " + ", ".join(f"{name} {size} B" for name, size in bill.items))
-    sys.stdout.write("\n" + "\n".join(lines) + "\n")
 
 
 @pytest.fixture(params=["plain", "uuids"])
@@ -138,7 +123,6 @@ def test_a_turn_of_one_kilobyte_costs_few_write_units(
 ) -> None:
     assert len(TALK) == 1024
     project(local_access, bill, scope, a_turn(scope, importance=importance))
-    show(bill, f"1 KB turn, importance {importance}, first of its conversation: WCU", WRITES, "WCU")
     rule = {step: bill.rule.get(step, 0) for step in WRITES}
     rule["save"] -= 1  # its read of the event
     rule["enter_conversation"] -= 1  # its read
@@ -165,7 +149,6 @@ def test_what_reads_cost(local_access: ItemAccess, bill: Bill) -> None:
     writes = [a_write(scope, replace(event, content=f"{n} {TALK}"[:1024])) for n, event in enumerate(events)]
     timeline.append(scope, writes)
     bill.reported.clear()
-    bill.items.clear()
     query = WindowQuery(now=NOW, window=TimeWindow(), limit=50)
     steps: dict[str, Callable[[], object]] = {
         "tail of 60": lambda: timeline.tail(scope),
@@ -180,7 +163,6 @@ def test_what_reads_cost(local_access: ItemAccess, bill: Bill) -> None:
     for name, call in steps.items():
         bill.step = name
         call()
-    show(bill, "60 turns of 1 KB of one user: RCU", steps, "RCU")
     assert bill.calls["read 30"] == bill.calls["tail of 60"] == bill.calls["newest 100"] == 1
     assert bill.rule["read 30"] == 30
     assert bill.rule["newest 100"] <= 20

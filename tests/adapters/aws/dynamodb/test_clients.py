@@ -16,8 +16,8 @@ from recollect.adapters.aws.clients import (
     eventbridge_client,
     listen,
     streams_client,
+    translated,
 )
-from recollect.adapters.aws.errors import translated
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, some_events, writes_of
@@ -30,7 +30,6 @@ ITEM = Reply({"Item": KEY}, headers={"Content-Type": "application/x-amz-json-1.0
 
 @pytest.fixture
 def silent_server() -> Iterator[str]:
-    """Takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
@@ -44,7 +43,6 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No pauses between the SDK's tries."""
     monkeypatch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda _: None))
 
 

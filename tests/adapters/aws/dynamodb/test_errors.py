@@ -4,7 +4,7 @@ import botocore.exceptions as sdk
 import pytest
 from botocore.exceptions import ClientError
 
-from recollect.adapters.aws.errors import translated
+from recollect.adapters.aws.clients import translated
 from recollect.core.errors import (
     ConfigurationError,
     NotReady,

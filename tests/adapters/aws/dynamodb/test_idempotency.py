@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from adapters.aws.dynamodb.scripted import Scripted
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.idempotency import DynamoDBIdempotency
+from recollect.adapters.aws.items import DynamoDBIdempotency
 from recollect.adapters.aws.table import ItemAccess
+from recollect.contracts.conditional_stores import ANSWER, a_claim, again
 from recollect.contracts.examples import a_seed
-from recollect.contracts.idempotency import ANSWER, a_claim, again
 from recollect.core.idempotency import Claimed, Replay
 
 REAL_SECONDS = 2_000_000_000.5

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from adapters.aws.dynamodb.scripted import Scripted, a_client_error
-from recollect.adapters.aws.clients import Backoff
+from adapters.aws.dynamodb.scripted import a_client_error, scripted_access
 from recollect.adapters.aws.keys import Key, SortRange
 from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.adapters.concurrency import Threads
@@ -17,14 +16,9 @@ def an_item(number: int, partition: str = "p", size: int = 1) -> dict[str, Any]:
     return {**Key(partition, f"s#{number:05d}").attributes, "x": {"B": b"x" * size}}
 
 
-def scripted(access: ItemAccess, **script: list[Any]) -> tuple[ItemAccess, Scripted]:
-    client = Scripted(access.client, **script)
-    return replace(access, client=client, backoff=Backoff(tries=3, sleep=lambda _: None)), client
-
-
 def test_many_keys_are_read_in_chunks_and_equal_ones_once(access: ItemAccess) -> None:
     access.put_many(an_item(n, "many") for n in range(120))
-    access, client = scripted(access)
+    access, client = scripted_access(access)
     wanted = [Key("many", f"s#{n:05d}") for n in range(230)]
     found = access.get_many([*wanted, *wanted])
     assert set(found) == set(wanted[:120])
@@ -34,7 +28,7 @@ def test_many_keys_are_read_in_chunks_and_equal_ones_once(access: ItemAccess) ->
 
 
 def test_no_keys_are_no_call(access: ItemAccess) -> None:
-    access, client = scripted(access)
+    access, client = scripted_access(access)
     assert access.get_many([]) == {}
     access.put_many([])
     access.delete_many([])
@@ -46,15 +40,15 @@ def test_keys_left_unread_are_asked_for_again(access: ItemAccess) -> None:
     keys = [Key("again", f"s#{n:05d}") for n in range(3)]
     left = {access.table: {"Keys": [keys[2].attributes], "ConsistentRead": True}}
     some = {"Responses": {access.table: [an_item(0, "again"), an_item(1, "again")]}, "UnprocessedKeys": left}
-    scripted_access, client = scripted(access, batch_get_item=[some, None])
-    assert set(scripted_access.get_many(keys)) == set(keys)
+    wrapped, client = scripted_access(access, batch_get_item=[some, None])
+    assert set(wrapped.get_many(keys)) == set(keys)
     assert client.requests[1][1]["RequestItems"] == left
 
 
 def test_keys_left_unread_for_ever_are_throttling(access: ItemAccess) -> None:
     left = {access.table: {"Keys": [Key("p", "s").attributes]}}
     answer = {"Responses": {}, "UnprocessedKeys": left}
-    access, client = scripted(access, batch_get_item=[answer] * 9)
+    access, client = scripted_access(access, batch_get_item=[answer] * 9)
     with pytest.raises(Throttled):
         access.get_many([Key("p", "s")])
     assert client.count("batch_get_item") == 3
@@ -62,13 +56,13 @@ def test_keys_left_unread_for_ever_are_throttling(access: ItemAccess) -> None:
 
 def test_items_left_unwritten_are_sent_again(access: ItemAccess) -> None:
     left = {access.table: [{"PutRequest": {"Item": an_item(7, "unwritten")}}]}
-    scripted_access, client = scripted(access, batch_write_item=[{"UnprocessedItems": left}, None])
-    scripted_access.put_many([an_item(7, "unwritten")])
+    wrapped, client = scripted_access(access, batch_write_item=[{"UnprocessedItems": left}, None])
+    wrapped.put_many([an_item(7, "unwritten")])
     assert client.count("batch_write_item") == 2
     assert access.get(Key("unwritten", "s#00007")) == an_item(7, "unwritten")
-    scripted_access, client = scripted(access, batch_write_item=[{"UnprocessedItems": left}] * 9)
+    wrapped, client = scripted_access(access, batch_write_item=[{"UnprocessedItems": left}] * 9)
     with pytest.raises(Throttled):
-        scripted_access.put_many([an_item(7, "unwritten")])
+        wrapped.put_many([an_item(7, "unwritten")])
 
 
 def test_of_two_items_with_one_key_the_last_is_written(access: ItemAccess) -> None:
@@ -84,7 +78,7 @@ def test_many_items_are_written_and_deleted(access: ItemAccess) -> None:
 
 def test_a_walk_sees_all_in_order_and_asks_for_more_only_when_more_is_wanted(access: ItemAccess) -> None:
     access.put_many(an_item(n, "walk") for n in range(70))
-    access, client = scripted(access)
+    access, client = scripted_access(access)
     walk = access.walk(Walk("walk", SortRange("s#00010", "s#00059"), newest_first=True), first=5)
     seen = [next(walk)["sk"]["S"] for _ in range(5)]
     assert client.count("query") == 1
@@ -119,7 +113,7 @@ def test_errors_are_translated(access: ItemAccess) -> None:
 
 def test_all_chunks_are_waited_for_before_the_first_failure_is_raised(access: ItemAccess) -> None:
     failures = [a_client_error("ValidationException"), None, None]
-    access, client = scripted(replace(access, concurrency=Threads(2)), batch_write_item=failures)
+    access, client = scripted_access(replace(access, concurrency=Threads(2)), batch_write_item=failures)
     with pytest.raises(UpstreamFailed):
         access.put_many(an_item(n, "waited") for n in range(75))
     assert client.count("batch_write_item") == 3

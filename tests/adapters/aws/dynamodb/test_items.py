@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled
+from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled, scripted_access
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.clients import Backoff
 from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.table import ItemAccess
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope
@@ -25,12 +24,9 @@ FAILED = a_client_error("ConditionalCheckFailedException")
 
 @pytest.fixture
 def scripted(moto_access: ItemAccess) -> Script:
-    """Items whose calls go by a script."""
-
     def build(**script: list[Any]) -> tuple[DynamoDBItems, Scripted]:
-        client = Scripted(moto_access.client, **script)
-        backoff = Backoff(tries=TRIES, sleep=lambda _: None)
-        return DynamoDBItems(replace(moto_access, client=client, backoff=backoff)), client
+        access, client = scripted_access(moto_access, TRIES, **script)
+        return DynamoDBItems(access), client
 
     return build
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.aws.dynamodb.scripted import Scripted, cancelled
-from recollect.adapters.aws.clients import Backoff
+from adapters.aws.dynamodb.scripted import Scripted, cancelled, scripted_access
 from recollect.adapters.aws.item_format import projection_item
 from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.table import ItemAccess
@@ -28,12 +27,9 @@ TRIES = 4
 
 @pytest.fixture
 def scripted(moto_access: ItemAccess) -> Script:
-    """A timeline whose calls go by a script, without pauses."""
-
     def build(**script: list[Any]) -> tuple[DynamoDBTimeline, Scripted]:
-        client = Scripted(moto_access.client, **script)
-        backoff = Backoff(tries=TRIES, sleep=lambda _: None)
-        return DynamoDBTimeline(replace(moto_access, client=client, backoff=backoff)), client
+        access, client = scripted_access(moto_access, TRIES, **script)
+        return DynamoDBTimeline(access), client
 
     return build
 
@@ -78,14 +74,6 @@ def test_what_a_cancelled_append_says(
     with pytest.raises(raised):
         timeline.append(scope, [replace(a_write(scope, an_event(scope)), items=(a_put(KEY, {}, expected),))])
     assert client.count("transact_write_items") == calls
-
-
-def test_what_is_stored_already_goes_before_a_version(scripted: Script) -> None:
-    timeline, client = scripted()
-    scope = a_scope()
-    write = replace(a_write(scope, an_event(scope)), items=(a_put(KEY),))
-    assert [timeline.append(scope, [write])[0].status for _ in range(2)] == [AppendStatus.CREATED] * 2
-    assert client.count("transact_write_items") == 2
 
 
 @pytest.mark.parametrize(

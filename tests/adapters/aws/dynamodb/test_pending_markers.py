@@ -76,10 +76,6 @@ def test_a_backlog_that_comes_up_during_a_walk_is_walked_from_its_start(
     assert {one.ref.id for one in found} == {one.ref.id for one in [*early, *late]}
 
 
-def test_nobody_waits(moto_access: ItemAccess) -> None:
-    assert walk(DynamoDBProjections(moto_access), 10) == []
-
-
 @pytest.mark.parametrize("after", ["x", "shard", "shard xx", "by 00 x"])
 def test_a_place_we_never_gave_is_refused(moto_access: ItemAccess, after: str) -> None:
     with pytest.raises(InvalidInput):

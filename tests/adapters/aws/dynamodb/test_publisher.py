@@ -18,7 +18,7 @@ from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, an_event, some_events, writes_of
-from recollect.contracts.publisher import a_warning, saved
+from recollect.contracts.services import a_warning, saved
 from recollect.core.errors import UpstreamFailed
 from recollect.core.event import EventRef
 from recollect.timeline.bus import BusEvent
@@ -90,14 +90,6 @@ def test_an_entry_over_the_limit_is_published_without_content(log: BusLog) -> No
     assert (detail["eventId"], detail["content"], detail["contentOmitted"]) == (event.id, None, True)
 
 
-def test_entries_that_failed_are_sent_again_alone(log: BusLog) -> None:
-    tenant, warnings = a_scope().tenant, [a_warning(timedelta(seconds=n)) for n in range(3)]
-    bus = Bus([OK, FAILED, OK], [OK])
-    assert publisher(log, bus).publish(tenant, warnings) == []
-    assert [len(entries) for entries in bus.calls] == [3, 1]
-    assert publisher(log, bus).published(tenant, None, None) == warnings
-
-
 @pytest.mark.parametrize(
     "refusal",
     [[OK, FAILED, OK], EndpointConnectionError(endpoint_url="http://x"), a_client_error("ThrottlingException")],
@@ -164,12 +156,6 @@ def test_the_last_thousand_are_found_though_one_partition_holds_most(
     kept = sorted([*crowded[:25], *(one for other in others for one in other[:1])], key=lambda one: one.time)
     publisher(log, Bus()).publish("t", kept)
     assert publisher(log, Bus()).published("t", None, None) == kept[-30:]
-
-
-def test_without_a_bus_events_are_only_logged(log: BusLog) -> None:
-    tenant, warning = a_scope().tenant, a_warning()
-    assert AwsPublisher(log).publish(tenant, [warning]) == []
-    assert AwsPublisher(log).published(tenant, None, None) == [warning]
 
 
 def test_nothing_is_published_when_nothing_is_given(moto_access: ItemAccess) -> None:

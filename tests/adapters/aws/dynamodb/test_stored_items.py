@@ -26,13 +26,12 @@ from adapters.aws.dynamodb.stored_items import (
     encoded,
     write_store,
 )
-from recollect.adapters.aws.idempotency import DynamoDBIdempotency
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
-from recollect.contracts.idempotency import again
+from recollect.contracts.conditional_stores import again
 from recollect.core.errors import InFlight
 from recollect.core.idempotency import Claimed, Replay
 from recollect.core.items import Due, Item

@@ -201,32 +201,32 @@ def test_a_stream_that_is_gone_is_said() -> None:
         a_pump(stream, Handler()).run_once()
 
 
-def test_it_runs_until_it_is_stopped_whatever_the_stream_does() -> None:
-    stream = Stream({"s1": [a_record(0)]}, failures=[a_client_error("InternalServerError", 500)])
-    stop, done = threading.Event(), threading.Event()
-    pump = StreamPump(stream, "arn", lambda _: done.set(), PumpPolicy(idle_seconds=0.01))
+def run_until(reached: threading.Event, pump: StreamPump) -> None:
+    """Stops the pump once that is reached; it must then end."""
+    stop = threading.Event()
     thread = threading.Thread(target=pump.run, args=(stop,))
     thread.start()
-    assert done.wait(10)
+    assert reached.wait(10)
     stop.set()
     thread.join(10)
     assert not thread.is_alive()
 
 
+def test_it_runs_until_it_is_stopped_whatever_the_stream_does() -> None:
+    stream = Stream({"s1": [a_record(0)]}, failures=[a_client_error("InternalServerError", 500)])
+    done = threading.Event()
+    run_until(done, StreamPump(stream, "arn", lambda _: done.set(), PumpPolicy(idle_seconds=0.01)))
+
+
 def test_stopping_ends_the_wait_between_tries_too() -> None:
-    stream, stop, tried = Stream({"s1": [a_record(0)]}), threading.Event(), threading.Event()
+    stream, tried = Stream({"s1": [a_record(0)]}), threading.Event()
 
     def failing(_: dict[str, Any]) -> None:
         tried.set()
         raise Throttled("x")
 
     pump = StreamPump(stream, "arn", failing, PumpPolicy(backoff=Backoff(tries=9, base_seconds=60, cap_seconds=60)))
-    thread = threading.Thread(target=pump.run, args=(stop,))
-    thread.start()
-    assert tried.wait(10)
-    stop.set()
-    thread.join(10)
-    assert not thread.is_alive()
+    run_until(tried, pump)
     assert pump.given_up == 0
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.aws.dynamodb.scripted import Scripted
+from adapters.aws.dynamodb.scripted import Scripted, scripted_access
 from recollect.adapters.aws.item_format import event_item, item_bytes
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.table import ItemAccess
@@ -23,11 +23,6 @@ MANY = RECORDS_PER_PAGE + 150
 def store(access: ItemAccess, scope: Scope, events: list[Event]) -> None:
     """Puts events without a transaction: quick, and all that reads of the timeline need."""
     access.put_many(event_item(scope, a_write(scope, event)) for event in events)
-
-
-def listening(access: ItemAccess) -> tuple[ItemAccess, Scripted]:
-    client = Scripted(access.client)
-    return replace(access, client=client), client
 
 
 @pytest.mark.spec("A-48", "A-51")
@@ -59,7 +54,7 @@ def test_reads_of_a_wave_are_one_call_each(moto_access: ItemAccess) -> None:
     events = some_events(scope, 40)
     DynamoDBTimeline(moto_access).append(scope, writes_of(scope, events))
     DynamoDBProjections(moto_access).save(scope, [Projection(e.ref, a_vector(), "g") for e in events])
-    access, client = listening(moto_access)
+    access, client = scripted_access(moto_access)
     timeline = DynamoDBTimeline(access)
     calls: list[Callable[[], object]] = [
         lambda: timeline.read(scope, [event.ref for event in events]),
@@ -119,7 +114,7 @@ def test_the_service_never_deletes_an_event_by_itself_for_it_would_leave_no_tomb
 
 def test_conversations_are_entered_with_one_write_and_then_none(moto_access: ItemAccess) -> None:
     scope = a_scope()
-    access, client = listening(moto_access)
+    access, client = scripted_access(moto_access)
     for _ in range(3):
         DynamoDBProjections(access).enter_conversation(scope, "c", NOW)
     assert (client.count("get_item"), client.count("put_item")) == (3, 1)

@@ -11,10 +11,9 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
-from adapters.aws.opensearch.scripted_engine import Answer, Asked, ScriptedEngine
+from adapters.embedders.local_server import Reply, Request, Server
 from recollect.adapters.aws.index_format import IndexPlan
-from recollect.adapters.aws.opensearch import OpenSearchIndex
-from recollect.adapters.aws.opensearch_client import OpenSearchConnection, Signing, signing_for
+from recollect.adapters.aws.opensearch import OpenSearchConnection, OpenSearchIndex, Signing, signing_for
 from recollect.contracts.examples import a_document, a_request, a_scope, a_vector, an_event
 from recollect.core.errors import (
     ConfigurationError,
@@ -40,42 +39,42 @@ def nominate(index: OpenSearchIndex) -> None:
     index.nominate(a_scope(), a_request())
 
 
-def test_a_nomination_is_one_request(scripted: ScriptedEngine) -> None:
+def test_a_nomination_is_one_request(server: Server) -> None:
     answers = [EMPTY["responses"][0]] * 5
     answers[1] = answers[3] = CORPUS
     answers[2] = {**CORPUS, "aggregations": {"documents": {"buckets": [{"doc_count": 0}]}}}
     answers[4] = {**CORPUS, "aggregations": {"reasons": {"buckets": {}}, "remaining": {"doc_count": 0}}}
-    scripted.answers = [Answer(json.dumps({"responses": answers}).encode())]
-    index_at(scripted.url).nominate(a_scope(), a_request("paris", vector=a_vector(), count=True))
-    (asked,) = scripted.asked
+    server.replies = [Reply(json.dumps({"responses": answers}).encode())]
+    index_at(server.url).nominate(a_scope(), a_request("paris", vector=a_vector(), count=True))
+    (asked,) = server.requests
     assert asked.path.partition("?")[0] == "/p-g/_msearch"
     assert len(asked.body.splitlines()) == 2 * len(answers)
 
 
-def test_a_plain_url_sends_no_credentials(scripted: ScriptedEngine) -> None:
-    scripted.answers = [Answer(json.dumps(EMPTY).encode())]
-    nominate(index_at(scripted.url))
-    assert "authorization" not in scripted.asked[0].headers
+def test_a_plain_url_sends_no_credentials(server: Server) -> None:
+    server.replies = [Reply(json.dumps(EMPTY).encode())]
+    nominate(index_at(server.url))
+    assert "authorization" not in server.requests[0].headers
 
 
-def test_the_urls_user_is_sent_as_basic_authentication(scripted: ScriptedEngine) -> None:
-    scripted.answers = [Answer(json.dumps(EMPTY).encode())]
-    nominate(index_at(f"http://user:p%40ss%3A@127.0.0.1:{scripted.port}"))
-    assert scripted.asked[0].headers["authorization"] == "Basic dXNlcjpwQHNzOg=="
+def test_the_urls_user_is_sent_as_basic_authentication(server: Server) -> None:
+    server.replies = [Reply(json.dumps(EMPTY).encode())]
+    nominate(index_at(f"{server.url.replace('//', '//user:p%40ss%3A@')}"))
+    assert server.requests[0].headers["authorization"] == "Basic dXNlcjpwQHNzOg=="
 
 
-def test_requests_to_a_managed_domain_are_signed(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_to_a_managed_domain_are_signed(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("ACCESS_KEY_ID", "AKID"), ("SECRET_ACCESS_KEY", SECRET), ("SESSION_TOKEN", "the token")):
         monkeypatch.setenv(f"AWS_{name}", value)
-    scripted.answers = [Answer(json.dumps(EMPTY).encode())]
-    nominate(index_at(scripted.url, signing=Signing("eu-west-1")))
-    (asked,) = scripted.asked
+    server.replies = [Reply(json.dumps(EMPTY).encode())]
+    nominate(index_at(server.url, signing=Signing("eu-west-1")))
+    (asked,) = server.requests
     assert asked.headers["x-amz-security-token"] == "the token"
     assert asked.headers["x-amz-content-sha256"] == hashlib.sha256(asked.body).hexdigest()
     assert asked.headers["authorization"].endswith(f"Signature={signature_of(asked, 'eu-west-1', 'es')}")
 
 
-def signature_of(asked: Asked, region: str, service: str) -> str:
+def signature_of(asked: Request, region: str, service: str) -> str:
     """The signature by the published rules, from what arrived."""
     fields = dict(part.split("=") for part in asked.headers["authorization"].split(" ", 1)[1].split(", "))
     url = urlsplit(asked.path)
@@ -133,30 +132,30 @@ def test_a_url_that_is_none_names_the_setting(url: str) -> None:
         (413, UpstreamFailed), (500, Unavailable), (503, Unavailable), (0, Unavailable),
     ],
 )  # fmt: skip
-def test_a_status_becomes_an_error_of_ours(scripted: ScriptedEngine, status: int, error: type[RecollectError]) -> None:
+def test_a_status_becomes_an_error_of_ours(server: Server, status: int, error: type[RecollectError]) -> None:
     told = {"error": {"type": "some_exception", "reason": "quotes a memory"}, "status": status}
-    scripted.answers = [Answer(json.dumps(told).encode(), status)]
+    server.replies = [Reply(json.dumps(told).encode(), status)]
     for call in (nominate, OpenSearchIndex.create, OpenSearchIndex.check, write, remove):
         with pytest.raises(RecollectError) as raised:
-            call(index_at(scripted.url))
+            call(index_at(server.url))
         assert type(raised.value) is error
         assert "memory" not in str(raised.value)
         assert raised.value.__suppress_context__
 
 
-def refused(status: int, kind: str) -> Answer:
+def refused(status: int, kind: str) -> Reply:
     told = {"error": {"type": kind, "reason": "quotes a memory"}, "status": status}
-    return Answer(json.dumps(told).encode(), status)
+    return Reply(json.dumps(told).encode(), status)
 
 
 @pytest.mark.parametrize("status", [403, 429])
 @pytest.mark.parametrize("kind", ["cluster_block_exception", "index_create_block_exception"])
-def test_a_block_is_told_apart_from_refused_credentials(scripted: ScriptedEngine, status: int, kind: str) -> None:
-    not_there = Answer(status=404)
+def test_a_block_is_told_apart_from_refused_credentials(server: Server, status: int, kind: str) -> None:
+    not_there = Reply(status=404)
     for call, answers in ((write, []), (remove, []), (OpenSearchIndex.create, [not_there])):
-        scripted.answers = [*answers, refused(status, kind)]
+        server.replies = [*answers, refused(status, kind)]
         with pytest.raises(WritesBlocked, match="blocked for writes") as raised:
-            call(index_at(scripted.url))
+            call(index_at(server.url))
         assert "credentials" not in str(raised.value)
         assert "memory" not in str(raised.value).replace("storage or memory", "")
 
@@ -170,25 +169,25 @@ def test_a_block_is_told_apart_from_refused_credentials(scripted: ScriptedEngine
         b"cluster_block_exception, or so a page says",
     ],
 )
-def test_a_refusal_that_names_no_block_as_its_type_is_one_of_credentials(scripted: ScriptedEngine, body: bytes) -> None:
-    scripted.answers = [Answer(body, 403)]
+def test_a_refusal_that_names_no_block_as_its_type_is_one_of_credentials(server: Server, body: bytes) -> None:
+    server.replies = [Reply(body, 403)]
     with pytest.raises(NotReady, match="credentials"):
-        write(index_at(scripted.url))
+        write(index_at(server.url))
 
 
-def test_a_cluster_that_has_not_started_is_away_and_not_full(scripted: ScriptedEngine) -> None:
-    scripted.answers = [refused(503, "cluster_block_exception")]
+def test_a_cluster_that_has_not_started_is_away_and_not_full(server: Server) -> None:
+    server.replies = [refused(503, "cluster_block_exception")]
     with pytest.raises(Unavailable) as raised:
-        write(index_at(scripted.url))
+        write(index_at(server.url))
     assert type(raised.value) is Unavailable
 
 
-def test_a_removal_by_query_names_the_block_of_its_parts(scripted: ScriptedEngine) -> None:
+def test_a_removal_by_query_names_the_block_of_its_parts(server: Server) -> None:
     part = {"index": "p", "id": "1", "cause": {"type": "cluster_block_exception"}, "status": 403}
     told = {"deleted": 0, "failures": [part]}
-    scripted.answers = [Answer(b"{}"), Answer(json.dumps(told).encode(), 403)]
+    server.replies = [Reply(b"{}"), Reply(json.dumps(told).encode(), 403)]
     with pytest.raises(WritesBlocked):
-        index_at(scripted.url).drop("a tenant", 10)
+        index_at(server.url).drop("a tenant", 10)
 
 
 def write(index: OpenSearchIndex) -> None:
@@ -199,34 +198,34 @@ def remove(index: OpenSearchIndex) -> None:
     index.remove(a_scope(), ["an id"])
 
 
-def test_what_is_no_json_is_an_upstream_failure(scripted: ScriptedEngine) -> None:
-    scripted.answers = [Answer(b"<html>")]
+def test_what_is_no_json_is_an_upstream_failure(server: Server) -> None:
+    server.replies = [Reply(b"<html>")]
     with pytest.raises(UpstreamFailed):
-        nominate(index_at(scripted.url))
+        nominate(index_at(server.url))
 
 
-def test_an_engine_that_is_away_is_unavailable(scripted: ScriptedEngine) -> None:
+def test_an_engine_that_is_away_is_unavailable(server: Server) -> None:
     with pytest.raises(Unavailable):
         nominate(index_at("http://127.0.0.1:1"))
 
 
-def test_a_slow_engine_is_given_up_and_not_asked_again(scripted: ScriptedEngine) -> None:
-    scripted.answers = [Answer(after_seconds=5)]
+def test_a_slow_engine_is_given_up_and_not_asked_again(server: Server) -> None:
+    server.replies = [Reply(after_seconds=5)]
     started = time.monotonic()
     with pytest.raises(Unavailable):
-        nominate(index_at(scripted.url, timeout_seconds=0.2))
+        nominate(index_at(server.url, timeout_seconds=0.2))
     assert time.monotonic() - started < 2
-    assert len(scripted.asked) == 1
+    assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("first", [Answer(status=503), Answer(status=0)], ids=["unavailable", "hung up"])
-def test_a_passing_failure_is_tried_again_once(scripted: ScriptedEngine, first: Answer) -> None:
-    scripted.answers = [first, Answer(json.dumps(EMPTY).encode())]
-    nominate(index_at(scripted.url))
-    scripted.answers = [first, first, Answer(json.dumps(EMPTY).encode())]
+@pytest.mark.parametrize("first", [Reply(status=503), Reply(status=0)], ids=["unavailable", "hung up"])
+def test_a_passing_failure_is_tried_again_once(server: Server, first: Reply) -> None:
+    server.replies = [first, Reply(json.dumps(EMPTY).encode())]
+    nominate(index_at(server.url))
+    server.replies = [first, first, Reply(json.dumps(EMPTY).encode())]
     with pytest.raises(Unavailable):
-        nominate(index_at(scripted.url))
-    assert len(scripted.asked) == 4
+        nominate(index_at(server.url))
+    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize(
@@ -240,21 +239,21 @@ def test_a_passing_failure_is_tried_again_once(scripted: ScriptedEngine, first: 
     ],
 )
 def test_a_search_that_failed_fails_the_wave(
-    scripted: ScriptedEngine, change: dict[str, object], error: type[RecollectError]
+    server: Server, change: dict[str, object], error: type[RecollectError]
 ) -> None:
-    scripted.answers = [Answer(json.dumps({"responses": [{**EMPTY["responses"][0], **change}]}).encode())]
+    server.replies = [Reply(json.dumps({"responses": [{**EMPTY["responses"][0], **change}]}).encode())]
     with pytest.raises(RecollectError) as raised:
-        nominate(index_at(scripted.url))
+        nominate(index_at(server.url))
     assert type(raised.value) is error
 
 
-def test_no_log_shows_what_is_sent(scripted: ScriptedEngine, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_log_shows_what_is_sent(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    scripted.answers = [Answer(json.dumps({"errors": False, "items": [{"index": {"status": 201}}]}).encode())]
-    index_at(scripted.url).put([a_document(a_scope(), an_event(content="Zanzibar"), a_vector())])
-    scripted.answers = [Answer(b'{"error": {"type": "t", "reason": "zanzibar"}}', 400)]
+    server.replies = [Reply(json.dumps({"errors": False, "items": [{"index": {"status": 201}}]}).encode())]
+    index_at(server.url).put([a_document(a_scope(), an_event(content="Zanzibar"), a_vector())])
+    server.replies = [Reply(b'{"error": {"type": "t", "reason": "zanzibar"}}', 400)]
     with pytest.raises(UpstreamFailed):
-        index_at(scripted.url).put([a_document(a_scope(), an_event(content="Zanzibar"), a_vector())])
+        index_at(server.url).put([a_document(a_scope(), an_event(content="Zanzibar"), a_vector())])
     assert "zanzibar" not in caplog.text.lower()
 
 

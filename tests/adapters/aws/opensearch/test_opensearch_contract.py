@@ -8,8 +8,7 @@ import pytest
 
 from conftest import Engines
 from recollect.adapters.aws.index_format import IndexPlan
-from recollect.adapters.aws.opensearch import OpenSearchIndex
-from recollect.adapters.aws.opensearch_client import OpenSearchConnection
+from recollect.adapters.aws.opensearch import OpenSearchConnection, OpenSearchIndex
 from recollect.contracts.examples import DIMENSION
 from recollect.contracts.search_index import SearchIndexContract
 from recollect.ports import SearchIndex
@@ -33,7 +32,6 @@ def shared_index(engines: Engines) -> Iterator[OpenSearchIndex]:
 
 @pytest.fixture(scope="module")
 def shared_neighbour(engines: Engines, shared_index: OpenSearchIndex) -> Iterator[OpenSearchIndex]:
-    """The index of another generation beside it."""
     plan = replace(shared_index._plan, generation="hash.2")
     connection = OpenSearchConnection(url=engines.opensearch_url, timeout_seconds=PATIENT_SECONDS)
     index = OpenSearchIndex(connection, plan)
@@ -44,14 +42,10 @@ def shared_neighbour(engines: Engines, shared_index: OpenSearchIndex) -> Iterato
 
 @pytest.mark.engines
 class TestOpenSearchIndex(SearchIndexContract):
-    """The suite as it stands."""
-
     @pytest.fixture
     def index(self, shared_index: OpenSearchIndex) -> SearchIndex:
-        """The module's index: each test has scopes of its own."""
         return shared_index
 
     @pytest.fixture
     def neighbour(self, index: SearchIndex, shared_neighbour: OpenSearchIndex) -> SearchIndex:
-        """The module's other generation."""
         return shared_neighbour

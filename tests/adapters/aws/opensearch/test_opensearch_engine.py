@@ -10,8 +10,7 @@ import pytest
 from conftest import Engines
 from recollect.adapters.aws import index_queries
 from recollect.adapters.aws.index_format import IndexPlan
-from recollect.adapters.aws.opensearch import OpenSearchIndex
-from recollect.adapters.aws.opensearch_client import OpenSearchConnection
+from recollect.adapters.aws.opensearch import OpenSearchConnection, OpenSearchIndex
 from recollect.contracts.examples import (
     DIMENSION,
     NOW,

@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
-from adapters.aws.opensearch.scripted_engine import Answer, ScriptedEngine
+from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.aws.index_format import IndexPlan, read_mapping
-from recollect.adapters.aws.opensearch import DOCUMENTS_A_REQUEST, REMOVAL_ATTEMPTS, OpenSearchIndex
-from recollect.adapters.aws.opensearch_client import OpenSearchConnection
+from recollect.adapters.aws.opensearch import (
+    DOCUMENTS_A_REQUEST,
+    REMOVAL_ATTEMPTS,
+    OpenSearchConnection,
+    OpenSearchIndex,
+)
 from recollect.contracts.examples import a_document, a_scope, a_vector, some_events
 from recollect.core.errors import NotReady, WritesBlocked
 from recollect.ports import IndexFailure
@@ -21,19 +25,19 @@ PLUGINS = [{"component": "opensearch-knn"}]
 
 
 @pytest.fixture
-def index(scripted: ScriptedEngine) -> OpenSearchIndex:
-    return OpenSearchIndex(OpenSearchConnection(url=scripted.url), PLAN)
+def index(server: Server) -> OpenSearchIndex:
+    return OpenSearchIndex(OpenSearchConnection(url=server.url), PLAN)
 
 
-def told(*answers: Any) -> list[Answer]:
-    return [Answer(json.dumps(answer).encode()) for answer in answers]
+def told(*answers: Any) -> list[Reply]:
+    return [Reply(json.dumps(answer).encode()) for answer in answers]
 
 
 def failed(status: int, kind: str) -> dict[str, Any]:
     return {"index": {"status": status, "error": {"type": kind, "reason": "quotes a memory"}}}
 
 
-def test_each_document_fails_by_itself(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+def test_each_document_fails_by_itself(server: Server, index: OpenSearchIndex) -> None:
     outcomes = [
         {"index": {"status": 201}},
         failed(409, "version_conflict_engine_exception"),
@@ -41,7 +45,7 @@ def test_each_document_fails_by_itself(scripted: ScriptedEngine, index: OpenSear
         failed(400, "mapper_parsing_exception"),
         failed(503, "unavailable_shards_exception"),
     ]
-    scripted.answers = told({"errors": True, "items": outcomes})
+    server.replies = told({"errors": True, "items": outcomes})
     scope = a_scope()
     events = some_events(scope, len(outcomes))
     assert index.put([a_document(scope, event, a_vector()) for event in events]) == [
@@ -52,58 +56,52 @@ def test_each_document_fails_by_itself(scripted: ScriptedEngine, index: OpenSear
 
 
 @pytest.mark.parametrize("status", [403, 429])
-def test_documents_that_meet_a_block_fail_together(
-    scripted: ScriptedEngine, index: OpenSearchIndex, status: int
-) -> None:
-    scripted.answers = told({"errors": True, "items": [failed(status, "cluster_block_exception")] * 2})
+def test_documents_that_meet_a_block_fail_together(server: Server, index: OpenSearchIndex, status: int) -> None:
+    server.replies = told({"errors": True, "items": [failed(status, "cluster_block_exception")] * 2})
     scope = a_scope()
     with pytest.raises(WritesBlocked):
         index.put([a_document(scope, event, None) for event in some_events(scope, 2)])
 
 
-def test_a_write_never_creates_the_index(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
-    scripted.answers = told({"errors": True, "items": [failed(404, "index_not_found_exception")]})
+def test_a_write_never_creates_the_index(server: Server, index: OpenSearchIndex) -> None:
+    server.replies = told({"errors": True, "items": [failed(404, "index_not_found_exception")]})
     scope = a_scope()
     with pytest.raises(NotReady, match="recollect init"):
         index.put([a_document(scope, event, None) for event in some_events(scope, 1)])
-    assert "require_alias=true" in scripted.asked[0].path
+    assert "require_alias=true" in server.requests[0].path
 
 
-def test_many_documents_are_written_in_requests_of_a_bearable_size(
-    scripted: ScriptedEngine, index: OpenSearchIndex
-) -> None:
+def test_many_documents_are_written_in_requests_of_a_bearable_size(server: Server, index: OpenSearchIndex) -> None:
     scope = a_scope()
     batches = [DOCUMENTS_A_REQUEST, DOCUMENTS_A_REQUEST, 1]
     written = ({"errors": False, "items": [{"index": {"status": 201}}] * size} for size in batches)
-    scripted.answers = told(*written, {"_shards": {"failed": 0}})
+    server.replies = told(*written, {"_shards": {"failed": 0}})
     index.put([a_document(scope, event, a_vector()) for event in some_events(scope, sum(batches))])
-    *bulks, refresh = scripted.asked
+    *bulks, refresh = server.requests
     assert sorted((len(asked.body.splitlines()) for asked in bulks), reverse=True) == [2 * size for size in batches]
     assert all("refresh=false" in asked.path for asked in bulks)
     assert "_refresh" in refresh.path
 
 
-def test_a_removal_that_is_overtaken_tries_again_and_then_says_so(
-    scripted: ScriptedEngine, index: OpenSearchIndex
-) -> None:
+def test_a_removal_that_is_overtaken_tries_again_and_then_says_so(server: Server, index: OpenSearchIndex) -> None:
     found = {"docs": [{"found": True, "_version": 3}]}
     conflict = {"errors": True, "items": [{"delete": {"status": 409, "error": {"type": "version_conflict"}}}]}
     done = {"errors": False, "items": [{"delete": {"status": 200}}]}
-    scripted.answers = told(found, conflict, found, done)
+    server.replies = told(found, conflict, found, done)
     assert index.remove(a_scope(), ["id"]) == []
-    scripted.answers = told(*[found, conflict] * REMOVAL_ATTEMPTS)
+    server.replies = told(*[found, conflict] * REMOVAL_ATTEMPTS)
     assert index.remove(a_scope(), ["id"]) == [IndexFailure("id", "version_conflict", retryable=True)]
 
 
-def test_what_another_removed_meanwhile_is_no_failure(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
-    scripted.answers = told(
+def test_what_another_removed_meanwhile_is_no_failure(server: Server, index: OpenSearchIndex) -> None:
+    server.replies = told(
         {"docs": [{"found": True, "_version": 3}]}, {"errors": False, "items": [{"delete": {"status": 404}}]}
     )
     assert index.remove(a_scope(), ["id"]) == []
 
 
-def test_a_removal_needs_the_index(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
-    scripted.answers = told({"docs": [{"error": {"type": "index_not_found_exception"}}]})
+def test_a_removal_needs_the_index(server: Server, index: OpenSearchIndex) -> None:
+    server.replies = told({"docs": [{"error": {"type": "index_not_found_exception"}}]})
     with pytest.raises(NotReady):
         index.remove(a_scope(), ["id"])
 
@@ -113,8 +111,8 @@ def mapped(format_number: int = 1, dimension: int = 8) -> dict[str, Any]:
     return {"p-g-v1": {"mappings": mappings}}
 
 
-def test_a_check_names_engine_and_index(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
-    scripted.answers = told(INFO, PLUGINS, mapped())
+def test_a_check_names_engine_and_index(server: Server, index: OpenSearchIndex) -> None:
+    server.replies = told(INFO, PLUGINS, mapped())
     assert index.check() == "OpenSearch 2.19.1, index p-g-v1"
 
 
@@ -129,40 +127,36 @@ def test_a_check_names_engine_and_index(scripted: ScriptedEngine, index: OpenSea
     ],
     ids=["too old", "another engine", "no k-NN", "another format", "other vectors"],
 )
-def test_a_check_says_what_is_not_right(
-    scripted: ScriptedEngine, index: OpenSearchIndex, answers: tuple[Any, ...]
-) -> None:
-    scripted.answers = told(*answers)
+def test_a_check_says_what_is_not_right(server: Server, index: OpenSearchIndex, answers: tuple[Any, ...]) -> None:
+    server.replies = told(*answers)
     with pytest.raises(NotReady):
         index.check()
 
 
 @pytest.mark.parametrize("block", ["write", "read_only", "read_only_allow_delete"])
-def test_a_check_says_that_the_index_takes_no_writes(
-    scripted: ScriptedEngine, index: OpenSearchIndex, block: str
-) -> None:
+def test_a_check_says_that_the_index_takes_no_writes(server: Server, index: OpenSearchIndex, block: str) -> None:
     found = mapped()
     found["p-g-v1"]["settings"] = {"index": {"blocks": {block: "true"}}}
-    scripted.answers = told(INFO, PLUGINS, found)
+    server.replies = told(INFO, PLUGINS, found)
     with pytest.raises(WritesBlocked, match="blocked for writes"):
         index.check()
     found["p-g-v1"]["settings"] = {"index": {"blocks": {block: "false"}}}
-    scripted.answers = told(INFO, PLUGINS, found)
+    server.replies = told(INFO, PLUGINS, found)
     assert index.check()
 
 
-def test_who_creates_second_sees_that_it_is_there(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+def test_who_creates_second_sees_that_it_is_there(server: Server, index: OpenSearchIndex) -> None:
     exists = json.dumps({"error": {"type": "resource_already_exists_exception"}}).encode()
-    scripted.answers = [Answer(status=404), Answer(exists, 400), Answer(status=200)]
+    server.replies = [Reply(status=404), Reply(exists, 400), Reply(status=200)]
     assert index.create() is False
-    assert [asked.method for asked in scripted.asked] == ["HEAD", "PUT", "HEAD"]
+    assert [asked.method for asked in server.requests] == ["HEAD", "PUT", "HEAD"]
 
 
-def test_an_index_that_lost_its_name_gets_it_back(scripted: ScriptedEngine, index: OpenSearchIndex) -> None:
+def test_an_index_that_lost_its_name_gets_it_back(server: Server, index: OpenSearchIndex) -> None:
     exists = json.dumps({"error": {"type": "resource_already_exists_exception"}}).encode()
-    scripted.answers = [Answer(status=404), Answer(exists, 400), Answer(status=404), Answer()]
+    server.replies = [Reply(status=404), Reply(exists, 400), Reply(status=404), Reply()]
     assert index.create() is True
-    assert scripted.asked[-1].path == "/p-g-v1/_alias/p-g"
+    assert server.requests[-1].path == "/p-g-v1/_alias/p-g"
 
 
 @pytest.mark.parametrize(

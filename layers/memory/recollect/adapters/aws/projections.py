@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.errors import translated
+from recollect.adapters.aws.clients import translated
 from recollect.adapters.aws.item_format import (
     Attributes,
     event_in,

@@ -13,8 +13,7 @@ from math import ceil
 from typing import Any, TypeAlias
 
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.clients import Backoff, EventBridgeClient
-from recollect.adapters.aws.errors import translated
+from recollect.adapters.aws.clients import Backoff, EventBridgeClient, translated
 from recollect.adapters.aws.item_format import (
     Attributes,
     binary,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.errors import CANCELLED_BY_CONDITION, cancellation_codes, translated
+from recollect.adapters.aws.clients import CANCELLED_BY_CONDITION, cancellation_codes, translated
 from recollect.adapters.aws.item_format import (
     Attributes,
     item_in,

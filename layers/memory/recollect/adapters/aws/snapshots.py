@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recollect.adapters.aws.errors import code_of, from_client_error, from_core_error, translated
+from recollect.adapters.aws.clients import code_of, from_client_error, from_core_error, translated
 from recollect.archive.snapshot import folder_of, name_of, path_of, tenant_part
 from recollect.core.errors import NotReady, RecollectError, UpstreamFailed, VersionMismatch
 

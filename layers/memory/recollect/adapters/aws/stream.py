@@ -16,8 +16,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.clients import Backoff, StreamsClient
-from recollect.adapters.aws.errors import code_of, translated
+from recollect.adapters.aws.clients import Backoff, StreamsClient, code_of, translated
 from recollect.core.errors import Unavailable
 from recollect.timeline.timeline import PendingEvent
 

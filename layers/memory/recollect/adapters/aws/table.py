@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from recollect.adapters.aws.clients import DEFAULT_BACKOFF, Backoff, DynamoDBClient
-from recollect.adapters.aws.errors import (
+from recollect.adapters.aws.clients import (
     CANCELLED_BY_CONDITION,
     CONDITION_FAILED,
+    DEFAULT_BACKOFF,
+    Backoff,
+    DynamoDBClient,
     cancellation_codes,
     code_of,
     translated,

@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.errors import CANCELLED_BY_CONDITION, THROTTLED, code_of, from_client_error, translated
+from recollect.adapters.aws.clients import CANCELLED_BY_CONDITION, THROTTLED, code_of, from_client_error, translated
 from recollect.adapters.aws.item_format import (
     Attributes,
     admitted,

@@ -153,7 +153,7 @@ class BedrockEmbedder:
         return encoding_of(self._invoke(json.dumps(asked)).embedding, self._dimension)
 
     def _invoke(self, body: str) -> "_TitanAnswer":
-        from recollect.adapters.aws.errors import bedrock_translated  # imports the AWS SDK
+        from recollect.adapters.aws.clients import bedrock_translated  # imports the AWS SDK
 
         with bedrock_translated():
             answer = self._client.invoke_model(

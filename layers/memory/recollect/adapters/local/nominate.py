@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.adapters.local.columns import Columns
-from recollect.adapters.local.documents import facet_label, tag_label, term_prefix
-from recollect.adapters.local.rows import User, chunked_in
+from recollect.adapters.local.rows import User, chunked_in, facet_label, tag_label, term_prefix
 from recollect.core.errors import InvalidInput
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope

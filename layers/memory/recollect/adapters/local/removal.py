@@ -8,9 +8,8 @@ import sqlite3
 from collections.abc import Callable
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.documents import DocumentWriter
 from recollect.adapters.local.items import key_of_row, write_items
-from recollect.adapters.local.rows import User, find_user, write_slot_entry
+from recollect.adapters.local.rows import DocumentWriter, User, find_user, write_slot_entry
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import checked

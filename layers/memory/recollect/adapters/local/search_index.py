@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from recollect.adapters.local.columns import BUDGET_BYTES, ColumnsCache
-from recollect.adapters.local.database import Database
-from recollect.adapters.local.documents import DocumentWriter
+from recollect.adapters.local.database import FORMAT_VERSION, Database
 from recollect.adapters.local.nominate import NominationQuery
-from recollect.adapters.local.rows import enter_user, find_user, user_number
-from recollect.adapters.local.schema import FORMAT_VERSION
+from recollect.adapters.local.rows import DocumentWriter, enter_user, find_user, user_number
 from recollect.core.event import EventRef
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from recollect.adapters.local.database import Database
-from recollect.adapters.local.documents import DocumentWriter
 from recollect.adapters.local.items import write_items
 from recollect.adapters.local.removal import remove_event
 from recollect.adapters.local.rows import (
     SPOKEN,
+    DocumentWriter,
     User,
     bury_identities,
     enter_user,

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from recollect.adapters.aws.errors import bedrock_translated
+from recollect.adapters.aws.clients import bedrock_translated
 from recollect.adapters.http_connection import within
 from recollect.context.model_call import ModelAnswer, ModelRequest
 from recollect.context.rendering import Message, MessageRole, in_turns

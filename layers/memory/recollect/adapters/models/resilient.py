@@ -2,9 +2,10 @@
 
 The class of an error decides: transient ones (Throttled, Unavailable, OutOfTime, an answer that broke off) are retried;
 UpstreamFailed, which would repeat, goes to the next provider at once (H-27, H-30). A provider that failed several times
-in a row gets no call for a while: its circuit breaker is open.
+in a row gets no call for a while: its circuit breaker is open. `ExtractiveModel` is the provider without a model.
 """
 
+import json
 import logging
 import random
 import threading
@@ -12,8 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.context.extractive_answer import answer_from
+from recollect.context.model_call import ModelAnswer, ModelRequest, Task
 from recollect.core.errors import CutAnswer, NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.core.event import QUOTING_MODEL
 from recollect.ports import Model
 
 _LOG = logging.getLogger(__name__)
@@ -234,3 +237,30 @@ def resilient(
         for model, least in models
     ]
     return ResilientModel(providers, retries, chosen)
+
+
+class ExtractiveModel:
+    """Deterministic and immediate; it reads the request's evidence and the user's input, no message."""
+
+    @property
+    def name(self) -> str:
+        return QUOTING_MODEL
+
+    def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Quotes (`converse`) or a summary (`summarize`), of at most `max_words` words; raises nothing."""
+        text = _summary(request) if request.task is Task.SUMMARIZE else _answer(request)
+        return ModelAnswer(text=text, model=self.name)
+
+
+def _answer(request: ModelRequest) -> str:
+    return answer_from(request.evidence, request.user_input, request.max_words)
+
+
+def _summary(request: ModelRequest) -> str:
+    """The JSON of api.md, *Summaries*; the text alone where no JSON is asked for."""
+    from recollect.summaries.extractive import extract_goals, extractive_summary
+
+    summary = extractive_summary(request.evidence, None, request.max_words)
+    if not request.json_answer:
+        return summary
+    return json.dumps({"summary": summary, "tracked_goals": extract_goals(request.evidence)}, ensure_ascii=False)
