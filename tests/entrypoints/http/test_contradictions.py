@@ -123,7 +123,7 @@ def test_a_try_that_was_not_answered_goes_on(app: App, caller: Caller, monkeypat
         raise Unavailable("the store is away")
 
     with monkeypatch.context() as patched:
-        patched.setattr(app.contradictions.reversal, "_tell", lost)
+        patched.setattr(app.contradictions.reversal, "_changes", lost)
         assert caller.post(decision["revert"], None, idempotency_key="k2").status == 503
     answer = caller.post(decision["revert"], None, idempotency_key="k2")
     assert (answer.status, answer.json["memory"]["id"]) == (200, old)

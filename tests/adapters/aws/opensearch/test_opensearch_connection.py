@@ -143,6 +143,13 @@ def test_a_status_becomes_an_error_of_ours(server: Server, status: int, error: t
         assert raised.value.__suppress_context__
 
 
+def test_an_error_that_is_not_called_json_is_not_quoted(server: Server) -> None:
+    server.replies = [Reply(b'{"error": "quotes a memory"}', 400, {})]
+    with pytest.raises(UpstreamFailed) as raised:
+        nominate(index_at(server.url))
+    assert "memory" not in str(raised.value)
+
+
 def refused(status: int, kind: str) -> Reply:
     told = {"error": {"type": kind, "reason": "quotes a memory"}, "status": status}
     return Reply(json.dumps(told).encode(), status)

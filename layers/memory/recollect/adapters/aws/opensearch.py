@@ -43,6 +43,7 @@ WRITES_BLOCKED = (
     "the index is blocked for writes: the search engine's storage or memory is used up, "
     "and a larger volume or instance ends that; searches go on"
 )
+_LONGEST_KIND = 64
 _BLOCKS = ("cluster_block_exception", "index_create_block_exception")
 _DOMAIN = re.compile(r"\.(?P<region>[a-z0-9-]+)\.es\.amazonaws\.com(\.cn)?$|\.aos\.(?P<region2>[a-z0-9-]+)\.on\.aws$")
 
@@ -136,7 +137,9 @@ def translated_errors() -> Iterator[None]:
 def _kind_of(error: TransportError) -> str:
     """The type that the engine names; for a request that failed in parts, that of its first part."""
     parts = error.info.get("failures") if isinstance(error.info, dict) else None
-    return str(parts[0].get("cause", {}).get("type", "")) if parts else error.error
+    named = str(parts[0].get("cause", {}).get("type", "")) if parts else str(error.error)
+    # Without a JSON content type the client gives the body for the type, which may quote a memory.
+    return named if named.isidentifier() and len(named) <= _LONGEST_KIND else "unnamed"
 
 
 def failure_of(status: int | str, kind: str) -> RecollectError:
