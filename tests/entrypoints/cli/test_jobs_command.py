@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -165,10 +166,10 @@ def test_a_round_that_fails_is_logged_and_the_next_one_tries_again(
             stop.set()
         raise error
 
-    app.archive.__dict__["schedule_retention"] = broken
+    app.archive.__dict__["retention_schedule"] = SimpleNamespace(schedule=broken)
     Rounds(JOBS, app, utc_now, stop, 0.01).run()
     lines = [record.__dict__ for record in caplog.records if record.levelno >= logging.WARNING]
     assert [line["error"] for line in lines] == [type(error).__name__] * 3
     assert "what a user said" not in caplog.text
-    del app.archive.__dict__["schedule_retention"]
+    del app.archive.__dict__["retention_schedule"]
     assert Rounds(JOBS, app, utc_now, threading.Event(), 0.01).round() is not None
