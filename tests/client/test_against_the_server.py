@@ -14,7 +14,6 @@ import pytest
 from client.conftest import HARD_IDS, KEY
 from recollect.client import (
     AsyncRecollect,
-    ConnectionFailed,
     NotFound,
     Recollect,
     RecollectApiError,
@@ -225,14 +224,6 @@ def test_each_status_has_its_error_class(memory: Recollect, server_url: str, use
     assert issubclass(NotFound, RecollectApiError)
 
 
-def test_an_absent_server_is_a_failed_connection(user: str) -> None:
-    with (
-        Recollect("http://127.0.0.1:9", retries=RetryPolicy(tries=2, first_pause_seconds=0.01)) as nobody,
-        pytest.raises(ConnectionFailed),
-    ):
-        nobody.search(user, "x")
-
-
 def test_the_asynchronous_client_does_the_same(server_url: str, user: str) -> None:
     async def story() -> None:
         async with AsyncRecollect(server_url, KEY) as memory:
@@ -247,11 +238,3 @@ def test_the_asynchronous_client_does_the_same(server_url: str, user: str) -> No
             assert (await memory.turn(user, "hello", conversation_id="c"))["conversation_id"] == "c"
 
     asyncio.run(story())
-
-
-def test_both_clients_have_the_same_methods() -> None:
-    def signatures(client: type) -> dict[str, list[str]]:
-        public = {name: value for name, value in vars(client).items() if not name.startswith("_")}
-        return {name: list(inspect.signature(value).parameters) for name, value in public.items()}
-
-    assert signatures(Recollect) == signatures(AsyncRecollect)

@@ -80,12 +80,6 @@ def test_a_write_keeps_its_idempotency_key_and_body(slept: list[float]) -> None:
     assert other.requests[0].headers["Idempotency-Key"] != server.requests[0].headers["Idempotency-Key"]
 
 
-def test_a_key_of_the_callers_own_is_used() -> None:
-    server = Server(good())
-    server.client().add_events("ana", [{"content": "hi"}], idempotency_key="mine")
-    assert server.requests[0].headers["Idempotency-Key"] == "mine"
-
-
 @pytest.mark.parametrize(
     ("status", "error"), [(400, BadRequest), (409, Conflict), (412, VersionMismatch), (418, RecollectApiError)]
 )

@@ -64,7 +64,7 @@ def test_modules_are_compiled_ahead(built: Path, layer: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_all_that_a_function_imports_is_in_the_build_or_the_standard_library(opt: Opt, name: str) -> None:
     task, site = BUILD / f"{name.capitalize()}Function", opt.folders[name] / "python"
-    mcp = "import mangum, recollect.entrypoints.mcp.endpoint\n" if name == "mcp" else ""
+    mcp = "import mangum, recollect.entrypoints.mcp.server\n" if name == "mcp" else ""
     script = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "import json, recollect.bootstrap.aws_parts, recollect.entrypoints.lambda_handlers\n"

@@ -13,7 +13,7 @@ from recollect.entrypoints.http.aws import API_SECONDS, build_handler
 from recollect.entrypoints.http.dispatch import Answer
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routes import GROUPS, routes_of
-from recollect.entrypoints.mcp.endpoint import PATH as MCP_PATH
+from recollect.entrypoints.mcp.server import PATH as MCP_PATH
 from recollect.settings import Settings
 
 GROUPS_OF = {

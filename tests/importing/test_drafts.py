@@ -82,7 +82,3 @@ def test_an_undated_turn_has_the_time_of_the_one_before_in_its_conversation() ->
 def test_a_time_may_be_given_for_all_that_have_none() -> None:
     given = SAID + timedelta(days=3)
     assert times(Dating(given), a_turn(timestamp=None), a_turn(timestamp=None)) == [given, given]
-
-
-def test_undated_turns_have_the_same_time_in_every_import() -> None:
-    assert times(Dating(), a_turn(timestamp=None)) == times(Dating(), a_turn(timestamp=None))

@@ -31,17 +31,16 @@ def test_a_turn_of_the_documented_form(file: Path) -> None:
     assert (turn.source_id, turn.speaker, turn.role, turn.content) == ("D2:1", "Ines", Role.USER, "Guess who is back")
 
 
-@pytest.mark.parametrize("speaker", ["assistant", "Assistant", "bot", "AI", "model", "ChatGPT", "claude"])
-def test_an_assistant_is_a_bot(file: Path, speaker: str) -> None:
+@pytest.mark.parametrize(
+    ("speaker", "role"),
+    [
+        *((name, Role.BOT) for name in ("assistant", "Assistant", "bot", "AI", "model", "ChatGPT", "claude")),
+        *((name, Role.USER) for name in ("user", "Ines", "Claudette", "Mr. Botha", "aide", "")),
+    ],
+)
+def test_an_assistant_is_a_bot_and_everybody_else_a_user(file: Path, speaker: str, role: Role) -> None:
     (turn,) = turns_in(entries_of(file, json_lines({"speaker": speaker, "text": "x"})))
-    assert turn.role is Role.BOT
-    assert turn.speaker == speaker
-
-
-@pytest.mark.parametrize("speaker", ["user", "Ines", "Claudette", "Mr. Botha", "aide", ""])
-def test_everybody_else_is_a_user(file: Path, speaker: str) -> None:
-    (turn,) = turns_in(entries_of(file, json_lines({"speaker": speaker, "text": "x"})))
-    assert turn.role is Role.USER
+    assert (turn.role, turn.speaker) == (role, speaker or None)
 
 
 def test_a_role_that_is_given_stands_over_the_name(file: Path) -> None:

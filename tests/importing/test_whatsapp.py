@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from importing.examples import entries_of, faults_in, left_out_in, turns_in
 from recollect.core.event import Role
-from recollect.importing.whatsapp import DateOrder, order_of
+from recollect.importing.chats import DateOrder, order_of
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A job's life: leases, pauses, failures; and its stored form."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -94,8 +93,3 @@ def test_a_step_that_goes_well_ends_the_row_of_failures() -> None:
 def test_a_step_may_give_up() -> None:
     job = JOB.taken(NOW).stepped(JobProgress(state={}, given_up=True), NOW + SECOND)
     assert (job.status, job.finished_at, job.leased_until) == (JobStatus.FAILED, NOW + SECOND, None)
-
-
-def test_its_clock_is_the_askers() -> None:
-    job = replace(JOB, asked_at=NOW + timedelta(days=3))
-    assert job.clock(NOW + SECOND) == NOW + timedelta(days=3, seconds=1)

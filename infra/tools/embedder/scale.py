@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recollect.bootstrap.providers import Embedding
 from recollect.core.vectors import TextKind
-from recollect.entrypoints.cli.opening import settings_of_environment
+from recollect.entrypoints.cli.console import settings_of_environment
 from recollect.importing.gold_data import Talk, read_talks
 from recollect.ports import Embedder
 from recollect.retrieval.pooling import SimilarityScale

@@ -9,7 +9,7 @@ from embedded.reindexing import OtherEmbedder
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home, write_turns
 from recollect.core.errors import NotReady
-from recollect.entrypoints.cli import opening
+from recollect.entrypoints.cli import console
 
 REINDEX = "recollect jobs run reindex"
 
@@ -32,10 +32,10 @@ def searched(run: Run, query: str = "remark19") -> Result:
 def test_searches_go_on_by_words_and_name_what_mends_them(under_another: Run) -> None:
     result = searched(under_another)
     assert "remark19 about topic5" in result.stdout
-    assert result.stderr.strip() == opening.OTHER_VECTORS
+    assert result.stderr.strip() == console.OTHER_VECTORS
     told = json.loads(under_another("search", "remark19", "--user", "ana", "--json").stdout)["diagnostics"]
     assert (told["fallback"], told["missing"]) == ("lexical", ["vectors"])
-    assert opening.OTHER_VECTORS in under_another("context", "remark19", "--user", "ana").stderr
+    assert console.OTHER_VECTORS in under_another("context", "remark19", "--user", "ana").stderr
 
 
 @pytest.mark.spec("A-35")
@@ -46,9 +46,9 @@ def test_doctor_init_and_import_say_it_too(under_another: Run, home: Home) -> No
     assert "1 with another embedder's, so by words alone" in index
     assert "projected" not in index
     assert f"do: run `{REINDEX}`" in doctor.stdout
-    assert opening.OTHER_VECTORS in under_another("init").stderr
+    assert console.OTHER_VECTORS in under_another("init").stderr
     more = under_another("import", write_turns(home.folder.parent / "more.jsonl", 2, 20), "--user", "ana")
-    assert (more.exit_code, opening.OTHER_VECTORS in more.stderr) == (0, True)
+    assert (more.exit_code, console.OTHER_VECTORS in more.stderr) == (0, True)
     assert "remark21" in searched(under_another, "remark21").stdout
 
 
@@ -78,4 +78,4 @@ def test_the_job_does_not_wait_for_a_model_that_cannot_be_built(
     ended = under_another("jobs", "run", "reindex")
     assert (ended.exit_code, ended.stderr) == (1, "error: no package index in reach\n")
     assert under_another("jobs", "list").stdout == ""
-    assert opening.WORDS_ALONE in searched(under_another).stderr
+    assert console.WORDS_ALONE in searched(under_another).stderr

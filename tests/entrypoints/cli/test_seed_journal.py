@@ -7,7 +7,7 @@ import pytest
 
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.scope import Scope
-from recollect.entrypoints.cli.ingestion import SeedJournal, journal_for
+from recollect.entrypoints.cli.import_file import SeedJournal, journal_for
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
 MILLISECONDS = int(NOW.timestamp() * 1000)

@@ -13,7 +13,7 @@ import pytest
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
 from recollect.core.errors import NotReady
-from recollect.entrypoints.cli import opening
+from recollect.entrypoints.cli import console
 from recollect.entrypoints.cli.demo import NOW, conversation
 from recollect.settings import Settings
 
@@ -178,7 +178,7 @@ def test_demo_without_a_model_says_so_and_goes_on(run: Run, monkeypatch: pytest.
     assert result.exit_code == 0
     assert "by words alone: no package index in reach" in result.stderr
     assert result.stdout.count("Why these lines") == 3
-    assert opening.WORDS_ALONE in result.stderr
+    assert console.WORDS_ALONE in result.stderr
 
 
 def test_who_starts_without_a_terminal_is_told_of_the_download(
@@ -187,7 +187,7 @@ def test_who_starts_without_a_terminal_is_told_of_the_download(
     monkeypatch.setattr("recollect.adapters.embedders.building.build.build_model", lambda *_: None)
     given = {"RECOLLECT_EMBEDDER": "e5", "RECOLLECT_MODEL_FOLDER": str(tmp_path / "none")}
     told: list[str] = []
-    assert opening.ensure_model(Settings.from_environment(home.environment(**given)), told.append)
+    assert console.ensure_model(Settings.from_environment(home.environment(**given)), told.append)
     assert told == ["Fetching and building the embedding model (91 MB, once) …"]
 
 

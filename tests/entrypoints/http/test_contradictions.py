@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -123,7 +124,7 @@ def test_a_try_that_was_not_answered_goes_on(app: App, caller: Caller, monkeypat
         raise Unavailable("the store is away")
 
     with monkeypatch.context() as patched:
-        patched.setattr(app.contradictions.reversal, "_changes", lost)
+        patched.setattr(app.contradictions.reversal, "_changes", SimpleNamespace(reproject=lost))
         assert caller.post(decision["revert"], None, idempotency_key="k2").status == 503
     answer = caller.post(decision["revert"], None, idempotency_key="k2")
     assert (answer.status, answer.json["memory"]["id"]) == (200, old)

@@ -11,8 +11,7 @@ from entrypoints.http.conftest import settings_in
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.scope import Scope
-from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry
-from recollect.entrypoints.tools.result import ToolResult
+from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry, ToolResult
 from recollect.tool_calls.call import ToolCall
 
 NOW = datetime(2024, 5, 1, 9, tzinfo=UTC)

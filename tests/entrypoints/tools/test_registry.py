@@ -12,8 +12,7 @@ from entrypoints.tools.conftest import ANNA, NOW, Calling
 from recollect.core.errors import Throttled
 from recollect.core.event import Event, EventType, Role, Source
 from recollect.core.scope import Scope
-from recollect.entrypoints.tools.registry import BUILT_IN
-from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+from recollect.entrypoints.tools.registry import BUILT_IN, Status, ToolResult, result_document
 from recollect.memories.audit import Action, Actor, ActorKind
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.reading import MemoryQuery

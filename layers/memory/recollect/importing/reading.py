@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from recollect.core.errors import InvalidInput
-from recollect.importing import assistants, whatsapp
-from recollect.importing.records import Record, turn_of_record
-from recollect.importing.turns import BadEntry, Entries, Place
+from recollect.importing import chats
+from recollect.importing.turns import BadEntry, Entries, Place, Record, turn_of_record
 
 _LINES_CHECKED = 20
 _HEAD_BYTES = 64 * 1024
@@ -77,14 +76,14 @@ def _entries(file: ExportFile, container: Container, stream: IO[bytes]) -> Entri
 
 
 def _chat(file: ExportFile, stream: IO[bytes]) -> Entries:
-    order = whatsapp.order_of(text for _, text in _text_lines(stream))
+    order = chats.order_of(text for _, text in _text_lines(stream))
     stream.seek(0)
-    first = next((text for _, text in _text_lines(stream) if whatsapp.is_message_line(text)), None)
+    first = next((text for _, text in _text_lines(stream) if chats.is_message_line(text)), None)
     if first is None:
         raise InvalidInput("no line of the file begins with WhatsApp's date and time")
     stream.seek(0)
-    conversation_id = file.conversation_id or whatsapp.conversation_of(first)
-    return whatsapp.turns_of_chat(_text_lines(stream), order, conversation_id)
+    conversation_id = file.conversation_id or chats.conversation_of(first)
+    return chats.turns_of_chat(_text_lines(stream), order, conversation_id)
 
 
 def _text_lines(stream: IO[bytes]) -> Iterator[tuple[Place, str]]:
@@ -121,10 +120,10 @@ def _loaded(stream: IO[bytes]) -> object:
 
 def _of_record(file: ExportFile, record: Record, place: Place, number: int, own_conversation: str) -> Entries:
     """A conversation of any export, or a single turn; `own_conversation` is for a list of messages."""
-    if assistants.is_chatgpt(record) and file.format in (ExportFormat.AUTO, ExportFormat.CHATGPT):
-        yield from assistants.turns_of_chatgpt(record, place, number)
-    elif assistants.is_claude(record) and file.format in (ExportFormat.AUTO, ExportFormat.CLAUDE):
-        yield from assistants.turns_of_claude(record, place, number)
+    if chats.is_chatgpt(record) and file.format in (ExportFormat.AUTO, ExportFormat.CHATGPT):
+        yield from chats.turns_of_chatgpt(record, place, number)
+    elif chats.is_claude(record) and file.format in (ExportFormat.AUTO, ExportFormat.CLAUDE):
+        yield from chats.turns_of_claude(record, place, number)
     elif isinstance(record.get("conversations"), list):
         yield from _conversations(file, record, place, own_conversation)
     elif file.format in (ExportFormat.CHATGPT, ExportFormat.CLAUDE):
@@ -164,7 +163,7 @@ def container_of(stream: IO[bytes], wanted: ExportFormat) -> Container:
     head = stream.read(_HEAD_BYTES).removeprefix(BYTE_ORDER_MARK).lstrip()
     if not head:
         raise InvalidInput("the file is empty")
-    if any(whatsapp.is_message_line(line) for line in head.decode("utf-8", "replace").splitlines()[:_LINES_CHECKED]):
+    if any(chats.is_message_line(line) for line in head.decode("utf-8", "replace").splitlines()[:_LINES_CHECKED]):
         return Container.TEXT
     if head.startswith(b"["):
         return Container.JSON_DOCUMENT

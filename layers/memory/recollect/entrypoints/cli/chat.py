@@ -20,19 +20,21 @@ from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
 from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.console import message_console, say, write_line
-from recollect.entrypoints.cli.context import show_background, show_prompt, show_receipt
-from recollect.entrypoints.cli.opening import (
+from recollect.entrypoints.cli.console import (
     LOCAL_TENANT,
     Household,
     Persona,
     Tenant,
     User,
     ensure_model,
+    message_console,
     opened,
+    say,
     scope_of,
     settings_of_environment,
+    write_line,
 )
+from recollect.entrypoints.cli.context import show_background, show_prompt, show_receipt
 from recollect.entrypoints.tools.registry import TurnTools
 from recollect.retrieval.filters import SearchFilters
 

@@ -1,15 +1,30 @@
-"""Where output goes: data to standard output, messages and progress to standard error."""
+"""Where output goes, and what commands begin with: their options, the scope and the app."""
 
 import json
+import os
 import re
 import sys
 import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, Protocol, TypeAlias, TypeVar
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.bootstrap.providers import model_folder
+from recollect.core.errors import InvalidInput, RecollectError
+from recollect.core.scope import Scope
+from recollect.extras import require_package
+from recollect.importing.turns import is_id
+from recollect.settings import Settings
+from recollect.timeline.timeline import TAIL_EVENTS
 
 _WIDTH_OF_FILES = 140
 _KEPT = "\n\t"
@@ -84,3 +99,171 @@ def share_progress() -> Progress:
         TimeRemainingColumn(),
         console=message_console(),
     )
+
+
+LOCAL_TENANT = "local"
+
+User: TypeAlias = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user's id.")]
+Persona: TypeAlias = Annotated[str | None, typer.Option(help="The assistant's persona; absent: any.")]
+Household: TypeAlias = Annotated[str | None, typer.Option(help="The household; absent: any.")]
+Tenant: TypeAlias = Annotated[
+    str, typer.Option(envvar="RECOLLECT_TENANT", help="The tenant; `local` is that of a server without keys.")
+]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+Sure: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Explain: TypeAlias = Annotated[bool, typer.Option(help="Say why each line is there.")]
+
+WORDS_ALONE = "search is by words alone"
+MADE_ANEW = "`recollect jobs run reindex` makes it anew, and `recollect serve` does so by itself"
+INDEXED_BY = "`recollect jobs run reconcile` makes what is missing, and `recollect serve` does so by itself"
+OTHER_VECTORS = f"the index is another embedding model's, so {WORDS_ALONE}: {MADE_ANEW}"
+
+
+def scope_of(user: str, persona: str | None, household: str | None, tenant: str) -> Scope:
+    """The scope that the options name. Raises InvalidInput where one of them is no id."""
+    given = {"--user": user, "--persona": persona, "--household": household, "--tenant": tenant}
+    for option, value in given.items():
+        if value is not None and not is_id(value):
+            raise InvalidInput(f"{option}: an id has 1 to 128 characters and no control characters")
+    return Scope(tenant, user, persona, household)
+
+
+def tenant_of(tenant: str) -> str:
+    """The tenant that the option names. Raises InvalidInput where it is no id."""
+    if not is_id(tenant):
+        raise InvalidInput("--tenant: an id has 1 to 128 characters and no control characters")
+    return tenant
+
+
+def sure(yes: bool, question: str) -> None:
+    """Asks unless that was answered on the command line. Raises typer.Abort for any answer but yes."""
+    if not yes:
+        typer.confirm(question, abort=True, err=True)
+
+
+def required_text(text: str, what: str) -> str:
+    """The text. Raises InvalidInput where it is blank."""
+    if not text.strip():
+        raise InvalidInput(f"{what} is empty")
+    return text
+
+
+class _Page(Protocol):
+    @property
+    def more(self) -> Any: ...
+
+
+_P = TypeVar("_P", bound=_Page)
+_Done = TypeVar("_Done")
+
+
+def pages(read: Callable[[Any], _P]) -> Iterator[_P]:
+    """Every page of a list; `read` gets None for the first one, then the `more` of the page before."""
+    after = None
+    while True:
+        page = read(after)
+        yield page
+        after = page.more
+        if after is None:
+            return
+
+
+def naming_the_part(work: Callable[[], _Done]) -> _Done:
+    """The result; an error says which part of the command it is about."""
+    try:
+        return work()
+    except InvalidInput as error:
+        where = ".".join(str(step) for step in error.loc)
+        raise InvalidInput(f"{where}: {error}" if where else str(error), error.loc) from None
+
+
+@contextmanager
+def opened(settings: Settings | None = None) -> Iterator[App]:
+    """The app, closed at the end. Raises ConfigurationError."""
+    app = open_app(settings)
+    try:
+        yield app
+    finally:
+        app.parts.close()
+
+
+def settings_of_environment() -> Settings:
+    """The settings. Raises ConfigurationError."""
+    return Settings.from_environment(os.environ)
+
+
+def ensure_model(settings: Settings, tell: Callable[[str], None] = say) -> bool:
+    """Builds the in-process model where it is set and missing; whether there is one now.
+
+    Where it cannot be built, `tell` gets the reason and the command goes on by words alone.
+    """
+    if settings.embedder != "e5":
+        return settings.embedder != "none"
+    try:
+        build_model(settings, tell)
+    except RecollectError as error:
+        tell(f"no embedding model, so {WORDS_ALONE}: {error}")
+        return False
+    return True
+
+
+def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | None:
+    """Builds the model that is set unless it is there; the folder if it was built. Raises NotReady, UpstreamFailed.
+
+    A terminal shows a spinner meanwhile; elsewhere `tell` gets one line.
+    """
+    from recollect.adapters.embedders.building.build import DOWNLOAD_MEGABYTES
+    from recollect.adapters.embedders.building.build import build_model as build
+    from recollect.adapters.embedders.model_folder import read_manifest
+
+    require_package("onnxruntime", "the embedding model")
+    folder = model_folder(settings)
+    try:
+        read_manifest(folder)
+    except RecollectError:
+        fetching = f"Fetching and building the embedding model ({DOWNLOAD_MEGABYTES} MB, once) …"
+        console = message_console()
+        if not console.is_terminal:
+            tell(fetching)
+        with console.status(fetching):
+            build(folder)
+        return str(folder)
+    return None
+
+
+def without_model(settings: Settings) -> Settings:
+    """The same settings, by words alone."""
+    return replace(settings, embedder="none")
+
+
+def local_settings() -> Settings:
+    """The user's settings over the local engines; by words alone where there is no model."""
+    given = settings_of_environment()
+    settings = replace(given, engines="local", projector="on")
+    return settings if ensure_model(given) else without_model(settings)
+
+
+def warn_of_missing(missing: Sequence[str], *, by_words: bool = False) -> None:
+    """One line on standard error; none where all answered. `by_words`: no vector was compared."""
+    if "vectors" in missing:
+        say(OTHER_VECTORS)
+    elif by_words or "embedder" in missing:
+        say(f"no embedding model: {WORDS_ALONE}; `recollect init` builds it, `recollect doctor` says more")
+    elif missing:
+        say(f"did not answer: {', '.join(missing)}; `recollect doctor` says more")
+
+
+def warn_of_pending(pending: int, *, cut: bool) -> None:
+    """One line where more wait to be projected than a search makes vectors for itself (`SearchDiagnostics`)."""
+    if not cut:
+        return
+    if pending > TAIL_EVENTS:  # this store counts them all, and shows their words since they were stored
+        say(f"{pending:,} events still wait for their vector; words find them already: {INDEXED_BY}")
+    else:
+        say(f"more than {TAIL_EVENTS} events wait to be indexed; of those, search sees the newest {TAIL_EVENTS}")
+
+
+def warn_of_other_vectors(app: App, tenant: str) -> None:
+    """Where the embedder that is set is not the one that the tenant's index was made with."""
+    if app.parts.embedder is not None and not app.search_index.in_use.holds_vectors(tenant):
+        say(OTHER_VECTORS)

@@ -1,6 +1,7 @@
-"""`recollect context`: what the next model call would get, and why; how a person reads a context and its receipt."""
+"""`recollect context`, `summarize` and `goals`: what the next model call would get, and why."""
 
 import secrets
+import time
 from collections import Counter
 from typing import Annotated, Any
 
@@ -16,8 +17,7 @@ from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence
 from recollect.context.sources import ContextQuestion
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.console import data_console, one_line, printable, say, write_json, write_line
-from recollect.entrypoints.cli.opening import (
+from recollect.entrypoints.cli.console import (
     LOCAL_TENANT,
     AsJson,
     Explain,
@@ -25,15 +25,24 @@ from recollect.entrypoints.cli.opening import (
     Persona,
     Tenant,
     User,
+    data_console,
+    one_line,
     opened,
+    printable,
     required_text,
+    say,
     scope_of,
     warn_of_missing,
     warn_of_pending,
+    write_json,
+    write_line,
 )
-from recollect.entrypoints.http.representations import goal_json, knowledge_json
+from recollect.entrypoints.http.representations import goal_json, knowledge_json, summary_json
 from recollect.entrypoints.http.routes.context import context_summary_json, item_json
 from recollect.retrieval.filters import SearchFilters
+from recollect.summaries.goals import CheckInStatus, Goal
+from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
+from recollect.summaries.summary import Summary
 
 _WIDTH_OF_REASONS = 113
 _LONGEST_SUMMARY = 2_000
@@ -162,3 +171,58 @@ def _left_out(answer: ContextAnswer) -> str:
     counts = Counter(one.section.value for one in answer.left_out)
     parts = [f"{count} offered as {section}" for section, count in counts.items()]
     return f"Left out: {', '.join(parts)}." if parts else "Nothing was left out."
+
+
+_SECONDS = 900.0
+
+
+def summarize(
+    user: User,
+    force: Annotated[bool, typer.Option("--force", help="Make one before it is due.")] = False,
+    persona: Persona = None,
+    tenant: Tenant = LOCAL_TENANT,
+    as_json: AsJson = False,
+) -> None:
+    """Makes a summary where one is due, and prints it. Without --persona that of the default persona."""
+    scope = scope_of(user, persona, None, tenant)
+    over = time.monotonic() + _SECONDS
+    with opened() as app:
+        order = SummaryOrder(
+            now=utc_now(),
+            rules=app.rules.resolved(tenant).summary,
+            seed=app.ids.seed(int(time.time() * 1000), IDS),
+            remaining_seconds=lambda: over - time.monotonic(),
+            force=force,
+        )
+        made = app.summaries.conversations.summarize(scope, order)
+    _show(None if isinstance(made, NotDue) else made.summary, as_json)
+    if isinstance(made, NotDue):
+        say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")
+
+
+def _show(summary: Summary | None, as_json: bool) -> None:
+    if as_json:
+        write_json({"due": False} if summary is None else {"due": True, "summary": summary_json(summary)})
+    elif summary is not None:
+        write_line(summary.text)
+        say(f"{summary.message_count} messages until {summary.covered_until:%Y-%m-%d %H:%M}, by {summary.model}")
+
+
+def goals(user: User, persona: Persona = None, tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
+    """Prints the goals of a user; without --persona those of every persona."""
+    scope: Scope = scope_of(user, persona, None, tenant)
+    with opened() as app:
+        found = app.summaries.goals.listed(scope, every_persona=persona is None)
+    if as_json:
+        write_json({"goals": [goal_json(goal) for goal in found]})
+        return
+    for goal in found:
+        write_line(_line(goal))
+    say(f"{len(found)} goals")
+
+
+def _line(goal: Goal) -> str:
+    kept = sum(1 for one in goal.history if one.status is CheckInStatus.COMPLETED)
+    often = f", {goal.check_in_frequency}" if goal.check_in_frequency else ""
+    checked = f", {kept} of {len(goal.history)} kept" if goal.history else ""
+    return " ".join(f"{goal.status.value}  {goal.goal}{often}{checked}".split("\n"))

@@ -14,8 +14,7 @@ from recollect.deletion.forget_events import Forgotten
 from recollect.deletion.reject import Rejecting
 from recollect.deletion.rejected_values import ValueKey
 from recollect.deletion.tombstone_log import seconds_from_now
-from recollect.entrypoints.cli.console import say, write_json, write_line
-from recollect.entrypoints.cli.opening import (
+from recollect.entrypoints.cli.console import (
     LOCAL_TENANT,
     AsJson,
     Household,
@@ -25,9 +24,12 @@ from recollect.entrypoints.cli.opening import (
     User,
     opened,
     pages,
+    say,
     scope_of,
     sure,
     tenant_of,
+    write_json,
+    write_line,
 )
 from recollect.jobs.job import Job, JobStatus
 from recollect.memories.audit import Actor, ActorKind

@@ -19,13 +19,16 @@ from recollect.context.sources import ContextQuestion
 from recollect.core.event import Role
 from recollect.core.scope import Scope
 from recollect.core.time import parse_instant
-from recollect.entrypoints.cli.console import counting_progress, data_console, say, write_line
-from recollect.entrypoints.cli.context import ask, show_prompt, show_receipt
-from recollect.entrypoints.cli.ingestion import Ingestion
-from recollect.entrypoints.cli.opening import (
+from recollect.entrypoints.cli.console import (
+    counting_progress,
+    data_console,
     local_settings,
     opened,
+    say,
+    write_line,
 )
+from recollect.entrypoints.cli.context import ask, show_prompt, show_receipt
+from recollect.entrypoints.cli.import_file import Ingestion
 from recollect.entrypoints.worker import count_pending, drain
 from recollect.importing.turns import Place, PlacedDraft
 from recollect.retrieval.filters import SearchFilters

@@ -23,14 +23,17 @@ from recollect.context.sources import ContextQuestion
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind
-from recollect.entrypoints.cli.console import counting_progress, say, write_json, write_line
-from recollect.entrypoints.cli.ingestion import Ingestion
-from recollect.entrypoints.cli.opening import (
+from recollect.entrypoints.cli.console import (
     LOCAL_TENANT,
     AsJson,
+    counting_progress,
     local_settings,
     opened,
+    say,
+    write_json,
+    write_line,
 )
+from recollect.entrypoints.cli.import_file import Ingestion
 from recollect.entrypoints.worker import count_pending, drain
 from recollect.importing.gold_data import Talk, read_questions, read_talks
 from recollect.importing.reading import ExportFile, read_entries

@@ -11,23 +11,18 @@ from typer.core import TyperGroup
 
 from recollect import __version__
 from recollect.core.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
-from recollect.entrypoints.cli.archive import backup, export, restore, snapshots
 from recollect.entrypoints.cli.chat import chat
 from recollect.entrypoints.cli.console import say, write_line
-from recollect.entrypoints.cli.context import context
-from recollect.entrypoints.cli.decisions import conflicts, decisions
+from recollect.entrypoints.cli.context import context, goals, summarize
 from recollect.entrypoints.cli.deletion import erase, erasure, keys, reject, rejections, tombstones
 from recollect.entrypoints.cli.demo import demo
 from recollect.entrypoints.cli.evaluate import evaluate
 from recollect.entrypoints.cli.import_file import import_file
-from recollect.entrypoints.cli.jobs import jobs
-from recollect.entrypoints.cli.knowledge import knowledge
-from recollect.entrypoints.cli.memories import bridge, memories
-from recollect.entrypoints.cli.rules import merge_rules, rules
+from recollect.entrypoints.cli.jobs import backup, export, jobs, restore, snapshots
+from recollect.entrypoints.cli.knowledge import knowledge, merge_rules, rules
+from recollect.entrypoints.cli.memories import bridge, conflicts, decisions, memories
 from recollect.entrypoints.cli.search import search, timeline
-from recollect.entrypoints.cli.serving import mcp, openapi, serve
-from recollect.entrypoints.cli.setup import doctor, init
-from recollect.entrypoints.cli.summarize import goals, summarize
+from recollect.entrypoints.cli.setup import doctor, init, mcp, openapi, serve
 
 _OURS_TO_BLAME, _INPUT_TO_BLAME = 1, 2
 

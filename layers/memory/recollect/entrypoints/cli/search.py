@@ -12,8 +12,7 @@ from recollect.app import App
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.console import one_line, printable, say, write_json, write_line
-from recollect.entrypoints.cli.opening import (
+from recollect.entrypoints.cli.console import (
     LOCAL_TENANT,
     AsJson,
     Explain,
@@ -21,12 +20,17 @@ from recollect.entrypoints.cli.opening import (
     Persona,
     Tenant,
     User,
+    one_line,
     opened,
     pages,
+    printable,
     required_text,
+    say,
     scope_of,
     warn_of_missing,
     warn_of_pending,
+    write_json,
+    write_line,
 )
 from recollect.entrypoints.http.questions import MOST_DAYS
 from recollect.entrypoints.http.representations import event_json, result_json

@@ -37,7 +37,7 @@ class _LazyEndpoint:
         await self._endpoint(scope, receive, send)
 
     def _make(self) -> Application:
-        from recollect.entrypoints.mcp.endpoint import McpEndpoint
+        from recollect.entrypoints.mcp.server import McpEndpoint
 
         settings = self._app.settings
         return McpEndpoint(self._app, key_credentials(settings), self._log, settings.mcp_user)

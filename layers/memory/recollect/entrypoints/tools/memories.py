@@ -1,10 +1,15 @@
-"""The tools `save_memory`, `search_memory`, `forget_memory`, `record_event` and `track_goal`."""
+"""The tools `save_memory`, `search_memory`, `forget_memory`, `record_event`, `track_goal` and `recall_context`."""
 
+import secrets
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from recollect.context.build import ContextAnswer, ContextRequest
+from recollect.context.rendering import Fence, fence_for, instructions_for
+from recollect.context.selection import ShownIn
+from recollect.context.sources import ContextQuestion
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.event import ContentType, EventType, Role, Source
 from recollect.core.time import iso
@@ -216,10 +221,52 @@ def _say_tracked(_given: TrackGoal, result: Mapping[str, Any]) -> str:
     return f"I follow that goal: it is {result['status']}."
 
 
+class RecallContext(Parameters):
+    """Of `recall_context`."""
+
+    input: Said = Field(description="What the user says now.")
+    conversation_id: Identifier | None = Field(None, description="Absent: of all conversations.")
+    token_budget: int | None = Field(None, ge=1, description="At most so many tokens.")
+    store: Identifier | None = Field(None, description="Whose vocabulary and rules are meant.")
+    form: Literal["prompt", "messages"] = Field("prompt", description="One text, or messages for a model.")
+
+
+def recall_context(invocation: Invocation, given: RecallContext) -> Outcome:
+    """The context for an input; stores nothing. As one text it stands in a fence: recalled text is data."""
+    fence = fence_for(secrets.token_hex(16))
+    question = ContextQuestion(
+        text=given.input,
+        filters=SearchFilters(now=invocation.now),
+        conversation_id=given.conversation_id or invocation.conversation_id,
+        store=given.store,
+    )
+    request = ContextRequest(question=question, fence=fence, token_budget=given.token_budget)
+    rules = invocation.app.begin_rules(invocation.scope.tenant)
+    answer = invocation.app.context.model_call.build(invocation.scope, request, rules)
+    return Outcome({**_shown(answer, fence, given.form), "tokens": answer.tokens, "missing": list(answer.missing)})
+
+
+def _shown(answer: ContextAnswer, fence: Fence, form: str) -> dict[str, Any]:
+    place = ShownIn(form)
+    shown = (one.selected for one in answer.items if place in one.shown_in)
+    items = [{"id": one.item.id, "section": one.section.value} for one in shown]
+    if place is ShownIn.PROMPT:
+        text = f"{instructions_for(fence)}\n{fence.around(answer.prompt.text)}"
+        return {"text": text, "prompt": answer.prompt.text, "items": items}
+    messages = [{"role": message.role.value, "content": message.content} for message in answer.messages.messages]
+    return {"messages": messages, "items": items}
+
+
+def _say_recalled(_given: RecallContext, result: Mapping[str, Any]) -> str:
+    count = len(result["items"])
+    return f"I remember {count} {'thing' if count == 1 else 'things'} that may matter here."
+
+
 TOOLS: Mapping[str, Tool] = {
     "save_memory": Tool(SaveMemory, save_memory, _say_saved),
     "search_memory": Tool(SearchMemory, search_memory, _say_found, lambda _given: False),
     "forget_memory": Tool(ForgetMemory, forget_memory, _say_forgotten),
     "record_event": Tool(RecordEvent, record_event, _say_recorded),
     "track_goal": Tool(TrackGoal, track_goal, _say_tracked),
+    "recall_context": Tool(RecallContext, recall_context, _say_recalled, lambda _given: False),
 }

@@ -25,8 +25,7 @@ from recollect.entrypoints.http.models import (
     Text,
 )
 from recollect.entrypoints.http.routing import Routes
-from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry
-from recollect.entrypoints.tools.result import Status, ToolResult, result_document
+from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, Status, ToolRegistry, ToolResult, result_document
 from recollect.tool_calls.call import Protocol, ToolCall, ToolRequests
 from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
 
