@@ -11,7 +11,7 @@ import pytest
 
 from client.conftest import HARD_IDS
 from recollect.client import Conflict, NotFound, Recollect, Unprocessable, VersionMismatch
-from recollect.client.calls import post_once
+from recollect.client.transport import post_once
 from recollect.client.types import Json, NewEvent
 
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."

@@ -22,7 +22,7 @@ from recollect.client import (
     UpstreamFailed,
     VersionMismatch,
 )
-from recollect.client.calls import path_segment
+from recollect.client.transport import path_segment
 
 QUICK = RetryPolicy(tries=3, first_pause_seconds=0.001, longest_pause_seconds=2)
 

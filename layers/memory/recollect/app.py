@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.composition.context import ContextUseCases
     from recollect.composition.contradictions import ContradictionUseCases
     from recollect.composition.deletion import DeletionUseCases
-    from recollect.composition.deployment import Announce, Parts
+    from recollect.composition.deployment import Announce, Parts, TimelineUseCases
     from recollect.composition.memories import MemoryUseCases
     from recollect.composition.projection import ProjectionUseCases
     from recollect.composition.reindexing import ReindexingUseCases
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from recollect.composition.search_index import SearchIndexUseCases
     from recollect.composition.segments import SegmentUseCases
     from recollect.composition.summaries import SummaryUseCases
-    from recollect.composition.timeline import TimelineUseCases
     from recollect.contradictions.judge import RelationJudge
     from recollect.core.scope import Scope
     from recollect.deletion.suppression import SuppressionCheck
@@ -98,7 +97,7 @@ class App:
 
     @cached_property
     def timeline(self) -> TimelineUseCases:
-        from recollect.composition.timeline import TimelineUseCases
+        from recollect.composition.deployment import TimelineUseCases
 
         return TimelineUseCases(self.deployment)
 

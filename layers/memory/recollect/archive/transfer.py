@@ -46,7 +46,7 @@ from recollect.memories.storage import (
     versions_path,
 )
 from recollect.ports import Items, Projections, Timeline
-from recollect.timeline.fill_slots import FillSlots
+from recollect.projection.attempt import FillSlots
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
 
 PAGE_BYTES = 4_000_000

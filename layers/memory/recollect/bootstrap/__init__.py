@@ -1,5 +1,6 @@
 """The composition root: the only place that chooses adapters, and reads the rules of a deployment."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from recollect.rules.groups import Rules
 from recollect.rules.reading import read_rules_json, shown_path
 from recollect.settings import Settings
 
-__all__ = ["App", "Parts", "deployment_rules", "open_app"]
+__all__ = ["App", "Parts", "deployment_rules", "open_app", "raise_gc_threshold"]
 
 FILE, PARAMETER = "RECOLLECT_RULES", "RECOLLECT_RULES_PARAMETER"
+_NEW_OBJECTS = 10_000
 
 
 def open_app(settings: Settings | None = None) -> App:
@@ -68,3 +70,13 @@ def _checked(variable: str, text: str) -> Rules:
         faults = "; ".join(f"{shown_path(fault.path)}: {fault.message}" for fault in reading.faults)
         raise ConfigurationError(variable, faults)
     return reading.rules
+
+
+def raise_gc_threshold() -> None:
+    """Begins a collection after 10,000 new objects instead of 700; for a process of ours, never a library's.
+
+    A search over a thousand records makes tens of thousands of objects that live as long as the search. By Python's own
+    thresholds that is thirty collections, and for every fourth search one over the whole heap: rules, words, caches.
+    p95 of a search by intent was 226 ms with them and 160 ms without, in one run.
+    """
+    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])

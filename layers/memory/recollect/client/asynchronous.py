@@ -8,13 +8,21 @@ from typing import Any, Literal, Self, Unpack, cast
 
 import httpx
 
-from recollect.client.calls import Call, delete, get, next_page, patch, post, post_once, present, put
 from recollect.client.errors import ConnectionFailed
 from recollect.client.transport import (
     DEFAULT_RETRIES,
+    Call,
     RetryPolicy,
     client_options,
+    delete,
     document_of,
+    get,
+    next_page,
+    patch,
+    post,
+    post_once,
+    present,
+    put,
     request_options,
     text_of,
 )

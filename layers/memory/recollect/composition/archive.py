@@ -7,9 +7,8 @@ from recollect.archive.retain import NoteExpiry, PruneEvents, Retain, ScheduleRe
 from recollect.archive.snapshots import RestoreSnapshot, TakeSnapshot
 from recollect.archive.transfer import ImportMemories
 from recollect.composition.deletion import DeletionUseCases
-from recollect.composition.deployment import UseCases
+from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.segments import SegmentUseCases
-from recollect.composition.timeline import TimelineUseCases
 from recollect.deletion.suppression import TombstoneRefusal
 from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import UseCases
+from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.retrieval import RetrievalUseCases
 from recollect.composition.summaries import SummaryUseCases
-from recollect.composition.timeline import TimelineUseCases
 from recollect.context.build import BuildContext
 from recollect.context.sources import ContextSources, ReadBackground
 from recollect.context.turn import TakeTurn

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from recollect.composition.deployment import UseCases
+from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.summaries import SummaryUseCases
-from recollect.composition.timeline import TimelineUseCases
 from recollect.core.errors import NotFound, NotReady, RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope

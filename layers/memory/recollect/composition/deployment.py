@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from recollect.core.ids import IdSource
 from recollect.rules.groups import Rules
+from recollect.timeline.ingest import IngestEvents, WriteLimits
+from recollect.timeline.listing import KnownSpaces, KnownUsers, ListEvents
 
 if TYPE_CHECKING:
     from recollect.core.event import EventRef
@@ -107,3 +110,33 @@ class UseCases:
     @property
     def _parts(self) -> Parts:
         return self._deployment.parts
+
+
+@dataclass(eq=False)
+class TimelineUseCases(UseCases):
+    """`app.timeline`."""
+
+    @cached_property
+    def events(self) -> IngestEvents:
+        """`POST /v1/events`."""
+        return IngestEvents(self._parts.timeline, self._parts.items, self._deployment.announce)
+
+    @cached_property
+    def listing(self) -> ListEvents:
+        """`GET /v1/users/{user_id}/events` and its neighbours."""
+        return ListEvents(self._parts.timeline)
+
+    @cached_property
+    def write_limits(self) -> WriteLimits:
+        """Throttles ingest and saved memories."""
+        return WriteLimits()
+
+    @cached_property
+    def known_users(self) -> KnownUsers:
+        """The users of a tenant."""
+        return KnownUsers(self._parts.items)
+
+    @cached_property
+    def known_spaces(self) -> KnownSpaces:
+        """The spaces of a user."""
+        return KnownSpaces(self._parts.items)

@@ -10,12 +10,11 @@ from recollect.composition.arbitration import ArbitrationUseCases
 from recollect.composition.archive import ArchiveUseCases
 from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deletion import DeletionUseCases
-from recollect.composition.deployment import UseCases
+from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.memories import MemoryUseCases
 from recollect.composition.search_index import SearchIndexUseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.composition.summaries import SummaryUseCases
-from recollect.composition.timeline import TimelineUseCases
 from recollect.contradictions.settle import FollowContradictions, Steps
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope

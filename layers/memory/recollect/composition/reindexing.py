@@ -6,10 +6,9 @@ from datetime import datetime
 from functools import cached_property
 
 from recollect.composition.archive import ArchiveUseCases
-from recollect.composition.deployment import UseCases
+from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.projection import ProjectionUseCases
 from recollect.composition.search_index import SearchIndexUseCases
-from recollect.composition.timeline import TimelineUseCases
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.jobs.run import Jobs

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.composition.deployment import UseCases
-from recollect.composition.timeline import TimelineUseCases
+from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.core.errors import NotReady
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope

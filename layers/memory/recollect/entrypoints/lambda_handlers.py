@@ -14,11 +14,10 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from recollect.app import App
-from recollect.bootstrap import open_app
+from recollect.bootstrap import open_app, raise_gc_threshold
 from recollect.core.errors import InvalidInput, NotReady, RecollectError
 from recollect.core.time import utc_now
 from recollect.core.vectors import TextKind
-from recollect.entrypoints.runtime import raise_gc_threshold
 
 if TYPE_CHECKING:
     from recollect.entrypoints.projection_runs import ReconcileReport, StreamReport

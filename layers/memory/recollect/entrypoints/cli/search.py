@@ -32,8 +32,7 @@ from recollect.entrypoints.cli.console import (
     write_json,
     write_line,
 )
-from recollect.entrypoints.http.questions import MOST_DAYS
-from recollect.entrypoints.http.representations import event_json, result_json
+from recollect.entrypoints.http.representations import MOST_DAYS, event_json, result_json
 from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, intent_json
 from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 from recollect.memories.storage import memory_json

@@ -6,7 +6,7 @@ import sys
 from urllib.parse import parse_qsl
 
 from recollect.app import App
-from recollect.bootstrap import open_app
+from recollect.bootstrap import open_app, raise_gc_threshold
 from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.dispatch import Dispatcher, key_credentials
@@ -14,7 +14,6 @@ from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Messag
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.mcp.local import beside
-from recollect.entrypoints.runtime import raise_gc_threshold
 from recollect.settings import Settings
 
 _BESIDE_THE_MODEL_SECONDS = 5.0

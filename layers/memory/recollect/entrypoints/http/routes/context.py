@@ -27,8 +27,15 @@ from recollect.entrypoints.http.models import (
     Shows,
     Time,
 )
-from recollect.entrypoints.http.questions import Dropped, Question, filters_of
-from recollect.entrypoints.http.representations import RoleName, Why, goal_json, knowledge_json
+from recollect.entrypoints.http.representations import (
+    Dropped,
+    Question,
+    RoleName,
+    Why,
+    filters_of,
+    goal_json,
+    knowledge_json,
+)
 from recollect.entrypoints.http.routing import Routes
 from recollect.memories.representation import replacement_note
 from recollect.retrieval.filters import SearchFilters

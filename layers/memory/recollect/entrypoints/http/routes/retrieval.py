@@ -38,17 +38,19 @@ from recollect.entrypoints.http.models import (
     embedding_dimension,
     within_page,
 )
-from recollect.entrypoints.http.questions import (
+from recollect.entrypoints.http.representations import (
     Days,
     Dropped,
+    EventAnswer,
     Filters,
     GivenTimes,
     History,
     Question,
+    ResultAnswer,
     filters_of,
+    result_json,
     window_of,
 )
-from recollect.entrypoints.http.representations import EventAnswer, ResultAnswer, result_json
 from recollect.entrypoints.http.routing import Routes
 from recollect.intent.analysis import IntentName
 from recollect.intent.analysis import QueryAnalysis as Understood
