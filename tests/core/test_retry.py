@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
-from recollect.core.retry import TRIES, retry_on_conflict
+from recollect.core.idempotency import TRIES, retry_on_conflict
 
 
 class Losing:

@@ -40,9 +40,9 @@ from recollect.contradictions.ledger import PROJECT, DecisionWriter
 from recollect.contradictions.merged import MergeParts
 from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.event import Event, Source
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed
 from recollect.core.items import ABSENT, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind, pack_vector, unpack_vector
 from recollect.memories.audit import Actor

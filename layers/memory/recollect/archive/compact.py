@@ -36,8 +36,8 @@ from recollect.archive.snapshot import Snapshots, data_folder, piece_name, vecto
 from recollect.archive.transfer import RecordLines
 from recollect.core.errors import RecollectError, VersionMismatch
 from recollect.core.event import Event, EventRef
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import MOST_WRITES, Item, ItemPath, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.tombstones import emptied_key, emptied_slot
 from recollect.ports import Items, SnapshotStore, Timeline

@@ -38,8 +38,8 @@ from recollect.archive.segments import (
 )
 from recollect.core.errors import StoredDataError, VersionMismatch
 from recollect.core.event import Event
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT, Due, Item, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.ports import Items, SnapshotStore, Timeline
 from recollect.timeline.bus import SegmentPlace

@@ -27,9 +27,9 @@ from recollect.archive.segments import place_key, ref_in
 from recollect.contradictions.decisions import Decision, decision_document, decision_in, decision_key, pair_id
 from recollect.core.errors import Conflict
 from recollect.core.event import Event, EventRef
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, Item, ItemKey, ItemWrite, of_tenant
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import NoRefusal, Refusal, SuppressionList
 from recollect.deletion.tombstones import ORIGINS, copy_write, origin_in, origin_key, origin_write
@@ -46,7 +46,7 @@ from recollect.memories.storage import (
     versions_path,
 )
 from recollect.ports import Items, Projections, Timeline
-from recollect.projection.attempt import FillSlots
+from recollect.timeline.fill_slots import FillSlots
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
 
 PAGE_BYTES = 4_000_000

@@ -32,9 +32,9 @@ from recollect.contradictions.decisions import (
     won_path,
 )
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
 from recollect.core.items import Due, Item, ItemKey, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write

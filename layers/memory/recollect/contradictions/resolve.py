@@ -32,9 +32,9 @@ from recollect.contradictions.merged import PartMemories, moved_record
 from recollect.contradictions.settle import Promoted
 from recollect.core.errors import Conflict, InvalidInput
 from recollect.core.event import Event, EventRef
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.items import Due, Item, ItemWrite, of_tenant
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.deletion.tombstones import copy_entry, origin_entry

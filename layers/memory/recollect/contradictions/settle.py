@@ -32,8 +32,8 @@ from recollect.contradictions.ledger import DecisionWriter
 from recollect.contradictions.merged import MergeParts
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Memory, MemoryStatus, Origin

@@ -1,10 +1,11 @@
-"""The record of a request that carries an idempotency key: ids and statuses, no text."""
+"""Work that may be tried again: the record of a request with an idempotency key (no text), and retries on conflict."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final, TypeVar
 
+from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.ids import IdSeed
 
 KEPT_FOR = timedelta(hours=24)
@@ -42,3 +43,22 @@ class Replay:
 
 
 ClaimOutcome = Claimed | Replay
+
+
+TRIES: Final = 8
+"""Each try loses only to another writer's success, so eight writers at once all come through."""
+
+_Result = TypeVar("_Result")
+
+
+def retry_on_conflict(work: Callable[[], _Result], what: str, tries: int = TRIES) -> _Result:
+    """The result of `work`, which reads anew and writes on the version that it read; tried again on VersionMismatch.
+
+    Raises Conflict after so many tries, naming `what` changes all the time.
+    """
+    for _ in range(tries):
+        try:
+            return work()
+        except VersionMismatch:
+            continue
+    raise Conflict(f"{what} changes all the time")

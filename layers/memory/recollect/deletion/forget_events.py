@@ -19,8 +19,8 @@ from recollect.deletion.tombstones import COPIES, copied_ref, copies_path, empti
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory
 from recollect.ports import Items, Projections, Timeline
-from recollect.projection.attempt import FillSlots
 from recollect.timeline.bus import episodic_pruned, outbox_write
+from recollect.timeline.fill_slots import FillSlots
 from recollect.timeline.slots import slot_of
 from recollect.timeline.timeline import Removal
 

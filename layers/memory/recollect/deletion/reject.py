@@ -7,9 +7,9 @@ from datetime import datetime
 
 from recollect.core.errors import NotFound, VersionMismatch
 from recollect.core.event import Event
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.forget_events import Forgotten, any_version
 from recollect.deletion.rejected_values import (

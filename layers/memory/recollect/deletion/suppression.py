@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeAlias
 
 from recollect.archive.record_line import RecordLine
 from recollect.core.event import Event
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT, ItemWrite, of_tenant
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.rejected_values import (
     LONGEST_RUN,

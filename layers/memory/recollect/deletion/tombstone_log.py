@@ -21,8 +21,8 @@ from typing import Any
 
 from recollect.core.errors import Conflict, NotFound, NotReady, VersionMismatch
 from recollect.core.event import EventRef
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT, MOST_WRITES, ItemKey, ItemPath, ItemWrite, of_tenant
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.deletion.rejected_values import VALUE_KEYS, hash_key, keys_document, keys_in, rejection_in, rejection_key

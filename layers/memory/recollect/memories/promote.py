@@ -26,9 +26,9 @@ from recollect.contradictions.decisions import (
 from recollect.contradictions.judge import RelationJudge
 from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event
+from recollect.core.idempotency import TRIES, retry_on_conflict
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, MOST_WRITES, Item, ItemWrite, of_tenant
-from recollect.core.retry import TRIES, retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.forget_memories import ForgetMemories
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write

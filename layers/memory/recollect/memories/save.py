@@ -8,9 +8,9 @@ from typing import Any
 from recollect.contradictions.merged import sources_of
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.event import Event, EventRef
+from recollect.core.idempotency import TRIES, retry_on_conflict
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemWrite
-from recollect.core.retry import TRIES, retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from recollect.core.errors import RecollectError, StoredDataError, VersionMismatch
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemPath, ItemWrite, of_tenant
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.ports import IndexFailure, Items, SearchIndex
 from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations

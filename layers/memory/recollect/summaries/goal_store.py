@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.event import Source
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash

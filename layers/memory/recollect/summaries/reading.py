@@ -11,8 +11,8 @@ from itertools import islice
 from typing import TypeAlias
 
 from recollect.core.event import Event, EventRef
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import Document, Item, ItemKey, ItemPath, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections
 from recollect.ports import Items, Timeline

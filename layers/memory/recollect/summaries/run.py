@@ -13,9 +13,9 @@ from typing import Any
 
 from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event, EventRef
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, Due, DueItem, Item, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.jobs.job import JobProgress, RemainingSeconds
 from recollect.ports import Items

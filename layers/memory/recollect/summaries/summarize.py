@@ -17,9 +17,9 @@ from recollect.core.errors import (
     VersionMismatch,
 )
 from recollect.core.event import EventRef
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed
 from recollect.core.items import ABSENT, Item, ItemWrite
-from recollect.core.retry import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.deletion.suppression import SuppressionList
