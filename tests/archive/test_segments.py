@@ -115,6 +115,36 @@ class Held:
         return str(self._store.put_if_absent(tenant, name, data))  # type: ignore[attr-defined]
 
 
+class PurgesSecond:
+    """A store whose first purge fails."""
+
+    def __init__(self, store: object) -> None:
+        self._store = store
+        self.purged: list[str] = []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def purge(self, tenant: str, name: str) -> None:
+        self.purged.append(name)
+        if len(self.purged) == 1:
+            raise Unavailable("the store is away")
+        self._store.purge(tenant, name)  # type: ignore[attr-defined]
+
+
+@pytest.mark.spec("P-22")
+def test_a_purge_that_failed_is_made_by_the_next_try(memory: Memory) -> None:
+    ids = remarks(memory, SEGMENT_EVENTS)
+    memory.project()
+    memory.app.segments.compaction.compact(ANNA, memory.now)
+    store, name = PurgesSecond(memory.app.parts.snapshots), segment_name("anna", "00000001")
+    archive = with_parts(memory, snapshots=store).app.segments.archive
+    with pytest.raises(Unavailable):
+        archive.remove(ANNA, name, {ids[7]})
+    assert archive.remove(ANNA, name, {ids[7]}) is None
+    assert store.purged == [name, name]
+
+
 @pytest.mark.spec("P-22")
 def test_what_is_deleted_while_its_segment_is_written_is_not_in_it(memory: Memory) -> None:
     ids = remarks(memory, SEGMENT_EVENTS)

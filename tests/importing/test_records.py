@@ -66,6 +66,13 @@ def test_a_document_of_messages(tmp_path: Path) -> None:
     assert {turn.conversation_id for turn in turns_in(entries)} == {"chat-may"}
 
 
+def test_messages_are_of_their_conversation_before_they_have_an_id_of_their_own(tmp_path: Path) -> None:
+    record = {"id": "c-9", "messages": [{"role": "user", "content": "Hi"}]}
+    for named, expected in ((record, "c-9"), (record | {"conversation_id": "may"}, "may")):
+        (turn,) = turns_in(entries_of(tmp_path / "chat.json", json.dumps(named)))
+        assert turn.conversation_id == expected
+
+
 def test_a_list_of_messages(tmp_path: Path) -> None:
     document = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
     assert len(turns_in(entries_of(tmp_path / "c.json", json.dumps(document)))) == 2

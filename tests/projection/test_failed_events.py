@@ -3,8 +3,10 @@
 import logging
 import sqlite3
 import tempfile
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedded.failing import Fault, Faults, ids_of, with_faults
-from embedded.setting import ANNA, Memory, open_memory
+from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.adapters.local.database import FILE_NAME
 from recollect.contradictions import candidates as looked_at
 from recollect.core.errors import Conflict, StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
@@ -23,8 +25,10 @@ from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.save import MemoryChange
+from recollect.ports import IndexFailure
 from recollect.projection.project import MOST_OUTAGES, PARTS
 from recollect.projection.quarantine import Noted
+from recollect.retrieval.nomination import IndexDocument
 from recollect.timeline.bus import EPISODIC_SAVED
 from recollect.timeline.failed_projections import RETRY_POLICY, FailedProjection
 from recollect.timeline.record import EventDraft
@@ -253,6 +257,44 @@ def test_a_removal_that_fails_is_tried_for_ever_and_its_event_counts_as_quaranti
     assert memory.app.projection.reconciliation.standing().quarantined == 1
     assert memory.app.projection.reconciliation.run(memory.now).gone == 1
     assert notes(memory) == {}
+
+
+class Refusing:
+    """An index that answers with a refusal of one document."""
+
+    def __init__(self, index: Any, failure: IndexFailure) -> None:
+        self._index, self._failure = index, failure
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
+        return self._around(documents, [one.ref.id for one in documents], partial(self._index.put, shown=shown))
+
+    def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
+        return self._around(event_ids, event_ids, partial(self._index.remove, scope, shown=shown))
+
+    def _around(self, given: Sequence[Any], ids: Sequence[str], call: Any) -> list[IndexFailure]:
+        taken = [one for one, event_id in zip(given, ids, strict=True) if event_id != self._failure.event_id]
+        return [*call(taken), *([self._failure] if len(taken) < len(given) else [])]
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_document_that_the_index_refuses_is_noted_alone(memory: Memory, deleted: bool) -> None:
+    memory.add("a sparrow", "another sparrow")
+    refused, other = memory.ids
+    if deleted:
+        memory.project()
+        memory.app.deletion.events.forget(ANNA, event_id=refused, now=memory.now)
+    failure = IndexFailure(refused, "mapper_parsing_exception", retryable=False)
+    refusing = with_parts(memory, index=Refusing(memory.app.parts.index, failure))
+    refusing.app.projection.reconciliation.run(memory.now)
+    assert {event_id: note.removed for event_id, note in notes(memory).items()} == {refused: deleted}
+    assert projected(memory, ANNA, other)
+    memory.now += timedelta(hours=1)
+    memory.app.projection.reconciliation.run(memory.now)
+    assert notes(memory) == {}
+    assert projected(memory, ANNA, refused) is not deleted
 
 
 def quarantined(memory: Memory) -> Memory:
