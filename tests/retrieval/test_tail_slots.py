@@ -7,7 +7,7 @@ import pytest
 from embedded.setting import ANNA, NOON, Memory
 from recollect.contracts.examples import some_events
 from recollect.core.scope import Scope
-from recollect.retrieval.pipeline import TailSlots
+from recollect.retrieval.unprojected import TailSlots
 from recollect.timeline.record import EventDraft
 
 

@@ -1,5 +1,7 @@
 """Deleted events are deleted from summaries and goals, by the ids of their sources."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from embedded.setting import ANNA, Memory
@@ -42,7 +44,7 @@ def test_deleting_an_event_takes_its_sentences_and_goals_at_once(summaries: Summ
 @pytest.mark.spec("P-5", "P-22")
 def test_projecting_the_deletion_does_it_where_that_failed(summaries: Summaries) -> None:
     summaries.memory.project()
-    summaries.app.summaries.redaction = lambda *given: None  # type: ignore[assignment]
+    summaries.app.summaries.redaction = SimpleNamespace(redact=lambda *given: None)  # type: ignore[assignment]
     summaries.app.deletion.events.forget(ANNA, event_id=summaries.memory.ids[0], now=summaries.memory.now)
     assert texts(summaries) == [TEXT, TEXT]
     fresh = summaries_of(summaries.memory)

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -247,6 +248,8 @@ def test_a_queue_that_does_not_answer_fails_the_run(summaries: Summaries) -> Non
 
 def test_summaries_are_redacted_only_where_something_was_deleted(summaries: Summaries) -> None:
     told: list[object] = []
-    keep_up = SummaryStep(lambda *given: None, lambda *given: told.append(given))  # type: ignore[arg-type]
+    note = SimpleNamespace(note=lambda *given: None)
+    redaction = SimpleNamespace(redact=lambda *given: told.append(given))
+    keep_up = SummaryStep(note, redaction)  # type: ignore[arg-type]
     keep_up.follow(ANNA, [], [], NOON)
     assert told == []

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import extras
 from recollect.adapters.embedders.building import build, weights
 from recollect.adapters.embedders.model_folder import GENERATION, verify_folder
+from recollect.core import errors as extras
 from recollect.core.errors import NotReady, UpstreamFailed
 
 COMMAND = [sys.executable, "-m", "recollect.adapters.embedders.building.build"]

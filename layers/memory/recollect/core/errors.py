@@ -5,6 +5,7 @@ maps the tree to HTTP statuses.
 """
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 
 class RecollectError(Exception):
@@ -105,3 +106,18 @@ class ConfigurationError(RecollectError):
     def __init__(self, variable: str, message: str) -> None:
         super().__init__(f"{variable}: {message}")
         self.variable = variable
+
+
+INSTALL = "pip install 'recollect[local]'"
+"""Installs everything that a laptop can use."""
+
+
+def require_package(package: str, purpose: str) -> None:
+    """Raises NotReady, with the command that installs it, unless the package is installed; imports nothing."""
+    if find_spec(package) is None:
+        raise missing_package(package, purpose)
+
+
+def missing_package(package: str | None, purpose: str) -> NotReady:
+    """The error that names what needs the package, and the command that installs it."""
+    return NotReady(f"{purpose} needs the package {package}: {INSTALL}")

@@ -24,8 +24,9 @@ from recollect.memories.storage import SAME_AS, memory_in
 from recollect.ports import Concurrency, Items, Pending, Timeline
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
 from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
-from recollect.retrieval.pipeline import TailSlots, without_later_successors
+from recollect.retrieval.pipeline import without_later_successors
 from recollect.retrieval.rerank import VisibilityFilter
+from recollect.retrieval.unprojected import TailSlots
 from recollect.timeline.listing import KnownSpaces
 from recollect.timeline.timeline import COUNTED_RECORDS, Tail, WindowQuery
 

@@ -44,9 +44,9 @@ from recollect.intent.scoring import (
     space_reach,
 )
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
-from recollect.retrieval.pipeline import candidate_of_event
 from recollect.retrieval.ranking import Ranked
 from recollect.retrieval.search import SearchDiagnostics, SearchResult
+from recollect.retrieval.unprojected import candidate_of_event
 from recollect.rules.groups import Rules
 from recollect.rules.use_cases import GivenRules, settled
 from recollect.text.dates import named_dates

@@ -19,7 +19,7 @@ from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import indexed
 from recollect.ports import Embedder, IndexFailure, Projections, Publisher, SearchIndex, Timeline
 from recollect.projection.steps import ProjectedBatch, ProjectionStep, ProjectionSteps
-from recollect.retrieval.pipeline import given_vectors
+from recollect.retrieval.unprojected import given_vectors
 from recollect.search_index.page import index_document
 from recollect.timeline.bus import BusEvent, SegmentPlace, episodic_saved, semantic_saved
 from recollect.timeline.failed_projections import Fault, fault_of

@@ -29,7 +29,7 @@ from recollect.ports import (
     Timeline,
 )
 from recollect.retrieval.nomination import IndexDocument
-from recollect.retrieval.pipeline import given_vectors
+from recollect.retrieval.unprojected import given_vectors
 from recollect.search_index.health import Sample
 from recollect.search_index.page import (
     WHOLE,

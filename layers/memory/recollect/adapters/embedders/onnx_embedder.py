@@ -31,9 +31,8 @@ from recollect.adapters.embedders.model_folder import (
     read_manifest,
 )
 from recollect.adapters.embedders.unigram import Pieces, Unigram, read_unigram
-from recollect.core.errors import NotReady
+from recollect.core.errors import NotReady, missing_package, require_package
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
-from recollect.extras import missing_package, require_package
 from recollect.ports import Embedder
 from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
 

@@ -19,9 +19,8 @@ from rich.text import Text
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.bootstrap.providers import model_folder
-from recollect.core.errors import InvalidInput, RecollectError
+from recollect.core.errors import InvalidInput, RecollectError, require_package
 from recollect.core.scope import Scope
-from recollect.extras import require_package
 from recollect.importing.turns import is_id
 from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS

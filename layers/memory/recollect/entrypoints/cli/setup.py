@@ -17,7 +17,7 @@ import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.core.errors import NotReady, RecollectError
+from recollect.core.errors import NotReady, RecollectError, require_package
 from recollect.core.idempotency import IdempotencyClaim
 from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
@@ -38,7 +38,6 @@ from recollect.entrypoints.cli.console import (
     write_json,
     write_line,
 )
-from recollect.extras import require_package
 from recollect.search_index.health import PartState
 from recollect.search_index.state import OTHER_GENERATION
 from recollect.settings import Settings

