@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help demo test check docs engines engines-stop build bench crashes clean
+.PHONY: help install demo test check docs engines engines-stop build bench crashes clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -18,6 +18,8 @@ $(VENV)/.local: pyproject.toml constraints.txt
 $(STAMP): $(VENV)/.local
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,dev]'
 	@touch $@
+
+install: $(STAMP) ## what the other commands need, in .venv
 
 demo: $(VENV)/.local ## a conversation goes in, the context of the next model call comes out
 	@$(BIN)/recollect demo
