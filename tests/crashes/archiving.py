@@ -1,16 +1,16 @@
 """Scenarios of the archive: segments of the timeline, snapshots, restore, export and import."""
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from crashes.evidence import city, gone
-from crashes.remembering import USER, remembered
+from crashes.remembering import remembered
 from crashes.running import run_job
 from crashes.scenario import scenario
-from crashes.world import World
+from crashes.world import USER, World
 from embedded.setting import ANNA
 from recollect.archive.record_line import read_line
-from recollect.archive.transfer import ImportOrder
+from recollect.archive.transfer import ImportOrder, LineOutcome
 from recollect.core.scope import Scope
 
 BEN = Scope("acme", "ben")
@@ -21,18 +21,23 @@ def archived(world: World) -> None:
     remembered(world)
     world.app.segments.compaction.close(ANNA, world.now)
     world.app.segments.compaction.compact(ANNA, world.now)
-    assert run_job(world, "snapshot") == "done"
-    world.known["snapshot"] = world.known["job"]
+    world.known["snapshot"] = snapshot(world)
     world.known["later"] = world.say("I bake bread.", city("Bonn", 2))
-    world.app.deletion.events.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.forget(world.known["ids"][0])
     world.reconcile()
+
+
+def snapshot(world: World, **of: str) -> str:
+    """The id of a new one."""
+    assert run_job(world, "snapshot", of) == "done"
+    return str(world.known["job"])
 
 
 def closed(world: World) -> None:
     """A closed segment that nobody has written, one event of which is gone."""
     remembered(world)
     world.app.segments.compaction.close(ANNA, world.now)
-    world.app.deletion.events.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.forget(world.known["ids"][0])
     world.reconcile()
 
 
@@ -40,7 +45,7 @@ def lost(world: World) -> None:
     """The table is lost; the archive is there."""
     archived(world)
     world.app.parts.close()
-    for file in Path(world.plan.environment["RECOLLECT_HOME"]).glob("recollect.db*"):
+    for file in world.home.glob("recollect.db*"):
         file.unlink()
     world.app = world.plan.open(world.ticket)
     world.say("I begin anew.")
@@ -49,13 +54,12 @@ def lost(world: World) -> None:
 
 def twice(world: World) -> None:
     archived(world)
-    world.known["first"] = world.known["snapshot"]
-    assert run_job(world, "snapshot", {"user_id": "anna"}) == "done"
-    world.known["snapshot"] = world.known["job"]
+    world.known["second"] = snapshot(world, user_id="anna")
 
 
-def _order(world: World, via: str) -> ImportOrder:
-    return ImportOrder(actor=USER, via=via, now=world.now)
+def _import(world: World, scope: Scope, lines: list[Any]) -> Mapping[LineOutcome, int]:
+    order = ImportOrder(actor=USER, via="import", now=world.now)
+    return world.app.archive.imports.import_lines(scope, lines, order).counts
 
 
 def _exported(world: World) -> list[Any]:
@@ -76,7 +80,7 @@ def forget_what_is_archived(world: World) -> None:
     """A deletion reaches segments and snapshots."""
     gone = world.app.parts.timeline.find(ANNA, world.known["promoted"])
     if gone is not None:
-        world.app.deletion.events.forget(ANNA, event_id=gone.id, now=world.now)
+        world.forget(gone.id)
         world.app.segments.rewriting.rewrite(ANNA, [gone.ref], world.now)
         world.app.search_index.forget(ANNA, [gone.ref])
 
@@ -86,7 +90,7 @@ def forget_what_superseded_an_archived_value(world: World) -> None:
     """The archive's value of the slot, which is the one before, says that it is superseded."""
     gone = world.app.parts.timeline.find(ANNA, world.known["later"][1])
     if gone is not None:
-        world.app.deletion.events.forget(ANNA, event_id=gone.id, now=world.now)
+        world.forget(gone.id)
         world.app.segments.archived_slots.empty(ANNA, [gone.ref], world.now)
 
 
@@ -110,7 +114,7 @@ def job_restore_timeline(world: World) -> str:
 
 def copied(world: World) -> None:
     """Ben has what Anna exported."""
-    world.app.archive.imports.import_lines(BEN, _exported(world), _order(world, "import"))
+    _import(world, BEN, _exported(world))
     event = world.app.parts.timeline.find(ANNA, world.known["promoted"])
     assert event is not None
     world.known["ref"] = event.ref
@@ -120,9 +124,9 @@ def copied(world: World) -> None:
 def import_a_copy(world: World) -> dict[str, int]:
     """Anna's records become Ben's too; her own are there already."""
     lines = world.known.setdefault("lines", _exported(world))
-    own = world.app.archive.imports.import_lines(ANNA, lines, _order(world, "import"))
-    world.app.archive.imports.import_lines(BEN, lines, _order(world, "import"))
-    return {outcome.value: count for outcome, count in own.counts.items()}
+    own = _import(world, ANNA, lines)
+    _import(world, BEN, lines)
+    return {outcome.value: count for outcome, count in own.items()}
 
 
 @scenario(prepare=archived)
@@ -132,8 +136,9 @@ def erase_the_archive(world: World) -> None:
 
 @scenario(prepare=twice, reads=True)
 def archives(world: World) -> list[Any]:
-    lines = [line.event.content for line in world.app.segments.contents.read(ANNA)]
-    diff = world.app.segments.differences.diff("acme", world.known["first"], world.known["snapshot"])
-    listed = [one.id for one in world.app.segments.snapshots.page("acme", 10, None).snapshots]
-    page = world.app.segments.exports.page(ANNA, None, world.now)
-    return [*lines, dict(diff.counts), world.app.segments.snapshots.ids("acme"), listed, page.lines]
+    archive = world.app.segments
+    lines = [line.event.content for line in archive.contents.read(ANNA)]
+    diff = archive.differences.diff("acme", world.known["snapshot"], world.known["second"])
+    listed = [one.id for one in archive.snapshots.page("acme", 10, None).snapshots]
+    page = archive.exports.page(ANNA, None, world.now)
+    return [*lines, dict(diff.counts), archive.snapshots.ids("acme"), listed, page.lines]

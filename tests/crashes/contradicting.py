@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from crashes.evidence import city
-from crashes.remembering import QUOTES, USER
+from crashes.remembering import QUOTES
 from crashes.scenario import scenario
 from crashes.store import Stored
-from crashes.world import BEGIN, World
+from crashes.world import BEGIN, USER, World
 from embedded.setting import ANNA
-from recollect.arbitration.arbiter import Arbitration
 from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
 from recollect.arbitration.detection import Statement
 from recollect.contradictions.decisions import (
@@ -26,18 +27,21 @@ from recollect.contradictions.decisions import (
 )
 from recollect.contradictions.judge import Relation, RelationKind
 from recollect.contradictions.ledger import DecisionFilter
-from recollect.contradictions.resolve import RevertOrder
+from recollect.contradictions.resolve import Resolved, RevertOrder
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.ids import IdSeed
 from recollect.core.items import ItemWrite
+from recollect.memories.memory import Memory
 from recollect.memories.storage import memory_in
 from recollect.timeline.record import EventDraft
+from samples.statements import statement
 
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 TUESDAY, LATER = "The meeting is on Tuesday at 3pm", "The meeting is still Tuesday but at 4pm now"
 UNLIKE = ("The lamp glows at night.", "Rivers bend beyond the hill.")
 NOT_LYON = "I was wrong, I don't live in Lyon."
 MEAT, NO_MEAT = "I eat meat.", "I no longer eat meat."
+SISTER, NO_SISTER = "I have a sister.", "I misspoke, I have no sister."
 NICE = "I live in Nice until Friday."
 ALIKE = ("Anna's blue bicycle stands in the old shed", "Anna's blue bicycle stands in the old barn")
 BILLS = ("Pay the first bill at the bank", "Pay the second bill at the bank")
@@ -51,11 +55,11 @@ def on(day: float, content: str, **more: Any) -> EventDraft:
 
 def stated(world: World) -> None:
     """What newer words are about to end, and those words, not yet projected."""
-    world.say(on(0, PARIS), on(1, "I eat meat every day."), on(2, "I have a sister."), on(3, TUESDAY), on(4, UNLIKE[0]))
+    world.say(on(0, PARIS), on(1, "I eat meat every day."), on(2, SISTER), on(3, TUESDAY), on(4, UNLIKE[0]))
     world.say(city("Rome", -9))
     world.reconcile()
-    world.say(on(5, LYON), on(6, "I no longer eat meat."), on(7, "I misspoke, I have no sister."), on(8, LATER))
-    world.say(city("Oslo", -3), on(9, "I live in Nice until Friday."))
+    world.say(on(5, LYON), on(6, NO_MEAT), on(7, NO_SISTER), on(8, LATER))
+    world.say(city("Oslo", -3), on(9, NICE))
 
 
 def decided(world: World) -> None:
@@ -73,19 +77,28 @@ def decided(world: World) -> None:
     world.known.update(older=part, newer=whole)
 
 
+def _resolve(world: World) -> Resolved:
+    """In favour of the newer one."""
+    conflict_id = world.known["conflict"]
+    winner = conflict_id.partition(".")[0]
+    return world.app.contradictions.resolution.resolve(ANNA, conflict_id, winner, USER, world.now)
+
+
 def resolved(world: World) -> None:
     decided(world)
-    winner = world.known["conflict"].partition(".")[0]
-    done = world.app.contradictions.resolution.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
-    world.known["user"] = done.decision_id
+    world.known["user"] = _resolve(world).decision_id
     world.reconcile()
+
+
+def _memories(stored: Stored) -> list[Memory]:
+    return [memory_in(value) for value in stored.memories().values()]
 
 
 def _current(*contents: str) -> Any:
     """That these are active memories, each once, and that every decision of an ended one is told."""
 
     def check(_: World, stored: Stored) -> None:
-        memories = [memory_in(row.value) for row in stored.of("memories") if "same_as" not in row.value]
+        memories = _memories(stored)
         active = [one.content for one in memories if one.status.value == "active"]
         assert sorted(one for one in active if one in contents) == sorted(contents), active
         told = {(one.winner, one.loser) for row in stored.of("arbitrations") if (one := decision_in(row.value))}
@@ -95,10 +108,10 @@ def _current(*contents: str) -> Any:
     return check
 
 
-@scenario(prepare=stated, after=_current(LYON, "I no longer eat meat.", "Oslo"))
+@scenario(prepare=stated, after=_current(LYON, NO_MEAT, "Oslo"))
 def settle_contradictions(world: World) -> None:
     """What ends, replaces, takes back, bounds and changes a part, all in one round."""
-    world.app.projection.reconciliation.run(world.now)
+    world.project()
 
 
 @scenario(prepare=decided, after=_current(PARIS, LYON))
@@ -150,47 +163,42 @@ def revert_a_key(world: World) -> None:
 def revert_a_resolution(world: World) -> str:
     """Asked once, and tried again with the same key: the conflict is open again."""
     order = RevertOrder(actor=USER, now=world.now, again=True)
-    done = world.app.contradictions.reversal.revert(ANNA, world.known["user"], order)
-    decision = world.app.contradictions.decisions.one(ANNA, world.known["user"])
-    world.app.contradictions.reversal.current(ANNA, decision)
+    reversal, decisions = world.app.contradictions.reversal, world.app.contradictions.decisions
+    done = reversal.revert(ANNA, world.known["user"], order)
+    reversal.current(ANNA, decisions.one(ANNA, world.known["user"]))
     return done.decision.status.value
 
 
 @scenario(prepare=decided, after=_current(UNLIKE[1]))
 def resolve_a_conflict(world: World) -> str:
     """The newer one counts; the same again is the same answer."""
-    winner = world.known["conflict"].partition(".")[0]
-    done = world.app.contradictions.resolution.resolve(ANNA, world.known["conflict"], winner, USER, world.now)
-    return done.conflict.status.value
+    return _resolve(world).conflict.status.value
 
 
 @scenario(prepare=decided, says=QUOTES, after=_current(LATER))
 def forget_an_older_part(world: World) -> bool:
     """What took the part up gets its own words back."""
-    event = world.app.parts.timeline.find(ANNA, world.known["older"])
-    if event is not None:
-        world.app.deletion.events.forget(ANNA, event_id=event.id, now=world.now)
+    with suppress(NotFound):
+        world.forget(world.known["older"])
     return True
 
 
 @scenario(prepare=decided, says=QUOTES)
 def forget_a_merged_memory(world: World) -> bool:
-    try:
+    with suppress(NotFound):
         memory = world.app.memories.store.one(ANNA, world.known["newer"], world.now)
-    except NotFound:
-        return True
-    world.app.deletion.events.memory(ANNA, memory, now=world.now)
+        world.app.deletion.events.memory(ANNA, memory, now=world.now)
     return True
 
 
 @scenario(prepare=decided, reads=True)
 def list_decisions(world: World) -> list[Any]:
-    page = world.app.contradictions.decisions.page(ANNA, 50, None, DecisionFilter())
-    conflicts = world.app.contradictions.conflicts.page(ANNA, 50, None, ConflictStatus.OPEN, world.now)
-    one = world.app.contradictions.conflicts.one(ANNA, world.known["conflict"], world.now)
-    own = world.app.contradictions.decisions.item(ANNA, world.known["cue"])
-    item = world.app.contradictions.conflicts.item(ANNA, world.known["conflict"])
-    return [len(page.decisions), len(conflicts.conflicts), one.status.value, own.version, item.version]
+    decisions, conflicts = world.app.contradictions.decisions, world.app.contradictions.conflicts
+    made = decisions.page(ANNA, 50, None, DecisionFilter()).decisions
+    still_open = conflicts.page(ANNA, 50, None, ConflictStatus.OPEN, world.now).conflicts
+    one = conflicts.one(ANNA, world.known["conflict"], world.now)
+    own, item = decisions.item(ANNA, world.known["cue"]), conflicts.item(ANNA, world.known["conflict"])
+    return [len(made), len(still_open), one.status.value, own.version, item.version]
 
 
 # By their shapes, where each write is committed by itself; and the arbiter.
@@ -200,7 +208,7 @@ def _stands(*, both: bool = False, **wanted: tuple[str, ...]) -> Callable[[World
     """That of each status there are these texts and no others, and each ended one names what is there."""
 
     def check(_: World, stored: Stored) -> None:
-        memories = [memory_in(row.value) for row in stored.of("memories") if "same_as" not in row.value]
+        memories = _memories(stored)
         found: dict[str, list[str]] = {}
         for one in memories:
             if both and len(one.source_event_ids) == 2:
@@ -216,8 +224,7 @@ def _stands(*, both: bool = False, **wanted: tuple[str, ...]) -> Callable[[World
 def _decided_once(stored: Stored) -> None:
     """Each end is by a decision that holds, and each decision is told of once."""
     decisions = [decision_in(row.value) for row in stored.of("arbitrations")]
-    memories = [memory_in(row.value) for row in stored.of("memories") if "same_as" not in row.value]
-    ended = {(one.superseded_by, one.id) for one in memories if one.superseded_by is not None}
+    ended = {(one.superseded_by, one.id) for one in _memories(stored) if one.superseded_by is not None}
     assert ended <= {(one.winner, one.loser) for one in decisions if one.status.value == "applied"}
     made = [row.value for row in stored.of("audit") if row.value["action"] in ("supersede", "merge")]
     told = Counter((row["target_ids"][1], row["target_ids"][0]) for row in made if len(row["target_ids"]) == 2)
@@ -225,66 +232,43 @@ def _decided_once(stored: Stored) -> None:
 
 
 def _shape(
-    name: str,
-    older: tuple[EventDraft, ...],
-    newer: tuple[EventDraft, ...],
-    **wanted: Any,
+    name: str, older: tuple[EventDraft, ...], newer: EventDraft, *, both: bool = False, **wanted: tuple[str, ...]
 ) -> None:
     def prepare(world: World) -> None:
         world.say(*older)
         world.reconcile()
-        world.say(*newer)
+        world.say(newer)
 
     def act(world: World) -> None:
-        world.app.projection.reconciliation.run(world.now)
+        world.project()
 
     act.__name__ = f"settle_{name}"
-    more = {"apart": True, "unlike": frozenset({"items.memory_versions", "items.audit", "vectors"})}
-    scenario(prepare=prepare, after=_stands(**wanted), **more)(act)
+    unlike = frozenset({"items.memory_versions", "items.audit", "vectors"})
+    scenario(prepare=prepare, after=_stands(both=both, **wanted), apart=True, unlike=unlike)(act)
 
 
-_shape("a_replacement", (on(0, PARIS),), (on(2, LYON),), superseded=(PARIS,), active=(LYON,))
-_shape("an_end", (on(0, MEAT),), (on(2, NO_MEAT),), superseded=(MEAT,), active=(NO_MEAT,))
-_shape(
-    "a_retraction",
-    (on(0, "I have a sister."),),
-    (on(2, "I misspoke, I have no sister."),),
-    retracted=("I have a sister.",),
-    active=("I misspoke, I have no sister.",),
-)
+_shape("a_replacement", (on(0, PARIS),), on(2, LYON), superseded=(PARIS,), active=(LYON,))
+_shape("an_end", (on(0, MEAT),), on(2, NO_MEAT), superseded=(MEAT,), active=(NO_MEAT,))
+_shape("a_retraction", (on(0, SISTER),), on(2, NO_SISTER), retracted=(SISTER,), active=(NO_SISTER,))
 _shape(
     "a_retracted_replacement",
     (on(0, PARIS), on(2, LYON)),
-    (on(3, NOT_LYON),),
+    on(3, NOT_LYON),
     retracted=(LYON,),
     active=(PARIS, NOT_LYON),
 )
-_shape("a_part", (on(0, TUESDAY),), (on(2, LATER),), merged=(TUESDAY,), both=True)
-_shape("a_bound", (on(0, PARIS),), (on(2, NICE),), bounded=(PARIS,), active=(NICE,))
-_shape(
-    "a_bound_of_a_key",
-    (on(0, PARIS, key="home"),),
-    (on(2, NICE, key="home"),),
-    bounded=(PARIS,),
-    active=(NICE,),
-)
+_shape("a_part", (on(0, TUESDAY),), on(2, LATER), merged=(TUESDAY,), both=True)
+_shape("a_bound", (on(0, PARIS),), on(2, NICE), bounded=(PARIS,), active=(NICE,))
+_shape("a_bound_of_a_key", (on(0, PARIS, key="home"),), on(2, NICE, key="home"), bounded=(PARIS,), active=(NICE,))
 
 
-def _alike(world: World, **rules: Any) -> None:
+def alike(world: World, **rules: Any) -> None:
     """Two memories that are merely alike, the second not projected yet; no cue rule says anything of them."""
     conflict = {"semantic_threshold": 0.5, **rules}
     world.app.rules.replace("acme", {"conflict": conflict}, world.now, None)
     world.say(on(0, ALIKE[0]))
     world.reconcile()
     world.say(on(0.001, ALIKE[1]))
-
-
-def alike(world: World) -> None:
-    _alike(world)
-
-
-def alike_and_applied(world: World) -> None:
-    _alike(world, auto_apply="all")
 
 
 def _one_open(_: World, stored: Stored) -> None:
@@ -305,18 +289,17 @@ def _one_decided(_: World, stored: Stored) -> None:
 @scenario(prepare=alike, after=_one_open, apart=True, unlike=frozenset({"items.conflicts"}))
 def settle_what_is_alike(world: World) -> None:
     """A proposal on an open conflict; both stay. How alike they are differs in the last digits of a kept vector."""
-    world.app.projection.reconciliation.run(world.now)
+    world.project()
 
 
-@scenario(prepare=alike_and_applied, after=_one_decided, apart=True)
+@scenario(prepare=partial(alike, auto_apply="all"), after=_one_decided, apart=True)
 def settle_what_is_alike_for_good(world: World) -> None:
-    world.app.projection.reconciliation.run(world.now)
+    world.project()
 
 
 def _statement(number: int) -> Statement:
-    return Statement(
-        id=f"mine-{number}",
-        user_id="anna",
+    return statement(
+        f"mine-{number}",
         content=BILLS[number],
         importance=0.5 + number / 10,
         timestamp=BEGIN - timedelta(days=2 - number),
@@ -342,10 +325,7 @@ def arbitrate_and_apply(world: World) -> Any:
     """
 
     def work(seed: IdSeed, _: bool) -> dict[str, Any]:
-        applying = Applying(USER, seed, world.now)
-        found: Arbitration = world.app.arbitration.arbiter.applied(
-            ANNA, _asked(), world.app.rules.resolved("acme"), applying
-        )
+        found = world.app.arbitration.arbiter.applied(ANNA, _asked(), world.rules, Applying(USER, seed, world.now))
         return {"action": found.verdict.action.value, "stored": len(found.stored)}
 
     return world.once("arbitrate", 3, work)
@@ -353,9 +333,7 @@ def arbitrate_and_apply(world: World) -> Any:
 
 @scenario(prepare=nothing, reads=True)
 def arbitrate(world: World) -> str:
-    return world.app.arbitration.arbiter.weighed(
-        "acme", _asked(), world.app.rules.resolved("acme")
-    ).verdict.action.value
+    return world.app.arbitration.arbiter.weighed("acme", _asked(), world.rules).verdict.action.value
 
 
 def ruled(world: World) -> None:
@@ -364,13 +342,10 @@ def ruled(world: World) -> None:
 
 @scenario(prepare=nothing)
 def merge_rules_put(world: World) -> int:
-    if not _known(world):
+    rules = world.app.arbitration.merge_rules
+    if all(rule.name != "mine" for rule in rules.registry("acme").rules):
         ruled(world)
-    return len(world.app.arbitration.merge_rules.registry("acme").rules)
-
-
-def _known(world: World) -> bool:
-    return "mine" in [rule.name for rule in world.app.arbitration.merge_rules.registry("acme").rules]
+    return len(rules.registry("acme").rules)
 
 
 @scenario(prepare=ruled, done_already=(VersionMismatch,))

@@ -13,7 +13,7 @@ from recollect.core.event import EventRef
 from recollect.core.ids import IdSeed
 from recollect.core.items import ABSENT
 from recollect.rules.groups import SummaryRules
-from recollect.summaries.goals import CheckIn, CheckInStatus, Goal, GoalStatus
+from recollect.summaries.goals import CheckIn, CheckInStatus, GoalStatus
 from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
 
 AFTER = answer("My sister paints. The cat sleeps.", {"goal": "Meditate daily"}, {"goal": "Learn Spanish"})
@@ -25,7 +25,7 @@ def counted(world: World) -> None:
     """Sixty messages that no summary covers, and a goal."""
     talked(world)
     world.say(*(f"This is number {n}." for n in range(60)))
-    world.app.summaries.goals.track(ANNA, "Meditate daily", GoalStatus.ACTIVE, None, world.now)
+    with_a_goal(world)
     world.reconcile()
 
 
@@ -33,10 +33,9 @@ def summarized(world: World) -> None:
     """A summary that quotes messages, one of which is deleted without anything having been derived from that yet."""
     counted(world)
     world.now += timedelta(hours=1)
-    _summarize(world, world.seed(IDS))
+    made_summary(world, world.seed(IDS))
     event = world.app.timeline.listing.one(ANNA, world.known["ids"][1], world.now)
     world.known["refs"] = [event.ref]
-    world.known["goal"] = next(one.id for one in world.app.summaries.goals.listed(ANNA) if one.goal == "Meditate daily")
 
 
 def with_a_goal(world: World) -> None:
@@ -50,17 +49,17 @@ def taught(world: World) -> None:
     world.app.rules.replace("acme", RULES, world.now, None)
 
 
-def _summarize(world: World, seed: IdSeed) -> dict[str, Any]:
-    order = SummaryOrder(now=world.now, rules=SummaryRules(), seed=seed, remaining_seconds=lambda: 60.0)
+def made_summary(world: World, seed: IdSeed, *, force: bool = False) -> str:
+    order = SummaryOrder(now=world.now, rules=SummaryRules(), seed=seed, remaining_seconds=lambda: 60.0, force=force)
     made = world.app.summaries.conversations.summarize(ANNA, order)
     assert isinstance(made, SummaryMade)
-    return {"text": made.summary.text}
+    return made.summary.text
 
 
 @scenario(prepare=counted, says=AFTER)
 def summarize(world: World) -> Any:
     """A summary that is due, with a goal that is new."""
-    return world.once("summarize", IDS, lambda seed, again: _summarize(world, seed))
+    return world.once("summarize", IDS, lambda seed, _: {"text": made_summary(world, seed)})
 
 
 @scenario(prepare=counted, says=AFTER)
@@ -90,22 +89,21 @@ def goals_patch(world: World) -> str:
 
 @scenario(prepare=with_a_goal)
 def goals_check_in(world: World) -> Any:
-    entry = CheckIn("2024-05-01", CheckInStatus.COMPLETED)
+    entry, goals = CheckIn("2024-05-01", CheckInStatus.COMPLETED), world.app.summaries.goals
 
-    def work(seed: IdSeed, again: bool) -> dict[str, Any]:
-        return {"checked": len(world.app.summaries.goals.check_in(ANNA, world.known["goal"], entry, world.now).history)}
+    def checked() -> int:
+        return len(goals.check_in(ANNA, world.known["goal"], entry, world.now).history)
 
-    return world.once("check-in", 1, work)
+    return world.once("check-in", 1, lambda *_: {"checked": checked()})
 
 
 @scenario(prepare=with_a_goal)
 def goals_track(world: World) -> list[str]:
     """A goal that there is, and a new one."""
 
-    def tracked(text: str) -> Goal:
-        return world.app.summaries.goals.track(ANNA, text, GoalStatus.ACTIVE, "daily", world.now)
-
-    return [tracked("Meditate daily").goal, tracked("Learn Spanish").goal]
+    track = world.app.summaries.goals.track
+    wanted = ("Meditate daily", "Learn Spanish")
+    return [track(ANNA, text, GoalStatus.ACTIVE, "daily", world.now).goal for text in wanted]
 
 
 @scenario(prepare=taught, done_already=(VersionMismatch,))
@@ -132,5 +130,5 @@ def knowledge_learn(world: World) -> Any:
 
 @scenario(prepare=taught, done_already=(VersionMismatch,))
 def keep_rules_replace(world: World) -> None:
-    version = world.known.setdefault("version", world.app.rules.resolved("acme").version)
+    version = world.known.setdefault("version", world.rules.version)
     world.app.rules.replace("acme", {"scoring": {"boost": 0.25}}, world.now, version)

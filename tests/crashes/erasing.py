@@ -1,16 +1,15 @@
 """Scenarios of deletions that last: an erased user, copies elsewhere, a restored table, rejected values."""
 
 import shutil
-from pathlib import Path
 from typing import Any
 
-from crashes.archiving import BEN, archived, copied
+from crashes.archiving import BEN, archived, copied, snapshot
 from crashes.evidence import gone
-from crashes.remembering import QUOTES, USER, quoted, weighty
-from crashes.running import finished, run_due, run_job
+from crashes.remembering import QUOTES, quoted, weighty
+from crashes.running import finished, run_due
 from crashes.scenario import scenario
 from crashes.store import Stored
-from crashes.world import World
+from crashes.world import USER, World
 from embedded.setting import ANNA
 from recollect.archive.segments import user_hash
 from recollect.core.errors import NotFound
@@ -30,15 +29,14 @@ def shared(world: World) -> None:
 
 def _little(world: World) -> None:
     world.known["promoted"] = world.say(weighty("I am allergic to nuts.", 1))[0]
-    draft = MemoryDraft(content="My dog is called Rex.", timestamp=world.now)
-    world.app.memories.store.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
+    world.save(MemoryDraft(content="My dog is called Rex.", timestamp=world.now))
     world.reconcile()
 
 
 def few(world: World) -> None:
     """The same as `shared`, of an event and a memory."""
     _little(world)
-    assert run_job(world, "snapshot") == "done"
+    snapshot(world)
     copied(world)
     world.reconcile()
 
@@ -48,14 +46,14 @@ def restored(world: World) -> None:
     _little(world)
     copied(world)
     world.reconcile()
-    home = Path(world.plan.environment["RECOLLECT_HOME"])
+    home = world.home
     world.app.parts.close()
     shutil.copytree(home, home.with_name("aside"), ignore=shutil.ignore_patterns("archive"))
     world.app = world.plan.open(world.ticket)
-    world.app.deletion.events.forget(ANNA, event_id=world.known["promoted"], now=world.now)
-    order = _rejecting(world)
-    world.app.deletion.values.reject(ANNA, "I live in Bern.", order)
-    world.app.deletion.values.lift(ANNA, world.app.deletion.values.reject(ANNA, "I live in Bonn.", order), order)
+    world.forget(world.known["promoted"])
+    values, order = world.app.deletion.values, _rejecting(world)
+    values.reject(ANNA, "I live in Bern.", order)
+    values.lift(ANNA, values.reject(ANNA, "I live in Bonn.", order), order)
     world.app.deletion.users.erase(BEN, world.now, world.now, USER, lambda: 600.0)
     world.app.parts.close()
     for file in home.with_name("aside").iterdir():
@@ -85,7 +83,7 @@ def erase_a_user(world: World) -> bool:
 @scenario(prepare=shared, after=gone("nuts"), done_already=(NotFound,))
 def forget_with_copies(world: World) -> None:
     """The deletion of a record deletes what was imported from it."""
-    world.app.deletion.events.forget(ANNA, event_id=world.known["promoted"], now=world.now)
+    world.forget(world.known["promoted"])
     run_due(world, world.now)
     world.app.deletion.copies.forget(ANNA, [world.known["ref"]], world.now)
 
@@ -129,9 +127,7 @@ def reject_a_value(world: World) -> None:
 @scenario(prepare=quoted, says=QUOTES, after=gone("nuts"), done_already=(NotFound,))
 def reject_an_event(world: World) -> None:
     event_id, order = world.known["promoted"], _rejecting(world)
-    world.app.deletion.values.event(
-        ANNA, event_id, order, lambda: world.app.deletion.events.forget(ANNA, event_id=event_id, now=world.now)
-    )
+    world.app.deletion.values.event(ANNA, event_id, order, lambda: world.forget(event_id))
 
 
 @scenario(prepare=rejected, says=QUOTES, done_already=(NotFound,))

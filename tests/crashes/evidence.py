@@ -44,7 +44,7 @@ def with_removals(world: World) -> None:
     """The same; and one that was projected is deleted, one that was not, and the newest value of the slot."""
     fresh_talk(world)
     for event_id in (world.known["ids"][0], *world.known["new"][:1], world.known["new"][2]):
-        world.app.deletion.events.forget(ANNA, event_id=event_id, now=world.now)
+        world.forget(event_id)
 
 
 def gone(*words: str) -> Callable[[World, Stored], None]:
@@ -70,7 +70,7 @@ def ingest(world: World) -> Any:
     ]
 
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
-        answer = world.app.timeline.events.ingest(ANNA, "c1", drafts, seed, world.now, world.app.rules.resolved("acme"))
+        answer = world.app.timeline.events.ingest(ANNA, "c1", drafts, seed, world.now, world.rules)
         return {"statuses": [result.status.value for result in answer.results]}
 
     return world.once("ingest", len(drafts) + 1, work)
@@ -91,13 +91,13 @@ def turn(world: World) -> Any:
 @scenario(prepare=talked, after=gone("cat sleeps"), done_already=(NotFound,))
 def forget_an_event(world: World) -> None:
     """One that was projected; another that a slot has for its value."""
-    world.app.deletion.events.forget(ANNA, event_id=world.known["ids"][0], now=world.now)
+    world.forget(world.known["ids"][0])
 
 
 @scenario(prepare=fresh_talk, after=gone("Kyiv"), done_already=(NotFound,))
 def forget_a_value(world: World) -> None:
     """The newest value of a slot, not yet projected: what is before it must not come back."""
-    world.app.deletion.events.forget(ANNA, event_id=world.known["new"][2], now=world.now)
+    world.forget(world.known["new"][2])
 
 
 @scenario(prepare=fresh_talk, done_already=(NotFound,), unlike=frozenset({"items.audit"}))
@@ -125,10 +125,10 @@ def _space_is_known(_: World, stored: Stored) -> None:
 @scenario(prepare=in_a_space, after=_space_is_known)
 def project_in_a_space(world: World) -> None:
     """A query may name it from then on."""
-    world.app.projection.reconciliation.run(world.now)
+    world.project()
 
 
 @scenario(prepare=with_removals)
 def reconcile(world: World) -> None:
     world.app.projection.reconciliation.oldest_age(world.now)
-    world.app.projection.reconciliation.run(world.now)
+    world.project()

@@ -11,23 +11,18 @@ from crashes.world import World
 from embedded.setting import ANNA, Memory, with_parts
 from recollect.app import App
 from recollect.timeline.failed_projections import RETRY_POLICY
+from samples.wrapped import Wrapped
 
 LATER = timedelta(hours=2)
 
 
-class Refusing:
+class Refusing(Wrapped):
     """An embedder that cannot read what is about zebras."""
-
-    def __init__(self, real: Any) -> None:
-        self._real = real
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
 
     def encode(self, texts: Sequence[str], *given: Any, **named: Any) -> Any:
         if any("zebra" in text for text in texts):
             raise ValueError("not to be read")
-        return self._real.encode(texts, *given, **named)
+        return self.part.encode(texts, *given, **named)
 
 
 def refusing(world: World) -> App:
@@ -85,8 +80,8 @@ def replay_what_is_quarantined(world: World) -> str:
 @scenario(prepare=quarantined, settle=tried_again)
 def forget_what_is_quarantined(world: World) -> None:
     for ref in [one.failed.ref for one in world.app.projection.failed_events.listed("acme", 10)]:
-        world.app.deletion.events.forget(ANNA, event_id=ref.id, now=world.now)
-    world.app.projection.reconciliation.run(world.now)
+        world.forget(ref.id)
+    world.project()
 
 
 @scenario(prepare=talked, reads=True)  # fmt: skip

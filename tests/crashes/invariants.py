@@ -23,7 +23,7 @@ _BEHIND_ALL_IDS = "\U0010ffff"
 
 def check(stored: Stored, *, lost: bool = False) -> None:
     """Raises AssertionError with the first that does not hold. `lost`: the archive may be ahead of the store."""
-    for one in (*INVARIANTS, *OF_MEMORIES, *(() if lost else OF_ARCHIVES)):
+    for one in (*INVARIANTS, *(() if lost else OF_ARCHIVES)):
         one(stored)
 
 
@@ -41,7 +41,7 @@ def each_event_has_one_identity(stored: Stored) -> None:
 def each_document_has_its_record(stored: Stored) -> None:
     """The index shows the records that there are, each in the words of its memory as it is now."""
     assert stored.documents.keys() == stored.events.keys()
-    memories = {(*row.owner, row.key): row.value for row in stored.of("memories") if "same_as" not in row.value}
+    memories = stored.memories()
     for place, document in stored.documents.items():
         memory = memories.get(place)
         shown = represented(from_record(stored.events[place]), memory_in(memory) if memory else None)
@@ -124,7 +124,7 @@ def each_memory_has_its_history(stored: Stored) -> None:
 
     One that moved to another of its events begins a new history.
     """
-    memories = {(*row.owner, row.key): row.value for row in stored.of("memories") if "same_as" not in row.value}
+    memories = stored.memories()
     kept: dict[Place, list[int]] = defaultdict(list)
     for row in stored.of("memory_versions"):
         kept[(*row.owner, row.labels[0])].append(int(row.key))
@@ -135,7 +135,7 @@ def each_memory_has_its_history(stored: Stored) -> None:
 
 def each_content_is_one_memory(stored: Stored) -> None:
     """A content's record names a memory that there is, and each active memory is named by one."""
-    memories = {(*row.owner, row.key): row.value for row in stored.of("memories") if "same_as" not in row.value}
+    memories = stored.memories()
     named = {(*row.owner, row.value["id"]) for row in stored.of("memory_contents")}
     assert named <= memories.keys()
     assert {place for place, memory in memories.items() if memory["status"] == "active"} <= named
@@ -189,6 +189,12 @@ def each_memory_was_published_once(stored: Stored) -> None:
     assert set(saved.values()) <= {1}
 
 
+def the_table_knows_what_is_told_outside(stored: Stored) -> None:
+    """Of every deletion that is kept outside, so that it is ready."""
+    known = [row.value for row in stored.of("tombstone_marker")]
+    assert known == ([{"last": len(tombstones(stored)), "beyond": []}] if tombstones(stored) else [])
+
+
 INVARIANTS: tuple[Callable[[Stored], None], ...] = (
     nothing_waits,
     nothing_is_left_to_do,
@@ -199,8 +205,6 @@ INVARIANTS: tuple[Callable[[Stored], None], ...] = (
     each_conversation_is_listed,
     slots_say_what_their_history_says,
     what_is_quoted_is_there,
-)
-OF_MEMORIES: tuple[Callable[[Stored], None], ...] = (
     each_memory_has_its_source,
     each_memory_has_its_history,
     each_content_is_one_memory,
@@ -208,14 +212,6 @@ OF_MEMORIES: tuple[Callable[[Stored], None], ...] = (
     each_event_has_its_segment,
     each_change_is_told_once,
 )
-
-
-def the_table_knows_what_is_told_outside(stored: Stored) -> None:
-    """Of every deletion that is kept outside, so that it is ready."""
-    known = [row.value for row in stored.of("tombstone_marker")]
-    assert known == ([{"last": len(tombstones(stored)), "beyond": []}] if tombstones(stored) else [])
-
-
 OF_ARCHIVES: tuple[Callable[[Stored], None], ...] = (
     the_archive_holds_what_is_there,
     the_table_knows_what_is_told_outside,

@@ -1,10 +1,8 @@
 """The matrix: each scenario once without a fault, then once for each call, on both sides of it, in each way."""
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from crashes.invariants import check
 from crashes.picture import Picture, difference, picture_of
 from crashes.scenario import Scenario
 from crashes.store import Stored, states_of, stored_in
-from crashes.world import Plan, World, local_plan
+from crashes.world import Prepared, World, local_plan
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket
 from recollect.core.errors import RecollectError
 
@@ -40,18 +38,13 @@ class Matrix:
 
     scenario: Scenario
     folder: Path
-    prepared: World = field(init=False)
+    prepared: Prepared = field(init=False)
     whole: Whole = field(init=False)
-    _runs: int = 0
 
     def __post_init__(self) -> None:
-        self.prepared = World(self._plan(self.folder / "prepared"))
-        self.scenario.prepare(self.prepared)
-        self.prepared.close()
+        plan = partial(local_plan, says=self.scenario.says, apart=self.scenario.apart)
+        self.prepared = Prepared(self.folder, self.scenario.prepare, plan)
         self.whole = self._without_a_fault()
-
-    def _plan(self, home: Path) -> Plan:
-        return local_plan(home, self.scenario.says, apart=self.scenario.apart)
 
     def points(self) -> list[Fault]:
         """Every call, before and after it, in each way; what stays away does so from before a call on."""
@@ -78,18 +71,18 @@ class Matrix:
 
     def run(self, fault: Fault) -> None:
         """The fault; then restart, reconciliation, the same again as its client does it, and reconciliation."""
-        with self._opened(Ticket(fault)) as (home, world):
+        with self.prepared.opened(Ticket(fault)) as world:
             answered = self._struck(world)
             world = world.restarted(timedelta(0) if self.scenario.reads else self.scenario.later)
             try:
                 self._settle(world)
                 if not self.scenario.broken:
-                    check(stored_in(home), lost=self.scenario.lost)
+                    check(stored_in(world.home), lost=self.scenario.lost)
                 answer = self._again(world)
                 self._settle(world)
             finally:
                 world.close()
-            stored = self._checked(home, world)
+            stored = self._checked(world)
             if not (answered and self.scenario.degrades):
                 self._compare(stored, answer)
 
@@ -99,8 +92,8 @@ class Matrix:
             self.scenario.settle(world)
             world.reconcile()
 
-    def _checked(self, home: Path, world: World) -> Stored:
-        stored = stored_in(home)
+    def _checked(self, world: World) -> Stored:
+        stored = stored_in(world.home)
         check(stored, lost=self.scenario.lost)
         if self.scenario.after is not None:
             self.scenario.after(world, stored)
@@ -139,26 +132,12 @@ class Matrix:
         return Whole(tuple(ticket.made_so_far), answer, (at_once, later), frozenset(ticket.idle))
 
     def _acted(self, ticket: Ticket, *, reconciled: bool) -> tuple[Any, Picture]:
-        with self._opened(ticket) as (home, world), states_of(home) as ticket.store:
+        with self.prepared.opened(ticket) as world, states_of(world.home) as ticket.store:
             if reconciled:
                 self._settle(world)
             world.ticket.armed = True
             answer = self.scenario.act(world)
             world.ticket.armed = False
             self._settle(world)
-            stored = self._checked(home, world)
+            stored = self._checked(world)
             return answer, picture_of(stored, self.scenario.unlike)
-
-    @contextmanager
-    def _opened(self, ticket: Ticket) -> Iterator[tuple[Path, World]]:
-        """A copy of what was prepared, opened; nothing is counted yet."""
-        self._runs += 1
-        home = self.folder / f"run-{self._runs}"
-        shutil.copytree(self.folder / "prepared", home)
-        before, ticket.armed = self.prepared, False
-        world = World(self._plan(home), ticket, before.now, dict(before.known))
-        try:
-            yield home, world
-        finally:
-            world.close()
-            shutil.rmtree(home)

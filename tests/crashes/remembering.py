@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from crashes.derived import made_summary
 from crashes.evidence import gone, talked
 from crashes.scenario import scenario
 from crashes.world import BEGIN, World
@@ -11,19 +12,17 @@ from embedded.setting import ANNA
 from embedded.summarizing import answer
 from recollect.core.errors import NotFound, VersionMismatch
 from recollect.core.ids import IdSeed
+from recollect.core.items import of_tenant
 from recollect.deletion.forget_memories import Order
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.memories.memory import Memory, MemoryDraft
 from recollect.memories.reading import MemoryQuery
-from recollect.memories.save import MemoryChange
-from recollect.rules.groups import SummaryRules
-from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
-from recollect.timeline.bus import episodic_warning
+from recollect.summaries.summarize import IDS
+from recollect.timeline.bus import episodic_warning, outbox_write
 from recollect.timeline.record import EventDraft
 
-USER = Actor(ActorKind.USER, "anna")
 QUOTES = answer("Anna is allergic to nuts. She lives in Bern.", {"goal": "Avoid nuts"})
 WARNING_ID = "00000000-0000-7000-8000-000000000001"
 
@@ -39,10 +38,7 @@ def remembered(world: World) -> None:
     named = world.say(weighty("I am allergic to nuts.", 1), weighty("I live in Bern.", 2))
     world.known["twice"] = world.say(weighty("I live in Bern.", 3))
     world.reconcile()
-    seed = world.seed(2)
-    saved = world.app.memories.store.save(
-        ANNA, _draft("My dog is called Rex."), seed, world.now, USER, world.app.rules.resolved("acme")
-    )
+    saved = world.save(_draft("My dog is called Rex."))
     world.known.update(promoted=named[0], doubled=named[1], saved=saved.memory.id)
     world.reconcile()
 
@@ -51,10 +47,7 @@ def quoted(world: World) -> None:
     """A summary and a goal that come from what was promoted."""
     remembered(world)
     world.now += timedelta(hours=2)
-    order = SummaryOrder(
-        now=world.now, rules=SummaryRules(), seed=world.seed(IDS), remaining_seconds=lambda: 60.0, force=True
-    )
-    assert isinstance(world.app.summaries.conversations.summarize(ANNA, order), SummaryMade)
+    made_summary(world, world.seed(IDS), force=True)
 
 
 def _draft(content: str, **more: Any) -> MemoryDraft:
@@ -64,16 +57,20 @@ def _draft(content: str, **more: Any) -> MemoryDraft:
 def suspended(world: World) -> None:
     """The bridge was told to wait; what came late since then has been deferred, some is gone."""
     remembered(world)
-    world.app.memories.signals.receive("acme", Signal(WARNING_ID, SignalType.WARNING, "storage"), world.now)
+    signal_a_warning(world)
     world.now += timedelta(days=1)
     world.known["late"] = world.say(weighty("I play chess.", 11), weighty("I play go.", 12), weighty("I sing.", 13))
-    assert world.app.projection.reconciliation.run(world.now).failed == {}
-    world.app.deletion.events.forget(ANNA, event_id=world.known["late"][1], now=world.now)
+    assert world.project().failed == {}
+    world.forget(world.known["late"][1])
 
 
 def healthy(world: World) -> None:
     """All is well again, and nobody has looked yet."""
     suspended(world)
+    told_healthy(world)
+
+
+def told_healthy(world: World) -> None:
     world.app.memories.signals.receive("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
 
 
@@ -83,29 +80,22 @@ def memories_save(world: World) -> Any:
 
     def work(seed: IdSeed, again: bool) -> dict[str, Any]:
         drafts = [_draft("I collect stamps."), _draft("I am allergic to nuts."), _draft("Bonn", key="city")]
-        rules = world.app.rules.resolved("acme")
         seeds = [replace(seed, tick=seed.tick + 2 * place) for place in range(len(drafts))]
-        made = [
-            world.app.memories.store.save(ANNA, draft, own, world.now, USER, rules)
-            for draft, own in zip(drafts, seeds, strict=True)
-        ]
-        return {"created": [one.created for one in made]}
+        return {"created": [world.save(*one).created for one in zip(drafts, seeds, strict=True)]}
 
     return world.once("save", 6, work)
 
 
 @scenario(prepare=quoted, says=QUOTES, done_already=(VersionMismatch,))
 def memories_patch(world: World) -> None:
-    """A person's own words for what was promoted, in the version that was read."""
-    change = MemoryChange({"content": "I am allergic to nuts and milk."}, USER, lambda version: version == 1)
-    world.app.memories.store.patch(ANNA, world.known["promoted"], change, world.now)
+    """Other words for what was promoted."""
+    world.patch(world.known["promoted"], content="I am allergic to nuts and milk.")
 
 
 @scenario(prepare=remembered, done_already=(VersionMismatch,))
 def memories_patch_importance(world: World) -> None:
     """Of one that was saved directly; its words stay."""
-    change = MemoryChange({"importance": 0.1}, USER, lambda version: version == 1)
-    world.app.memories.store.patch(ANNA, world.known["saved"], change, world.now)
+    world.patch(world.known["saved"], importance=0.1)
 
 
 @scenario(prepare=remembered, after=gone("Bern"), done_already=(NotFound,), unlike=frozenset({"items.audit"}))
@@ -117,7 +107,7 @@ def forget_a_memory(world: World) -> None:
 @scenario(prepare=remembered, done_already=(NotFound,))
 def forget_the_first_source(world: World) -> None:
     """Another event says the same: the memory is made again from that."""
-    world.app.deletion.events.forget(ANNA, event_id=world.known["doubled"], now=world.now)
+    world.forget(world.known["doubled"])
 
 
 @scenario(prepare=remembered)
@@ -134,7 +124,7 @@ def promote_memories(world: World) -> None:
     """What the gate lets through, and what somebody lets through past it."""
     there = world.app.parts.timeline.read(ANNA, [e.ref for e in world.app.parts.timeline.newest(ANNA, 100)])
     events = sorted(there.values(), key=lambda event: event.id)
-    world.app.memories.promotion.promote_batch(ANNA, events, world.app.rules.resolved("acme"), world.now)
+    world.app.memories.promotion.promote_batch(ANNA, events, world.rules, world.now)
     world.app.memories.promotion.promote(ANNA, events[:1], world.now, "test")
 
 
@@ -145,7 +135,7 @@ def signal_a_warning(world: World) -> None:
 
 @scenario(prepare=healthy)
 def signal_health(world: World) -> bool:
-    world.app.memories.signals.receive("acme", Signal(WARNING_ID, SignalType.HEALTHY, "operator"), world.now)
+    told_healthy(world)
     return world.app.memories.signals.state("acme").suspended
 
 
@@ -157,9 +147,6 @@ def reconcile_bridge(world: World) -> None:
 @scenario(prepare=talked)
 def bus_outbox(world: World) -> None:
     """What is published right away, and what stands there."""
-    from recollect.core.items import of_tenant
-    from recollect.timeline.bus import outbox_write
-
     warning = episodic_warning(WARNING_ID, "high", None, "test", world.now)
     world.app.parts.items.write(of_tenant("acme"), [outbox_write(warning)], world.now)
     world.app.outbox.deliver(of_tenant("acme"), [warning], world.now)

@@ -7,14 +7,13 @@ from typing import Any
 
 from crashes.derived import AFTER, counted
 from crashes.evidence import with_removals
-from crashes.remembering import remembered, suspended
+from crashes.remembering import healthy, remembered
 from crashes.scenario import Act, scenario
 from crashes.world import World
 from embedded.setting import ANNA
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.jobs.run import JobOrder
-from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.search_index.page import index_document
 from recollect.timeline.record import EventDraft
 
@@ -56,10 +55,7 @@ def run_due(world: World, moment: datetime, *, hurried: bool = False) -> None:
 def deferred_and_removed(world: World) -> None:
     """Removals that nobody has projected, and events that were deferred and may go on."""
     with_removals(world)
-    suspended(world)
-    world.app.memories.signals.receive(
-        "acme", Signal("00000000-0000-7000-8000-000000000002", SignalType.HEALTHY, "me"), world.now
-    )
+    healthy(world)
 
 
 def aged(world: World) -> None:

@@ -65,6 +65,10 @@ class Stored:
     def of(self, collection: str) -> Iterable[Row]:
         return (row for row in self.items if row.collection == collection)
 
+    def memories(self) -> dict[Place, Mapping[str, Any]]:
+        """The memories, without the records of further sources that only name the memory of the same content."""
+        return {(*row.owner, row.key): row.value for row in self.of("memories") if "same_as" not in row.value}
+
 
 _OWNER = "s.tenant, s.user_id"
 _JOIN = "JOIN scopes s ON s.id = t.scope"

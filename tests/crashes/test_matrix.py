@@ -6,8 +6,7 @@ RECOLLECT_TEST_EVERY_FAULT=1 tries each way of failing at each call.
 """
 
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from zlib import crc32
@@ -23,18 +22,6 @@ ALL = EVERY or os.environ.get("RECOLLECT_CRASH_POINTS") == "all"
 SHARE = 5
 TODAY = datetime.now(UTC).date()
 
-MEMORY = Path("/dev/shm")
-"""Files in memory, where there are some: each point opens a store anew."""
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    if not os.access(MEMORY, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=MEMORY, prefix="recollect-crashes-") as name:
-        yield Path(name)
-
 
 def sampled(name: str, points: list[Fault], day: int) -> list[Fault]:
     """Every fifth point; in five days all of them, and on one day another place of each scenario."""
@@ -44,8 +31,8 @@ def sampled(name: str, points: list[Fault], day: int) -> list[Fault]:
 
 @pytest.mark.spec("P-20", "P-22", "P-25")
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_crash_at_any_call(name: str, folder: Path, record_property: Callable[[str, object], None]) -> None:
-    matrix = Matrix(SCENARIOS[name], folder)
+def test_a_crash_at_any_call(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    matrix = Matrix(SCENARIOS[name], tmp_path)
     points = matrix.runs(every=EVERY)
     taken = points if ALL else sampled(name, points, TODAY.toordinal())
     for what, count in (("calls", len(matrix.whole.calls)), ("points", len(points)), ("runs", len(taken))):

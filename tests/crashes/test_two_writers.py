@@ -1,93 +1,70 @@
 """Two writers on one thing: whenever the other one comes, one of them wins, and the history holds that and no more."""
 
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from crashes.derived import with_a_goal
 from crashes.evidence import fresh_talk, talked
 from crashes.invariants import check
-from crashes.remembering import QUOTES, USER, quoted, remembered
+from crashes.remembering import QUOTES, quoted, remembered
 from crashes.store import Stored, stored_in
-from crashes.world import World, local_plan
+from crashes.world import Prepared, World, local_plan
 from crashes.wrapping import Fault, Kind, Side, Ticket
 from embedded.setting import ANNA
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.memories.memory import MemoryDraft
-from recollect.memories.save import MemoryChange
 from recollect.summaries.goals import GoalStatus
 from recollect.timeline.record import EventDraft
 
 Write = Callable[[World, str], object]
 
 
-@dataclass(slots=True)
-class Race:
-    """Two writers on what was prepared; `outcomes` tells what each heard, None for what went well."""
+@dataclass(frozen=True, slots=True)
+class Raced:
+    """What is there after a race, once all is reconciled; `outcomes` are what each heard, None for what went well."""
 
-    folder: Path
-    prepare: Callable[[World], object]
-    first: Write
-    second: Write
-    known: dict[str, Any] = field(default_factory=dict)
-    outcomes: list[str | None] = field(default_factory=list)
+    world: World
+    stored: Stored
+    outcomes: tuple[str | None, str | None]
 
-    def __post_init__(self) -> None:
-        world = World(local_plan(self.folder / "prepared", QUOTES))
-        self.prepare(world)
-        self.known, now = world.known, world.now
-        world.close()
-        self.known["now"] = now
 
-    def __iter__(self) -> Iterator[tuple[World, Stored]]:
-        """The world after each race, and what it holds once all is reconciled: the other one at every call."""
-        for place in self._places():
-            with self._copied() as home:
-                yield self._run(home, place)
-
-    def _places(self) -> list[Fault]:
-        with self._copied() as home:
-            world = self._opened(home, Ticket())
-            world.ticket.armed = True
-            self.first(world, "first")
+def races(folder: Path, prepare: Callable[[World], object], first: Write, second: Write) -> Iterator[Raced]:
+    """The other one comes before each call of the first and after the last one, wherever no transaction is open."""
+    prepared = Prepared(folder, prepare, partial(local_plan, says=QUOTES))
+    prepared.now += timedelta(hours=1)
+    for place in _places(prepared, first):
+        with prepared.opened(Ticket()) as other:
+            world = prepared.beside(other.home, Ticket(place))
+            outcomes = _outcomes(world, first, other, second)
+            world.reconcile()
+            stored = stored_in(world.home)
+            check(stored)
+            yield Raced(world, stored, outcomes)
             world.close()
-        calls = world.ticket.made_so_far
-        before = [Fault(call, nth, Side.BEFORE, Kind.AWAY) for call, nth in calls]
-        return [*before, *(Fault(call, nth, Side.AFTER, Kind.AWAY) for call, nth in calls[-1:])]
 
-    def _run(self, home: Path, place: Fault) -> tuple[World, Stored]:
-        other = self._opened(home, Ticket())
-        heard: list[str | None] = []
-        ticket = Ticket(place, meanwhile=lambda: heard.append(_heard(self.second, other, "second")))
-        world = self._opened(home, ticket)
-        ticket.armed = True
-        own = _heard(self.first, world, "first")
-        ticket.armed = False
-        other.close()
-        self.outcomes = [own, *heard]
-        world.reconcile()
-        stored = stored_in(home)
-        check(stored)
-        return world, stored
 
-    def _opened(self, home: Path, ticket: Ticket) -> World:
-        ticket.armed = False
-        return World(local_plan(home, QUOTES), ticket, self.known["now"] + timedelta(hours=1), dict(self.known))
+def _outcomes(world: World, first: Write, other: World, second: Write) -> tuple[str | None, str | None]:
+    heard: list[str | None] = []
+    world.ticket.meanwhile = lambda: heard.append(_heard(second, other, "second"))
+    world.ticket.armed = True
+    own = _heard(first, world, "first")
+    world.ticket.armed = False
+    (others,) = heard
+    return own, others
 
-    @contextmanager
-    def _copied(self) -> Iterator[Path]:
-        home = self.folder / "run"
-        shutil.copytree(self.folder / "prepared", home)
-        try:
-            yield home
-        finally:
-            shutil.rmtree(home)
+
+def _places(prepared: Prepared, first: Write) -> list[Fault]:
+    with prepared.opened(Ticket()) as world:
+        world.ticket.armed = True
+        first(world, "first")
+    before = [Fault(call, nth, Side.BEFORE, Kind.AWAY) for call, nth in world.ticket.open]
+    return [*before, *(Fault(call, nth, Side.AFTER, Kind.AWAY) for call, nth in world.ticket.made_so_far[-1:])]
 
 
 def _heard(write: Write, world: World, who: str) -> str | None:
@@ -99,18 +76,16 @@ def _heard(write: Write, world: World, who: str) -> str | None:
 
 
 def patch(world: World, who: str) -> None:
-    change = MemoryChange({"content": f"I am allergic to nuts, says the {who}."}, USER, lambda version: version == 1)
-    world.app.memories.store.patch(ANNA, world.known["promoted"], change, world.now)
+    world.patch(world.known["promoted"], content=f"I am allergic to nuts, says the {who}.")
 
 
 def forget(world: World, who: str) -> None:
-    world.app.deletion.events.forget(ANNA, event_id=world.known["promoted"], now=world.now)
+    world.forget(world.known["promoted"])
 
 
 def save(world: World, who: str) -> None:
     draft = MemoryDraft(content="I collect stamps.", metadata={"who": who})
-    saved = world.app.memories.store.save(ANNA, draft, world.seed(2), world.now, USER, world.app.rules.resolved("acme"))
-    world.known["created"] = saved.created
+    world.save(draft)
 
 
 def ingest(world: World, who: str) -> None:
@@ -118,19 +93,14 @@ def ingest(world: World, who: str) -> None:
 
 
 def reconcile(world: World, who: str) -> None:
-    world.app.projection.reconciliation.run(world.now)
+    world.project()
 
 
 def patch_goal(world: World, who: str) -> None:
     status = GoalStatus.COMPLETED if who == "first" else GoalStatus.ABANDONED
-    goal = world.app.summaries.goals.listed(ANNA)[0]
     world.app.summaries.goals.patch(
-        ANNA, goal.id, {"status": status}, lambda version: version == world.known["goal"], world.now
+        ANNA, world.known["goal"], {"status": status}, lambda version: version == 1, world.now
     )
-
-
-def with_a_goal(world: World) -> None:
-    world.known["goal"] = world.app.summaries.goals.track(ANNA, "Meditate", GoalStatus.ACTIVE, None, world.now).version
 
 
 def audited(stored: Stored, action: str) -> int:
@@ -139,46 +109,39 @@ def audited(stored: Stored, action: str) -> int:
 
 @pytest.mark.spec("P-9")
 def test_of_two_patches_one_wins_and_the_other_gets_a_version_mismatch(tmp_path: Path) -> None:
-    race, winners = Race(tmp_path, quoted, patch, patch), Counter[str]()
-    for world, stored in race:
+    winners = Counter[str]()
+    for race in races(tmp_path, quoted, patch, patch):
         assert sorted(map(str, race.outcomes)) == ["None", "VersionMismatch"]
         winner = ("first", "second")[race.outcomes.index(None)]
         winners[winner] += 1
-        memory = world.app.memories.store.one(ANNA, world.known["promoted"], world.now)
-        history = [(one.memory.version, one.memory.content) for one in world.app.memories.versions.read(ANNA, memory)]
-        world.close()
+        memories, promoted = race.world.app.memories, race.world.known["promoted"]
+        memory = memories.store.one(ANNA, promoted, race.world.now)
+        history = [(one.memory.version, one.memory.content) for one in memories.versions.read(ANNA, memory)]
         assert history == [(1, "I am allergic to nuts."), (2, f"I am allergic to nuts, says the {winner}.")]
-        assert audited(stored, "patch") == 1
+        assert audited(race.stored, "patch") == 1
     assert winners.keys() == {"first", "second"}
 
 
 @pytest.mark.spec("P-22")
 @pytest.mark.parametrize("turns", [(patch, forget), (forget, patch)])
 def test_what_is_patched_while_it_is_deleted_stays_deleted(tmp_path: Path, turns: tuple[Write, Write]) -> None:
-    race = Race(tmp_path, quoted, *turns)
-    for world, stored in race:
-        deletion = race.outcomes[turns.index(forget)]
-        assert deletion is None
-        place = ("acme", "anna", world.known["promoted"])
-        assert place not in stored.events
-        assert not any("allergic" in str(row.value) for row in stored.items if row.collection != "audit")
-        assert audited(stored, "delete") == 1
-        world.close()
+    for race in races(tmp_path, quoted, *turns):
+        assert race.outcomes[turns.index(forget)] is None
+        assert ("acme", "anna", race.world.known["promoted"]) not in race.stored.events
+        assert not any("allergic" in str(row.value) for row in race.stored.items if row.collection != "audit")
+        assert audited(race.stored, "delete") == 1
 
 
-@pytest.mark.spec("A-21")
-def test_of_two_that_save_the_same_there_is_one(tmp_path: Path) -> None:
-    for world, stored in Race(tmp_path, remembered, save, save):
-        assert [event["content"] for event in stored.events.values()].count("I collect stamps.") == 1
-        assert world.known["created"] is not None
-        world.close()
-
-
-@pytest.mark.spec("P-20")
-def test_an_event_that_two_send_is_there_once(tmp_path: Path) -> None:
-    for world, stored in Race(tmp_path, talked, ingest, ingest):
-        assert [event["content"] for event in stored.events.values()].count("The dog barks.") == 1
-        world.close()
+@pytest.mark.spec("A-21", "P-20")
+@pytest.mark.parametrize(
+    ("prepare", "write", "content"), [(remembered, save, "I collect stamps."), (talked, ingest, "The dog barks.")]
+)
+def test_what_two_store_at_once_is_there_once(
+    tmp_path: Path, prepare: Callable[[World], object], write: Write, content: str
+) -> None:
+    for race in races(tmp_path, prepare, write, write):
+        assert [event["content"] for event in race.stored.events.values()].count(content) == 1
+        assert race.outcomes == (None, None)
 
 
 @pytest.mark.spec("P-25")
@@ -189,14 +152,11 @@ def test_a_projection_is_overtaken(tmp_path: Path, meanwhile: Write) -> None:
         fresh_talk(world)
         world.app.parts.projections.mark(ANNA, [event.ref for event in world.app.parts.timeline.newest(ANNA, 100)])
 
-    for world, _ in Race(tmp_path, prepare, reconcile, meanwhile):
-        world.close()
+    assert [race.outcomes for race in races(tmp_path, prepare, reconcile, meanwhile)]
 
 
 def test_of_two_who_patch_a_goal_one_wins(tmp_path: Path) -> None:
-    race = Race(tmp_path, with_a_goal, patch_goal, patch_goal)
-    for world, _ in race:
+    for race in races(tmp_path, with_a_goal, patch_goal, patch_goal):
         assert sorted(map(str, race.outcomes)) == ["None", "VersionMismatch"]
         wanted = (GoalStatus.COMPLETED, GoalStatus.ABANDONED)[race.outcomes.index(None)]
-        assert [goal.status for goal in world.app.summaries.goals.listed(ANNA)] == [wanted]
-        world.close()
+        assert [goal.status for goal in race.world.app.summaries.goals.listed(ANNA)] == [wanted]

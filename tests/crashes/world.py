@@ -2,7 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,12 +22,20 @@ from recollect.context.sources import ContextQuestion
 from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
+from recollect.deletion.forget_events import Forgotten
 from recollect.entrypoints.http.headers import Answer, run_once
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.memory import MemoryDraft
+from recollect.memories.save import MemoryChange, SavedMemory
+from recollect.projection.project import ProjectionReport
 from recollect.retrieval.filters import SearchFilters
+from recollect.rules.groups import Rules
 from recollect.settings import Settings
 from recollect.timeline.record import EventDraft
+from samples.wrapped import Wrapped
 
 BEGIN = datetime(2024, 5, 1, 12, tzinfo=UTC)
+USER = Actor(ActorKind.USER, "anna")
 _LAPSE = timedelta(seconds=30)
 _ROUNDS = 50
 
@@ -50,13 +60,10 @@ class Plan:
         return App(real.settings, cast(Parts, Apart(parts) if self.apart else parts))
 
 
-class _Scripted:
+class _Scripted(Wrapped):
     def __init__(self, parts: Parts, says: str) -> None:
-        self._parts = parts
+        super().__init__(parts)
         self.model, self.web_search = ScriptedModel([says]), OneFinding()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._parts, name)
 
 
 @dataclass(slots=True)
@@ -72,6 +79,14 @@ class World:
     def __post_init__(self) -> None:
         self.app = self.plan.open(self.ticket)
 
+    @property
+    def home(self) -> Path:
+        return Path(self.plan.environment["RECOLLECT_HOME"])
+
+    @property
+    def rules(self) -> Rules:
+        return self.app.rules.resolved(ANNA.tenant)
+
     def restarted(self, later: timedelta) -> "World":
         """The process ends, and another begins on the same store."""
         self.close()
@@ -80,10 +95,14 @@ class World:
     def close(self) -> None:
         self.app.parts.close()
 
+    def project(self) -> ProjectionReport:
+        """One round of the scheduled reconciliation."""
+        return self.app.projection.reconciliation.run(self.now)
+
     def reconcile(self) -> None:
         """As the schedule does it, until nothing is pending; nothing may fail."""
         for _ in range(_ROUNDS):
-            assert self.app.projection.reconciliation.run(self.now).failed == {}
+            assert self.project().failed == {}
             assert self.app.memories.bridge.reconcile(self.now).deferred.failed.total() == 0
             self.app.deletion.tombstones.apply(self.now, lambda: 600.0)
             if not self.app.parts.projections.pending(1, None).markers:
@@ -115,6 +134,17 @@ class World:
         )
         return [result.event_id for result in answer.results if result.event_id is not None]
 
+    def forget(self, event_id: str) -> Forgotten:
+        return self.app.deletion.events.forget(ANNA, event_id=event_id, now=self.now)
+
+    def save(self, draft: MemoryDraft, seed: IdSeed | None = None) -> SavedMemory:
+        return self.app.memories.store.save(ANNA, draft, seed or self.seed(2), self.now, USER, self.rules)
+
+    def patch(self, memory_id: str, **changes: Any) -> None:
+        """A person's own words, in the version that was read."""
+        change = MemoryChange(changes, USER, lambda version: version == 1)
+        self.app.memories.store.patch(ANNA, memory_id, change, self.now)
+
     def _draft(self, content: str | EventDraft) -> EventDraft:
         if isinstance(content, EventDraft):
             return content
@@ -132,3 +162,37 @@ def local_plan(home: Path, says: str | None = None, *, apart: bool = False) -> P
     """SQLite in that folder, and the hashing embedder."""
     environment = {"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing", "RECOLLECT_MODEL": "extractive"}
     return Plan(environment, apart=apart) if says is None else Plan(environment, says, apart)
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A deployment as it was left in a folder, so that every run begins with a copy of it."""
+
+    folder: Path
+    prepare: Callable[[World], object]
+    plan: Callable[[Path], Plan] = local_plan
+    now: datetime = field(init=False)
+    known: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        world = World(self.plan(self.folder / "prepared"))
+        self.prepare(world)
+        world.close()
+        self.now, self.known = world.now, world.known
+
+    @contextmanager
+    def opened(self, ticket: Ticket) -> Iterator[World]:
+        """A copy, opened; nothing is counted yet."""
+        home = self.folder / "run"
+        shutil.copytree(self.folder / "prepared", home)
+        world = self.beside(home, ticket)
+        try:
+            yield world
+        finally:
+            world.close()
+            shutil.rmtree(home)
+
+    def beside(self, home: Path, ticket: Ticket) -> World:
+        """Another process on the same store."""
+        ticket.armed = False
+        return World(self.plan(home), ticket, self.now, dict(self.known))

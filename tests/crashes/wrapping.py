@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from recollect.core.errors import Unavailable
+from samples.wrapped import Wrapped
 
 NOT_PORTS = frozenset({"concurrency"})
 """Parts that do no I/O of their own: what runs in them is calls of the others."""
@@ -52,8 +54,9 @@ class Fault:
 class Ticket:
     """Counts the calls of all parts by name; `fault` None: nothing goes wrong. Calls may come from several threads.
 
-    With `meanwhile` nothing fails at the call: somebody else does that, in the time between two calls. `inside` is
-    where no other writer can come in between: within a group of writes that is one transaction.
+    With `meanwhile` nothing fails at the call: somebody else does that, in the time before it, or after it. `inside` is
+    where no other writer can come in between: within a group of writes that is one transaction. `open` are the calls
+    before which one can.
     With `store`, which tells what state the store is in, `idle` are the calls that left it as it was.
     """
 
@@ -64,6 +67,7 @@ class Ticket:
     idle: set[tuple[str, int]] = field(default_factory=set)
     calls: Counter[str] = field(default_factory=Counter)
     made_so_far: list[tuple[str, int]] = field(default_factory=list)
+    open: list[tuple[str, int]] = field(default_factory=list)
     armed: bool = True
     fired: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -75,6 +79,8 @@ class Ticket:
             self.calls[name] += 1
             number = self.calls[name]
             self.made_so_far.append((name, number))
+            if not self.inside:
+                self.open.append((name, number))
         self._strike(name, number, Side.BEFORE)
         try:
             return call() if self.store is None else self._watched((name, number), call, self.store)
@@ -148,33 +154,20 @@ class WrappedParts:
 
     def checks(self) -> Mapping[str, Callable[[], Any]]:
         found = self._parts.checks()
-        return {name: _check(f"checks.{name}", check, self._ticket) for name, check in found.items()}
+        return {name: partial(self._ticket.made, f"checks.{name}", check) for name, check in found.items()}
 
 
-def _check(name: str, check: Callable[[], Any], ticket: Ticket) -> Callable[[], Any]:
-    return lambda: ticket.made(name, check)
-
-
-class Apart:
+class Apart(Wrapped):
     """Parts whose groups of writes are single writes, as on a store that commits each by itself."""
 
-    def __init__(self, parts: object) -> None:
-        self._parts = parts
-
-    def __getattr__(self, name: str) -> Any:
-        part = getattr(self._parts, name)
-        return _Single(part) if name == "projections" else part
+    @property
+    def projections(self) -> object:
+        return _Single(self.part.projections)
 
 
-class _Single:
-    def __init__(self, part: object) -> None:
-        self._part = part
-
+class _Single(Wrapped):
     def together(self) -> AbstractContextManager[None]:
         return nullcontext()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._part, name)
 
 
 class _Group:

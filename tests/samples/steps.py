@@ -5,7 +5,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-_DOMAIN = "recollect/domain/"
+_DOMAIN = "/recollect/"
 
 
 def steps(work: Callable[[], object]) -> int:
@@ -31,4 +31,4 @@ def steps(work: Callable[[], object]) -> int:
 def assert_linear(work: Callable[[int], object], size: int) -> None:
     """Twice the size takes at most a good twice the steps; caches of a text serve both."""
     work(2 * size)
-    assert steps(lambda: work(2 * size)) <= 2.3 * steps(lambda: work(size)) + 200
+    assert 0 < steps(lambda: work(2 * size)) <= 2.3 * steps(lambda: work(size)) + 200

@@ -19,6 +19,8 @@ from recollect.settings import Settings
 from services.serving import ENGINES, LAPTOP, Service, pump_of, service_of
 
 BOTH = [LAPTOP, pytest.param(ENGINES, marks=pytest.mark.engines)]
+ON_THE_LAPTOP = pytest.mark.parametrize("service", [LAPTOP], indirect=True)
+"""For rules that no engine has a part in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,16 @@ def shared(engines: Engines) -> Iterator[Deployed]:
     """One for all tests of a module."""
     with deployed(engines) as one:
         yield one
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def one_for_all(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A tenant for all tests of a module, on either."""
+    with ExitStack() as stack:
+        if request.param == ENGINES:
+            yield request.getfixturevalue("shared").service(stack)
+        else:
+            yield on_laptop(tmp_path_factory.mktemp("service"), stack)
 
 
 @pytest.fixture(params=BOTH)

@@ -1,31 +1,15 @@
-"""Asks a service by intent at a fixed instant; one service for all tests of a module, and what they read of it."""
+"""Asks a service by intent at a fixed instant, and what tests read of the answers."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from recollect.core.time import iso
-from services.conftest import on_laptop
-from services.serving import ENGINES, USER, Service
+from services.serving import USER, Service, good
 
 NOON = datetime(2024, 5, 15, 12, tzinfo=UTC)
 """A Wednesday. Everything is asked as of then, so that scores and ranges are known to the last digit."""
 BP = "What was my blood pressure?"
-
-
-@contextmanager
-def one_for_all(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service of a module's fixture, by the fixture's parameter: a tenant on the engines, or a laptop."""
-    with ExitStack() as stack:
-        on_engines = request.param == ENGINES
-        yield (
-            request.getfixturevalue("shared").service(stack)
-            if on_engines
-            else on_laptop(factory.mktemp("service"), stack)
-        )
 
 
 def draft(content: str, days: float = 0, **more: Any) -> dict[str, Any]:
@@ -59,9 +43,7 @@ def keyword_shares(answer: Mapping[str, Any]) -> dict[str, float]:
 
 
 def analysed(service: Service, text: str, **more: Any) -> dict[str, Any]:
-    answer = service.caller.post("/v1/analyze", {"text": text, **more})
-    assert answer.status == 200, answer.text
-    return dict(answer.json)
+    return dict(good(service.caller.post("/v1/analyze", {"text": text, **more})))
 
 
 def the_line(lines: list[dict[str, Any]], event: str) -> dict[str, Any]:

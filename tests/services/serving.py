@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,19 @@ from recollect.entrypoints.lambda_handlers import project_handler
 
 USER = "anna"
 LAPTOP, ENGINES = "laptop", "engines"
+SCOPES: dict[str, dict[str, str]] = {
+    "none": {}, "persona": {"persona_id": "work"}, "household": {"household_id": "home"},
+    "both": {"persona_id": "work", "household_id": "home"},
+}  # fmt: skip
+SEEN = {"none": {*SCOPES}, "persona": {"persona", "both"}, "household": {"household", "both"}, "both": {"both"}}
+"""Of records that are named as the scope that they were stored in: what is seen in each scope."""
 _JOB_TRIES = 200
+
+
+def good(answer: Answered, *statuses: int) -> Any:
+    """The body of an answer that has one of these statuses; 200, unless others are named."""
+    assert answer.status in (statuses or (200,)), answer.text
+    return answer.json
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,37 +63,28 @@ class Service:
 
     def told(self, *events: Mapping[str, Any], user: str = USER, **scope: Any) -> list[dict[str, Any]]:
         answer = self.caller.post("/v1/events", {"user_id": user, "events": list(events), **scope})
-        assert answer.status in (200, 201, 422), answer.text
-        return list(answer.json["results"])
+        return list(good(answer, 200, 201, 422)["results"])
 
     def save(self, content: str, user: str = USER, **more: Any) -> Answered:
         return self.caller.post("/v1/memories", {"user_id": user, "content": content, **more})
 
     def saved(self, content: str, user: str = USER, **more: Any) -> dict[str, Any]:
-        answer = self.save(content, user, **more)
-        assert answer.status == 201, answer.text
-        return dict(answer.json)
+        return dict(good(self.save(content, user, **more), 201))
 
     def search(self, **asked: Any) -> dict[str, Any]:
-        answer = self.caller.post("/v1/search", {"user_id": USER, **asked})
-        assert answer.status == 200, answer.text
-        return dict(answer.json)
+        return dict(good(self.caller.post("/v1/search", {"user_id": USER, **asked})))
 
     def found(self, **asked: Any) -> list[str]:
         return [one["content"] for one in self.search(**asked)["results"]]
 
     def window(self, user: str = USER, **query: Any) -> dict[str, Any]:
-        answer = self.caller.timeline(user, **query)
-        assert answer.status == 200, answer.text
-        return dict(answer.json)
+        return dict(good(self.caller.timeline(user, **query)))
 
     def listed(self, user: str = USER, **query: Any) -> list[str]:
         return [one["content"] for one in self.window(user, **query)["events"]]
 
     def memories(self, user: str = USER, **query: Any) -> dict[str, dict[str, Any]]:
-        answer = self.caller.get(f"/v1/users/{user}/memories", query)
-        assert answer.status == 200, answer.text
-        return {one["content"]: one for one in answer.json["memories"]}
+        return {one["content"]: one for one in good(self.caller.get(f"/v1/users/{user}/memories", query))["memories"]}
 
     def ledger(self, event_id: str) -> list[str]:
         """What became of an event, oldest first."""
@@ -90,25 +93,25 @@ class Service:
 
     def bus(self, kind: str) -> list[dict[str, Any]]:
         """The details of what was published of a type, oldest first."""
-        answer = self.caller.get("/v1/bus", {"type": kind})
-        assert answer.status == 200, answer.text
-        return [one["detail"] for one in answer.json["events"]]
+        return [one["detail"] for one in good(self.caller.get("/v1/bus", {"type": kind}))["events"]]
 
     def signal(self, kind: str, **more: Any) -> dict[str, Any]:
-        answer = self.caller.post("/v1/signals", {"type": kind, "source": "monitor", **more})
-        assert answer.status == 200, answer.text
-        return dict(answer.json)
+        return dict(good(self.caller.post("/v1/signals", {"type": kind, "source": "monitor", **more})))
 
     def send(self, method: str, path: str, body: Any = None) -> Answered:
         raw = None if body is None else json.dumps(body).encode()
         return self.caller.surface.send(method, path, raw, {})
 
+    def delete(self, path: str) -> None:
+        """Something of the user's."""
+        answer = self.send("DELETE", f"/v1/users/{USER}/{path}")
+        assert answer.status == 204, answer.text
+
     def patch(self, path: str, match: str, body: Any) -> Answered:
         return self.caller.surface.send("PATCH", path, json.dumps(body).encode(), {"If-Match": match})
 
     def rules(self, **groups: Any) -> None:
-        answer = self.send("PUT", "/v1/rules", groups)
-        assert answer.status == 200, answer.text
+        good(self.send("PUT", "/v1/rules", groups))
 
     def settle(self) -> None:
         """Projects what was said: from the stream where there is one, and by its marker."""
@@ -117,14 +120,18 @@ class Service:
             assert self.pump.given_up == 0
         assert self.app.projection.reconciliation.run(now()).failed == {}
 
+    def pending_and_projected(self) -> Iterator[None]:
+        """Twice: while what was said waits to be projected, and when it is."""
+        yield
+        self.settle()
+        yield
+
     def reconcile_bridge(self) -> int:
         """The scheduled reconciliation of the bridge; how many were promoted."""
         return self.app.memories.bridge.reconcile(now(), self.tenant).deferred.promoted
 
     def job(self, kind: str, **parameters: Any) -> dict[str, Any]:
-        asked = self.caller.post(f"/v1/jobs/{kind}", parameters)
-        assert asked.status == 202, asked.text
-        job_id = asked.json["job_id"]
+        job_id = good(self.caller.post(f"/v1/jobs/{kind}", parameters), 202)["job_id"]
         for _ in range(_JOB_TRIES):
             job = self.app.job_runs.one(self.tenant, job_id, now, lambda: 900.0)
             if job.finished:
@@ -153,16 +160,6 @@ class Service:
         """The same service with other parts in these places."""
         app = with_parts(Memory(self.app), **parts).app
         return service_of(app, self.tenant, self.stack, self.pump)
-
-
-class Wrapped:
-    """Stands before a part; methods of a subclass go first."""
-
-    def __init__(self, part: object) -> None:
-        self.part = part
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.part, name)
 
 
 def service_of(app: App, tenant: str, stack: ExitStack, pump: StreamPump | None = None) -> Service:

@@ -10,7 +10,7 @@ import pytest
 from embedded.summarizing import ScriptedModel, answer
 from entrypoints.http.calling import Answered
 from recollect.core.time import iso
-from services.serving import USER, Service, ago
+from services.serving import USER, Service, ago, good
 
 SECRET = "The zebra sings at midnight"
 _AUDIT = f"/v1/users/{USER}/audit"
@@ -37,14 +37,13 @@ def refusals(service: Service) -> list[dict[str, Any]]:
 def reject(service: Service, text: str = SECRET) -> None:
     """Says it, rejects it, and deletes what was said."""
     event_id = service.say(text)
-    assert service.send("DELETE", f"/v1/users/{USER}/events/{event_id}?reject=true").status == 204
+    service.delete(f"events/{event_id}?reject=true")
 
 
 def tools(service: Service, tool: str, **parameters: Any) -> dict[str, Any]:
     text = f"[[ABP_TOOL:{tool}]]{json.dumps(parameters)}[[END_ABP_TOOL]]"
     made = service.caller.post("/v1/tool-calls", {"text": text, "user_id": USER, "execute": True})
-    assert made.status == 200, made.text
-    return dict(made.json["results"][0])
+    return dict(good(made)["results"][0])
 
 
 def patch(service: Service, path: str, version: int, body: Any) -> Answered:
@@ -230,9 +229,10 @@ PLANS = ("run the Lyon marathon in May", "learn Spanish by June", "visit Oslo in
 def test_deleting_one_of_three_plans_takes_its_sentence_and_its_goal_and_no_other(service: Service, place: int) -> None:
     model = ScriptedModel([answer(" ".join(SENTENCES), *({"goal": goal} for goal in GOALS))])
     own = service.with_parts(model=model)
-    ids = [own.say(f"I plan to {plan}.", timestamp=ago(hours=9 - n)) for n, plan in enumerate(PLANS)]
-    for n in range(20):
-        own.say(f"The bakery on street {n} sells bread.", timestamp=ago(minutes=90 - n))
+    plans = [{"content": f"I plan to {plan}.", "timestamp": ago(hours=9 - n)} for n, plan in enumerate(PLANS)]
+    ids = [one["event_id"] for one in own.told(*plans)]
+    talk = "The bakery on street {} sells bread."
+    own.told(*({"content": talk.format(n), "timestamp": ago(minutes=90 - n)} for n in range(20)))
     made = own.send("POST", f"/v1/users/{USER}/summaries?force=true")
     assert made.status == 201, made.text
     before = own.caller.get(f"/v1/users/{USER}/goals").json["goals"]
@@ -242,7 +242,7 @@ def test_deleting_one_of_three_plans_takes_its_sentence_and_its_goal_and_no_othe
     (entry,) = audit(own)
     assert (entry["actor"], entry["action"]) == ({"kind": "model", "id": "summarize"}, "create")
     assert (entry["target_ids"], entry["rule"]) == ([one["id"] for one in before], "scripted")
-    assert own.send("DELETE", f"/v1/users/{USER}/events/{ids[place]}").status == 204
+    own.delete(f"events/{ids[place]}")
     own.settle()
     (summary,) = own.caller.get(f"/v1/users/{USER}/summaries").json["summaries"]
     left = [n for n in range(3) if n != place]

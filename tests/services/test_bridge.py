@@ -87,10 +87,9 @@ def test_a_keyed_event_always_becomes_a_memory_and_is_the_value_before_it_has(se
     service.say("Paris", key="city", importance=0.0, event_type="custom", timestamp=ago(days=2))
     service.say("Lyon", key="city", importance=0.0, event_type="custom", timestamp=ago(days=1))
     service.say("no key", importance=1.0)
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         found = service.found(query="Paris Lyon city")
         assert ("Lyon" in found, "Paris" in found) == (True, False)
-        service.settle()
     memories = service.memories()
     assert {text: one["status"] for text, one in memories.items()} == {"Lyon": "active", "Paris": "superseded"}
 
@@ -147,7 +146,7 @@ def test_a_deletion_by_hand_is_told_without_a_word_and_takes_the_memory_along(se
     gone, stays = in_time(service, "told once"), in_time(service, "told too")
     bens = service.say("told once", user="ben", importance=0.9)
     service.settle()
-    assert service.send("DELETE", f"/v1/users/{USER}/events/{gone}").status == 204
+    service.delete(f"events/{gone}")
     service.settle()
     assert [set(service.memories(user)) for user in (USER, "ben")] == [{"told too"}, {"told once"}]
     (told,) = service.bus(EPISODIC_PRUNED)

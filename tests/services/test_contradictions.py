@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from recollect.core.time import iso
-from services.serving import USER, Service, now
+from services.conftest import ON_THE_LAPTOP
+from services.serving import USER, Service, good, now
 
 PARIS, LYON, ROME = "I live in Paris.", "I moved to Lyon.", "I moved to Rome."
 QUESTION = "Where do I live?"
@@ -25,9 +26,7 @@ def told(service: Service, *said: tuple[str, str], key: str | None = None, **mor
 
 
 def memory(service: Service, memory_id: str) -> dict[str, Any]:
-    answer = service.caller.get(f"/v1/users/{USER}/memories/{memory_id}")
-    assert answer.status == 200, answer.text
-    return dict(answer.json)
+    return dict(good(service.caller.get(f"/v1/users/{USER}/memories/{memory_id}")))
 
 
 def statuses(service: Service, *ids: str) -> list[str]:
@@ -35,15 +34,11 @@ def statuses(service: Service, *ids: str) -> list[str]:
 
 
 def listed(service: Service, name: str, **query: Any) -> list[dict[str, Any]]:
-    answer = service.caller.get(f"/v1/users/{USER}/{name}", query)
-    assert answer.status == 200, answer.text
-    return list(answer.json[name])
+    return list(good(service.caller.get(f"/v1/users/{USER}/{name}", query))[name])
 
 
 def prompt(service: Service, **asked: Any) -> str:
-    answer = service.caller.post("/v1/context", {"user_id": USER, "input": QUESTION, **asked})
-    assert answer.status == 200, answer.text
-    return str(answer.json["prompt"])
+    return str(good(service.caller.post("/v1/context", {"user_id": USER, "input": QUESTION, **asked}))["prompt"])
 
 
 @pytest.mark.spec("P-24", "P-19")
@@ -131,6 +126,7 @@ def test_a_bounded_value_holds_over_the_open_one_until_its_bound(service: Servic
 
 
 @pytest.mark.spec("P-24", "P-11")
+@ON_THE_LAPTOP
 @pytest.mark.parametrize(
     "later",
     ["My sister moved to Lyon.", "If I moved to Lyon I would miss you.", "Should I move to Lyon?",
@@ -158,6 +154,10 @@ def test_a_decision_says_by_which_rule_and_taken_back_it_is_not_made_again(servi
     assert decision["rule"]
     reverted = service.send("POST", decision["revert"])
     assert (reverted.status, reverted.json["memory"]["status"]) == (200, "active"), reverted.text
+    entries = service.caller.get(f"/v1/users/{USER}/audit", {"target_id": old}).json["entries"]
+    assert [entry["action"] for entry in entries] == ["revert", "supersede", "create"]
+    assert PARIS not in str(entries)
+    assert "superseded" in str(service.caller.get(f"/v1/users/{USER}/memories/{old}/history").json)
     for again in (lambda: None, lambda: service.job("reindex", **{"from": "events"})):
         again()
         service.settle()
@@ -176,22 +176,10 @@ def test_an_older_value_of_a_key_comes_back_once_and_is_deleted_with_its_origin(
     service.settle()
     active = listed(service, "memories", key="home", status="active")
     assert [(one["id"], one["content"]) for one in active] == [(first.json["memory"]["id"], "Paris")]
-    assert service.send("DELETE", f"/v1/users/{USER}/events/{old}").status == 204
+    service.delete(f"events/{old}")
     service.settle()
     assert {one["id"] for one in listed(service, "memories", key="home")} == {new}
     assert listed(service, "memories", key="home", status="active") == []
-
-
-@pytest.mark.spec("P-24")
-def test_every_step_leaves_an_entry_of_the_audit(service: Service) -> None:
-    old, _ = told(service, (PARIS, MARCH), (LYON, MAY))
-    (decision,) = listed(service, "arbitrations")
-    assert service.send("POST", decision["revert"]).status == 200
-    entries = service.caller.get(f"/v1/users/{USER}/audit", {"target_id": old}).json["entries"]
-    assert [entry["action"] for entry in entries] == ["revert", "supersede", "create"]
-    assert PARIS not in str(entries)
-    history = service.caller.get(f"/v1/users/{USER}/memories/{old}/history").json
-    assert "superseded" in str(history)
 
 
 def alike(service: Service) -> list[str]:

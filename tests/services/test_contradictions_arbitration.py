@@ -1,4 +1,7 @@
-"""The arbitration service as it is called: signals, strategies, merging (A-69 to A-107, P-11 to P-13)."""
+"""Arbitration and merging over HTTP: who wins, by which strategy, and what is merged (A-70 to A-103, P-11 to P-13).
+
+Nothing is stored: what the engines are makes no difference. tests/arbitration proves signals, thresholds and sentences.
+"""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -8,7 +11,10 @@ from typing import Any
 import pytest
 
 from recollect.core.time import iso
-from services.serving import USER, Service
+from services.conftest import ON_THE_LAPTOP
+from services.serving import USER, Service, good
+
+pytestmark = ON_THE_LAPTOP
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 QUERY = [1.0, 0.0]
@@ -32,9 +38,7 @@ def at_cosine(cosine: float) -> list[float]:
 
 def decided(service: Service, candidate: dict[str, Any], *existing: dict[str, Any], **options: Any) -> dict[str, Any]:
     body = {"candidate": candidate, "existing": list(existing), **({"options": options} if options else {})}
-    answer = service.caller.post("/v1/arbitrations", body)
-    assert answer.status == 200, answer.text
-    return dict(answer.json)
+    return dict(good(service.caller.post("/v1/arbitrations", body)))
 
 
 def result(service: Service, candidate: dict[str, Any], *existing: dict[str, Any], **options: Any) -> dict[str, Any]:
@@ -48,21 +52,7 @@ def signals(service: Service, candidate: dict[str, Any], existing: dict[str, Any
 
 
 def merged(service: Service, first: dict[str, Any], second: dict[str, Any], **options: Any) -> dict[str, Any]:
-    answer = service.caller.post("/v1/merges", {"first": first, "second": second, "options": options})
-    assert answer.status == 200, answer.text
-    return dict(answer.json)
-
-
-@pytest.mark.spec("A-69", "P-11")
-def test_all_signals_are_told_before_a_decision_and_only_those_of_content_lead_to_one(service: Service) -> None:
-    answer = decided(service, one(embedding=QUERY, importance=1), other(embedding=QUERY))
-    (conflict,) = answer["conflicts"]
-    assert [signal["type"] for signal in conflict["signals"]] == ["semantic", "keyword", "time", "importance"]
-    assert conflict["severity"] == pytest.approx(sum(signal["score"] for signal in conflict["signals"]))
-    assert (answer["result"]["winner"], answer["rule"]) == ("new", "default")
-    unrelated = decided(service, one(importance=1), other(keywords=["tea"]))
-    assert [signal["type"] for signal in unrelated["conflicts"][0]["signals"]] == ["time", "importance"]
-    assert "loser" not in unrelated["result"]
+    return dict(good(service.caller.post("/v1/merges", {"first": first, "second": second, "options": options})))
 
 
 @pytest.mark.spec("A-70", "P-11")
@@ -85,50 +75,25 @@ def test_without_a_vector_of_both_there_is_no_semantic_signal(service: Service) 
         assert "semantic" not in signals(service, one(**ours), other(**theirs))
 
 
-@pytest.mark.spec("A-72", "P-11")
-def test_common_keywords_above_the_threshold_are_a_signal(service: Service) -> None:
-    found = signals(service, one(keywords=["Home", "city", "home", "tea"]), other(keywords=["HOME", "City", "x"]))
-    assert found["keyword"]["score"] == pytest.approx(2 / 3)
-    assert [keyword.casefold() for keyword in found["keyword"]["keywords"]] == ["home", "city"]
-    assert "keyword" not in signals(service, one(keywords=["home", "a", "b"]), other(keywords=["home", "c"]))
-
-
-@pytest.mark.spec("A-73")
-@pytest.mark.parametrize(("minutes", "near"), [(5, True), (-5, True), (5.01, False), (-5.01, False)])
-def test_within_five_minutes_is_a_signal_before_and_after(service: Service, minutes: float, near: bool) -> None:
-    found = signals(service, one(), other(minutes / 60))
-    assert ("time" in found) is near
-    if near:
-        assert (found["time"]["deltaMs"], found["time"]["windowMs"]) == (300_000, 300_000)
-
-
-@pytest.mark.spec("A-74", "P-11")
-def test_a_greater_difference_in_importance_is_a_signal(service: Service) -> None:
-    assert signals(service, one(importance=0.91), other())["importance"]["delta"] == pytest.approx(0.41)
-    assert "importance" not in signals(service, one(importance=0.9), other())
-
-
-@pytest.mark.spec("A-75")
-def test_others_memories_give_no_signal_at_all(service: Service) -> None:
-    bens = other(user_id="ben", embedding=QUERY, importance=0)
-    assert decided(service, one(embedding=QUERY), bens)["conflicts"] == []
-
-
-@pytest.mark.spec("A-76", "A-77", "A-78")
-def test_the_more_important_wins_the_surer_the_greater_the_difference(service: Service) -> None:
-    for ours, theirs, winner, confidence in ((0.6, 0.5, "new", 0.2), (0.1, 0.5, "old", 0.8), (1, 0, "new", 1)):
-        found = result(service, one(importance=ours), other(5, importance=theirs))
-        assert (found["action"], found["winner"], found["strategy"]) == ("keep", winner, "importance")
-        assert {found["winner"], found["loser"]} == {"new", "old"}
-        assert found["confidence"] == pytest.approx(confidence)
-
-
-@pytest.mark.spec("A-79", "A-80")
-def test_of_equal_importance_the_newer_wins_the_surer_the_longer_ago(service: Service) -> None:
-    for hours, winner, confidence in ((-12, "new", 0.5), (6, "old", 0.25), (-99, "new", 1)):
-        found = result(service, one(), other(hours, source="user"))
-        assert (found["action"], found["winner"], found["strategy"]) == ("keep", winner, "recency")
-        assert found["confidence"] == pytest.approx(confidence)
+@pytest.mark.spec("A-76", "A-77", "A-78", "A-79", "A-80")
+@pytest.mark.parametrize(
+    ("importance", "existing", "strategy", "winner", "confidence"),
+    [
+        (0.6, other(5), "importance", "new", 0.2),
+        (0.1, other(5), "importance", "old", 0.8),
+        (1, other(5, importance=0), "importance", "new", 1),
+        (0.5, other(-12, source="user"), "recency", "new", 0.5),
+        (0.5, other(6, source="user"), "recency", "old", 0.25),
+        (0.5, other(-99, source="user"), "recency", "new", 1),
+    ],
+)
+def test_the_more_important_wins_then_the_newer_the_surer_the_greater_the_difference(
+    service: Service, importance: float, existing: dict[str, Any], strategy: str, winner: str, confidence: float
+) -> None:
+    found = result(service, one(importance=importance), existing)
+    assert (found["action"], found["winner"], found["strategy"]) == ("keep", winner, strategy)
+    assert {found["winner"], found["loser"]} == {"new", "old"}
+    assert found["confidence"] == pytest.approx(confidence)
 
 
 @pytest.mark.spec("A-81", "A-82")
@@ -163,68 +128,27 @@ def test_the_higher_weighted_score_wins(service: Service) -> None:
     assert result(service, ours, theirs, weights=weights, **BY_SCORE)["confidence"] == pytest.approx(2 * 6 / 24)
 
 
-@pytest.mark.spec("A-85", "A-90")
-def test_scores_that_are_nearer_than_the_threshold_merge_and_the_threshold_itself_does_not(service: Service) -> None:
-    near = result(service, one(importance=0.99), other(), **BY_SCORE)
-    assert (near["action"], near["confidence"], "winner" in near) == ("merge", 0.6, False)
-    assert "old says" in near["merged"]["content"]
-    assert "new says" in near["merged"]["content"]
-    assert result(service, one(importance=1), other(), **BY_SCORE)["action"] == "keep"
-    assert result(service, one(importance=0.99), other(), mergeThreshold=0.1, **BY_SCORE)["action"] == "keep"
-    assert result(service, one(importance=0.99), other(), allowMerge=False, **BY_SCORE)["winner"] == "new"
-
-
 @pytest.mark.spec("A-87", "A-88", "P-12")
 @pytest.mark.parametrize(
-    ("strategy", "action", "winner"),
-    [("keep-candidate", "keep", "new"), ("keep-existing", "keep", "old"), ("reject", "reject", "old")],
-)
-def test_where_nothing_decides_the_default_strategy_does(
-    service: Service, strategy: str, action: str, winner: str
-) -> None:
-    found = result(service, one(), other(), allowMerge=False, defaultStrategy=strategy)
-    assert (found["action"], found["winner"], found["confidence"], found["strategy"]) == (
-        action,
-        winner,
-        0.5,
-        "default",
-    )
-    assert strategy in found["reason"]
-    assert result(service, one(), other(), allowMerge=False)["winner"] == "new"
-
-
-@pytest.mark.spec("A-89")
-def test_the_most_severe_of_several_conflicts_is_arbitrated_and_of_equals_the_first(service: Service) -> None:
-    mild, severe = one("mild", importance=0.4), one("severe", embedding=QUERY, importance=0.4)
-    answer = decided(service, one(embedding=QUERY), mild, severe)
-    assert [conflict["memory_id"] for conflict in answer["conflicts"]] == ["mild", "severe"]
-    assert answer["result"]["loser"] == "severe"
-    assert result(service, one(), one("b", importance=0.4), one("a", importance=0.4))["loser"] == "b"
-
-
-@pytest.mark.spec("A-91", "A-92", "A-93", "P-13")
-@pytest.mark.parametrize(
-    ("strategy", "content"),
+    ("options", "action", "winner"),
     [
-        ("concatenate", "Anna likes tea. It is so.\nTea is good. It is so."),
-        ("replace", "Tea is good. It is so."),
-        ("summarize", "Anna likes tea.\nTea is good."),
+        ({}, "keep", "new"),
+        ({"defaultStrategy": "keep-candidate"}, "keep", "new"),
+        ({"defaultStrategy": "keep-existing"}, "keep", "old"),
+        ({"defaultStrategy": "reject"}, "reject", "old"),
     ],
 )
-def test_a_merged_content_follows_its_strategy(service: Service, strategy: str, content: str) -> None:
+def test_where_nothing_decides_the_default_strategy_does(
+    service: Service, options: dict[str, str], action: str, winner: str
+) -> None:
+    found = result(service, one(), other(), allowMerge=False, **options)
+    assert [found[name] for name in ("action", "winner", "confidence", "strategy")] == [action, winner, 0.5, "default"]
+
+
+@pytest.mark.spec("A-92", "P-13")
+def test_the_second_content_may_replace_the_first(service: Service) -> None:
     first, second = one(content="Anna likes tea. It is so."), other(content="Tea is good. It is so.")
-    assert merged(service, first, second, contentStrategy=strategy)["merged"]["content"] == content
-
-
-@pytest.mark.spec("A-94")
-def test_smart_summarizes_what_is_alike_and_concatenates_the_rest(service: Service) -> None:
-    first = one(content="a1 a2 a3 a4 a5 a6 a7 a8 a9 a10")
-    for words, strategy in ((9, "summarize"), (7, "concatenate")):
-        second = other(content=" ".join(f"a{number}" for number in range(1, words + 1)))
-        contents = [
-            merged(service, first, second, contentStrategy=way)["merged"]["content"] for way in ("smart", strategy)
-        ]
-        assert contents[0] == contents[1]
+    assert merged(service, first, second, contentStrategy="replace")["merged"]["content"] == second["content"]
 
 
 @pytest.mark.spec("A-95", "A-96", "A-97", "A-102", "A-103")
@@ -254,20 +178,3 @@ def test_keywords_of_a_merge_are_those_of_either_or_of_both(service: Service) ->
     for strategy, expected in (("union", ["b", "a", "Tea", "c"]), ("intersection", ["a", "Tea"])):
         made = merged(service, first, second, metadataStrategy={"keywords": strategy})
         assert (made["merged"]["keywords"], made["statistics"]["keywordsCount"]) == (expected, len(expected))
-
-
-@pytest.mark.spec("A-104", "A-105", "A-106", "A-107", "P-13")
-def test_duplicate_sentences_go_by_their_threshold_and_the_statistics_tell_of_it(service: Service) -> None:
-    first, second = (
-        one(content="It has 2.5 kg. We live in Paris."),
-        other(content="We live in Paris now. It has 2.5 kg!"),
-    )
-    for options, removed, content in (
-        ({}, 0, "It has 2.5 kg. We live in Paris.\nWe live in Paris now. It has 2.5 kg!"),
-        ({"deduplicate": True}, 2, "It has 2.5 kg. We live in Paris."),
-        ({"deduplicate": True, "deduplicationThreshold": 0.81}, 1,
-         "It has 2.5 kg. We live in Paris.\nWe live in Paris now."),
-    ):  # fmt: skip
-        made = merged(service, first, second, contentStrategy="concatenate", **options)
-        told = {"contentLength": len(content), "keywordsCount": 1, "importanceDelta": 0, "deduplicatedCount": removed}
-        assert (made["merged"]["content"], made["statistics"]) == (content, told)

@@ -12,7 +12,8 @@ from recollect.search_index.health import SLOW_WRITES, WatchIndex, WatchPolicy
 from recollect.search_index.page import FOLDER
 from recollect.timeline.bus import SEMANTIC_WARNING
 from recollect.timeline.timeline import Projection
-from services.serving import LAPTOP, USER, Service, Wrapped, now
+from samples.wrapped import Wrapped
+from services.serving import LAPTOP, USER, Service, now
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 SUNRISES = "who paints sunrises"
@@ -102,7 +103,7 @@ def test_a_rotation_flushes_the_index_and_takes_the_place_of_the_one_before(serv
     if service.kind == LAPTOP:
         assert [one.name for one in service.app.settings.home.rglob("semantic-index")] == ["semantic-index"]
     assert rotated(service) == {ids[text] for text in (*TEXTS, "after 3")}
-    assert service.send("DELETE", f"/v1/users/{USER}/memories/{ids[TEXTS[0]]}").status == 204
+    service.delete(f"memories/{ids[TEXTS[0]]}")
     service.settle()
     assert rotated(service) == {ids[text] for text in (*TEXTS[1:], "after 3")}, "what is deleted is in no snapshot"
 

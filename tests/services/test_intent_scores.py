@@ -1,6 +1,6 @@
 """What is scored and in what order, on SQLite and on the real engines (R-06, R-45, R-46, R-70, R-79, R-112)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,30 +10,29 @@ from recollect.intent import ranking as intent_retrieval
 from recollect.intent import retrieve as intent_answer
 from recollect.intent import retrieve as retrieve_by_intent
 from recollect.intent.scoring import PrivacyFilter, RetrievalRecord
-from services.conftest import BOTH
-from services.intent_asking import BP, asked, contents, draft, keyword_shares, one_for_all, told
-from services.serving import Service, Wrapped
+from samples.wrapped import Wrapped
+from services.intent_asking import BP, asked, contents, draft, keyword_shares, told
+from services.serving import Service
 
 AGES = (0, 0.25, 9, 45, 88.2, 90, 120)
 
 
-@pytest.fixture(scope="module", params=BOTH)
-def diary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+@pytest.fixture(scope="module")
+def diary(one_for_all: Service) -> Service:
     """Readings of several ages; records with a word in one field and the others absent; a secret among them."""
-    with one_for_all(request, tmp_path_factory) as service:
-        told(
-            service,
-            *(draft(f"blood pressure {days}", days) for days in AGES),
-            draft("of Monday", 1, title="violin lesson"),
-            draft("of Tuesday", 1, category="violin class"),
-            draft("of Wednesday", 1, notes="the VIOLIN wants tuning"),
-            draft("violins", 1),
-            draft("nothing of it", 1),
-            draft("blood pressure and violin in secret", 1, is_private=True),
-            draft("harbour in Health", 3, space_id="Health"),
-            draft("harbour in Fitness", 4, space_id="Fitness"),
-        )
-        yield service
+    told(
+        one_for_all,
+        *(draft(f"blood pressure {days}", days) for days in AGES),
+        draft("of Monday", 1, title="violin lesson"),
+        draft("of Tuesday", 1, category="violin class"),
+        draft("of Wednesday", 1, notes="the VIOLIN wants tuning"),
+        draft("violins", 1),
+        draft("nothing of it", 1),
+        draft("blood pressure and violin in secret", 1, is_private=True),
+        draft("harbour in Health", 3, space_id="Health"),
+        draft("harbour in Fitness", 4, space_id="Fitness"),
+    )
+    return one_for_all
 
 
 @pytest.mark.spec("R-79", "R-32", "R-33", "R-34")

@@ -39,7 +39,7 @@ def test_a_replay_writes_nothing_and_names_what_is_deleted(service: Service) -> 
     body = {"user_id": USER, "content": LYON}
     first, again = (service.caller.post("/v1/memories", body, idempotency_key="k1") for _ in range(2))
     assert (again.status, again.json) == (201, first.json)
-    assert service.send("DELETE", f"{MEMORIES}/{first.json['id']}").status == 204
+    service.delete(f"memories/{first.json['id']}")
     refused = service.caller.post("/v1/memories", body, idempotency_key="k1")
     assert refused.json == {"refused": [first.json["id"]]}
     assert service.memories() == {}
@@ -53,14 +53,13 @@ def test_an_edit_is_shown_at_once_and_found_by_its_words(service: Service) -> No
     for memory_id, content in ((event_id, OSLO), (direct["id"], "Anna's dog is called Rex")):
         assert patch(service, memory_id, 1, content).status == 200
         assert patch(service, memory_id, 1, "late").status == 412
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         assert set(service.found(query=f"{LYON} cat Tom")) == {OSLO, "Anna's dog is called Rex"}
         assert service.found(query="lives Lyon", mode="lexical") == []
         assert service.found(query="cat Tom", mode="lexical") == []
         assert service.found(query="moved Oslo", mode="lexical") == [OSLO]
         assert service.found(query=LYON, mode="semantic", min_similarity=0.9) == []
         assert service.found(query=OSLO, mode="semantic", min_similarity=0.9) == [OSLO]
-        service.settle()
     assert [(one["version"], one["content"], one["actor"]["kind"]) for one in history(service, event_id)] == [
         (1, LYON, "job"), (2, OSLO, "user"),
     ]  # fmt: skip
@@ -84,16 +83,15 @@ def test_a_deleted_memory_takes_its_events_with_it(service: Service, count: int)
     service.settle()
     (found,) = service.search(query=LYON)["results"]
     assert len(found["source_event_ids"]) == count
-    assert service.send("DELETE", f"/v1/users/{USER}/events/{found['id']}").status == 204
+    service.delete(f"events/{found['id']}")
     moved = service.memories()[LYON]
     assert set(moved["source_event_ids"]) == set(found["source_event_ids"]) - {found["id"]}
     service.settle()
     assert [one["id"] for one in service.search(query=LYON)["results"]] == [moved["id"]]
-    assert service.send("DELETE", f"{MEMORIES}/{moved['id']}").status == 204
-    for _ in range(2):
+    service.delete(f"memories/{moved['id']}")
+    for _ in service.pending_and_projected():
         assert (service.found(query=LYON), service.memories()) == ([], {})
         assert service.caller.get(f"{MEMORIES}/{moved['id']}").status == 404
-        service.settle()
     assert service.told(said[0]) == [{"status": "refused", "reason": "deleted"}]
     for collection in ("memories", "memory_versions", "memory_contents"):
         assert service.app.parts.items.page(service.scope(), ItemPath(collection), 10, None).items == ()
@@ -102,9 +100,8 @@ def test_a_deleted_memory_takes_its_events_with_it(service: Service, count: int)
 @pytest.mark.spec("A-21", "P-19")
 def test_a_slot_has_one_value_whatever_the_projector_does(service: Service) -> None:
     first, second, third = (service.saved(city, key="city")["id"] for city in ("Lyon", "Oslo", "Lyon"))
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         listed = service.caller.get(MEMORIES, {"key": "city"}).json["memories"]
         statuses = {one["id"]: one["status"] for one in listed}
         assert [statuses[one] for one in (first, second, third)] == ["superseded", "superseded", "active"]
         assert service.found(query="Lyon Oslo") == ["Lyon"]
-        service.settle()

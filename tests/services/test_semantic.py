@@ -1,7 +1,6 @@
 """The semantic service: saving, searching by similarity, its controls and its isolation (A-19 to A-32, P-9)."""
 
 import json
-from collections.abc import Mapping
 from datetime import datetime
 from math import sqrt
 from typing import Any
@@ -9,7 +8,8 @@ from typing import Any
 import pytest
 
 from recollect.timeline.bus import SEMANTIC_SAVED
-from services.serving import USER, Service
+from services.intent_asking import contents
+from services.serving import SCOPES, SEEN, USER, Service
 
 LYON, OSLO = "Anna lives in Lyon", "Ben drives to Oslo"
 DIMENSION = 384
@@ -24,10 +24,6 @@ def at_cosine(cosine: float) -> list[float]:
 
 def similar(service: Service, **asked: Any) -> dict[str, Any]:
     return service.search(vector=QUERY, mode="semantic", **asked)
-
-
-def contents(answer: Mapping[str, Any]) -> list[str]:
-    return [one["content"] for one in answer["results"]]
 
 
 @pytest.mark.spec("A-19", "K-85")
@@ -115,12 +111,11 @@ def test_scopes_are_filtered_before_the_ranking(service: Service) -> None:
         service.saved(f"neighbours' {number}", persona_id="coach", household_id="next door", embedding=QUERY)
         service.saved(f"Ben's {number}", user="ben", persona_id="coach", household_id="home", embedding=QUERY)
     service.saved("hers", persona_id="coach", household_id="home", embedding=at_cosine(NEAR))
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         answer = similar(service, persona_id="coach", household_id="home", top_k=1)
         assert contents(answer) == ["hers"], "nearer ones of others take no place"
         assert answer["diagnostics"]["matched_count"] == 1
         assert contents(similar(service, persona_id="nobody")) == []
-        service.settle()
 
 
 @pytest.mark.spec("A-25")
@@ -131,11 +126,10 @@ def test_the_most_similar_come_first_of_equals_the_newer_and_no_more_than_asked(
     service.saved("older", embedding=QUERY, timestamp=DAYS[0])
     service.saved("newer", embedding=QUERY, timestamp=DAYS[1])
     ordered = ["newer", "older", "at 0.95", "at 0.9", "at 0.85", "at 0.75"]
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         assert contents(similar(service)) == ordered[:3], "three, unless asked otherwise"
         assert contents(similar(service, top_k=100)) == ordered
         assert contents(similar(service, top_k=5)) == ordered[:5]
-        service.settle()
     for top_k in (0, 101):
         asked = {"user_id": USER, "vector": QUERY, "mode": "semantic", "top_k": top_k}
         assert service.caller.post("/v1/search", asked).locs == {("body", "top_k")}
@@ -144,14 +138,13 @@ def test_the_most_similar_come_first_of_equals_the_newer_and_no_more_than_asked(
 @pytest.mark.spec("A-26")
 def test_a_result_has_its_score_its_source_and_the_content_as_it_was_saved(service: Service) -> None:
     saved = service.saved("  Anna, née Müller,\nlives in Lyon ", source="system", embedding=at_cosine(NEAR), key="home")
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         (found,) = similar(service)["results"]
         named = ("id", "content", "source", "timestamp", "importance", "source_event_ids", "version", "status", "key")
         assert {name: found[name] for name in named} == {name: saved[name] for name in named}
         assert found["source"] == "system"
         assert found["scores"]["similarity"] == pytest.approx(NEAR, abs=1e-3)
         assert found["score"] == pytest.approx(NEAR, abs=1e-3)
-        service.settle()
 
 
 @pytest.mark.spec("A-27")
@@ -172,30 +165,27 @@ def test_the_same_question_has_the_same_answer(service: Service) -> None:
 def test_what_is_less_similar_than_asked_is_dropped_and_what_is_just_so_stays(service: Service) -> None:
     service.saved("near", embedding=at_cosine(NEAR))
     service.saved("far", embedding=at_cosine(FAR))
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         assert contents(similar(service)) == ["near"], "0.7, unless asked otherwise"
         assert contents(similar(service, min_similarity=FAR)) == ["near", "far"]
         assert contents(similar(service, min_similarity=FAR + 0.01)) == ["near"]
         assert contents(similar(service, min_similarity=NEAR + 0.01)) == []
-        service.settle()
     service.saved("the same", embedding=QUERY)
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         assert contents(similar(service, min_similarity=1)) == ["the same"]
-        service.settle()
 
 
 @pytest.mark.spec("A-29")
 def test_what_lies_outside_the_window_is_dropped_and_both_ends_are_inside(service: Service) -> None:
     for day in DAYS:
         service.saved(day, embedding=QUERY, timestamp=day)
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         whole = {"from": DAYS[0], "to": DAYS[2]}
         assert contents(similar(service, time_window=whole)) == [*DAYS][::-1]
         assert contents(similar(service, time_window={"from": DAYS[1]})) == [DAYS[2], DAYS[1]]
         assert contents(similar(service, time_window={"to": DAYS[0]})) == [DAYS[0]]
         inside = {"from": "2026-01-02T00:00:00.000001Z", "to": "2026-01-03T23:59:59.999999Z"}
         assert contents(similar(service, time_window=inside)) == [DAYS[1]]
-        service.settle()
 
 
 @pytest.mark.spec("A-30")
@@ -222,27 +212,18 @@ def test_diagnostics_say_how_many_matched_were_filtered_and_returned(service: Se
 def test_where_nothing_matches_the_episodic_memory_answers(service: Service) -> None:
     said = service.say("The bakery opens at seven", scope={"conversation_id": "c"})
     asked = {"user_id": USER, "input": "quantum chromodynamics", "conversation_id": "c"}
-    for _ in range(2):
+    for _ in service.pending_and_projected():
         missed = service.search(query="quantum chromodynamics", mode="semantic")
         assert (missed["diagnostics"]["matched_count"], missed["results"]) == (0, [])
         answer = service.caller.post("/v1/context", asked).json
         assert [(item["id"], item["section"]) for item in answer["items"]] == [(said, "recent")]
         assert "The bakery opens at seven" in answer["prompt"]
-        service.settle()
 
 
 @pytest.mark.spec("A-32")
 def test_a_record_without_the_id_that_is_asked_for_does_not_match(service: Service) -> None:
-    scopes: dict[str, dict[str, str]] = {
-        "none": {}, "persona": {"persona_id": "coach"}, "household": {"household_id": "home"},
-        "both": {"persona_id": "coach", "household_id": "home"},
-    }  # fmt: skip
-    for name, scope in scopes.items():
+    for name, scope in SCOPES.items():
         service.saved(name, embedding=QUERY, **scope)
-    for _ in range(2):
-        seen = {name: set(contents(similar(service, top_k=10, **scope))) for name, scope in scopes.items()}
-        assert seen == {
-            "none": {*scopes}, "persona": {"persona", "both"}, "household": {"household", "both"}, "both": {"both"},
-        }  # fmt: skip
+    for _ in service.pending_and_projected():
+        assert {name: set(contents(similar(service, top_k=10, **scope))) for name, scope in SCOPES.items()} == SEEN
         assert contents(service.search(user_id="ben", vector=QUERY, mode="semantic")) == []
-        service.settle()

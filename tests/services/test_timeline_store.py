@@ -12,7 +12,8 @@ import pytest
 from recollect.archive import segments
 from recollect.archive.segments import segment_name
 from recollect.timeline.bus import EPISODIC_PRUNED, EPISODIC_WARNING
-from services.serving import LAPTOP, USER, Service, Wrapped, ago, now
+from samples.wrapped import Wrapped
+from services.serving import LAPTOP, USER, Service, ago, now
 
 SEGMENT_EVENTS, ROLL_EVENTS = 6, 3
 
@@ -33,7 +34,7 @@ class SlowStore(Wrapped):
     def put_if_absent(self, tenant: str, name: str, data: bytes) -> str:
         self.writing.set()
         assert self.go_on.wait(30)
-        return str(self.part.put_if_absent(tenant, name, data))  # type: ignore[attr-defined]
+        return str(self.part.put_if_absent(tenant, name, data))
 
 
 def remarks(service: Service, count: int) -> list[str]:
@@ -105,7 +106,7 @@ def test_writes_and_reads_go_on_while_a_segment_is_written(service: Service, sma
     worker.start()
     assert store.writing.wait(30)
     service.say("said meanwhile")
-    assert service.send("DELETE", f"/v1/users/{USER}/events/{ids[2]}").status == 204
+    service.delete(f"events/{ids[2]}")
     service.settle()
     assert service.listed() == ["said meanwhile"]
     assert "said meanwhile" in service.found(query="said meanwhile")
