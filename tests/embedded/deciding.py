@@ -20,6 +20,8 @@ from recollect.contradictions.decisions import (
     settled,
 )
 from recollect.contradictions.judge import Relation, RelationKind
+from recollect.contradictions.ledger import Deciding
+from recollect.contradictions.merged import Merger
 from recollect.contradictions.resolve import Reverted, RevertOrder
 from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
@@ -72,7 +74,7 @@ def supersede(
     after = settled(loser.memory, [Verdict(newer, winner.timestamp, relation)])
     outcome = Outcome.RETRACTED if kind is RelationKind.RETRACTS else Outcome.SUPERSEDED
     decision = _decision(loser.memory, newer, memory, outcome)
-    memory.app.contradictions.ledger.write(scope, loser, after, [decision], memory.now)
+    memory.app.contradictions.ledger.write(Deciding(scope, memory.now), loser, after, [decision])
     follow(memory, older, scope)
     return decision.id
 
@@ -84,7 +86,8 @@ def merge(memory: Memory, older: str, newer: str, content: str = BOTH) -> str:
     verdict = Verdict(newer, winner.memory.timestamp, relation)
     decision = _decision(loser.memory, newer, memory, Outcome.MERGED)
     after = settled(loser.memory, [verdict])
-    memory.app.contradictions.merged_parts.merge(ANNA, loser, winner, after, [decision], verdict, memory.now)
+    merger = Merger(loser, winner, after, [decision])
+    memory.app.contradictions.merged_parts.merge(Deciding(ANNA, memory.now), merger, verdict)
     follow(memory, older)
     follow(memory, newer)
     return decision.id

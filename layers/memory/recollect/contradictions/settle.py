@@ -6,12 +6,13 @@ made again, also one that a person took back.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from recollect.arbitration.arbitrate import ProposeConflicts
-from recollect.contradictions.candidates import CandidateSet, FindContradicting, profile_of
+from recollect.contradictions.candidates import CandidateSet, FindContradicting, ProjectedRecords, profile_of
 from recollect.contradictions.decisions import (
     Decision,
     DecisionStatus,
@@ -28,18 +29,16 @@ from recollect.contradictions.decisions import (
     settled,
 )
 from recollect.contradictions.judge import Profile, RelationJudge, RelationKind, TimeBound
-from recollect.contradictions.ledger import DecisionWriter
-from recollect.contradictions.merged import MergeParts
+from recollect.contradictions.ledger import Deciding, DecisionWriter
+from recollect.contradictions.merged import MergeParts, Merger
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
-from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.ports import Items
-from recollect.rules.groups import Rules
 from recollect.timeline.failed_projections import Fault, fault_of
 
 Promoted = Callable[[Scope, Event, datetime], StoredMemory | None]
@@ -117,13 +116,8 @@ class ApplyVerdicts:
         conflict = OpenConflict(newer=verdict.by, older=older, at=now, step=Step.CUE, rule=verdict.relation.rule)
         key = conflict_key(conflict.id)
         if not self._items.get(scope.user, [key]):
-            self._open(scope, ItemWrite(key, conflict_document(conflict), ABSENT), now)
-
-    def _open(self, scope: Scope, write: ItemWrite, now: datetime) -> None:
-        try:
-            self._items.write(scope.user, [write], now)
-        except VersionMismatch:
-            return
+            with suppress(VersionMismatch):  # another process has opened it
+                self._items.write(scope.user, [ItemWrite(key, conflict_document(conflict), ABSENT)], now)
 
     def _change(
         self, scope: Scope, memory: Memory, against: Sequence[Verdict], found: CandidateSet, now: datetime
@@ -151,8 +145,9 @@ class ApplyVerdicts:
         if parts and after.status is MemoryStatus.MERGED:
             (part,) = [one for one in parts if one.by == after.superseded_by]
             winner = self._promoted(scope, found.record(part.by), now)
-            return [] if winner is None else self._merge.merge(scope, stored, winner, after, decisions, part, now)
-        changed = self._decided.write(scope, stored, after, decisions, now)
+            by, merger = Deciding(scope, now), winner and Merger(stored, winner, after, decisions)
+            return self._merge.merge(by, merger, part) if merger else []
+        changed = self._decided.write(Deciding(scope, now), stored, after, decisions)
         return [changed, *self.repair(scope, changed, now)]
 
 
@@ -186,18 +181,6 @@ _MOST_ROUNDS = 4
 """So often a merged memory is compared again at once; further rounds wait for its marker."""
 
 Verdicts = dict[str, list[Verdict]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedRecords:
-    """One user's `events` that are projected now, their memories and vectors by event id, the tenant's `rules`."""
-
-    scope: Scope
-    events: Sequence[Event]
-    memories: Mapping[str, StoredMemory]
-    vectors: Mapping[str, FloatArray]
-    rules: Rules
-    now: datetime
 
 
 @dataclass(slots=True)
@@ -247,7 +230,7 @@ class SettleContradictions:
         fresh = [event for event in batch.events if event.id in profiles and not event.expired(now)]
         if not fresh:
             return None
-        found = self._find.find(scope, fresh, profiles, batch.vectors, now)
+        found = self._find.find(replace(batch, events=fresh), profiles)
         others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
         read = self._read.kept(scope, others) if others else {}
         together = {**others, **{event.id: event for event in fresh}}
@@ -393,7 +376,7 @@ def _changed(steps: Steps, projected: ProjectedRecords) -> dict[str, StoredMemor
     """The memories that changed, by id."""
     settled = steps.settle.settle(projected)
     made = _made_now(projected.events, projected.memories, settled.memories)
-    proposed = steps.propose.propose(projected.scope, made, projected.vectors, projected.rules, projected.now)
+    proposed = steps.propose.propose(made, projected)
     return {**settled.memories, **{one.memory.id: one for one in proposed}}
 
 
