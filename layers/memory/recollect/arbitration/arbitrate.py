@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from recollect.arbitration.arbiter import (
     Action,
@@ -123,32 +123,6 @@ class Applying:
     actor: Actor
     seed: IdSeed
     now: datetime
-
-
-class DecisionStore(Protocol):
-    """Stores a decision: the winner or the merged statement, the loser with its status, the ledger's entry."""
-
-    def arbitrate(
-        self, scope: Scope, request: ArbitrationRequest, policy: ArbitrationPolicy, applying: Applying
-    ) -> Arbitration:
-        """Decides and stores, without `existing` against the stored memories. Idempotent for the same seed."""
-
-
-class Arbitrate:
-    """The use case behind `POST /v1/arbitrations`."""
-
-    def __init__(self, policy: ChoosePolicy, decisions: Callable[[], DecisionStore]) -> None:
-        self._policy = policy
-        self._decisions = decisions
-
-    def weighed(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> Arbitration:
-        """The decision about the given statements; stores nothing. Raises InvalidInput as `ChoosePolicy`."""
-        return weigh(request.candidate, request.existing, self._policy.choose(tenant, request, rules))
-
-    def applied(self, scope: Scope, request: ArbitrationRequest, rules: Rules, applying: Applying) -> Arbitration:
-        """Decides and stores. Raises InvalidInput as `ChoosePolicy`, and what storing raises."""
-        policy = self._policy.choose(scope.tenant, request, rules)
-        return self._decisions().arbitrate(scope, request, policy, applying)
 
 
 class ApplyArbitration:
@@ -301,7 +275,7 @@ def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
         id=memory.id,
         user_id=memory.user_id,
         content=memory.content,
-        embedding=None if vector is None else vector.astype("float64"),
+        embedding=_numbers(vector),
         importance=memory.importance,
         timestamp=memory.timestamp,
         source=memory.source.value,
@@ -312,8 +286,7 @@ def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
 
 def _may_be_alike(hit: Candidate, candidate: Statement, rules: Rules) -> bool:
     """Whether a content signal is possible: the index has vectors, but no keywords."""
-    vector = None if hit.vector is None else hit.vector.astype("float64")
-    alike = similarity(candidate.embedding, vector)
+    alike = similarity(candidate.embedding, _numbers(hit.vector))
     return bool(candidate.keywords) or (alike is not None and alike > rules.conflict.semantic_threshold)
 
 
@@ -329,7 +302,7 @@ def _comparable(event: Event, memory: Memory, other_event: Event, other: Memory)
 class ArbitrateAndStore:
     """Stores a candidate that is no memory yet, and the loser too; the answer has the given ids.
 
-    Idempotent for the same seed, which gives the ids.
+    Without `existing` it decides against the stored memories. Idempotent for the same seed, which gives the ids.
     """
 
     _timeline: Timeline
@@ -388,6 +361,23 @@ class ArbitrateAndStore:
         keyed = event.key is not None
         open_to = [memory for memory in active.values() if memory.id != own and not (keyed and memory.key)]
         return [statement_of(m, hits[m.id].vector if m.id in hits else None) for m in open_to]
+
+
+class Arbitrate:
+    """The use case behind `POST /v1/arbitrations`."""
+
+    def __init__(self, policy: ChoosePolicy, decisions: Callable[[], ArbitrateAndStore]) -> None:
+        self._policy = policy
+        self._decisions = decisions
+
+    def weighed(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> Arbitration:
+        """The decision about the given statements; stores nothing. Raises InvalidInput as `ChoosePolicy`."""
+        return weigh(request.candidate, request.existing, self._policy.choose(tenant, request, rules))
+
+    def applied(self, scope: Scope, request: ArbitrationRequest, rules: Rules, applying: Applying) -> Arbitration:
+        """Decides and stores. Raises InvalidInput as `ChoosePolicy`, and what storing raises."""
+        policy = self._policy.choose(scope.tenant, request, rules)
+        return self._decisions().arbitrate(scope, request, policy, applying)
 
 
 def _numbers(vector: FloatArray | None) -> Vector | None:
