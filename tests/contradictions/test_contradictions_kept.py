@@ -7,17 +7,15 @@ import pytest
 
 from embedded.archiving import exported, imported, run_job, snapshot
 from embedded.contradicting import DAY, MONDAY, on, say, settle
+from embedded.deciding import revert
 from embedded.reindexing import run_job as run_index_job
 from embedded.setting import ANNA, Memory, open_memory
 from recollect.archive.record_line import line_fault, line_text, read_line
 from recollect.contradictions.decisions import ARBITRATIONS, CONFLICTS, Decision, decision_in
-from recollect.contradictions.resolve import RevertOrder
-from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory as Remembered
 from recollect.memories.memory import MemoryStatus
 from recollect.memories.reading import ReadMemories
 
-USER = Actor(ActorKind.USER, "anna")
 REMAINS = "My grandmother Zelda bakes lemon cakes on Sundays with cardamom."
 TOLD = (
     on(0, "I live in Paris."),
@@ -40,7 +38,7 @@ def story(memory: Memory) -> Memory:
     say(memory, *TOLD)
     say(memory, on(11, "My favourite colour is blue."), on(12, "My favourite colour is green."))
     blue, green = memory.ids[-2:]
-    memory.app.contradictions.reversal.revert(ANNA, f"{green}.{blue}", RevertOrder(actor=USER, now=memory.now))
+    revert(memory, f"{green}.{blue}")
     settle(memory)
     return memory
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from embedded.memory_items import save
+from embedded.memory_items import USER, patch, save
 from embedded.setting import ANNA, Memory
 from recollect.contradictions.decisions import (
     ARBITRATIONS,
@@ -25,12 +25,10 @@ from recollect.contradictions.merged import Merger
 from recollect.contradictions.resolve import Reverted, RevertOrder
 from recollect.core.items import ABSENT, ItemWrite
 from recollect.core.scope import Scope
-from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory as Remembered
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.timeline.record import EventDraft
 
-USER = Actor(ActorKind.USER, "anna")
 PARIS, LYON = "Anna keeps her stamps in the blue album", "Anna keeps her stamps in the red album"
 TITLE = "Anna paints as a junior painter for the city museum"
 PROMOTED = "Anna paints as a senior painter, all else stays"
@@ -114,6 +112,17 @@ def follow(memory: Memory, memory_id: str, scope: Scope = ANNA) -> None:
     """The index shows the memory as it is."""
     memory.app.parts.projections.mark(scope, [now(memory, memory_id, scope).ref])
     memory.project()
+
+
+def forget(memory: Memory, event_id: str) -> None:
+    """Deletes a record; nothing follows yet."""
+    memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now)
+
+
+def expire(memory: Memory, event_id: str) -> None:
+    """A memory ends an hour later, which is now."""
+    patch(memory, event_id, expires_at=memory.now + timedelta(hours=1))
+    memory.now += timedelta(hours=1)
 
 
 def revert(memory: Memory, decision_id: str, scope: Scope = ANNA, *, again: bool = False) -> Reverted:
