@@ -11,11 +11,10 @@ from recollect.contradictions.decisions import (
     Outcome,
     Step,
     Verdict,
-    conflict_document,
-    conflict_key,
-    decision_document,
+    conflict_write,
+    decision_about,
     decision_in,
-    decision_key,
+    decision_write,
     pair_id,
     settled,
 )
@@ -23,7 +22,7 @@ from recollect.contradictions.judge import Relation, RelationKind
 from recollect.contradictions.ledger import Deciding
 from recollect.contradictions.merged import Merger
 from recollect.contradictions.resolve import Reverted, RevertOrder
-from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.items import ABSENT
 from recollect.core.scope import Scope
 from recollect.memories.memory import Memory as Remembered
 from recollect.memories.reading import ReadMemories, StoredMemory
@@ -94,17 +93,16 @@ def merge(memory: Memory, older: str, newer: str, content: str = BOTH) -> str:
 def leave_open(memory: Memory, older: str, newer: str, scope: Scope = ANNA) -> str:
     """A conflict that nobody can decide; its id."""
     conflict = OpenConflict(newer=newer, older=older, at=memory.now, step=Step.CUE, rule="same_attribute")
-    write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict), ABSENT)
-    memory.app.parts.items.write(scope.user, [write], memory.now)
+    memory.app.parts.items.write(scope.user, [conflict_write(conflict, ABSENT)], memory.now)
     return conflict.id
 
 
 def by_key(memory: Memory, older: str, newer: str) -> str:
     """The decision of a key, where the projection has not written it; its id."""
     decision = _decision(now(memory, older), newer, memory, Outcome.SUPERSEDED, Step.KEY)
-    key = decision_key(decision.id)
-    if not memory.app.parts.items.get(ANNA, [key]):
-        memory.app.parts.items.write(ANNA, [ItemWrite(key, decision_document(decision), ABSENT)], memory.now)
+    write = decision_write(decision, ABSENT)
+    if not memory.app.parts.items.get(ANNA, [write.key]):
+        memory.app.parts.items.write(ANNA, [write], memory.now)
     return pair_id(newer, older)
 
 
@@ -142,14 +140,5 @@ def ledger(memory: Memory, scope: Scope = ANNA) -> dict[str, Decision]:
 
 
 def _decision(loser: Remembered, winner: str, memory: Memory, outcome: Outcome, step: Step = Step.CUE) -> Decision:
-    return Decision(
-        winner=winner,
-        loser=loser.id,
-        at=memory.now,
-        step=step,
-        rule="key" if step is Step.KEY else "moved",
-        outcome=outcome,
-        reason="a test says so",
-        before=loser.version,
-        after=loser.version + 1,
-    )
+    rule = "key" if step is Step.KEY else "moved"
+    return decision_about(loser, winner, memory.now, step, rule, outcome, "a test says so")

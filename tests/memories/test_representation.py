@@ -69,13 +69,8 @@ def test_why_a_memory_is_not_shown(memory: Memory, filters: dict[str, object], r
 @pytest.mark.spec("P-24")
 def test_a_reader_sees_the_parts_that_hold_and_all_of_it_where_superseded_ones_are_asked_for() -> None:
     lapsed = replace(PARIS, lapses=(lapse(NOON + HOUR, NOON + 9 * HOUR),))
-    readers: tuple[dict[str, object], ...] = (
-        {},
-        {"now": NOON + 9 * HOUR},
-        {"as_of": NOON},
-        {"include_superseded": True},
-    )
-    found = [seen(lapsed, asked(**reader)) for reader in readers]
+    readers = (asked(), asked(now=NOON + 9 * HOUR), asked(as_of=NOON), asked(include_superseded=True))
+    found = [seen(lapsed, reader) for reader in readers]
     assert [one and one.content for one in found] == [REST, TEXT, TEXT, TEXT]
 
 

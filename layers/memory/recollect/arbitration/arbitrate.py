@@ -30,8 +30,9 @@ from recollect.contradictions.decisions import (
     OpenConflict,
     Outcome,
     Step,
-    conflict_document,
     conflict_key,
+    conflict_write,
+    decision_about,
     decision_key,
     pair_id,
 )
@@ -41,7 +42,7 @@ from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.event import Event, Source
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed
-from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.items import ABSENT
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind, pack_vector, unpack_vector
 from recollect.memories.audit import Actor
@@ -171,18 +172,9 @@ class ApplyArbitration:
 
 def _decision(loser: Memory, winner: Memory, verdict: Verdict, rule: str, now: datetime) -> Decision:
     outcomes = {Action.KEEP: Outcome.SUPERSEDED, Action.MERGE: Outcome.MERGED, Action.REJECT: Outcome.REJECTED}
-    return Decision(
-        winner=winner.id,
-        loser=loser.id,
-        at=now,
-        step=Step.ARBITER,
-        rule=rule,
-        outcome=outcomes[verdict.action],
-        reason=verdict.reason,
-        before=loser.version,
-        after=loser.version + 1,
-        confidence=verdict.confidence,
-    )
+    outcome = outcomes[verdict.action]
+    decided = decision_about(loser, winner.id, now, Step.ARBITER, rule, outcome, verdict.reason)
+    return replace(decided, confidence=verdict.confidence)
 
 
 def _lost(loser: Memory, winner: Memory, decision: Decision) -> Memory:
@@ -264,9 +256,8 @@ class ProposeConflicts:
             severity=found.severity,
             proposal=proposal_of(arbitration.verdict),
         )
-        write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict), ABSENT)
         with suppress(VersionMismatch):  # another process has left it open
-            self._items.write(scope.user, [write], now)
+            self._items.write(scope.user, [conflict_write(conflict, ABSENT)], now)
 
 
 def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:

@@ -24,9 +24,9 @@ from recollect.contradictions.decisions import (
     Step,
     conflict_in,
     conflict_key,
-    decision_document,
     decision_in,
     decision_key,
+    decision_write,
     pair_id,
     reopened,
     won_path,
@@ -87,7 +87,7 @@ class DecisionWriter:
         action = Action.MERGE if decision.outcome is Outcome.MERGED else Action.SUPERSEDE
         entry = self._entry(by, action, decision, before, after)
         return [
-            ItemWrite(decision_key(decision.id), decision_document(decision)),
+            decision_write(decision),
             ItemWrite(ItemKey(won_path(decision.winner), decision.loser), {}),
             audit_write(replace(entry, reason=decision.outcome.value)),
         ]
@@ -189,7 +189,7 @@ class DecisionWriter:
 
 def _with_status(item: Item, status: DecisionStatus) -> ItemWrite:
     """The decision with another status, on condition that nobody changed it meanwhile."""
-    return ItemWrite(item.key, decision_document(replace(decision_in(item.value), status=status)), item.version)
+    return decision_write(replace(decision_in(item.value), status=status), item.version)
 
 
 def _memory_writes(stored: StoredMemory, after: Memory, now: datetime) -> list[ItemWrite]:

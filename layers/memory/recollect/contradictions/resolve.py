@@ -20,9 +20,10 @@ from recollect.contradictions.decisions import (
     OpenConflict,
     Outcome,
     Step,
-    conflict_document,
     conflict_in,
     conflict_key,
+    conflict_write,
+    decision_about,
     decision_in,
     decision_key,
     pair_id,
@@ -122,11 +123,12 @@ class ResolveConflict:
     def _written(self, by: Deciding, item: Item, sides: _Sides, conflict: OpenConflict) -> Resolved:
         before = sides.loser.memory
         after = _superseded(before, sides.winner)
-        decision = _decision(before, after, by.now)
+        winner = after.superseded_by or ""
+        decision = decision_about(before, winner, by.now, Step.USER, RULE, Outcome.SUPERSEDED, _REASON)
         settled = replace(conflict, status=ConflictStatus.SETTLED)
         writes = [
             *changed_writes(sides.loser.item, before, after, Due(TO_PROJECT, by.now)),
-            ItemWrite(item.key, conflict_document(settled), item.version),
+            conflict_write(settled, item.version),
             *self._decision_writes(by, decision, before, after),
             *_unchanged(sides.winner),
         ]
@@ -154,28 +156,8 @@ def _superseded(loser: Memory, winner: CurrentRecord) -> Memory:
     """It held until the winner came; where that was there before, it never did."""
     ends = max(loser.valid_from, winner.said_at)
     ends = ends if loser.valid_to is None else min(loser.valid_to, ends)
-    return replace(
-        loser,
-        status=MemoryStatus.SUPERSEDED,
-        superseded_by=winner.id,
-        valid_to=ends,
-        settled_by=Step.USER.value,
-        version=loser.version + 1,
-    )
-
-
-def _decision(before: Memory, after: Memory, now: datetime) -> Decision:
-    return Decision(
-        winner=after.superseded_by or "",
-        loser=before.id,
-        at=now,
-        step=Step.USER,
-        rule=RULE,
-        outcome=Outcome.SUPERSEDED,
-        reason=_REASON,
-        before=before.version,
-        after=after.version,
-    )
+    settled = replace(loser, settled_by=Step.USER.value, version=loser.version + 1)
+    return replace(settled, status=MemoryStatus.SUPERSEDED, superseded_by=winner.id, valid_to=ends)
 
 
 def _unchanged(winner: CurrentRecord) -> list[ItemWrite]:
@@ -385,9 +367,9 @@ class RevertDecision:
             return []
         both_ways = (decision.winner, decision.loser), (decision.loser, decision.winner)
         found = self._items.get(scope, [conflict_key(pair_id(*pair)) for pair in both_ways]).values()
-        settled_so = [item for item in found if conflict_in(item.value).winner == decision.winner]
-        return [ItemWrite(item.key, _opened(item), item.version) for item in settled_so]
-
-
-def _opened(item: Item) -> dict[str, object]:
-    return conflict_document(replace(conflict_in(item.value), status=ConflictStatus.OPEN, winner=None))
+        settled = [(conflict_in(item.value), item.version) for item in found]
+        return [
+            conflict_write(replace(conflict, status=ConflictStatus.OPEN, winner=None), version)
+            for conflict, version in settled
+            if conflict.winner == decision.winner
+        ]

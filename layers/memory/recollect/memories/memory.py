@@ -221,8 +221,7 @@ def memory_at(memory: Memory, moment: datetime) -> Memory | None:
     text = text_at(memory, moment)
     if text is None:
         return None
-    later = memory.status is not MemoryStatus.ACTIVE
-    if not later:
+    if memory.status is MemoryStatus.ACTIVE:
         return memory if text == memory.content else replace(memory, content=text)
     return replace(memory, content=text, status=MemoryStatus.ACTIVE, superseded_by=None, valid_to=None)
 

@@ -20,9 +20,9 @@ from recollect.contradictions.decisions import (
     DecisionStatus,
     Outcome,
     Step,
-    decision_document,
     decision_in,
     decision_key,
+    decision_write,
 )
 from recollect.contradictions.judge import RelationJudge
 from recollect.core.errors import Conflict, VersionMismatch
@@ -222,7 +222,7 @@ class PromoteMemories:
         there = self._items.get(scope.user, [key]).get(key)
         if there is not None and decision_in(there.value).status is DecisionStatus.REVERTED:
             return []
-        return [ItemWrite(key, decision_document(decision), there.version if there else ABSENT)]
+        return [decision_write(decision, there.version if there else ABSENT)]
 
     def _entry(
         self, wanted: _Promotion, action: Action, before: Memory | None, after: Memory, outcome: str | None = None
