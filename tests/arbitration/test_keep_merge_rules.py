@@ -1,19 +1,19 @@
 """Stored merge rules: one item, one version, every change published, also after a crash (A-108 to A-130)."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
 import pytest
 
-from embedded.setting import Memory, away
+from embedded.setting import Instead, Memory, away
 from recollect.arbitration.arbitrate import ArbitrationRequest
 from recollect.arbitration.detection import Statement
 from recollect.arbitration.merge_rules import initial
 from recollect.arbitration.registry import REGISTRY, MergeRuleStore
 from recollect.core.errors import Conflict, InvalidInput, NotFound, StoredDataError, Unavailable, VersionMismatch
 from recollect.core.items import ItemWrite, of_tenant
-from recollect.ports import Items
 from recollect.rules.groups import ConflictRules, Rules
 from recollect.timeline.bus import OUTBOX
 
@@ -67,14 +67,16 @@ def test_a_version_that_is_not_the_rules_changes_nothing(memory: Memory) -> None
     def another(given: int) -> bool:
         return given == version + 1
 
-    with pytest.raises(VersionMismatch):
-        kept(memory).put("acme", "mine", {"priority": 2}, memory.now, another)
-    with pytest.raises(VersionMismatch):
-        kept(memory).put("acme", "unknown", {}, memory.now, another)
-    with pytest.raises(VersionMismatch):
-        kept(memory).patch("acme", "mine", {"priority": 2}, memory.now, another)
-    with pytest.raises(VersionMismatch):
-        kept(memory).delete("acme", "mine", memory.now, another)
+    rules, now = kept(memory), memory.now
+    changes: tuple[Callable[[], object], ...] = (
+        lambda: rules.put("acme", "mine", {"priority": 2}, now, another),
+        lambda: rules.put("acme", "unknown", {}, now, another),
+        lambda: rules.patch("acme", "mine", {"priority": 2}, now, another),
+        lambda: rules.delete("acme", "mine", now, another),
+    )
+    for change in changes:
+        with pytest.raises(VersionMismatch):
+            change()
     assert kept(memory).registry("acme").version == version
 
 
@@ -92,25 +94,16 @@ def test_a_version_never_comes_twice(memory: Memory) -> None:
     assert put(memory, "mine", {}) > first
 
 
-class Racing:
-    """Items that somebody else writes to just before the first write."""
+def racing(memory: Memory, before: Callable[[], object]) -> MergeRuleStore:
+    """Rules that are overtaken once, just before the first write."""
+    meanwhile = iter([before])
 
-    def __init__(self, items: Items, before: Any) -> None:
-        self._items, self._before = items, before
+    def write(real: Any, *given: Any) -> Any:
+        for work in meanwhile:
+            work()
+        return real(*given)
 
-    def write(self, *arguments: Any) -> Any:
-        before, self._before = self._before, None
-        if before:
-            before()
-        return self._items.write(*arguments)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._items, name)
-
-
-def racing(memory: Memory, before: Any) -> MergeRuleStore:
-    """Rules that are overtaken once."""
-    items: Any = Racing(memory.app.parts.items, before)
+    items: Any = Instead(memory.app.parts.items, write=write)
     return MergeRuleStore(items, memory.app.outbox)
 
 
@@ -154,25 +147,16 @@ def test_all_events_of_a_large_import_are_published(memory: Memory) -> None:
     assert told(memory) == [("rule:registered", name) for name, _ in MANY]
 
 
-class Stopping:
-    """Items that are away from the n-th write on."""
-
-    def __init__(self, items: Items, left: int) -> None:
-        self._items, self._left = items, left
-
-    def write(self, *arguments: Any) -> Any:
-        self._left -= 1
-        if self._left < 0:
-            raise Unavailable("away")
-        return self._items.write(*arguments)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._items, name)
-
-
 @pytest.mark.parametrize("writes", [0, 1, 2])
 def test_a_crash_within_an_import_loses_no_event(memory: Memory, writes: int) -> None:
-    items: Any = Stopping(memory.app.parts.items, writes)
+    left = iter(range(writes))
+
+    def write(real: Any, *given: Any) -> Any:
+        if next(left, None) is None:
+            raise Unavailable("away")
+        return real(*given)
+
+    items: Any = Instead(memory.app.parts.items, write=write)
     with pytest.raises(Unavailable):
         MergeRuleStore(items, memory.app.outbox).load("acme", MANY, memory.now)
     assert len(names(memory)) == (1 if writes == 0 else 61)  # all of them, or none

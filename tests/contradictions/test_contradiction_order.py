@@ -23,6 +23,9 @@ from recollect.timeline.timeline import PendingEvent
 Story: TypeAlias = tuple[EventDraft, ...]
 
 PARIS, LYON, ROME = "I live in Paris.", "I moved to Lyon.", "I moved to Rome."
+MEAT, NO_MEAT = "I eat meat every day.", "I no longer eat meat."
+SISTER, NO_SISTER = "I have a sister.", "I misspoke, I have no sister."
+NOT_LYON, BOUNDED = "I misspoke, I never moved to Lyon.", "I live in Lyon until Friday."
 MEETING, LATER = "The meeting is on Tuesday at 3pm", "The meeting is still Tuesday but at 4pm now"
 
 STORIES: dict[str, Story] = {
@@ -30,34 +33,21 @@ STORIES: dict[str, Story] = {
     "replaced twice": (on(0, PARIS), on(2, LYON), on(4, ROME)),
     "replaced thrice": (on(0, PARIS), on(2, LYON), on(4, ROME), on(6, "I moved to Oslo.")),
     "replaced at one instant": (on(0, PARIS), on(2, LYON), on(2, "I like tea.")),
-    "ended": (on(0, "I eat meat every day."), on(2, "I no longer eat meat.")),
-    "ended, then again": (on(0, "I eat meat every day."), on(2, "I no longer eat meat."), on(4, "I eat meat again.")),
-    "taken back": (on(0, "I have a sister."), on(2, "I misspoke, I have no sister.")),
-    "taken back twice": (
-        on(0, "I have a sister."),
-        on(2, "I misspoke, I have no sister."),
-        on(3, "I misspoke, I do not have a sister."),
-    ),
-    "a replacement taken back": (on(0, PARIS), on(2, LYON), on(3, "I misspoke, I never moved to Lyon.")),
-    "a replacement taken back after another": (
-        on(0, PARIS),
-        on(2, LYON),
-        on(3, ROME),
-        on(4, "I misspoke, I never moved to Lyon."),
-    ),
+    "ended": (on(0, MEAT), on(2, NO_MEAT)),
+    "ended, then again": (on(0, MEAT), on(2, NO_MEAT), on(4, "I eat meat again.")),
+    "taken back": (on(0, SISTER), on(2, NO_SISTER)),
+    "taken back twice": (on(0, SISTER), on(2, NO_SISTER), on(3, "I misspoke, I do not have a sister.")),
+    "a replacement taken back": (on(0, PARIS), on(2, LYON), on(3, NOT_LYON)),
+    "a replacement taken back after another": (on(0, PARIS), on(2, LYON), on(3, ROME), on(4, NOT_LYON)),
     "a part": (on(0, MEETING), on(2, LATER)),
     "a part, then another": (on(0, MEETING), on(2, LATER), on(4, "The meeting is still Tuesday but at 5pm now")),
     "a part of what was replaced": (on(0, "The meeting is on Monday at 3pm"), on(1, MEETING), on(2, LATER)),
-    "bounded": (on(0, PARIS), on(1, "I live in Lyon until Friday.")),
-    "bounded, then replaced": (on(0, PARIS), on(1, "I live in Lyon until Friday."), on(3, ROME)),
-    "bounded, and replaced after its bound": (on(0, PARIS), on(1, "I live in Lyon until Friday."), on(8, ROME)),
-    "bounded twice": (on(0, PARIS), on(1, "I live in Lyon until Friday."), on(2, "I live in Oslo until Thursday.")),
-    "bounded, and replaced twice after its bound": (
-        on(1, "I live in Lyon until Friday."),
-        on(7, ROME),
-        on(8, "I moved to Oslo."),
-    ),
-    "bounded and ended": (on(0, "I eat meat every day."), on(1, "I no longer eat meat."), on(2, "I like tea.")),
+    "bounded": (on(0, PARIS), on(1, BOUNDED)),
+    "bounded, then replaced": (on(0, PARIS), on(1, BOUNDED), on(3, ROME)),
+    "bounded, and replaced after its bound": (on(0, PARIS), on(1, BOUNDED), on(8, ROME)),
+    "bounded twice": (on(0, PARIS), on(1, BOUNDED), on(2, "I live in Oslo until Thursday.")),
+    "bounded, and replaced twice after its bound": (on(1, BOUNDED), on(7, ROME), on(8, "I moved to Oslo.")),
+    "bounded and ended": (on(0, MEAT), on(1, NO_MEAT), on(2, "I like tea.")),
     "a part that is bounded over": (
         on(0, MEETING),
         on(2, LATER),
@@ -70,7 +60,7 @@ STORIES: dict[str, Story] = {
         on(4, "I quit my job at Acme."),
     ),
     "a key": (on(0, "Paris", "home"), on(2, "Lyon", "home"), on(4, "Rome", "home")),
-    "a key, bounded": (on(0, PARIS, "home"), on(1, "I live in Lyon until Friday.", "home"), on(3, ROME, "home")),
+    "a key, bounded": (on(0, PARIS, "home"), on(1, BOUNDED, "home"), on(3, ROME, "home")),
     "a key before a cue": (on(0, PARIS, "home"), on(1, "I live in Nice.", "home"), on(2, LYON)),
     "one of two clauses": (on(0, "I live in Paris. My grandmother bakes lemon cakes."), on(2, LYON), on(4, ROME)),
     "keyed and not": (on(0, PARIS, "home"), on(2, LYON), on(4, ROME, "home")),

@@ -7,17 +7,15 @@ import pytest
 
 from embedded.archiving import exported, imported, run_job, snapshot
 from embedded.contradicting import DAY, MONDAY, on, say, settle
+from embedded.deciding import ledger, revert
 from embedded.reindexing import run_job as run_index_job
 from embedded.setting import ANNA, Memory, open_memory
 from recollect.archive.record_line import line_fault, line_text, read_line
-from recollect.contradictions.decisions import ARBITRATIONS, CONFLICTS, Decision, decision_in
-from recollect.contradictions.resolve import RevertOrder
-from recollect.memories.audit import Actor, ActorKind
+from recollect.contradictions.decisions import CONFLICTS
 from recollect.memories.memory import Memory as Remembered
 from recollect.memories.memory import MemoryStatus
 from recollect.memories.reading import ReadMemories
 
-USER = Actor(ActorKind.USER, "anna")
 REMAINS = "My grandmother Zelda bakes lemon cakes on Sundays with cardamom."
 TOLD = (
     on(0, "I live in Paris."),
@@ -40,7 +38,7 @@ def story(memory: Memory) -> Memory:
     say(memory, *TOLD)
     say(memory, on(11, "My favourite colour is blue."), on(12, "My favourite colour is green."))
     blue, green = memory.ids[-2:]
-    memory.app.contradictions.reversal.revert(ANNA, f"{green}.{blue}", RevertOrder(actor=USER, now=memory.now))
+    revert(memory, f"{green}.{blue}")
     settle(memory)
     return memory
 
@@ -50,25 +48,17 @@ def kept(memory: Memory) -> dict[str, Remembered]:
     return {record_id: one.memory for record_id, one in found.items()}
 
 
-def decided(memory: Memory) -> dict[str, Decision]:
-    page = memory.app.parts.items.page(ANNA.user, ARBITRATIONS, 100, None)
-    return {item.key.key: decision_in(item.value) for item in page.items}
-
-
 def stands(memory: Memory) -> tuple[object, ...]:
     """What became of each, what was decided, what is open, and what searches show on two days."""
-    memories = [
-        (i, one.status, one.superseded_by, one.valid_to, one.lapses, one.content) for i, one in kept(memory).items()
-    ]
-    shown = []
+    found = kept(memory).items()
+    memories = [(i, one.status, one.superseded_by, one.valid_to, one.lapses, one.content) for i, one in found]
+    shown, asked = [], ("where do I live", "dentist", "meeting", "meat", "colour")
     for day in (10.5, 20):
         memory.now = MONDAY + day * DAY
-        shown.append(
-            [sorted(memory.found(text)) for text in ("where do I live", "dentist", "meeting", "meat", "colour")]
-        )
+        shown.append([sorted(memory.found(text)) for text in asked])
     memory.now = MONDAY + 30 * DAY
     opened = [item.key.key for item in memory.app.parts.items.page(ANNA.user, CONFLICTS, 100, None).items]
-    return memories, decided(memory), opened, shown
+    return memories, ledger(memory), opened, shown
 
 
 def projected_again(memory: Memory, _: Path) -> Memory:
@@ -117,7 +107,7 @@ def test_the_story_has_every_shape(story: Memory) -> None:
     assert statuses == [ended, back, ended, merged, MemoryStatus.ACTIVE]
     assert [lapse.until is None for lapse in found[story.ids[4]].lapses] == [True]
     assert [lapse.until is None for lapse in found[story.ids[5]].lapses] == [False]
-    assert [one.status.value for one in decided(story).values()].count("reverted") == 1
+    assert [one.status.value for one in ledger(story).values()].count("reverted") == 1
 
 
 @pytest.mark.spec("P-24")
@@ -131,8 +121,8 @@ def test_a_store_made_of_an_export_has_the_same(story: Memory, tmp_path: Path) -
         imported(other, lines)
         settle(other)
         projected_again(other, tmp_path)
-        memories, ledger, _, shown = stands(other)
-        assert (memories, ledger, shown) == (before[0], before[1], before[3])
+        memories, decided, _, shown = stands(other)
+        assert (memories, decided, shown) == (before[0], before[1], before[3])
     other.app.parts.close()
 
 

@@ -4,19 +4,30 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
-from embedded.deciding import USER, kept, leave_open, ledger, now, remember, revert, saved, supersede
-from embedded.memory_items import patch, shown
-from embedded.setting import ANNA, Memory, with_parts
+from embedded.deciding import (
+    expire,
+    forget,
+    kept,
+    leave_open,
+    ledger,
+    now,
+    remember,
+    revert,
+    saved,
+    supersede,
+)  # fmt: skip
+from embedded.memory_items import USER, reject, shown
+from embedded.setting import ANNA, Instead, Memory, with_parts
 from recollect.contradictions.decisions import ConflictStatus, DecisionStatus, OpenConflict, Step
-from recollect.contradictions.ledger import ConflictPage, DecisionFilter
+from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import Resolved
 from recollect.core.errors import Conflict, InvalidInput, NotFound
-from recollect.core.items import ItemWrite
+from recollect.core.items import ItemWrite, pages
 from recollect.core.scope import Scope
-from recollect.deletion.reject import Rejecting
 from recollect.memories.audit import Action
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.memory import MemoryStatus
@@ -88,17 +99,8 @@ def test_a_resolution_that_is_taken_back_leaves_the_conflict_open(memory: Memory
     assert now(memory, old).status is SUPERSEDED
 
 
-def forget(memory: Memory, event_id: str) -> None:
-    memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now)
-
-
-def expire(memory: Memory, event_id: str) -> None:
-    patch(memory, event_id, expires_at=memory.now + timedelta(hours=1))
-    memory.now += timedelta(hours=1)
-
-
-def reject(memory: Memory, _event_id: str) -> None:
-    memory.app.deletion.values.reject(ANNA, PARIS, Rejecting(now=memory.now, actor=USER, via="test"))
+def reject_its_value(memory: Memory, _event_id: str) -> None:
+    reject(memory, PARIS)
 
 
 def end(memory: Memory, event_id: str) -> None:
@@ -112,7 +114,7 @@ def end_by_its_own_bound(memory: Memory, event_id: str) -> None:
 
 
 @pytest.mark.spec("P-22", "P-24")
-@pytest.mark.parametrize("change", [forget, expire, reject, end, end_by_its_own_bound])
+@pytest.mark.parametrize("change", [forget, expire, reject_its_value, end, end_by_its_own_bound])
 def test_a_conflict_of_what_no_longer_counts_is_settled(memory: Memory, change: Callable[[Memory, str], None]) -> None:
     old, new = remember(memory, PARIS, LYON)
     conflict = leave_open(memory, old, new)
@@ -152,24 +154,16 @@ def test_who_changes_the_winner_meanwhile_is_seen(memory: Memory) -> None:
     """The winner is superseded between the reading and the writing: then nothing is decided."""
     old, new, newest = remember(memory, PARIS, LYON, GREEN)
     conflict = leave_open(memory, old, new)
-    items = memory.app.parts.items
+    meanwhile = iter([(new, newest)])
 
-    class Meanwhile:
-        """Items before whose first write of the conflict somebody ends the winner."""
-
-        done = False
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(items, name)
-
-        def write(self, owner: Scope, writes: list[ItemWrite], at: object) -> object:
-            if not self.done and any(one.key.path.collection == "conflicts" for one in writes):
-                self.done = True
-                supersede(memory, new, newest)
-            return items.write(owner, writes, at)  # type: ignore[arg-type]
+    def write(real: Callable[..., object], owner: Scope, writes: list[ItemWrite], at: object) -> object:
+        if any(one.key.path.collection == "conflicts" for one in writes):
+            for older, newer in meanwhile:
+                supersede(memory, older, newer)
+        return real(owner, writes, at)
 
     with pytest.raises(Conflict):
-        resolve(with_parts(memory, items=Meanwhile()), conflict, new)
+        resolve(with_parts(memory, items=Instead(memory.app.parts.items, write=write)), conflict, new)
     assert kept(memory, old).memory.status is ACTIVE
 
 
@@ -187,15 +181,10 @@ def test_a_walk_sees_every_conflict_once_the_newest_first(memory: Memory) -> Non
     ids = remember(memory, *UNLIKE)
     made = [leave_open(memory, older, newer) for older, newer in pairwise(ids)]
     forget(memory, ids[0])
-    seen, after = [], None
-    while True:
-        page: ConflictPage = memory.app.contradictions.conflicts.page(ANNA, 2, after, OPEN, memory.now)
-        seen += [one.id for one in page.conflicts]
-        assert len(page.conflicts) <= 2
-        after = page.more
-        if after is None:
-            break
-    assert seen == made[:0:-1]
+    conflicts = memory.app.contradictions.conflicts
+    read = list(pages(lambda after: conflicts.page(ANNA, 2, after, OPEN, memory.now)))
+    assert all(len(page.conflicts) <= 2 for page in read)
+    assert [one.id for page in read for one in page.conflicts] == made[:0:-1]
 
 
 @pytest.mark.spec("P-24")
@@ -204,23 +193,15 @@ def test_the_ledger_is_read_in_pages_and_by_what_is_asked(memory: Memory) -> Non
     made = [supersede(memory, older, newer) for older, newer in pairwise(ids)]
     revert(memory, made[0])
 
-    def walk(**wanted: object) -> list[str]:
-        seen: list[str] = []
-        after: str | None = None
-        while True:
-            page = memory.app.contradictions.decisions.page(ANNA, 2, after, DecisionFilter(**wanted))  # type: ignore[arg-type]
-            seen += [one.id for one in page.decisions]
-            after = page.more
-            if after is None:
-                return seen
+    decisions = memory.app.contradictions.decisions
+
+    def walk(scope: Scope = ANNA, **wanted: Any) -> list[str]:
+        read = pages(lambda after: decisions.page(scope, 2, after, DecisionFilter(**wanted)))
+        return [one.id for page in read for one in page.decisions]
 
     assert walk() == made[::-1]
     assert walk(status=DecisionStatus.REVERTED) == made[:1]
     assert walk(loser=ids[2]) == [made[2]]
     assert walk(winner=ids[2]) == [made[1]]
     assert walk(step=Step.USER) == []
-    assert (
-        memory.app.contradictions.decisions.page(Scope("acme", "anna", "coach"), 10, None, DecisionFilter()).decisions
-        == ()
-    )
-    assert memory.app.contradictions.decisions.page(Scope("acme", "ben"), 10, None, DecisionFilter()).decisions == ()
+    assert walk(Scope("acme", "anna", "coach")) == walk(Scope("acme", "ben")) == []

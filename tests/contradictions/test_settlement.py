@@ -10,22 +10,13 @@ from hypothesis import strategies as st
 
 from recollect.contradictions.decisions import BY_KEY, Verdict, bounded, reopened, settled
 from recollect.contradictions.judge import Relation, RelationKind, TimeBound
-from recollect.core.event import Source
-from recollect.memories.memory import Memory, MemoryStatus
+from recollect.memories.memory import MemoryStatus
+from samples.memories import memory_of_anna
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 LONG = "I live in Paris, and my sister Anna bakes bread every Sunday morning."
-PARIS = Memory(
-    id="a",
-    user_id="anna",
-    content="I live in Paris.",
-    importance=0.9,
-    source=Source.USER,
-    timestamp=MAY,
-    valid_from=MAY,
-    recorded_at=MAY,
-)
+PARIS = memory_of_anna("I live in Paris.", MAY, importance=0.9)
 
 
 def verdict(kind: RelationKind, day: int = 1, by: str = "b", until: datetime | None = None) -> Verdict:

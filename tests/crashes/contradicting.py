@@ -26,7 +26,7 @@ from recollect.contradictions.decisions import (
     decision_in,
 )
 from recollect.contradictions.judge import Relation, RelationKind
-from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.ledger import Deciding, DecisionFilter
 from recollect.contradictions.resolve import Resolved, RevertOrder
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.ids import IdSeed
@@ -133,7 +133,7 @@ def leave_open(world: World) -> bool:
     relation = Relation(kind=RelationKind.UNDECIDED, rule="test")
     verdict = Verdict(newer.id, newer.timestamp, relation)
     for _ in range(2):
-        world.app.contradictions.verdicts.open_conflict(ANNA, older.id, verdict, world.now)
+        world.app.contradictions.verdicts.open_conflict(Deciding(ANNA, world.now), older.id, verdict)
     return True
 
 

@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from embedded.memory_items import USER as USER
 from embedded.setting import ANNA, Memory
 from recollect.archive.record_line import RecordLine, read_line
 from recollect.archive.transfer import ImportOrder, ImportReport
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.jobs.job import JOB_ID, JobKind
-from recollect.memories.audit import Actor, ActorKind
 from recollect.timeline.record import EventDraft
-
-USER = Actor(ActorKind.USER, "anna")
 
 
 def remarks(memory: Memory, count: int, scope: Scope = ANNA, start: int = 0) -> list[str]:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from embedded.memory_items import save
+from embedded.memory_items import USER, patch, save
 from embedded.setting import ANNA, Memory
 from recollect.contradictions.decisions import (
     ARBITRATIONS,
@@ -11,24 +11,23 @@ from recollect.contradictions.decisions import (
     Outcome,
     Step,
     Verdict,
-    conflict_document,
-    conflict_key,
-    decision_document,
+    conflict_write,
+    decision_about,
     decision_in,
-    decision_key,
+    decision_write,
     pair_id,
     settled,
 )
 from recollect.contradictions.judge import Relation, RelationKind
+from recollect.contradictions.ledger import Deciding
+from recollect.contradictions.merged import Merger
 from recollect.contradictions.resolve import Reverted, RevertOrder
-from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.items import ABSENT
 from recollect.core.scope import Scope
-from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory as Remembered
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.timeline.record import EventDraft
 
-USER = Actor(ActorKind.USER, "anna")
 PARIS, LYON = "Anna keeps her stamps in the blue album", "Anna keeps her stamps in the red album"
 TITLE = "Anna paints as a junior painter for the city museum"
 PROMOTED = "Anna paints as a senior painter, all else stays"
@@ -72,7 +71,7 @@ def supersede(
     after = settled(loser.memory, [Verdict(newer, winner.timestamp, relation)])
     outcome = Outcome.RETRACTED if kind is RelationKind.RETRACTS else Outcome.SUPERSEDED
     decision = _decision(loser.memory, newer, memory, outcome)
-    memory.app.contradictions.ledger.write(scope, loser, after, [decision], memory.now)
+    memory.app.contradictions.ledger.write(Deciding(scope, memory.now), loser, after, [decision])
     follow(memory, older, scope)
     return decision.id
 
@@ -84,7 +83,8 @@ def merge(memory: Memory, older: str, newer: str, content: str = BOTH) -> str:
     verdict = Verdict(newer, winner.memory.timestamp, relation)
     decision = _decision(loser.memory, newer, memory, Outcome.MERGED)
     after = settled(loser.memory, [verdict])
-    memory.app.contradictions.merged_parts.merge(ANNA, loser, winner, after, [decision], verdict, memory.now)
+    merger = Merger(loser, winner, after, [decision])
+    memory.app.contradictions.merged_parts.merge(Deciding(ANNA, memory.now), merger, verdict)
     follow(memory, older)
     follow(memory, newer)
     return decision.id
@@ -93,17 +93,16 @@ def merge(memory: Memory, older: str, newer: str, content: str = BOTH) -> str:
 def leave_open(memory: Memory, older: str, newer: str, scope: Scope = ANNA) -> str:
     """A conflict that nobody can decide; its id."""
     conflict = OpenConflict(newer=newer, older=older, at=memory.now, step=Step.CUE, rule="same_attribute")
-    write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict), ABSENT)
-    memory.app.parts.items.write(scope.user, [write], memory.now)
+    memory.app.parts.items.write(scope.user, [conflict_write(conflict, ABSENT)], memory.now)
     return conflict.id
 
 
 def by_key(memory: Memory, older: str, newer: str) -> str:
     """The decision of a key, where the projection has not written it; its id."""
     decision = _decision(now(memory, older), newer, memory, Outcome.SUPERSEDED, Step.KEY)
-    key = decision_key(decision.id)
-    if not memory.app.parts.items.get(ANNA, [key]):
-        memory.app.parts.items.write(ANNA, [ItemWrite(key, decision_document(decision), ABSENT)], memory.now)
+    write = decision_write(decision, ABSENT)
+    if not memory.app.parts.items.get(ANNA, [write.key]):
+        memory.app.parts.items.write(ANNA, [write], memory.now)
     return pair_id(newer, older)
 
 
@@ -111,6 +110,17 @@ def follow(memory: Memory, memory_id: str, scope: Scope = ANNA) -> None:
     """The index shows the memory as it is."""
     memory.app.parts.projections.mark(scope, [now(memory, memory_id, scope).ref])
     memory.project()
+
+
+def forget(memory: Memory, event_id: str) -> None:
+    """Deletes a record; nothing follows yet."""
+    memory.app.deletion.events.forget(ANNA, event_id=event_id, now=memory.now)
+
+
+def expire(memory: Memory, event_id: str) -> None:
+    """A memory ends an hour later, which is now."""
+    patch(memory, event_id, expires_at=memory.now + timedelta(hours=1))
+    memory.now += timedelta(hours=1)
 
 
 def revert(memory: Memory, decision_id: str, scope: Scope = ANNA, *, again: bool = False) -> Reverted:
@@ -130,14 +140,5 @@ def ledger(memory: Memory, scope: Scope = ANNA) -> dict[str, Decision]:
 
 
 def _decision(loser: Remembered, winner: str, memory: Memory, outcome: Outcome, step: Step = Step.CUE) -> Decision:
-    return Decision(
-        winner=winner,
-        loser=loser.id,
-        at=memory.now,
-        step=step,
-        rule="key" if step is Step.KEY else "moved",
-        outcome=outcome,
-        reason="a test says so",
-        before=loser.version,
-        after=loser.version + 1,
-    )
+    rule = "key" if step is Step.KEY else "moved"
+    return decision_about(loser, winner, memory.now, step, rule, outcome, "a test says so")

@@ -14,3 +14,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     opened = open_memory(tmp_path)
     yield opened
     opened.app.parts.close()
+
+
+@pytest.fixture(params=["before the index follows", "after"])
+def followed(request: pytest.FixtureRequest) -> bool:
+    """Whether what was derived follows before anything is read."""
+    return bool(request.param == "after")

@@ -5,6 +5,7 @@ from typing import Any
 from embedded.setting import ANNA, Memory
 from recollect.core.items import Item, ItemPath
 from recollect.core.scope import Scope
+from recollect.deletion.reject import Rejecting
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory as Kept
 from recollect.memories.memory import MemoryDraft, MemoryStatus, content_identity
@@ -32,6 +33,11 @@ def delete(memory: Memory, memory_id: str, scope: Scope = ANNA) -> tuple[str, ..
     """Deletes a memory; the ids of the records that went."""
     found = memory.app.memories.store.one(scope, memory_id, memory.now)
     return memory.app.deletion.events.memory(scope, found, now=memory.now).event_ids
+
+
+def reject(memory: Memory, text: str, scope: Scope = ANNA) -> None:
+    """A person rejects a value."""
+    memory.app.deletion.values.reject(scope, text, Rejecting(now=memory.now, actor=USER, via="test"))
 
 
 def states(memory: Memory, scope: Scope = ANNA) -> dict[str, Item]:

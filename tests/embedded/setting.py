@@ -1,9 +1,10 @@
 """A memory on SQLite with the hashing embedder, and what tests do with it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -80,13 +81,10 @@ class Memory:
         return self.app.context.model_call.build(scope, request, self.app.rules.resolved(scope.tenant))
 
 
-def open_memory(home: Path, **environment: str) -> Memory:
-    """A memory in that folder."""
-    return Memory(open_app(Settings.from_environment(_environment(home, environment))))
-
-
-def _environment(home: Path, more: Mapping[str, str]) -> dict[str, str]:
-    return {"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing", **more}
+def open_memory(home: Path, **more: str) -> Memory:
+    """A memory in that folder; `more` are other variables of its environment."""
+    environment = {"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing", **more}
+    return Memory(open_app(Settings.from_environment(environment)))
 
 
 class Away:
@@ -101,13 +99,21 @@ class Away:
         return getattr(self._part, name)
 
 
+class Instead:
+    """Stands before a part: these are called in place of its methods, with the real method first."""
+
+    def __init__(self, part: object, **methods: Callable[..., Any]) -> None:
+        self._part, self._methods = part, methods
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._part, name)
+        return partial(self._methods[name], found) if name in self._methods else found
+
+
 @contextmanager
 def away(memory: Memory, part: str, *methods: str) -> Iterator[Memory]:
     """The memory with one part away, for a while; its use cases are made anew."""
-    parts = memory.app.parts
-    real = getattr(parts, part)
-    crippled = App(memory.app.settings, _With(parts, part, Away(real, methods)), ids=memory.app.ids)
-    yield Memory(crippled, memory.now, memory.ids)
+    yield with_parts(memory, **{part: Away(getattr(memory.app.parts, part), methods)})
 
 
 class _With:

@@ -10,7 +10,6 @@ from typing import Any
 from embedded.setting import ANNA, Memory, with_parts
 from recollect.app import App
 from recollect.context.model_call import ModelAnswer, ModelRequest
-from recollect.core.errors import RecollectError
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.rules.groups import SummaryRules
@@ -18,7 +17,7 @@ from recollect.summaries.summarize import IDS, NotDue, SummaryMade, SummaryOrder
 from recollect.summaries.summary import Summary
 from recollect.timeline.record import EventDraft
 
-Said = str | RecollectError | Callable[[ModelRequest], str]
+Said = str | Exception | Callable[[ModelRequest], str]
 
 
 def answer(summary: str, *goals: dict[str, Any]) -> str:
@@ -38,7 +37,7 @@ class ScriptedModel:
         """The next answer."""
         self.asked.append(request)
         said = self.says.pop(0) if len(self.says) > 1 else self.says[0]
-        if isinstance(said, RecollectError):
+        if isinstance(said, Exception):
             raise said
         return ModelAnswer(text=said if isinstance(said, str) else said(request), model=self.name)
 

@@ -1,13 +1,14 @@
 """Turns of a memory with a model, a web search and tools that do as a test says."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from embedded.setting import ANNA, Memory, with_parts
+from embedded.summarizing import Said
+from embedded.summarizing import ScriptedModel as ScriptedModel
 from recollect.context.build import ContextRequest
-from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.context.model_call import ModelRequest
 from recollect.context.rendering import fence_for
 from recollect.context.sources import ContextQuestion
 from recollect.context.turn import IDS_OF_A_TURN, ExecutedCall, TurnAnswer, TurnRequest
@@ -19,23 +20,6 @@ from recollect.timeline.timeline import WindowQuery
 from recollect.tool_calls.call import ToolCall
 
 SECONDS = 30.0
-Say = str | Exception | Callable[[ModelRequest], str]
-
-
-@dataclass
-class ScriptedModel:
-    """Says one thing after the other, the last one for ever, or raises it; keeps what it was asked."""
-
-    says: list[Say]
-    asked: list[ModelRequest] = field(default_factory=list)
-    name: str = "scripted"
-
-    def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.asked.append(request)
-        say = self.says.pop(0) if len(self.says) > 1 else self.says[0]
-        if isinstance(say, Exception):
-            raise say
-        return ModelAnswer(text=say if isinstance(say, str) else say(request), model="scripted")
 
 
 @dataclass
@@ -89,7 +73,7 @@ class Talk:
         return [(event.role.value, event.content) for event in self.stored()]
 
 
-def talk(memory: Memory, *says: Say, **parts: Any) -> Talk:
+def talk(memory: Memory, *says: Said, **parts: Any) -> Talk:
     """A talk with a model that says these things; `parts` replaces others of the app's."""
     model = ScriptedModel(list(says) or ["I see."])
     return Talk(with_parts(memory, model=model, **parts), model)

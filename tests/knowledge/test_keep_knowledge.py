@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from embedded.setting import Memory
+from embedded.timing import Counted
 from recollect.core.errors import InvalidInput
 from recollect.core.event import Source
 from recollect.core.ids import IdSource
-from recollect.core.items import ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.items import ItemKey, ItemPath, ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.knowledge.use_cases import LOADED_AT_MOST, KnowledgeAuthor, KnowledgeStore
 from recollect.memories.audit import Actor, ActorKind
@@ -21,29 +22,24 @@ TENANT = of_tenant("acme")
 COST = "No, by 'cost' I mean the 'total_amount' field"
 
 
-class CountingItems:
-    """The items of a memory, with the names of the methods that were called."""
-
-    def __init__(self, items: Items) -> None:
-        self._items = items
-        self.called: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        self.called.append(name)
-        return getattr(self._items, name)
+@pytest.fixture
+def called() -> list[str]:
+    """The methods of the items that were called."""
+    return []
 
 
 @pytest.fixture
-def items(memory: Memory) -> CountingItems:
-    return CountingItems(memory.app.parts.items)
+def items(memory: Memory, called: list[str]) -> Items:
+    counted: Any = Counted(memory.app.parts.items, called)
+    return cast(Items, counted)
 
 
 @pytest.fixture
-def knowledge(items: CountingItems) -> KnowledgeStore:
+def knowledge(items: Items) -> KnowledgeStore:
     return KnowledgeStore(items, IdSource())
 
 
-def put_raw(items: CountingItems, namespace: str, values: dict[str, Any]) -> None:
+def put_raw(items: Items, namespace: str, values: dict[str, Any]) -> None:
     """Stores values as an older version may have left them."""
     path = ItemPath("llm_knowledge", ("meaning", namespace))
     writes = [ItemWrite(ItemKey(path, key), {"value": value}) for key, value in values.items()]
@@ -53,15 +49,9 @@ def put_raw(items: CountingItems, namespace: str, values: dict[str, Any]) -> Non
 
 def walked(knowledge: KnowledgeStore, namespace: str | None, limit: int) -> list[tuple[str, str]]:
     """Namespace and key of all entries of a listing, page by page."""
-    found: list[tuple[str, str]] = []
-    after: str | None = None
-    while True:
-        page = knowledge.listed("acme", namespace, limit, after)
-        assert len(page.entries) <= limit
-        found += [(entry.namespace, entry.key) for entry in page.entries]
-        if page.more is None:
-            return found
-        after = page.more
+    read = list(pages(lambda after: knowledge.listed("acme", namespace, limit, after)))
+    assert all(len(page.entries) <= limit for page in read)
+    return [(entry.namespace, entry.key) for page in read for entry in page.entries]
 
 
 def fill(knowledge: KnowledgeStore, places: Sequence[tuple[str, str]], tenant: str = "acme") -> None:
@@ -93,7 +83,7 @@ def test_all_of_it_is_listed_by_namespace_and_key(knowledge: KnowledgeStore, lim
 
 
 @pytest.mark.spec("S-01")
-def test_it_is_stored_in_llm_knowledge_and_nowhere_else(knowledge: KnowledgeStore, items: CountingItems) -> None:
+def test_it_is_stored_in_llm_knowledge_and_nowhere_else(knowledge: KnowledgeStore, items: Items) -> None:
     fill(knowledge, PLACES)
     stored = items.page(TENANT, ItemPath("llm_knowledge"), 100, None).items
     assert {(item.key.path.labels[-1], item.key.key) for item in stored} == set(PLACES)
@@ -108,13 +98,8 @@ def test_a_place_that_is_none_is_refused(knowledge: KnowledgeStore, after: str) 
 def test_a_walk_sees_what_stays_once_while_others_come_and_go(knowledge: KnowledgeStore) -> None:
     fill(knowledge, PLACES)
     seen: list[tuple[str, str]] = []
-    after: str | None = None
-    for step in range(50):
-        page = knowledge.listed("acme", None, 2, after)
+    for step, page in enumerate(pages(lambda after: knowledge.listed("acme", None, 2, after), 50)):
         seen += [(entry.namespace, entry.key) for entry in page.entries]
-        after = page.more
-        if after is None:
-            break
         fill(knowledge, [("alpha", f"0{step}"), ("rule", f"zz{step}")][step % 2 :])
         if step == 1:
             knowledge.delete("acme", "zeta", "\u2028", NOW)
@@ -135,12 +120,12 @@ def test_what_a_model_writes_is_an_inference_whatever_it_claims(knowledge: Knowl
 
 
 @pytest.mark.spec("S-31")
-def test_section_and_resolution_are_loaded_by_one_query(knowledge: KnowledgeStore, items: CountingItems) -> None:
+def test_section_and_resolution_are_loaded_by_one_query(knowledge: KnowledgeStore, called: list[str]) -> None:
     fill(knowledge, PLACES)
     for load in (lambda: knowledge.section("acme", "orders"), lambda: knowledge.resolve("acme", "cost", "orders")):
-        items.called.clear()
+        called.clear()
         load()
-        assert items.called == ["page"]
+        assert called == ["page"]
 
 
 @pytest.mark.spec("S-31")
@@ -159,9 +144,7 @@ def test_a_section_names_what_holds_in_the_store_and_its_entries(knowledge: Know
 
 
 @pytest.mark.spec("S-02", "S-32")
-def test_a_malformed_legacy_value_is_skipped_counted_and_harms_nothing(
-    knowledge: KnowledgeStore, items: CountingItems
-) -> None:
+def test_a_malformed_legacy_value_is_skipped_counted_and_harms_nothing(knowledge: KnowledgeStore, items: Items) -> None:
     knowledge.put("acme", "vocabulary", "orders:cost", {"target": "total"}, NOW)
     put_raw(items, "vocabulary", {"colonless": {"target": "x"}, "orders:a": "no JSON", "orders:b": '{"target": "B"}'})
     put_raw(items, "rule", {"vip": {"condition": 5}})
@@ -177,9 +160,7 @@ def test_a_malformed_legacy_value_is_skipped_counted_and_harms_nothing(
     assert knowledge.get("acme", "rule", "vip").value == {"condition": 5}
 
 
-def test_free_entries_take_no_place_and_too_many_corrections_go_first(
-    knowledge: KnowledgeStore, items: CountingItems
-) -> None:
+def test_free_entries_take_no_place_and_too_many_corrections_go_first(knowledge: KnowledgeStore, items: Items) -> None:
     knowledge.put("acme", "vocabulary", "orders:cost", {"target": "total"}, NOW)
     knowledge.put("acme", "rule", "vip", {"condition": "x"}, NOW)
     fill(knowledge, [("alpha", str(n)) for n in range(30)])
@@ -210,7 +191,6 @@ def test_what_is_learnt_holds_for_every_later_query_and_can_be_corrected(knowled
     assert knowledge.get("acme", "vocabulary", "orders:cost").version == 2
 
 
-def test_what_teaches_nothing_stores_nothing(knowledge: KnowledgeStore, items: CountingItems) -> None:
-    items.called.clear()
+def test_what_teaches_nothing_stores_nothing(knowledge: KnowledgeStore, called: list[str]) -> None:
     assert knowledge.learn("acme", "What do you mean by 'cost'?", "orders", NOW) is None
-    assert items.called == []
+    assert called == []

@@ -14,6 +14,7 @@ from recollect.knowledge.entries import (
     KnowledgeEntry,
     Namespace,
     checked_entry,
+    checked_value,
     held_in,
     meanings_of,
     term_of,
@@ -40,6 +41,12 @@ def entry(namespace: str, key: str, value: Any) -> KnowledgeEntry:
     return KnowledgeEntry(namespace, key, value, 1, datetime(2024, 5, 1, tzinfo=UTC))
 
 
+def of_bytes(size: int) -> dict[str, Any]:
+    """A correction whose JSON has that many bytes."""
+    bare = len(json.dumps({"instruction": "", "trigger": ""}, separators=(",", ":")))
+    return {"instruction": "i" * (size - bare), "trigger": ""}
+
+
 def refused(namespace: str, key: str, value: Any) -> tuple[str | int, ...]:
     """Where the entry is refused."""
     with pytest.raises(InvalidInput) as caught:
@@ -49,22 +56,16 @@ def refused(namespace: str, key: str, value: Any) -> tuple[str | int, ...]:
 
 @pytest.mark.spec("S-11", "S-06", "S-08")
 def test_the_documents_mapping_is_accepted_as_text_and_as_an_object() -> None:
+    expected = {"target": "name", "description": "Users refer to the 'name' field as 'client_name'"}
     for value in (CLIENT_NAME, json.loads(CLIENT_NAME)):
         checked = checked_entry("vocabulary", "users:client_name", value)
-        assert (checked["target"], checked["description"]) == (
-            "name",
-            "Users refer to the 'name' field as 'client_name'",
-        )
+        assert checked == {**checked, **expected}
 
 
 @pytest.mark.spec("S-07", "S-09", "S-10")
 def test_what_a_mapping_leaves_out_has_a_default() -> None:
-    assert checked_entry("vocabulary", "users:a", {"target": "b"}) == {
-        "target": "b",
-        "type": "synonym",
-        "confidence": 1.0,
-        "source": "user_instruction",
-    }
+    defaults = {"type": "synonym", "confidence": 1.0, "source": "user_instruction"}
+    assert checked_entry("vocabulary", "users:a", {"target": "b"}) == {"target": "b", **defaults}
     whole = {"target": "b", "type": "synonym", "description": "d", "confidence": 0.5, "source": "inference"}
     assert checked_entry("vocabulary", "users:a", whole) == whole
 
@@ -72,11 +73,7 @@ def test_what_a_mapping_leaves_out_has_a_default() -> None:
 @pytest.mark.spec("S-17", "S-12", "S-14", "S-15", "S-16")
 def test_the_documents_rule_is_accepted() -> None:
     for value in (VIP_USER, json.loads(VIP_USER)):
-        assert checked_entry("rule", "vip_user", value) == {
-            "condition": "orders_count > 100 AND status == 'active'",
-            "applies_to": ["users"],
-            "description": "VIP users must have over 100 orders and be active",
-        }
+        assert checked_entry("rule", "vip_user", value) == json.loads(VIP_USER)
 
 
 @pytest.mark.spec("S-03", "S-05", "S-13", "S-19")
@@ -147,6 +144,9 @@ def test_a_key_of_the_vocabulary_is_split_at_its_first_colon() -> None:
         ("vocabulary", "[" * 16_000, ()),
         ("vocabulary", "\ud800", ()),
         ("correction", {"instruction": "é" * VALUE_BYTES, "trigger": ""}, ()),
+        ("correction", of_bytes(VALUE_BYTES + 1), ()),
+        ("vocabulary", {"target": "t", "x" * 80: 1}, ("x" * 64,)),
+        ("vocabulary", {"target": "t", "\ud800": 1}, ("?",)),
         ("vocabulary", json.dumps({"target": "t", "description": "d" * VALUE_BYTES}), ()),
     ],
 )
@@ -155,17 +155,41 @@ def test_what_breaks_a_schema_is_refused_where_it_does(namespace: str, value: An
     assert refused(namespace, key, value) == ("value", *loc)
 
 
+@pytest.mark.spec("S-06", "S-09", "S-15")
+@pytest.mark.parametrize(
+    ("namespace", "value"),
+    [
+        ("vocabulary", {"target": "t" * 256, "confidence": 0, "source": "inference"}),
+        ("vocabulary", {"target": "t", "confidence": 1}),
+        ("rule", {"condition": "c", "applies_to": ["s"] * 100}),
+        ("correction", of_bytes(VALUE_BYTES)),
+        ("correction", json.dumps(of_bytes(VALUE_BYTES), separators=(",", ":"))),
+    ],
+)
+def test_what_lies_on_a_bound_is_taken(namespace: str, value: Any) -> None:
+    kept = checked_value(namespace, value)
+    assert kept == {**kept, **(json.loads(value) if isinstance(value, str) else value)}
+
+
+FREE = [
+    {"a": [1, 2.5, None, "é"]}, [], 0, False, "text", '{"not": "read"}', {"\u2028": {}}, [[[[[[[[1]]]]]]]],
+    {"a": {"b": [{"c": [{"d": [{}]}]}]}}, 2**63 - 1, -(2**63 - 1),
+]  # fmt: skip
+NOT_FREE = [
+    float("inf"), {"a": 10**30}, ["\ud800"], {"\ud800": 1}, "é" * VALUE_BYTES, [[[[[[[[[1]]]]]]]]], {1, 2},
+    [[[[[[[[[]]]]]]]]], {"a": {"b": [{"c": [{"d": [{"e": {}}]}]}]}}, 2**63,
+]  # fmt: skip
+
+
 @pytest.mark.spec("S-39")
-@pytest.mark.parametrize("value", [{"a": [1, 2.5, None, "é"]}, [], 0, False, "text", '{"not": "read"}', {"\u2028": {}}])
+@pytest.mark.parametrize("value", FREE)
 def test_an_unknown_namespace_takes_any_json_as_it_is(value: Any) -> None:
     assert checked_entry("notes", "k", value) == value
     assert meanings_of([entry("notes", "k", value)]) == meanings_of([])
 
 
 @pytest.mark.spec("S-39")
-@pytest.mark.parametrize(
-    "value", [float("inf"), {"a": 10**30}, ["\ud800"], {"\ud800": 1}, "é" * VALUE_BYTES, [[[[[[[[[1]]]]]]]]], {1, 2}]
-)
+@pytest.mark.parametrize("value", NOT_FREE)
 def test_an_unknown_namespace_takes_nothing_else(value: Any) -> None:
     assert refused("notes", "k", value)[0] == "value"
 
@@ -215,20 +239,16 @@ def test_what_holds_in_a_store() -> None:
             entry("correction", "c", A_CORRECTION),
         ]
     )
-    held = {store: held_in(meanings, store) for store in ("orders", "users", "Orders", None)}
-    assert {store: {term.key for term in one.terms} for store, one in held.items()} == {
-        "orders": {"orders:Cost", "global:client"},
-        "users": {"global:cost", "global:client"},
-        "Orders": {"global:cost", "global:client"},
-        None: {"global:cost", "global:client", "orders:Cost"},
+    expected: dict[str | None, tuple[set[str], set[str]]] = {
+        "orders": ({"orders:Cost", "global:client"}, {"everywhere"}),
+        "users": ({"global:cost", "global:client"}, {"everywhere", "in_users"}),
+        "Orders": ({"global:cost", "global:client"}, {"everywhere"}),
+        None: ({"global:cost", "global:client", "orders:Cost"}, {"everywhere", "in_users"}),
     }
-    assert {store: {rule.key for rule in one.rules} for store, one in held.items()} == {
-        "orders": {"everywhere"},
-        "users": {"everywhere", "in_users"},
-        "Orders": {"everywhere"},
-        None: {"everywhere", "in_users"},
-    }
-    assert all(len(one.corrections) == 1 for one in held.values())
+    for store, terms_and_rules in expected.items():
+        held = held_in(meanings, store)
+        assert ({term.key for term in held.terms}, {rule.key for rule in held.rules}) == terms_and_rules
+        assert len(held.corrections) == 1
 
 
 @given(namespace=st.sampled_from([*Namespace, "notes"]) | st.text(max_size=5), key=st.text(max_size=9), value=JSON)

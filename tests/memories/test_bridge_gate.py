@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from embedded.setting import ANNA, Memory, away, with_parts
+from embedded.setting import ANNA, Instead, Memory, away, with_parts
 from recollect.core.errors import Conflict, InvalidInput, VersionMismatch
-from recollect.core.items import Item, ItemWrite, of_tenant
+from recollect.core.items import ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.memories.audit_log import AuditFilter
@@ -63,19 +63,14 @@ def outcomes(memory: Memory, event_id: str, scope: Scope = ANNA) -> list[tuple[s
     return [(entry.outcome, entry.reason) for entry in reversed(page.entries)]
 
 
-class Refusing:
-    """A publisher that does not take some types of events; else the real one."""
+def refusing(memory: Memory, kind: str) -> Memory:
+    """The same memory, whose bus does not take events of this type."""
 
-    def __init__(self, real: Any, *types: str) -> None:
-        self.real, self.types = real, types
+    def publish(real: Any, tenant: str, events: Sequence[BusEvent]) -> list[str]:
+        left = [event.id for event in events if event.type == kind]
+        return left + list(real(tenant, [event for event in events if event.type != kind]))
 
-    def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:
-        left = [event.id for event in events if event.type in self.types]
-        return left + list(self.real.publish(tenant, [event for event in events if event.type not in self.types]))
-
-    def published(self, *asked: Any) -> list[BusEvent]:
-        found: list[BusEvent] = self.real.published(*asked)
-        return found
+    return with_parts(memory, publisher=Instead(memory.app.parts.publisher, publish=publish))
 
 
 def published(memory: Memory, kind: str, tenant: str = "acme") -> list[BusEvent]:
@@ -137,8 +132,7 @@ def test_a_crash_after_the_promotion_is_made_good(memory: Memory) -> None:
 
 def test_what_the_bus_does_not_take_stays_deferred(memory: Memory) -> None:
     deferred(memory, "words")
-    refusing = Refusing(memory.app.parts.publisher, "memory:semantic:saved")
-    assert run(with_parts(memory, publisher=refusing)).failed == {"UpstreamFailed": 1}
+    assert run(refusing(memory, "memory:semantic:saved")).failed == {"UpstreamFailed": 1}
     assert run(memory).promoted == 1
 
 
@@ -181,21 +175,17 @@ def test_no_time_left_no_event_begun(memory: Memory) -> None:
     assert run(memory).promoted == 1
 
 
-class Racing:
-    """Items that somebody else changes right before the first writes of each collection."""
+def racing(memory: Memory, times: int) -> BridgeGate:
+    """A gate over items that somebody else changes right before its first writes."""
+    left = iter(range(times))
 
-    def __init__(self, real: Any, times: int) -> None:
-        self.real, self.times = real, times
-
-    def write(self, owner: Scope, writes: Sequence[ItemWrite], now: Any) -> list[Item | None]:
-        if self.times > 0:
-            self.times -= 1
+    def write(real: Any, *given: Any) -> Any:
+        if next(left, None) is not None:
             raise VersionMismatch("changed")
-        written: list[Item | None] = self.real.write(owner, writes, now)
-        return written
+        return real(*given)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
+    items: Any = Instead(memory.app.parts.items, write=write)
+    return BridgeGate(items, memory.app.ids, memory.app.judge)
 
 
 @pytest.mark.parametrize("times", [1, 7])
@@ -203,22 +193,19 @@ def test_the_gate_looks_again_where_somebody_was_faster(memory: Memory, times: i
     signal(memory, SignalType.WARNING)
     (event_id,) = late(memory, "words")
     event, rules = memory.app.timeline.listing.one(ANNA, event_id, memory.now), memory.app.rules.resolved("acme")
-    gate = BridgeGate(Racing(memory.app.parts.items, times), memory.app.ids, memory.app.judge)
-    assert gate.decide(ANNA, [event], rules, memory.now).deferred == [event]
+    assert racing(memory, times).decide(ANNA, [event], rules, memory.now).deferred == [event]
     assert outcomes(memory, event_id) == [("deferred", "suspended")]
     with pytest.raises(Conflict):
-        BridgeGate(Racing(memory.app.parts.items, 99), memory.app.ids, memory.app.judge).decide(
-            BEN, [event], rules, memory.now
-        )
+        racing(memory, 99).decide(BEN, [event], rules, memory.now)
 
 
 @pytest.mark.spec("A-66")
 def test_a_warning_that_the_bus_does_not_take_is_published_by_reconciliation(memory: Memory) -> None:
-    refusing = with_parts(memory, publisher=Refusing(memory.app.parts.publisher, "memory:episodic:warning"))
-    outcome = refusing.app.memories.signals.receive("acme", Signal("w1", SignalType.WARNING, "test"), memory.now)
+    refused = refusing(memory, "memory:episodic:warning")
+    outcome = refused.app.memories.signals.receive("acme", Signal("w1", SignalType.WARNING, "test"), memory.now)
     assert (outcome.suspended, outcome.event_id, outcome.forwarded) == (True, "w1", False)
     assert memory.app.memories.signals.state("acme").suspended
-    assert refusing.app.outbox.drain(memory.now).refused == 1
+    assert refused.app.outbox.drain(memory.now).refused == 1
     assert memory.app.outbox.drain(memory.now, "other").published == 0
     done = memory.app.outbox.drain(memory.now, "acme")
     assert (done.published, done.refused, done.complete) == (1, 0, True)
@@ -260,15 +247,9 @@ def entries(memory: Memory, count: int) -> list[str]:
 
 def walk(memory: Memory, limit: int, wanted: AuditFilter) -> list[str]:
     """The ids of all pages; none is longer than asked."""
-    seen: list[str] = []
-    after: str | None = None
-    while True:
-        page = memory.app.memories.audit.page(ANNA, limit, after, wanted)
-        assert len(page.entries) <= limit
-        seen += [entry.id for entry in page.entries]
-        after = page.more
-        if after is None:
-            return seen
+    read = list(pages(lambda after: memory.app.memories.audit.page(ANNA, limit, after, wanted)))
+    assert all(len(page.entries) <= limit for page in read)
+    return [entry.id for page in read for entry in page.entries]
 
 
 @pytest.mark.parametrize("limit", [1, 7, 200])

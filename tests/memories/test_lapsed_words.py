@@ -5,12 +5,11 @@ The index is told of all that was said, less what was rejected or deleted: no cl
 
 import pytest
 
+from embedded.memory_items import reject
 from embedded.reindexing import reindexed, run_job
 from embedded.setting import ANNA, NOON, Memory
 from embedded.timing import DAY, by_words, change, found, items, kept
-from recollect.deletion.reject import Rejecting
 from recollect.jobs.job import JobStatus
-from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Lapse
 from recollect.memories.memory import Memory as Kept
 from recollect.search_index.page import words_hash
@@ -18,12 +17,6 @@ from recollect.search_index.page import words_hash
 BREAD = "my sister Anna bakes rye bread every Sunday morning."
 TEXT = f"The walrus choir sings at the regatta this month, and {BREAD}"
 OTHER = "A ginger biscuit is dunked for four seconds"
-
-
-@pytest.fixture(params=["before the index follows", "after"])
-def followed(request: pytest.FixtureRequest) -> bool:
-    """Whether what was derived follows before anything is read."""
-    return bool(request.param == "after")
 
 
 def lapsed(memory: Memory, by: Kept | None = None, days: float = 1) -> Kept:
@@ -103,8 +96,7 @@ def test_what_is_deleted_or_rejected_leaves_the_index_with_all_its_words(memory:
     memory.now = NOON + 400 * DAY
     memory.project()
     if rejected:
-        order = Rejecting(now=memory.now, actor=Actor(ActorKind.USER, "anna"), via="test")
-        memory.app.deletion.values.reject(ANNA, TEXT, order)
+        reject(memory, TEXT)
     memory.app.deletion.events.memory(ANNA, old, now=memory.now)
     memory.project()
     assert by_words(memory, "regatta") == by_words(memory, "rye bread") == []

@@ -7,26 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.event import EventRef, Source
+from recollect.core.event import EventRef
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, memory_at
 from recollect.memories.representation import as_said, memory_drop_reason, represented, seen, successor_of
 from recollect.retrieval.filters import DropReason, SearchFilters
 from samples.events import NOON, event
+from samples.memories import memory_of_anna
 
 HOUR = timedelta(hours=1)
 TEXT = "I live in Paris, and my sister Anna bakes bread every Sunday morning."
 REST = "my sister Anna bakes bread every Sunday morning."
 HOME = TEXT.index(",")
-PARIS = Memory(
-    id="a",
-    user_id="anna",
-    content=TEXT,
-    importance=0.5,
-    source=Source.USER,
-    timestamp=NOON,
-    valid_from=NOON,
-    recorded_at=NOON + HOUR,
-)
+PARIS = memory_of_anna(TEXT, NOON, recorded_at=NOON + HOUR)
 
 
 def lapse(since: datetime, until: datetime | None = None, end: int = HOME, by: str = "b") -> Lapse:
@@ -77,15 +69,9 @@ def test_why_a_memory_is_not_shown(memory: Memory, filters: dict[str, object], r
 @pytest.mark.spec("P-24")
 def test_a_reader_sees_the_parts_that_hold_and_all_of_it_where_superseded_ones_are_asked_for() -> None:
     lapsed = replace(PARIS, lapses=(lapse(NOON + HOUR, NOON + 9 * HOUR),))
-    now, later, before = (
-        seen(lapsed, asked()),
-        seen(lapsed, asked(now=NOON + 9 * HOUR)),
-        seen(lapsed, asked(as_of=NOON)),
-    )
-    assert [one.content for one in (now, later, before) if one] == [REST, TEXT, TEXT]
-    whole = seen(lapsed, asked(include_superseded=True))
-    assert whole is not None
-    assert whole.content == TEXT
+    readers = (asked(), asked(now=NOON + 9 * HOUR), asked(as_of=NOON), asked(include_superseded=True))
+    found = [seen(lapsed, reader) for reader in readers]
+    assert [one and one.content for one in found] == [REST, TEXT, TEXT, TEXT]
 
 
 @pytest.mark.spec("P-24")

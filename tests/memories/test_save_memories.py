@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from embedded.memory_items import USER, delete, kept_of, patch, save, shown, states, whole
-from embedded.setting import ANNA, NOON, Memory, with_parts
+from embedded.setting import ANNA, NOON, Memory, away
 from recollect.core.errors import InvalidInput, NotFound, Unavailable, VersionMismatch
 from recollect.core.event import Source
+from recollect.core.items import pages
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind, pack_vector
 from recollect.memories.audit import Action
@@ -232,23 +233,10 @@ def test_an_edit_beside_a_projection_is_not_lost(memory: Memory) -> None:
     whole(memory)
 
 
-class Marking:
-    """Projections that cannot be marked."""
-
-    def __init__(self, projections: object) -> None:
-        self._projections = projections
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "mark":
-            raise Unavailable("cut off")
-        return getattr(self._projections, name)
-
-
 def test_an_edit_that_could_not_set_its_marker_is_projected_by_a_reconciliation(memory: Memory) -> None:
     saved = save(memory, LYON).memory
     memory.project()
-    cut = with_parts(memory, projections=Marking(memory.app.parts.projections))
-    with pytest.raises(Unavailable):
+    with away(memory, "projections", "mark") as cut, pytest.raises(Unavailable):
         patch(cut, saved.id, content=OSLO)
     memory.project()
     assert shown(memory, "moved Oslo", mode="lexical") == [OSLO]
@@ -276,13 +264,10 @@ def test_the_list_goes_past_what_is_filtered_away(memory: Memory) -> None:
     wanted = [save(memory, f"city {number}", key="city").memory.id for number in range(2)]
     for number in range(120):
         save(memory, f"another {number}")
-    found, after, pages = list[str](), None, 0
-    while pages == 0 or after is not None:
-        page = memory.app.memories.listing.page(ANNA, MemoryQuery(key="city"), 1, after, memory.now)
-        assert len(page.memories) <= 1
-        found += [one.id for one in page.memories]
-        after, pages = page.more, pages + 1
-    assert found == wanted[::-1]
+    listing, query = memory.app.memories.listing, MemoryQuery(key="city")
+    read = list(pages(lambda after: listing.page(ANNA, query, 1, after, memory.now)))
+    assert all(len(page.memories) <= 1 for page in read)
+    assert [one.id for page in read for one in page.memories] == wanted[::-1]
 
 
 @pytest.mark.spec("A-21")

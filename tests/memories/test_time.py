@@ -18,12 +18,6 @@ NEWEST = "Walrus choir, rehearsals, from now on the planetarium"
 OTHER = "A ginger biscuit is dunked for four seconds"
 
 
-@pytest.fixture(params=["before the index follows", "after"])
-def followed(request: pytest.FixtureRequest) -> bool:
-    """Whether what was derived follows before anything is read."""
-    return bool(request.param == "after")
-
-
 def settled(memory: Memory, followed: bool) -> Memory:
     """A day later."""
     memory.now += DAY

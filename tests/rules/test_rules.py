@@ -10,18 +10,16 @@ from recollect.rules.groups import (
     BridgeRules,
     ConflictRules,
     ContextRules,
-    IntentRules,
     LimitRules,
     LoggingRules,
     MatchingRules,
     RetentionRule,
     Rules,
     ScoringRules,
-    SummaryRules,
     document_of,
 )
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "scoring": {
         "base": {
             "userpreference": 0.9,
@@ -91,39 +89,10 @@ DEFAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.spec("K-63", "K-64", "K-65", "K-66")
-def test_context_defaults() -> None:
-    rules = ContextRules()
-    assert (rules.total, rules.semantic, rules.recent, rules.recent_fill, rules.important) == (8, 3, 5, 10, 5)
-    assert rules.displace_delta == 0.4
-    assert rules.decay_half_life_days is None
-
-
-@pytest.mark.spec("H-11")
-def test_summary_defaults() -> None:
-    assert SummaryRules() == SummaryRules(messages=50, days=21, raw_window=10, max_words=200)
-
-
+@pytest.mark.spec("K-43", "K-44", "K-45", "K-46", "K-47", "K-48", "K-49", "K-63", "K-64", "K-65", "K-66", "H-11")
 @pytest.mark.spec("R-102", "R-103", "R-104", "R-105", "R-106", "R-107", "R-108")
-def test_intent_defaults() -> None:
-    assert IntentRules() == IntentRules(
-        enabled=True,
-        relevance_threshold=0.3,
-        max_results=15,
-        min_query_words=3,
-        max_keywords=10,
-        context_lookback=2,
-        allow_cross_space=True,
-        require_match=True,
-    )
-
-
 def test_the_document_of_the_defaults_has_all_groups_in_their_order() -> None:
     assert json.dumps(document_of(Rules())) == json.dumps(DEFAULTS)
-
-
-def test_matching_is_by_substring_by_default() -> None:
-    assert not MatchingRules().word_boundary
 
 
 def test_equal_rules_have_equal_versions_and_every_change_another() -> None:

@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 
 from embedded.setting import ANNA, NOON, Memory, away, open_memory
+from embedded.timing import Counted
 from recollect.app import App
+from recollect.context.build import ContextRequest
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
 from recollect.core.errors import InvalidInput, Unavailable, VersionMismatch
 from recollect.core.items import ItemWrite, of_tenant
+from recollect.retrieval.filters import SearchFilters
 from recollect.rules.groups import ContextRules, Rules, document_of
 from recollect.rules.use_cases import OWN_RULES, TenantRuleStore
 
@@ -149,12 +154,7 @@ def test_a_store_that_is_away_is_told(memory: Memory) -> None:
             crippled.app.context.model_call.build(ANNA, _a_request(crippled), crippled.app.begin_rules("acme"))
 
 
-def _a_request(memory: Memory) -> Any:
-    from recollect.context.build import ContextRequest
-    from recollect.context.rendering import fence_for
-    from recollect.context.sources import ContextQuestion
-    from recollect.retrieval.filters import SearchFilters
-
+def _a_request(memory: Memory) -> ContextRequest:
     question = ContextQuestion(text="x", filters=SearchFilters(now=memory.now))
     return ContextRequest(question=question, fence=fence_for("f" * 32))
 
@@ -163,17 +163,6 @@ def test_resolved_rules_are_a_document_that_can_be_put_back(memory: Memory) -> N
     version = kept(memory).replace("acme", SNOW, NOON, None).rules.version
     document = document_of(memory.app.rules.resolved("acme"))
     assert kept(memory).replace("acme", document, NOON, version).rules.version == version
-
-
-class Watched:
-    """A part whose calls are noted before they go through."""
-
-    def __init__(self, part: object, calls: list[str]) -> None:
-        self._part, self._calls = part, calls
-
-    def __getattr__(self, name: str) -> Any:
-        self._calls.append(name)
-        return getattr(self._part, name)
 
 
 class Awaited:
@@ -192,7 +181,7 @@ def test_a_context_waits_for_the_rules_when_its_first_wave_has_begun(memory: Mem
     memory.add(*(f"note {n}" for n in range(3)))
     calls: list[str] = []
     for part in ("timeline", "index"):
-        memory.app.parts.__dict__[part] = Watched(getattr(memory.app.parts, part), calls)
+        memory.app.parts.__dict__[part] = Counted(getattr(memory.app.parts, part), calls)
     awaited = Awaited(calls)
     memory.app.context.model_call.build(ANNA, _a_request(memory), awaited)
     assert awaited.begun is not None

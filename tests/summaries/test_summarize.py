@@ -307,7 +307,7 @@ def test_after_three_invalid_answers_nothing_is_stored_but_counts_and_the_trigge
 @pytest.mark.parametrize("error", [UpstreamFailed("no"), Unavailable("no"), Throttled("no", 3), OutOfTime("slow")])
 def test_a_model_that_fails_fails_the_summary_and_leaves_the_trigger(summaries: Summaries, error: Exception) -> None:
     summaries.say(50)
-    summaries.model.says = [error, answer("Good.")]  # type: ignore[list-item]
+    summaries.model.says = [error, answer("Good.")]
     with pytest.raises(UpstreamFailed) as caught:
         summaries.run()
     assert "scripted" in str(caught.value)

@@ -7,8 +7,7 @@ import pytest
 from entrypoints.http.calling import Answered, Caller, Cloud
 from recollect.app import App
 from recollect.arbitration.arbiter import Arbitration, ArbitrationPolicy, weigh
-from recollect.arbitration.arbitrate import Applying
-from recollect.arbitration.detection import Statement
+from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
 from recollect.core.scope import Scope
 from recollect.memories.audit import ActorKind
 
@@ -148,10 +147,10 @@ class Applied:
         self.asked: list[tuple[Scope, Applying]] = []
 
     def arbitrate(
-        self, scope: Scope, candidate: Statement, existing: Any, policy: ArbitrationPolicy, applying: Applying
+        self, scope: Scope, request: ArbitrationRequest, policy: ArbitrationPolicy, applying: Applying
     ) -> Arbitration:
         self.asked.append((scope, applying))
-        return weigh(candidate, existing, policy)
+        return weigh(request.candidate, request.existing, policy)
 
 
 @pytest.fixture

@@ -101,19 +101,11 @@ class Verdict:
 _Rule = Callable[[Statement, Statement], Verdict | None]
 
 
-def arbitrate(candidate: Statement, conflicts: Sequence[Conflict], options: ArbitrationOptions) -> Verdict:
-    """The verdict on the most severe content conflict (A-89); without one the candidate is kept (P-11).
+def decide(candidate: Statement, existing: Statement, options: ArbitrationOptions) -> Verdict:
+    """The verdict on one pair (P-12). Raises InvalidInput for vectors of different length.
 
     A verdict that merges has no `merged` yet: `merging.merge` makes it.
     """
-    worst = most_severe(conflicts)
-    if worst is None:
-        return Verdict(Action.KEEP, 1.0, "nothing that it contradicts", Strategy.NONE, winner=candidate)
-    return decide(candidate, worst.existing, options)
-
-
-def decide(candidate: Statement, existing: Statement, options: ArbitrationOptions) -> Verdict:
-    """The verdict on one pair (P-12). Raises InvalidInput for vectors of different length."""
     rules: tuple[tuple[bool, _Rule], ...] = (
         (options.priority_importance, _by_importance),
         (options.priority_recency, _by_recency),
@@ -216,13 +208,17 @@ class Arbitration:
 
 
 def weigh(candidate: Statement, existing: Sequence[Statement], policy: ArbitrationPolicy) -> Arbitration:
-    """Decides about a candidate and stores nothing. A merged statement has the candidate's id, its words last.
+    """The verdict on the most severe content conflict (A-89); without one the candidate is kept (P-11). Stores nothing.
 
-    Raises InvalidInput as `detect` does.
+    A merged statement has the candidate's id, its words last. Raises InvalidInput as `detect` does.
     """
     conflicts = detect(candidate, existing, policy.detection)
-    verdict, arbitrated = arbitrate(candidate, conflicts, policy.arbitration), most_severe(conflicts)
-    if verdict.action is Action.MERGE and arbitrated is not None:
+    arbitrated = most_severe(conflicts)
+    if arbitrated is None:
+        verdict = Verdict(Action.KEEP, 1.0, "nothing that it contradicts", Strategy.NONE, winner=candidate)
+        return Arbitration(conflicts, None, verdict, policy.rule)
+    verdict = decide(candidate, arbitrated.existing, policy.arbitration)
+    if verdict.action is Action.MERGE:
         merged = merge(arbitrated.existing, candidate, policy.merge).statement
         verdict = replace(verdict, merged=replace(merged, id=candidate.id))
     return Arbitration(conflicts, arbitrated, verdict, policy.rule)

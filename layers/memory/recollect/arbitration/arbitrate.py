@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from recollect.arbitration.arbiter import (
     Action,
@@ -25,24 +24,25 @@ from recollect.arbitration.arbiter import (
 from recollect.arbitration.detection import Statement, Vector, detection_options, similarity
 from recollect.arbitration.merge_rules import MergeRuleRegistry
 from recollect.arbitration.registry import MergeRuleStore
-from recollect.contradictions.candidates import FindContradicting
+from recollect.contradictions.candidates import FindContradicting, ProjectedRecords
 from recollect.contradictions.decisions import (
     Decision,
     OpenConflict,
     Outcome,
     Step,
-    conflict_document,
     conflict_key,
+    conflict_write,
+    decision_about,
     decision_key,
     pair_id,
 )
-from recollect.contradictions.ledger import PROJECT, DecisionWriter
-from recollect.contradictions.merged import MergeParts
+from recollect.contradictions.ledger import Deciding, DecisionWriter
+from recollect.contradictions.merged import MergeParts, Merger
 from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.event import Event, Source
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed
-from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.items import ABSENT
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind, pack_vector, unpack_vector
 from recollect.memories.audit import Actor
@@ -93,11 +93,9 @@ class ChoosePolicy:
         detection = settings.detection_over(detection_options(rules.conflict))
         arbitration = read_options(options.get("arbitration", {}), settings.arbitration, Place())
         _check_weights(arbitration)
+        merge = read_options(options.get("merge", {}), settings.merge, Place())
         return ArbitrationPolicy(
-            read_options(options.get("detection", {}), detection, Place()),
-            arbitration,
-            read_options(options.get("merge", {}), settings.merge, Place()),
-            name,
+            read_options(options.get("detection", {}), detection, Place()), arbitration, merge, name
         )
 
     def of(self, scope: Scope, candidate: Statement, rules: Rules) -> ArbitrationPolicy:
@@ -128,37 +126,6 @@ class Applying:
     now: datetime
 
 
-class DecisionStore(Protocol):
-    """Stores a decision: the winner or the merged statement, the loser with its status, the ledger's entry."""
-
-    def arbitrate(
-        self,
-        scope: Scope,
-        candidate: Statement,
-        existing: Sequence[Statement],
-        policy: ArbitrationPolicy,
-        applying: Applying,
-    ) -> Arbitration:
-        """Decides and stores, without `existing` against the stored memories. Idempotent for the same seed."""
-
-
-class Arbitrate:
-    """The use case behind `POST /v1/arbitrations`."""
-
-    def __init__(self, policy: ChoosePolicy, decisions: Callable[[], DecisionStore]) -> None:
-        self._policy = policy
-        self._decisions = decisions
-
-    def weighed(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> Arbitration:
-        """The decision about the given statements; stores nothing. Raises InvalidInput as `ChoosePolicy`."""
-        return weigh(request.candidate, request.existing, self._policy.choose(tenant, request, rules))
-
-    def applied(self, scope: Scope, request: ArbitrationRequest, rules: Rules, applying: Applying) -> Arbitration:
-        """Decides and stores. Raises InvalidInput as `ChoosePolicy`, and what storing raises."""
-        policy = self._policy.choose(scope.tenant, request, rules)
-        return self._decisions().arbitrate(scope, request.candidate, request.existing, policy, applying)
-
-
 class ApplyArbitration:
     """Applies a verdict to two stored memories; the loser stays, with its status (A-77 to A-90)."""
 
@@ -167,42 +134,29 @@ class ApplyArbitration:
         self._decided = decided
         self._merge = merge
 
-    def apply(
-        self, scope: Scope, candidate: Statement, arbitration: Arbitration, now: datetime, actor: Actor = PROJECT
-    ) -> list[StoredMemory]:
+    def apply(self, by: Deciding, candidate: Statement, arbitration: Arbitration) -> list[StoredMemory]:
         """The memories that changed; none where one is no longer active. Raises NotFound where one is not stored,
         Conflict.
         """
         if arbitration.arbitrated is None:
             return []
         existing = arbitration.arbitrated.existing
-        apply = partial(self._applied, scope, candidate, existing, arbitration, now, actor)
-        return retry_on_conflict(apply, "one of the memories")
+        return retry_on_conflict(lambda: self._applied(by, candidate, existing, arbitration), "one of the memories")
 
     def _applied(
-        self,
-        scope: Scope,
-        candidate: Statement,
-        existing: Statement,
-        arbitration: Arbitration,
-        now: datetime,
-        actor: Actor,
+        self, by: Deciding, candidate: Statement, existing: Statement, arbitration: Arbitration
     ) -> list[StoredMemory]:
         verdict = arbitration.verdict
-        loser, winner = self._sides(scope, candidate, existing, verdict)
+        loser, winner = self._sides(by.scope, candidate, existing, verdict)
         if any(one.memory.status is not MemoryStatus.ACTIVE for one in (loser, winner)):
             return []
-        decision = _decision(loser.memory, winner.memory, verdict, arbitration.rule, now)
+        decision = _decision(loser.memory, winner.memory, verdict, arbitration.rule, by.now)
         after = _lost(loser.memory, winner.memory, decision)
         if verdict.merged is None:
-            return [self._decided.write(scope, loser, after, [decision], now, actor)]
-        merged = replace(
-            winner.memory,
-            content=verdict.merged.content,
-            importance=verdict.merged.importance,
-            keywords=verdict.merged.keywords,
-        )
-        return self._merge.into(scope, loser, winner, after, merged, [decision], now, actor)
+            return [self._decided.write(by, loser, after, [decision])]
+        made = verdict.merged
+        merged = replace(winner.memory, content=made.content, importance=made.importance, keywords=made.keywords)
+        return self._merge.into(by, Merger(loser, winner, after, [decision]), merged)
 
     def _sides(
         self, scope: Scope, candidate: Statement, existing: Statement, verdict: Verdict
@@ -218,18 +172,9 @@ class ApplyArbitration:
 
 def _decision(loser: Memory, winner: Memory, verdict: Verdict, rule: str, now: datetime) -> Decision:
     outcomes = {Action.KEEP: Outcome.SUPERSEDED, Action.MERGE: Outcome.MERGED, Action.REJECT: Outcome.REJECTED}
-    return Decision(
-        winner=winner.id,
-        loser=loser.id,
-        at=now,
-        step=Step.ARBITER,
-        rule=rule,
-        outcome=outcomes[verdict.action],
-        reason=verdict.reason,
-        before=loser.version,
-        after=loser.version + 1,
-        confidence=verdict.confidence,
-    )
+    outcome = outcomes[verdict.action]
+    decided = decision_about(loser, winner.id, now, Step.ARBITER, rule, outcome, verdict.reason)
+    return replace(decided, confidence=verdict.confidence)
 
 
 def _lost(loser: Memory, winner: Memory, decision: Decision) -> Memory:
@@ -246,65 +191,44 @@ Changed = Callable[[Scope, Sequence[StoredMemory], datetime], None]
 """Updates the index and whatever quotes the changed memories."""
 
 
+@dataclass(eq=False)
 class ProposeConflicts:
     """Compares new memories with their nearest in the index; most have none near enough."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        items: Items,
-        find: FindContradicting,
-        apply: ApplyArbitration,
-        policy: Policy,
-    ) -> None:
-        self._timeline = timeline
-        self._items = items
-        self._find = find
-        self._read = ReadMemories(items)
-        self._apply = apply
-        self._policy = policy
+    _timeline: Timeline
+    _items: Items
+    _find: FindContradicting
+    _apply: ApplyArbitration
+    _policy: Policy
 
-    def propose(
-        self,
-        scope: Scope,
-        made: Sequence[tuple[Event, Memory]],
-        vectors: Mapping[str, FloatArray],
-        rules: Rules,
-        now: datetime,
-    ) -> list[StoredMemory]:
-        """The memories that changed: none, unless `auto_apply` is `all`."""
-        if rules.conflict.auto_apply == "off":
+    def __post_init__(self) -> None:
+        self._read = ReadMemories(self._items)
+
+    def propose(self, made: Sequence[tuple[Event, Memory]], projected: ProjectedRecords) -> list[StoredMemory]:
+        """The memories that changed: none, unless `auto_apply` is `all`. `made` are those made by this projection."""
+        if projected.rules.conflict.auto_apply == "off":
             return []
-        return [one for event, memory in made for one in self._weighed(scope, event, memory, vectors, rules, now)]
+        return [one for event, memory in made for one in self._weighed(event, memory, projected)]
 
-    def _weighed(
-        self,
-        scope: Scope,
-        event: Event,
-        memory: Memory,
-        vectors: Mapping[str, FloatArray],
-        rules: Rules,
-        now: datetime,
-    ) -> list[StoredMemory]:
-        candidate = statement_of(memory, vectors.get(event.id))
-        near = self._near(scope, event, memory, vectors.get(event.id), rules, now)
+    def _weighed(self, event: Event, memory: Memory, projected: ProjectedRecords) -> list[StoredMemory]:
+        scope, rules, now = projected.scope, projected.rules, projected.now
+        vector = projected.vectors.get(event.id)
+        candidate = statement_of(memory, vector)
+        found = self._find.similar(scope, event, vector, now)
+        hits = {hit.ref.id: hit for hit in found if _may_be_alike(hit, candidate, rules)}
+        near = self._near(scope, event, memory, hits)
         if not near:
             return []
         arbitration = weigh(candidate, list(near.values()), self._policy(scope, candidate, rules))
         if arbitration.arbitrated is None or self._known(scope, memory.id, arbitration.arbitrated.existing.id):
             return []
         if rules.conflict.auto_apply == "all":
-            return self._apply.apply(scope, candidate, arbitration, now)
+            return self._apply.apply(Deciding(scope, now), candidate, arbitration)
         self._leave_open(scope, memory.id, arbitration, now)
         return []
 
-    def _near(
-        self, scope: Scope, event: Event, memory: Memory, vector: FloatArray | None, rules: Rules, now: datetime
-    ) -> dict[str, Statement]:
+    def _near(self, scope: Scope, event: Event, memory: Memory, hits: Mapping[str, Candidate]) -> dict[str, Statement]:
         """Active memories of the same speaker that may be alike; those of another key never conflict."""
-        candidate = statement_of(memory, vector)
-        found = self._find.similar(scope, event, vector, now)
-        hits = {hit.ref.id: hit for hit in found if _may_be_alike(hit, candidate, rules)}
         if not hits:
             return {}
         events = readable_events(self._timeline, scope, [hit.ref for hit in hits.values()])
@@ -332,9 +256,8 @@ class ProposeConflicts:
             severity=found.severity,
             proposal=proposal_of(arbitration.verdict),
         )
-        write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict), ABSENT)
         with suppress(VersionMismatch):  # another process has left it open
-            self._items.write(scope.user, [write], now)
+            self._items.write(scope.user, [conflict_write(conflict, ABSENT)], now)
 
 
 def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
@@ -343,7 +266,7 @@ def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
         id=memory.id,
         user_id=memory.user_id,
         content=memory.content,
-        embedding=None if vector is None else vector.astype("float64"),
+        embedding=_numbers(vector),
         importance=memory.importance,
         timestamp=memory.timestamp,
         source=memory.source.value,
@@ -354,8 +277,7 @@ def statement_of(memory: Memory, vector: FloatArray | None) -> Statement:
 
 def _may_be_alike(hit: Candidate, candidate: Statement, rules: Rules) -> bool:
     """Whether a content signal is possible: the index has vectors, but no keywords."""
-    vector = None if hit.vector is None else hit.vector.astype("float64")
-    alike = similarity(candidate.embedding, vector)
+    alike = similarity(candidate.embedding, _numbers(hit.vector))
     return bool(candidate.keywords) or (alike is not None and alike > rules.conflict.semantic_threshold)
 
 
@@ -367,41 +289,27 @@ def _comparable(event: Event, memory: Memory, other_event: Event, other: Memory)
     return active and not keyed and same_place and event.speaker == other_event.speaker
 
 
+@dataclass(eq=False)
 class ArbitrateAndStore:
     """Stores a candidate that is no memory yet, and the loser too; the answer has the given ids.
 
-    Idempotent for the same seed, which gives the ids.
+    Without `existing` it decides against the stored memories. Idempotent for the same seed, which gives the ids.
     """
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        read: ReadMemories,
-        keep: SaveMemories,
-        find: FindContradicting,
-        apply: ApplyArbitration,
-        changed: Changed,
-        rules: Callable[[str], Rules],
-        embedder: Embedder | None,
-    ) -> None:
-        self._timeline = timeline
-        self._read = read
-        self._keep = keep
-        self._find = find
-        self._apply = apply
-        self._changed = changed
-        self._rules = rules
-        self._embedder = embedder
+    _timeline: Timeline
+    _read: ReadMemories
+    _save: SaveMemories
+    _find: FindContradicting
+    _apply: ApplyArbitration
+    _changed: Changed
+    _rules: Callable[[str], Rules]
+    _embedder: Embedder | None
 
     def arbitrate(
-        self,
-        scope: Scope,
-        candidate: Statement,
-        existing: Sequence[Statement],
-        policy: ArbitrationPolicy,
-        applying: Applying,
+        self, scope: Scope, request: ArbitrationRequest, policy: ArbitrationPolicy, applying: Applying
     ) -> Arbitration:
         """Raises Conflict where a value was rejected, and what storing raises."""
+        candidate, existing = request.candidate, request.existing
         own = self._stored(scope, candidate, applying, 0)
         vector = None if existing else self._vector(candidate)
         compared = candidate if existing else replace(candidate, embedding=_numbers(vector))
@@ -411,9 +319,8 @@ class ArbitrateAndStore:
             return replace(found, stored={candidate.id: own})
         other = found.arbitrated.existing
         stored = {candidate.id: own, other.id: self._stored(scope, other, applying, 1)}
-        changed = self._apply.apply(
-            scope, replace(candidate, id=own), _named(found, stored), applying.now, applying.actor
-        )
+        by = Deciding(scope, applying.now, applying.actor)
+        changed = self._apply.apply(by, replace(candidate, id=own), _named(found, stored))
         self._changed(scope, changed, applying.now)
         return replace(found, stored=stored)
 
@@ -424,7 +331,7 @@ class ArbitrateAndStore:
             return statement.id
         seed = IdSeed(applying.seed.tick + place, applying.seed.tail)
         draft = _draft(statement)
-        saved = self._keep.save(owner, draft, seed, applying.now, applying.actor, self._rules(scope.tenant))
+        saved = self._save.save(owner, draft, seed, applying.now, applying.actor, self._rules(scope.tenant))
         return saved.memory.id
 
     def _vector(self, candidate: Statement) -> FloatArray | None:
@@ -445,6 +352,23 @@ class ArbitrateAndStore:
         keyed = event.key is not None
         open_to = [memory for memory in active.values() if memory.id != own and not (keyed and memory.key)]
         return [statement_of(m, hits[m.id].vector if m.id in hits else None) for m in open_to]
+
+
+class Arbitrate:
+    """The use case behind `POST /v1/arbitrations`."""
+
+    def __init__(self, policy: ChoosePolicy, decisions: Callable[[], ArbitrateAndStore]) -> None:
+        self._policy = policy
+        self._decisions = decisions
+
+    def weighed(self, tenant: str, request: ArbitrationRequest, rules: Rules) -> Arbitration:
+        """The decision about the given statements; stores nothing. Raises InvalidInput as `ChoosePolicy`."""
+        return weigh(request.candidate, request.existing, self._policy.choose(tenant, request, rules))
+
+    def applied(self, scope: Scope, request: ArbitrationRequest, rules: Rules, applying: Applying) -> Arbitration:
+        """Decides and stores. Raises InvalidInput as `ChoosePolicy`, and what storing raises."""
+        policy = self._policy.choose(scope.tenant, request, rules)
+        return self._decisions().arbitrate(scope, request, policy, applying)
 
 
 def _numbers(vector: FloatArray | None) -> Vector | None:

@@ -122,15 +122,6 @@ def check_weights(resolved: Mapping[str, Any], loc: Sequence[str | int] = ()) ->
         raise InvalidInput("the weights, with those that are inherited, must sum to 1", (*loc, *_WEIGHTS))
 
 
-def settings_of(resolved: Mapping[str, Any]) -> RuleSettings:
-    """The options of a resolved document, with the documented defaults."""
-    return RuleSettings(
-        read_options(resolved.get("arbitration", {}), ArbitrationOptions(), Place()),
-        read_options(resolved.get("merge", {}), MergeOptions(), Place()),
-        resolved.get("detection", {}),
-    )
-
-
 def deep_merged(base: Mapping[str, Any], derived: Mapping[str, Any]) -> dict[str, Any]:
     """The derived document over its base: objects merge by name, lists and single values are replaced (A-114)."""
     merged = dict(base)
@@ -270,7 +261,10 @@ class MergeRuleRegistry:
 
     def settings(self, name: str) -> RuleSettings:
         """The resolved rule as options, with the documented defaults. Raises NotFound."""
-        return settings_of(self.resolved(name))
+        resolved = self.resolved(name)
+        arbitration = read_options(resolved.get("arbitration", {}), ArbitrationOptions(), Place())
+        merge = read_options(resolved.get("merge", {}), MergeOptions(), Place())
+        return RuleSettings(arbitration, merge, resolved.get("detection", {}))
 
     def matching(self, candidate: Statement) -> MergeRule:
         """The first enabled rule whose conditions the candidate meets, by priority (A-120 to A-123).

@@ -8,7 +8,7 @@ writes, or by the next change after an interruption.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -79,32 +79,19 @@ class MergeRuleStore:
         Raises InvalidInput with the path within the document, VersionMismatch, and Conflict.
         """
 
-        def change(registry: MergeRuleRegistry) -> RulesChange:
-            if accepts is not None:
-                _check_version(registry, name, accepts)
-            return register(registry, name, document)
-
-        return self._change(tenant, change, now)
+        return self._change(tenant, lambda rules: register(_accepted(rules, name, accepts), name, document), now)
 
     def patch(
         self, tenant: str, name: str, changes: Mapping[str, Any], now: datetime, accepts: Accepts
     ) -> MergeRuleRegistry:
         """Merges changes into a rule. Raises NotFound, VersionMismatch, InvalidInput and Conflict."""
 
-        def change(registry: MergeRuleRegistry) -> RulesChange:
-            _check_version(registry, registry.rule(name).name, accepts)
-            return update(registry, name, changes)
-
-        return self._change(tenant, change, now)
+        return self._change(tenant, lambda rules: update(_accepted_rule(rules, name, accepts), name, changes), now)
 
     def delete(self, tenant: str, name: str, now: datetime, accepts: Accepts) -> MergeRuleRegistry:
         """Deletes a rule. Raises NotFound, VersionMismatch, and Conflict where `merge_rules.delete` does."""
 
-        def change(registry: MergeRuleRegistry) -> RulesChange:
-            _check_version(registry, registry.rule(name).name, accepts)
-            return delete(registry, name)
-
-        return self._change(tenant, change, now)
+        return self._change(tenant, lambda rules: delete(_accepted_rule(rules, name, accepts), name), now)
 
     def load(self, tenant: str, rules: Sequence[tuple[str, Mapping[str, Any]]], now: datetime) -> MergeRuleRegistry:
         """Registers all or none. Raises InvalidInput with the path from the rule's position on."""
@@ -135,7 +122,7 @@ class MergeRuleStore:
         """False where another change came first."""
         first, rest = changed.events[:_EVENTS_AT_ONCE], changed.events[_EVENTS_AT_ONCE:]
         try:
-            kept = self._step(tenant, changed.registry, stored.version, first, _names(rest), now)
+            kept = self._step(tenant, _Stored(changed.registry, stored.version, _names(rest)), first, now)
         except _Overtaken:
             return False
         with suppress(_Overtaken):  # the other change has put them into the outbox
@@ -150,26 +137,19 @@ class MergeRuleStore:
         while stored.owed:
             names, rest = stored.owed[:_EVENTS_AT_ONCE], stored.owed[_EVENTS_AT_ONCE:]
             events = [_registration(stored.registry, name) for name in names]
-            stored = self._step(tenant, stored.registry, stored.version, events, rest, now)
+            stored = self._step(tenant, replace(stored, owed=rest), events, now)
         return stored
 
-    def _step(
-        self,
-        tenant: str,
-        registry: MergeRuleRegistry,
-        version: int,
-        events: Sequence[RuleEvent],
-        owed: tuple[str, ...],
-        now: datetime,
-    ) -> _Stored:
-        write = ItemWrite(REGISTRY, _document(registry, owed), version)
+    def _step(self, tenant: str, after: _Stored, events: Sequence[RuleEvent], now: datetime) -> _Stored:
+        """Writes the registry over the version that `after` names, with these events."""
+        write = ItemWrite(REGISTRY, _document(after.registry, after.owed), after.version)
         published = [outbox_write(rule_published(tenant, event, now)) for event in events]
         try:
             item, *_ = self._items.write(of_tenant(tenant), [write, *published], now)
         except VersionMismatch:
             raise _Overtaken from None
         assert item is not None  # only a deletion leaves none
-        return _Stored(registry, item.version, owed)
+        return replace(after, version=item.version)
 
     def _read(self, tenant: str) -> _Stored:
         item = self._items.get(of_tenant(tenant), [REGISTRY]).get(REGISTRY)
@@ -180,14 +160,19 @@ class _Overtaken(Exception):
     """Another change was written since the registry was read."""
 
 
-def _check_version(registry: MergeRuleRegistry, name: str, accepts: Accepts) -> None:
-    """Raises VersionMismatch; also where there is no such rule, which has no version either."""
+def _accepted_rule(registry: MergeRuleRegistry, name: str, accepts: Accepts) -> MergeRuleRegistry:
+    """The registry. Raises NotFound, and VersionMismatch where the rule's version is not accepted."""
+    if not accepts(registry.rule(name).version):
+        raise VersionMismatch("the rule changed since it was read")
+    return registry
+
+
+def _accepted(registry: MergeRuleRegistry, name: str, accepts: Accepts | None) -> MergeRuleRegistry:
+    """The same; where there is no such rule, it has no version that could be accepted."""
     try:
-        version = registry.rule(name).version
+        return registry if accepts is None else _accepted_rule(registry, name, accepts)
     except NotFound:
         raise VersionMismatch("there is nothing that this could be the version of") from None
-    if not accepts(version):
-        raise VersionMismatch("the rule changed since it was read")
 
 
 def _names(events: Sequence[RuleEvent]) -> tuple[str, ...]:

@@ -12,7 +12,12 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from types import MappingProxyType
 
-_COUNT = r"\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ONE_TO_TWELVE = "|".join(_COUNTED[1:])
+_COUNT = rf"\d{{1,3}}|a|an|{_ONE_TO_TWELVE}"
 N = (
     rf"(?:(?:{_COUNT}) ?(?:-|\u2013|to|or) ?)?(?P<n>{_COUNT}|(?:a )?couple(?: of)?|(?:a )?few|several|half an?)"
     r"(?: more| further| additional| whole| full| solid| or so)?"
@@ -23,8 +28,7 @@ MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_NAMED_PLACE = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
-DAY = rf"(?P<day>\d{{1,2}}(?=st|nd|rd|th|\b)|{_NAMED_PLACE})(?:st|nd|rd|th)?"
+DAY = rf"(?P<day>\d{{1,2}}(?=st|nd|rd|th|\b)|{'|'.join(_PLACES)})(?:st|nd|rd|th)?"
 ORDINAL = r"(?P<day>\d{1,2})(?:st|nd|rd|th)"
 YEAR = r"(?:,? (?P<year>\d{4}))?"
 UNTIL = (
@@ -47,16 +51,14 @@ TIME = (
     r"|(?:the )?(?:morning|afternoon|evening|night)(?: of)?|at least|well into|the end of)"
 )
 HOUR = (
-    r"(?:(?:half|quarter|ten|twenty|five)(?: past| to)? )?(?:\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\.?|o'clock)?|one|two"
-    r"|three|four|five|six"
-    r"|seven|eight|nine|ten|eleven|twelve|noon|midday|midnight|lunch(?:time)?|dinner(?:time)?|bedtime)"
+    r"(?:(?:half|quarter|ten|twenty|five)(?: past| to)? )?(?:\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\.?|o'clock)?"
+    rf"|{_ONE_TO_TWELVE}|noon|midday|midnight|lunch(?:time)?|dinner(?:time)?|bedtime)"
 )
 PART = r"(?: ?(?:morning|lunchtime|noon|midday|afternoon|evening|night|at noon|at midnight))?"
 BEHIND_UNIT = (
     r"\s{0,3}(?:\Z|[^\w\s]|(?:and|so|but|because|while|since|as|i|we|i'm|we're|my|our|the|he|she|it|they|there|only"
-    r"|at|in"
-    r"|from|with|on|for|instead|please|to|too|due|until|though|thanks|no|not|or|then|just|by|off|is out|is over|is up"
-    r"|is done|ends|not|after|when|where|again|comes|you|your|his|her)\b)"
+    r"|at|in|from|with|on|for|instead|please|to|too|due|until|though|thanks|no|not|or|then|just|by|off|is out|is over"
+    r"|is up|is done|ends|not|after|when|where|again|comes|you|your|his|her)\b)"
 )
 CLAUSE_END = r"\s{0,3}(?:\Z|[.,;:!?)\u2013\u2014-]|(?:and|so|but|because|while|since|as|then|until|though|thanks)\b)"
 JUST = r"(?:just |only |but only )?"
@@ -71,14 +73,10 @@ NO_VERB_OF_BEING = r"(?<! is )(?<!'s )(?<! are )(?<!'re )(?<! was )(?<! be )"
 
 Reader = Callable[[re.Match[str], datetime], datetime | None]
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBERS = MappingProxyType(
     {word: place for place, word in enumerate(_COUNTED)}
     | {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 5, "half a": 0.5, "half an": 0.5}
 )
-_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _DAYS_OF = MappingProxyType(
     {"day": 1, "night": 1, "week": 7, "weekend": 7, "fortnight": 14, "month": 30.44, "quarter": 91, "year": 365.25}
 )
@@ -117,10 +115,8 @@ def _first(year: int, month: int) -> datetime | None:
 
 def month_day(match: re.Match[str], now: datetime) -> datetime | None:
     """3 May, of this year or the next."""
-    month, said = MONTHS.index(match["month"][:3]) + 1, match.groupdict().get("year")
-    number = _place(match["day"])
-    year = int(said) if said else now.year + ((month, number) < (now.month, now.day))
-    return _day(year, month, number)
+    month, number, year = _month(match), _place(match["day"]), match.groupdict().get("year")
+    return _day(int(year), month, number) if year else _next_day(now, month, number)
 
 
 def iso_day(match: re.Match[str], now: datetime) -> datetime | None:
@@ -138,7 +134,7 @@ def numbered_day(match: re.Match[str], now: datetime) -> datetime | None:
     year = match["year"]
     if year:
         return _day(int(year) + (2000 if len(year) == 2 else 0), month, number)
-    return _day(now.year + ((month, number) < (now.month, now.day)), month, number)
+    return _next_day(now, month, number)
 
 
 def ordinal(match: re.Match[str], now: datetime) -> datetime | None:
@@ -150,12 +146,12 @@ def ordinal(match: re.Match[str], now: datetime) -> datetime | None:
 
 def whole_month(match: re.Match[str], now: datetime) -> datetime | None:
     """Until March stops where March begins; through March, and the end of March, take it in."""
-    month = MONTHS.index(match["month"][:3]) + 1
-    year = int(match["year"]) if match.groupdict().get("year") else now.year + (month < now.month)
-    part = _PARTS.get(match.groupdict().get("part") or "")
-    if part is not None:
-        return _day(year, month, part)
-    if match["how"] not in ("until", "till", "til", "'til") or match["end"] or match.groupdict().get("part") == "late":
+    month, said = _month(match), match.groupdict(default="")
+    year = int(match["year"]) if said.get("year") else now.year + (month < now.month)
+    part = said.get("part", "")
+    if part in _PARTS:
+        return _day(year, month, _PARTS[part])
+    if match["how"] not in ("until", "till", "til", "'til") or match["end"] or part == "late":
         return month_end(year, month)
     start = _first(year, month)
     return start if start is not None and start > now else month_end(year, month)
@@ -166,9 +162,7 @@ _PARTS = MappingProxyType({"early": 10, "mid": 15})
 
 def week_of_month(match: re.Match[str], now: datetime) -> datetime | None:
     """The second week of June."""
-    month = MONTHS.index(match["month"][:3]) + 1
-    number = min(_LENGTH_OF_WEEK * _place(match["day"]), _LAST_SAFE_DAY)
-    return _day(now.year + ((month, number) < (now.month, now.day)), month, number)
+    return _next_day(now, _month(match), min(_LENGTH_OF_WEEK * _place(match["day"]), _LAST_SAFE_DAY))
 
 
 def unit(match: re.Match[str], now: datetime) -> datetime | None:
@@ -293,13 +287,22 @@ def _hours(said: re.Match[str]) -> list[float]:
 
 _CLOCK = re.compile(
     r"\b(?:(?P<named>noon|midday|lunch(?:time)?|dinner(?:time)?|bedtime|midnight)"
-    r"|(?P<shift>(?:half|quarter)(?: past| to)? )?(?P<hour>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten"
-    r"|eleven|twelve)"
+    r"|(?P<shift>(?:half|quarter)(?: past| to)? )?(?P<hour>\d{1,2}"
+    rf"|{_ONE_TO_TWELVE})"
     r"(?:[:.](?P<minute>\d\d))?(?: ?(?P<half>[ap])\.?m\b| ?o'clock|(?=,? on\b)|(?<=:\d\d)|\Z))"
 )
 _NAMED_HOURS = {"noon": 12, "midday": 12, "lunch": 14, "lunchtime": 14, "dinner": 20, "dinnertime": 20, "bedtime": 23}
 _NAMED_HOURS["midnight"] = 24
 _SHIFTS = {"half": 0.5, "half past": 0.5, "quarter past": 0.25, "quarter to": -0.25}
+
+
+def _month(match: re.Match[str]) -> int:
+    return MONTHS.index(match["month"][:3]) + 1
+
+
+def _next_day(now: datetime, month: int, day: int) -> datetime | None:
+    """That day of this year, or where it is past of the next."""
+    return _day(now.year + ((month, day) < (now.month, now.day)), month, day)
 
 
 def _place(words: str) -> int:
@@ -327,8 +330,7 @@ _END, _AHEAD, _LENGTH, _SPAN, _HOUR = BoundKind
 _END_OF_DAY = r"(?:(?:the )?end of )?"
 _NUMBERED = (
     r"of|weeks?|weekend|day|time|half|quarter|\w{3,6}day|floor|grade|year|round|chapter|page|edition|place|century"
-    r"|level"
-    r"|class|form|row|gate|door|house|hole|street|avenue|birthday|anniversary"
+    r"|level|class|form|row|gate|door|house|hole|street|avenue|birthday|anniversary"
 )
 _DAYS: tuple[tuple[str, Reader], ...] = (
     (rf"{_END_OF_DAY}(?:{WEEKDAY},? )?(?:the )?{MONTH} (?:the )?{DAY}(?![:/.]\d){YEAR}", month_day),
@@ -358,89 +360,58 @@ _FROM = (
     r"|[a-z]{3,9} \d{1,2}(?:st|nd|rd|th)?)(?: [a-z]{3,9})? ?(?:and|to|until|till|til|through|thru|up to|-|\u2013) ?"
 )
 _TILL = r"(?:until|till|til|'til|(?<!leading )up to|through(?= the end))"
-_FRAMES: tuple[tuple[str, BoundKind], ...] = (
-    (rf"{UNTIL} (?:around |about |after |at least |well,? |say )?(?:the )?", _END),
-    (rf"{UNTIL} (?:around |about )?{TIME},? (?:on |by |at )?(?:the )?", _END),
-    (
+_FRAMES: Mapping[BoundKind, tuple[str, ...]] = {
+    _END: (
+        rf"{UNTIL} (?:around |about |after |at least |well,? |say )?(?:the )?",
+        rf"{UNTIL} (?:around |about )?{TIME},? (?:on |by |at )?(?:the )?",
         rf"(?:{_TILL}|pending) {_WORDS}(?:on |by |so |so till |\(|which (?:is|should be|will be) |that's )(?:the )?",
-        _END,
-    ),
-    (rf"{_TILL} {_WORDS}{_RETURNS} (?:on |this |next )?(?:the )?", _END),
-    (rf"{_TILL} (?:[\w'-]{{1,20}} ){{2,6}}?(?=(?:this |next )?(?:\w{{3,6}}day|tomorrow)\b)", _END),
-    (
+        rf"{_TILL} {_WORDS}{_RETURNS} (?:on |this |next )?(?:the )?",
+        rf"{_TILL} (?:[\w'-]{{1,20}} ){{2,6}}?(?=(?:this |next )?(?:\w{{3,6}}day|tomorrow)\b)",
         rf"{_TILL} (?:[\w'.&-]{{1,30}} ){{0,6}}[\w'.&-]{{1,30}}, (?:hopefully |probably |likely |i think )?"
         r"(?:on )?(?:the )?",
-        _END,
-    ),
-    (r"(?:(?:fly|head|travel|drive)|(?:i|we) (?:come|get|go)) (?:home|back)(?: again)? (?:on )?(?:the )?", _END),
-    (r"(?:re-?opens?|resumes?|(?:opens?|open) again|back open) (?:on |again )?(?:the )?", _END),
-    (r"(?<=[,(;] )(?:ends?|expires?|expiring|ending|runs? out|finishes|due back) (?:on |at )?(?:the )?", _END),
-    (
+        r"(?:(?:fly|head|travel|drive)|(?:i|we) (?:come|get|go)) (?:home|back)(?: again)? (?:on )?(?:the )?",
+        r"(?:re-?opens?|resumes?|(?:opens?|open) again|back open) (?:on |again )?(?:the )?",
+        r"(?<=[,(;] )(?:ends?|expires?|expiring|ending|runs? out|finishes|due back) (?:on |at )?(?:the )?",
         r"(?<!'m )(?<!'re )(?<! am )(?<! are )(?:(?:coming|heading|flying|driving|going) (?:back|home)|leaving"
-        r"|(?:moving"
-        r"|checking) out)(?: again)? (?:on )?(?:the )?",
-        _END,
-    ),
-    (
-        r"\d{1,2}(?:st|nd|rd|th)(?: of)?(?: [a-z]{3,9})? ?(?:to|until|till|through|-|\u2013) ?(?:the )?",
-        _SPAN,
-    ),
-    (
+        r"|(?:moving|checking) out)(?: again)? (?:on )?(?:the )?",
         r"(?:\bnot|n't|\bno|\bnever)\b[^.;!?\n]{1,60}? before (?:the )?",
-        _END,
-    ),
-    (
         r"(?<!go )(?<!going )(?<!get )(?<!come )(?<!coming )(?<!moved )(?<!move )(?<!moving )(?<!call )(?<!write )"
         r"(?<!went )(?<!came )(?<!got )(?<!was )(?<!were )(?:back|home again|returning)"
         r"(?: (?:home|to normal|to usual|(?:in|at|to|with|from)(?: [\w'-]{1,20}){1,3}?))?,?"
         r" (?:on |by |from |again )?(?:the )?",
-        _END,
-    ),
-    (rf"{_FROM}(?:on )?(?:the )?", _SPAN),
-    (r"(?:from|between) [a-z]{3,9} (?:and|to|until|till|through) (?=\w{3,9} (?:of )?next week)", _SPAN),
-    (
         r"(?:that|which|it|he|she|they|this|who|all)(?: only| just| all|'s|'re| is| are)? (?:done|finished|through"
-        r"|sorted"
-        r"|fixed|ends?|finish(?:es)?|expires?|runs? out|stops?|goes back|comes? back|gets? back|go back|returns?"
-        r"|leaves?"
-        r"|(?:goes|go|flies|fly) home|moves? out|checks? out|over|up|due back) (?:again )?(?:on |by |at )?(?:the )?",
-        _END,
+        r"|sorted|fixed|ends?|finish(?:es)?|expires?|runs? out|stops?|goes back|comes? back|gets? back|go back"
+        r"|returns?|leaves?|(?:goes|go|flies|fly) home|moves? out|checks? out|over|up|due back)"
+        r" (?:again )?(?:on |by |at )?(?:the )?",
     ),
-)
+    _SPAN: (
+        r"\d{1,2}(?:st|nd|rd|th)(?: of)?(?: [a-z]{3,9})? ?(?:to|until|till|through|-|\u2013) ?(?:the )?",
+        rf"{_FROM}(?:on )?(?:the )?",
+        r"(?:from|between) [a-z]{3,9} (?:and|to|until|till|through) (?=\w{3,9} (?:of )?next week)",
+    ),
+}
 _FIRST = r"(?:\A|(?<=[.!?;:,] ))"
 _WHOLE = r"the (?:whole|entirety|entire|rest|remainder|duration) of"
 _NEXT = r"(?:next |coming |following )"
 _ABOUT = r"(?:the |about |around |roughly |at least |up to |maybe |just |only |a good )?"
+_MONTH = rf"{MONTH}(?: (?P<year>\d{{4}}))?(?! \d)"
+_TO_DAY = rf"\d{{1,2}}(?:st|nd|rd|th)? ?(?:-|\u2013|to|until|through) ?{DAY}"
 _WHOLE_BOUNDS: tuple[tuple[str, Reader, BoundKind], ...] = (
     (
-        rf"(?P<how>{UNTIL}) (?P<end>{END_OF})?(?:about |around )?(?:(?P<part>early|mid|late|next|after)[ -])?{MONTH}"
-        r"(?: (?P<year>\d{4}))?(?! \d)",
+        rf"(?P<how>{UNTIL}) (?P<end>{END_OF})?(?:about |around )?(?:(?P<part>early|mid|late|next|after)[ -])?{_MONTH}",
         whole_month,
         _END,
     ),
     (
-        rf"(?P<how>the rest of|all of|throughout|during|{_WHOLE}|all(?! ma[ry])|dry)(?P<end>) {MONTH}"
-        r"(?: (?P<year>\d{4}))?(?! \d)",
+        rf"(?P<how>the rest of|all of|throughout|during|{_WHOLE}|all(?! ma[ry])|dry)(?P<end>) {_MONTH}",
         whole_month,
         _SPAN,
     ),
-    (
-        rf"(?P<how>for (?:{_WHOLE}|all of|all|the month of))(?P<end>) {MONTH}(?: (?P<year>\d{{4}}))?(?! \d)",
-        whole_month,
-        _AHEAD,
-    ),
+    (rf"(?P<how>for (?:{_WHOLE}|all of|all|the month of))(?P<end>) {_MONTH}", whole_month, _AHEAD),
     (rf"for {_WHOLE} (?:the |this )?{UNIT}", unit, _AHEAD),
-    (
-        rf"{UNTIL} {_WORDS}(?P<how>in)(?P<end>) {MONTH}(?: (?P<year>\d{{4}}))?(?! \d)",
-        whole_month,
-        _END,
-    ),
-    (rf"{_FIRST}(?:from )?{MONTH} \d{{1,2}}(?:st|nd|rd|th)? ?(?:-|\u2013|to|until|through) ?{DAY}", month_day, _SPAN),
-    (
-        rf"{_FIRST}\d{{1,2}}(?:st|nd|rd|th)? ?(?:-|\u2013|to|until|through) ?{DAY}(?: of)? {MONTH}{YEAR}",
-        month_day,
-        _SPAN,
-    ),
+    (rf"{UNTIL} {_WORDS}(?P<how>in)(?P<end>) {_MONTH}", whole_month, _END),
+    (rf"{_FIRST}(?:from )?{MONTH} {_TO_DAY}", month_day, _SPAN),
+    (rf"{_FIRST}{_TO_DAY}(?: of)? {MONTH}{YEAR}", month_day, _SPAN),
     (
         rf"\w{{3,9}} ?(?:-|\u2013|to|till|until|through) ?{WEEKDAY} (?:of )?(?:this week|(?P<in_next>next week))",
         weekday,
@@ -459,8 +430,7 @@ _WHOLE_BOUNDS: tuple[tuple[str, Reader, BoundKind], ...] = (
     (rf"{_WHOLE} (?:the |this )?{UNIT}", unit, _SPAN),
     (
         rf"{NO_BEGINNING}(?:(?:just |only )?(?:for )?this (?:long |whole |coming )?|(?:just )?over the (?:long "
-        r"|whole )?)"
-        rf"{UNIT}(?: only)?(?={BEHIND_UNIT})",
+        rf"|whole )?){UNIT}(?: only)?(?={BEHIND_UNIT})",
         unit,
         _SPAN,
     ),
@@ -522,7 +492,7 @@ def whole_bounds() -> tuple[tuple[re.Pattern[str], Reader, BoundKind], ...]:
 @cache
 def frames() -> tuple[tuple[re.Pattern[str], BoundKind], ...]:
     """What stands right before a day that is a bound."""
-    return tuple((re.compile(rf"(?<!\w)(?:{row})"), kind) for row, kind in _FRAMES)
+    return tuple((re.compile(rf"(?<!\w)(?:{row})"), kind) for kind, rows in _FRAMES.items() for row in rows)
 
 
 @cache

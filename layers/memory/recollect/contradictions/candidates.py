@@ -21,6 +21,7 @@ from recollect.memories.reading import CurrentMemories, ReadMemories, StoredMemo
 from recollect.ports import Items, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import Candidate, NominationRequest
+from recollect.rules.groups import Rules
 from recollect.text.terms import query_terms
 from recollect.timeline.listing import readable_events
 from recollect.timeline.slots import bound_of
@@ -30,6 +31,18 @@ CANDIDATES = 20
 
 _LATE = timedelta(minutes=10)
 """A record that arrives so long after it was said may already have been ended by a newer one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectedRecords:
+    """One user's `events` that are projected now, their memories and vectors by event id, the tenant's `rules`."""
+
+    scope: Scope
+    events: Sequence[Event]
+    memories: Mapping[str, StoredMemory]
+    vectors: Mapping[str, FloatArray]
+    rules: Rules
+    now: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +65,14 @@ class FindContradicting:
         """The same, which never answers these."""
         return FindContradicting(self._timeline, self._index, event_ids)
 
-    def find(
-        self,
-        scope: Scope,
-        events: Sequence[Event],
-        profiles: Mapping[str, Profile],
-        vectors: Mapping[str, FloatArray],
-        now: datetime,
-    ) -> Candidates:
+    def find(self, batch: ProjectedRecords, profiles: Mapping[str, Profile]) -> Candidates:
         """Other records that may contradict these; `profiles` has what each states. Raises Unavailable."""
+        scope, events, now = batch.scope, batch.events, batch.now
         asking = [event for event in events if profiles[event.id].may_end or _is_late(event)]
         unprojected = {ref.id: ref for ref in self._timeline.tail(scope).refs} if asking else {}
         found = {event.id: self._of_slot(scope, event) for event in events}
         for event in asking:
-            found[event.id] |= self._near(scope, event, profiles[event.id], vectors.get(event.id), now)
+            found[event.id] |= self._near(scope, event, profiles[event.id], batch.vectors.get(event.id), now)
         passed = found.keys() | self._without
         refs = {i: ref for some in (unprojected, *found.values()) for i, ref in some.items() if i not in passed}
         read = readable_events(self._timeline, scope, list(refs.values()))

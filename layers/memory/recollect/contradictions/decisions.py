@@ -1,4 +1,4 @@
-"""The ledger of contradictions: what was decided, by what, and what is still open (api.md, *Arbitration*).
+"""Decisions between memories: what was decided, by what, and what is still open (api.md, *Arbitration*).
 
 | collection     | key               | value                                                                       |
 |----------------|-------------------|-----------------------------------------------------------------------------|
@@ -22,7 +22,7 @@ from typing import Any
 
 from recollect.contradictions.judge import Relation, RelationKind, TimeBound
 from recollect.core.errors import StoredDataError
-from recollect.core.items import ItemKey, ItemPath
+from recollect.core.items import ItemKey, ItemPath, ItemWrite
 from recollect.core.time import from_iso, iso
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, left_of
 
@@ -91,6 +91,23 @@ class Decision:
         return pair_id(self.winner, self.loser)
 
 
+def decision_about(
+    loser: Memory, winner: str, at: datetime, step: Step, rule: str, outcome: Outcome, reason: str
+) -> Decision:
+    """A decision that makes the loser's next version."""
+    return Decision(
+        winner=winner,
+        loser=loser.id,
+        at=at,
+        step=step,
+        rule=rule,
+        outcome=outcome,
+        reason=reason,
+        before=loser.version,
+        after=loser.version + 1,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenConflict:
     """Two memories of which nobody knows which counts: both stay.
@@ -141,6 +158,16 @@ def decision_document(decision: Decision) -> dict[str, Any]:
     return _document(decision, Decision.__slots__)
 
 
+def decision_write(decision: Decision, expected: int | None = None) -> ItemWrite:
+    """The write that stores it; `expected` as in `ItemWrite`."""
+    return ItemWrite(decision_key(decision.id), decision_document(decision), expected)
+
+
+def conflict_write(conflict: OpenConflict, expected: int | None = None) -> ItemWrite:
+    """The write that stores it; `expected` as in `ItemWrite`."""
+    return ItemWrite(conflict_key(conflict.id), conflict_document(conflict), expected)
+
+
 def conflict_document(conflict: OpenConflict) -> dict[str, Any]:
     """The stored form; what is None is left out."""
     document = _document(conflict, OpenConflict.__slots__)
@@ -189,6 +216,11 @@ class Verdict:
     relation: Relation
 
     @property
+    def kind(self) -> RelationKind:
+        """What it does."""
+        return self.relation.kind
+
+    @property
     def order(self) -> tuple[datetime, str]:
         """Of equal instants the one that arrived first."""
         return self.at, self.by
@@ -225,36 +257,27 @@ def reopened(memory: Memory, by: str) -> Memory:
 
 def _after(memory: Memory, verdict: Verdict) -> Memory:
     relation = verdict.relation
-    if memory.status in _SETTLED or relation.kind is RelationKind.UNDECIDED:
+    if memory.status in _SETTLED or verdict.kind is RelationKind.UNDECIDED:
         return memory
     whole = left_of(memory.content, relation.ended) is None
-    if relation.kind is RelationKind.OVERRIDES:
+    if verdict.kind is RelationKind.OVERRIDES:
         spans = [(0, len(memory.content))] if whole else relation.ended
         return _lapsed(memory, verdict.by, spans, verdict.at, relation.until, relation.rule)
-    if relation.kind is RelationKind.RETRACTS:
-        return _retracted(memory, verdict) if whole else _ended_in_part(memory, verdict, memory.valid_from)
-    if relation.kind is RelationKind.CHANGES_PART:
+    if verdict.kind is RelationKind.CHANGES_PART:
         return _superseded(memory, verdict, MemoryStatus.MERGED)
-    return (
-        _superseded(memory, verdict, MemoryStatus.SUPERSEDED) if whole else _ended_in_part(memory, verdict, verdict.at)
-    )
-
-
-def _ended_in_part(memory: Memory, verdict: Verdict, since: datetime) -> Memory:
-    return _lapsed(memory, verdict.by, verdict.relation.ended, since, None, verdict.relation.rule)
+    retracts = verdict.kind is RelationKind.RETRACTS
+    if not whole:
+        since = memory.valid_from if retracts else verdict.at
+        return _lapsed(memory, verdict.by, relation.ended, since, None, relation.rule)
+    return _retracted(memory, verdict) if retracts else _superseded(memory, verdict, MemoryStatus.SUPERSEDED)
 
 
 def _retracted(memory: Memory, verdict: Verdict) -> Memory:
     """Of several that take it back the one that arrived first is named."""
     if memory.status is MemoryStatus.RETRACTED and (memory.superseded_by or "") <= verdict.by:
         return memory
-    return replace(
-        memory,
-        status=MemoryStatus.RETRACTED,
-        superseded_by=verdict.by,
-        valid_to=memory.valid_from,
-        settled_by=verdict.relation.rule,
-    )
+    named = replace(memory, superseded_by=verdict.by, settled_by=verdict.relation.rule)
+    return replace(named, status=MemoryStatus.RETRACTED, valid_to=memory.valid_from)
 
 
 def _superseded(memory: Memory, verdict: Verdict, status: MemoryStatus) -> Memory:
@@ -280,12 +303,7 @@ def _earlier_end_counts(memory: Memory, verdict: Verdict) -> bool:
 
 
 def _lapsed(
-    memory: Memory,
-    by: str,
-    spans: Iterable[tuple[int, int]],
-    since: datetime,
-    until: datetime | None,
-    rule: str,
+    memory: Memory, by: str, spans: Iterable[tuple[int, int]], since: datetime, until: datetime | None, rule: str
 ) -> Memory:
     made = [Lapse(by=by, start=a, end=b, since=since, until=until, rule=rule) for a, b in spans]
     fresh = {one for one in made if one not in memory.lapses}

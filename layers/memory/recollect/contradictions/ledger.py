@@ -8,7 +8,7 @@ The decisions that the newest records won come first: their order is that of the
 of them once, whatever is decided meanwhile.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -24,9 +24,9 @@ from recollect.contradictions.decisions import (
     Step,
     conflict_in,
     conflict_key,
-    decision_document,
     decision_in,
     decision_key,
+    decision_write,
     pair_id,
     reopened,
     won_path,
@@ -49,6 +49,15 @@ CUE = "cue"
 _PAGE = 100
 
 
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """Whose memories a decision changes, when, and who made it."""
+
+    scope: Scope
+    now: datetime
+    actor: Actor = PROJECT
+
+
 class DecisionWriter:
     """Each write is atomic and conditional on the memory's version; a marker lets the index follow."""
 
@@ -58,34 +67,27 @@ class DecisionWriter:
         self._read = ReadMemories(items)
         self._gate = SuppressionList(items)
 
-    def write(
-        self,
-        scope: Scope,
-        stored: StoredMemory,
-        after: Memory,
-        decisions: Sequence[Decision],
-        now: datetime,
-        actor: Actor = PROJECT,
-    ) -> StoredMemory:
+    def write(self, by: Deciding, stored: StoredMemory, after: Memory, decisions: Sequence[Decision]) -> StoredMemory:
         """Writes the loser and the decisions. Raises VersionMismatch where one was made meanwhile."""
         after = replace(after, version=stored.memory.version + 1)
-        entries = [
-            write for one in decisions for write in self.decision_writes(scope, one, stored.memory, after, now, actor)
-        ]
-        written = self._items.write(scope.user, [*_memory_writes(stored, after, now), *entries], now)
+        entries = self.decision_writes(by, decisions, stored.memory, after)
+        written = self._items.write(by.scope.user, [*_memory_writes(stored, after, by.now), *entries], by.now)
         return _as_stored(after, written)
 
     def decision_writes(
-        self, scope: Scope, decision: Decision, before: Memory, after: Memory, now: datetime, actor: Actor = PROJECT
+        self, by: Deciding, decisions: Iterable[Decision], before: Memory, after: Memory
     ) -> list[ItemWrite]:
-        """The decision in the ledger and its entry in the audit; what the key decided of the same two gives way.
+        """The decisions in the ledger and their entries in the audit; what the key decided of the same two gives way.
 
         Written with the memory in its next version, so that nobody takes one back meanwhile.
         """
+        return [write for one in decisions for write in self._decision_writes(by, one, before, after)]
+
+    def _decision_writes(self, by: Deciding, decision: Decision, before: Memory, after: Memory) -> list[ItemWrite]:
         action = Action.MERGE if decision.outcome is Outcome.MERGED else Action.SUPERSEDE
-        entry = self._entry(scope, action, decision, before, after, now, actor)
+        entry = self._entry(by, action, decision, before, after)
         return [
-            ItemWrite(decision_key(decision.id), decision_document(decision)),
+            decision_write(decision),
             ItemWrite(ItemKey(won_path(decision.winner), decision.loser), {}),
             audit_write(replace(entry, reason=decision.outcome.value)),
         ]
@@ -93,8 +95,8 @@ class DecisionWriter:
     def write_bounds(self, scope: Scope, stored: StoredMemory, after: Memory, now: datetime) -> StoredMemory | None:
         """Writes the bounds that a memory's own words set; None where it changed meanwhile: the next round sees it."""
         after = replace(after, version=stored.memory.version + 1)
-        entry = replace(self._blank(Action.PATCH, (after.id,), now, PROJECT), reason="bounded", via=CUE)
-        entry = replace(entry, before=trace(scope, stored.memory), after=trace(scope, after))
+        entry = self._blank(Deciding(scope, now), Action.PATCH, (after.id,))
+        entry = replace(entry, reason="bounded", before=trace(scope, stored.memory), after=trace(scope, after))
         try:
             written = self._items.write(scope.user, [*_memory_writes(stored, after, now), audit_write(entry)], now)
         except VersionMismatch:
@@ -106,10 +108,7 @@ class DecisionWriter:
 
         Those whose value was rejected meanwhile stay ended (P-22).
         """
-        for item in self._won_by(scope, winner):
-            changed = self._withdraw_one(scope, decision_in(item.value), now)
-            if changed is not None:
-                yield changed
+        return self._withdrawn(Deciding(scope, now), self._won_by(scope, winner))
 
     def withdraw_retracted(self, scope: Scope, memory: Memory, now: datetime) -> Iterator[StoredMemory]:
         """The memory without what was decided by records that were taken back meanwhile: they ended nothing."""
@@ -118,52 +117,48 @@ class DecisionWriter:
         stored = self._read.kept(scope, [one for one in winners if one]) if winners else {}
         retracted = [one for one, own in stored.items() if own.memory.status is MemoryStatus.RETRACTED]
         keys = [decision_key(pair_id(one, memory.id)) for one in retracted]
-        for item in self._items.get(scope.user, keys).values() if keys else ():
-            changed = self._withdraw_one(scope, decision_in(item.value), now)
+        return self._withdrawn(Deciding(scope, now), self._items.get(scope.user, keys).values() if keys else ())
+
+    def _withdrawn(self, by: Deciding, decisions: Iterable[Item]) -> Iterator[StoredMemory]:
+        for item in decisions:
+            changed = self._withdraw_one(by, decision_in(item.value))
             if changed is not None:
                 yield changed
 
-    def take_back(
-        self, scope: Scope, decision: Decision, status: DecisionStatus, actor: Actor, now: datetime
-    ) -> StoredMemory | None:
+    def _withdraw_one(self, by: Deciding, decision: Decision) -> StoredMemory | None:
         """The loser as it was without this decision; None where it is gone, or something else ended it since."""
+        if decision.status is not DecisionStatus.APPLIED or self._rejected(by.scope, decision.loser):
+            return None
 
         def attempt() -> StoredMemory | None:
             key = decision_key(decision.id)
-            item = self._items.get(scope.user, [key]).get(key)
-            stored = self._read.kept(scope, [decision.loser]).get(decision.loser)
+            item = self._items.get(by.scope.user, [key]).get(key)
+            stored = self._read.kept(by.scope, [decision.loser]).get(decision.loser)
             if item is None or stored is None or decision_in(item.value).status is not DecisionStatus.APPLIED:
                 return None
-            after, writes = self.without_decision(scope, item, stored, status, actor, now)
-            written = self._items.write(scope.user, writes, now)
+            after, writes = self.without_decision(by, item, stored, DecisionStatus.WITHDRAWN)
+            written = self._items.write(by.scope.user, writes, by.now)
             return None if after == stored.memory else _as_stored(after, written)
 
         return retry_on_conflict(attempt, "a memory")
 
     def without_decision(
-        self, scope: Scope, item: Item, stored: StoredMemory, status: DecisionStatus, actor: Actor, now: datetime
+        self, by: Deciding, item: Item, stored: StoredMemory, status: DecisionStatus
     ) -> tuple[Memory, list[ItemWrite]]:
         """The loser without the decision that `item` is, as it is where that changes nothing; and what to write."""
         decision = decision_in(item.value)
         after = reopened(stored.memory, decision.winner)
         if after == stored.memory:
             return after, [_with_status(item, status)]
-        ends = self._ended_before(scope, decision) if after.status is not stored.memory.status else after.valid_to
+        ends = self._ended_before(by.scope, decision) if after.status is not stored.memory.status else after.valid_to
         after = replace(after, valid_to=ends, version=stored.memory.version + 1)
-        entry = self._entry(scope, Action.REVERT, decision, stored.memory, after, now, actor)
-        return after, [*_memory_writes(stored, after, now), _with_status(item, status), audit_write(entry)]
+        entry = self._entry(by, Action.REVERT, decision, stored.memory, after)
+        return after, [*_memory_writes(stored, after, by.now), _with_status(item, status), audit_write(entry)]
 
-    def ledger_writes(
-        self, scope: Scope, item: Item, loser: Memory, status: DecisionStatus, actor: Actor, now: datetime
-    ) -> list[ItemWrite]:
+    def ledger_writes(self, by: Deciding, item: Item, loser: Memory, status: DecisionStatus) -> list[ItemWrite]:
         """The same where the loser's memory stays as it is: another record takes its place."""
-        entry = self._entry(scope, Action.REVERT, decision_in(item.value), loser, loser, now, actor)
+        entry = self._entry(by, Action.REVERT, decision_in(item.value), loser, loser)
         return [_with_status(item, status), audit_write(replace(entry, after=None))]
-
-    def _withdraw_one(self, scope: Scope, decision: Decision, now: datetime) -> StoredMemory | None:
-        if decision.status is not DecisionStatus.APPLIED or self._rejected(scope, decision.loser):
-            return None
-        return self.take_back(scope, decision, DecisionStatus.WITHDRAWN, PROJECT, now)
 
     def _ended_before(self, scope: Scope, decision: Decision) -> datetime | None:
         """The bound that the loser's own words had set, which a decision may have brought forward."""
@@ -182,28 +177,19 @@ class DecisionWriter:
         keys = [decision_key(pair_id(winner, item.key.key)) for item in page.items]
         return list(self._items.get(scope.user, keys).values()) if keys else []
 
-    def _entry(
-        self,
-        scope: Scope,
-        action: Action,
-        decision: Decision,
-        before: Memory,
-        after: Memory,
-        now: datetime,
-        actor: Actor,
-    ) -> AuditEntry:
-        blank = self._blank(action, (decision.loser, decision.winner), now, actor)
+    def _entry(self, by: Deciding, action: Action, decision: Decision, before: Memory, after: Memory) -> AuditEntry:
+        blank = self._blank(by, action, (decision.loser, decision.winner))
         entry = replace(blank, via=decision.step.value, rule=decision.rule, event_ids=(decision.winner,))
-        return replace(entry, before=trace(scope, before), after=trace(scope, after))
+        return replace(entry, before=trace(by.scope, before), after=trace(by.scope, after))
 
-    def _blank(self, action: Action, targets: tuple[str, ...], now: datetime, actor: Actor) -> AuditEntry:
+    def _blank(self, by: Deciding, action: Action, targets: tuple[str, ...]) -> AuditEntry:
         entry_id = self._ids.fresh()
-        return AuditEntry(id=entry_id, at=now, actor=actor, action=action, target_ids=targets, via=CUE)
+        return AuditEntry(id=entry_id, at=by.now, actor=by.actor, action=action, target_ids=targets, via=CUE)
 
 
 def _with_status(item: Item, status: DecisionStatus) -> ItemWrite:
     """The decision with another status, on condition that nobody changed it meanwhile."""
-    return ItemWrite(item.key, decision_document(replace(decision_in(item.value), status=status)), item.version)
+    return decision_write(replace(decision_in(item.value), status=status), item.version)
 
 
 def _memory_writes(stored: StoredMemory, after: Memory, now: datetime) -> list[ItemWrite]:
@@ -336,9 +322,7 @@ class ListDecisions:
         """The same as it is stored. Raises NotFound."""
         key = decision_key(decision_id)
         item = self._items.get(scope.user, [key]).get(key)
-        if item is None:
-            raise NotFound("no such decision")
-        if self._admitted(scope, [decision_in(item.value)]) == {}:
+        if item is None or self._admitted(scope, [decision_in(item.value)]) == {}:
             raise NotFound("no such decision")
         return item
 

@@ -1,15 +1,14 @@
 """A partial change: one memory holds both parts and names both sources; it is taken apart again (P-22, P-24)."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.contradictions.decisions import Decision, Verdict
-from recollect.contradictions.ledger import PROJECT, DecisionWriter
+from recollect.contradictions.ledger import Deciding, DecisionWriter
 from recollect.core.items import ABSENT, Due, ItemKey, ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
-from recollect.memories.audit import Actor
 from recollect.memories.memory import MOST_SOURCES, Lapse, Memory, MemoryStatus, Origin, content_identity, left_of
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import (
@@ -24,6 +23,16 @@ from recollect.memories.storage import (
 from recollect.ports import Items, Timeline
 
 
+@dataclass(frozen=True, slots=True)
+class Merger:
+    """The memory that is merged into the newer one, as it is `after` that, and the decisions that say so."""
+
+    older: StoredMemory
+    newer: StoredMemory
+    after: Memory
+    decisions: Sequence[Decision]
+
+
 class MergeParts:
     """The newer record's memory takes the text with the part replaced; the older one's stays, as merged into it."""
 
@@ -32,48 +41,27 @@ class MergeParts:
         self._decided = decided
         self._gate = SuppressionList(items)
 
-    def merge(
-        self,
-        scope: Scope,
-        older: StoredMemory,
-        newer: StoredMemory,
-        after: Memory,
-        decisions: Sequence[Decision],
-        part: Verdict,
-        now: datetime,
-    ) -> list[StoredMemory]:
+    def merge(self, by: Deciding, merger: Merger, part: Verdict) -> list[StoredMemory]:
         """Both memories as they are then. Raises VersionMismatch where one was changed meanwhile."""
-        importance = max(older.memory.importance, newer.memory.importance)
-        content = part.relation.merged or newer.memory.content
-        merged = replace(newer.memory, content=content, importance=importance)
-        return self.into(scope, older, newer, after, merged, decisions, now)
+        older, newer = merger.older.memory, merger.newer.memory
+        content, importance = part.relation.merged or newer.content, max(older.importance, newer.importance)
+        return self.into(by, merger, replace(newer, content=content, importance=importance))
 
-    def into(
-        self,
-        scope: Scope,
-        older: StoredMemory,
-        newer: StoredMemory,
-        after: Memory,
-        merged: Memory,
-        decisions: Sequence[Decision],
-        now: datetime,
-        actor: Actor = PROJECT,
-    ) -> list[StoredMemory]:
+    def into(self, by: Deciding, merger: Merger, merged: Memory) -> list[StoredMemory]:
         """The same with whatever the merged one shall say. Nothing where a rejected value would be in it (P-22)."""
+        scope, due, older, newer = by.scope, Due(TO_PROJECT, by.now), merger.older, merger.newer
         if self._holds_rejected(scope, older.memory, newer.memory, merged):
             return []
         merged = with_both(older.memory, newer.memory, merged)
-        after = replace(after, version=older.memory.version + 1)
-        entries = [
-            w for one in decisions for w in self._decided.decision_writes(scope, one, older.memory, after, now, actor)
-        ]
+        after = replace(merger.after, version=older.memory.version + 1)
+        entries = self._decided.decision_writes(by, merger.decisions, older.memory, after)
         writes = [
-            *changed_writes(older.item, older.memory, after, Due(TO_PROJECT, now)),
-            *changed_writes(newer.item, newer.memory, merged, Due(TO_PROJECT, now)),
+            *changed_writes(older.item, older.memory, after, due),
+            *changed_writes(newer.item, newer.memory, merged, due),
             *moved_record(self._items, scope, newer.memory, merged),
             *entries,
         ]
-        written = self._items.write(scope.user, writes, now)
+        written = self._items.write(scope.user, writes, by.now)
         pairs = zip((after, merged), (written[0], written[2]), strict=True)
         return [StoredMemory(memory, item) for memory, item in pairs if item is not None]
 
@@ -88,13 +76,8 @@ def with_both(older: Memory, newer: Memory, merged: Memory) -> Memory:
     A memory that was saved directly is a source by itself.
     """
     sources = tuple(dict.fromkeys([*sources_of(older), *newer.source_event_ids]))[:MOST_SOURCES]
-    return replace(
-        merged,
-        source_event_ids=sources,
-        origin=Origin.MERGED,
-        lapses=_carried(newer, merged.content),
-        version=newer.version + 1,
-    )
+    lapses, version = _carried(newer, merged.content), newer.version + 1
+    return replace(merged, source_event_ids=sources, origin=Origin.MERGED, lapses=lapses, version=version)
 
 
 def _carried(before: Memory, content: str) -> tuple[Lapse, ...]:
@@ -263,22 +246,14 @@ class UnmergeMemories:
 
     def _parted(self, scope: Scope, stored: StoredMemory, lost: frozenset[str], now: datetime) -> list[ItemWrite]:
         after, plain = self._part.without(scope, stored.memory, lost), self._part.plain(scope, stored.memory)
-        self._redact(scope, stored.memory, after, plain, lost, now)
+        versions = [v for v in self._part.versions(scope, stored.memory) if not lost.isdisjoint(v.source_event_ids)]
+        redacted = [_redacted(one, after, plain, lost) for one in versions if one.origin is Origin.MERGED]
+        writes = [ItemWrite(version_key(one.id, one.version), memory_document(one)) for one in redacted]
+        for start in range(0, len(writes), _AT_ONCE):
+            self._items.write(scope.user, writes[start : start + _AT_ONCE], now)
         before = _redacted(stored.memory, after, plain, lost)
         moved = moved_record(self._items, scope, stored.memory, after)
         return [*changed_writes(stored.item, before, after, Due(TO_PROJECT, now)), *moved]
-
-    def _redact(
-        self, scope: Scope, merged: Memory, after: Memory, plain: Memory, lost: frozenset[str], now: datetime
-    ) -> None:
-        versions = [v for v in self._part.versions(scope, merged) if not lost.isdisjoint(v.source_event_ids)]
-        writes = [
-            ItemWrite(version_key(merged.id, one.version), memory_document(_redacted(one, after, plain, lost)))
-            for one in versions
-            if one.origin is Origin.MERGED
-        ]
-        for start in range(0, len(writes), _AT_ONCE):
-            self._items.write(scope.user, writes[start : start + _AT_ONCE], now)
 
 
 def _redacted(version: Memory, after: Memory, plain: Memory, lost: frozenset[str]) -> Memory:

@@ -20,14 +20,15 @@ from recollect.contradictions.decisions import (
     OpenConflict,
     Outcome,
     Step,
-    conflict_document,
     conflict_in,
     conflict_key,
+    conflict_write,
+    decision_about,
     decision_in,
     decision_key,
     pair_id,
 )
-from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
+from recollect.contradictions.ledger import Deciding, DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import PartMemories, moved_record
 from recollect.contradictions.settle import Promoted
 from recollect.core.errors import Conflict, InvalidInput
@@ -42,7 +43,7 @@ from recollect.memories.audit import Actor
 from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
-from recollect.memories.save import ReprojectChanged, SavedMemory, SaveMemories
+from recollect.memories.save import ReprojectChanged, SaveMemories
 from recollect.memories.storage import TO_PROJECT, changed_writes
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
@@ -68,24 +69,19 @@ class _Sides:
     loser: StoredMemory
 
 
+@dataclass(eq=False)
 class ResolveConflict:
     """Loser, conflict, decision and audit are one step, on condition that neither memory changed meanwhile."""
 
-    def __init__(
-        self,
-        items: Items,
-        current: CurrentRecords,
-        promoted: Promoted,
-        decided: DecisionWriter,
-        changes: ReprojectChanged,
-    ) -> None:
-        self._items = items
-        self._current = current
-        self._conflicts = ListConflicts(items, current)
-        self._promoted = promoted
-        self._decided = decided
-        self._changes = changes
-        self._read = ReadMemories(items)
+    _items: Items
+    _current: CurrentRecords
+    _promoted: Promoted
+    _decided: DecisionWriter
+    _changes: ReprojectChanged
+
+    def __post_init__(self) -> None:
+        self._conflicts = ListConflicts(self._items, self._current)
+        self._read = ReadMemories(self._items)
 
     def resolve(self, scope: Scope, conflict_id: str, winner: str, actor: Actor, now: datetime) -> Resolved:
         """The loser is superseded by the winner. The same winner again changes nothing.
@@ -101,7 +97,7 @@ class ResolveConflict:
             if conflict.status is ConflictStatus.SETTLED:
                 return self._again(scope, conflict, now)
             sides = self._sides(scope, conflict, winner, now)
-            return self._written(scope, item, sides, replace(conflict, winner=winner), actor, now)
+            return self._written(Deciding(scope.user, now, actor), item, sides, replace(conflict, winner=winner))
 
         return retry_on_conflict(attempt, "one of the memories")
 
@@ -124,30 +120,27 @@ class ResolveConflict:
             raise Conflict("the other one cannot be kept as superseded")
         return _Sides(found[winner], stored)
 
-    def _written(
-        self, scope: Scope, item: Item, sides: _Sides, conflict: OpenConflict, actor: Actor, now: datetime
-    ) -> Resolved:
+    def _written(self, by: Deciding, item: Item, sides: _Sides, conflict: OpenConflict) -> Resolved:
         before = sides.loser.memory
         after = _superseded(before, sides.winner)
-        decision = _decision(before, after, now)
+        winner = after.superseded_by or ""
+        decision = decision_about(before, winner, by.now, Step.USER, RULE, Outcome.SUPERSEDED, _REASON)
         settled = replace(conflict, status=ConflictStatus.SETTLED)
         writes = [
-            *changed_writes(sides.loser.item, before, after, Due(TO_PROJECT, now)),
-            ItemWrite(item.key, conflict_document(settled), item.version),
-            *self._decision_writes(scope, decision, before, after, actor, now),
+            *changed_writes(sides.loser.item, before, after, Due(TO_PROJECT, by.now)),
+            conflict_write(settled, item.version),
+            *self._decision_writes(by, decision, before, after),
             *_unchanged(sides.winner),
         ]
-        self._items.write(scope.user, writes, now)
-        self._changes.reproject(scope.user, [after], [before], now)
+        self._items.write(by.scope.user, writes, by.now)
+        self._changes.reproject(by.scope, [after], [before], by.now)
         return Resolved(settled, decision.id)
 
-    def _decision_writes(
-        self, scope: Scope, decision: Decision, before: Memory, after: Memory, actor: Actor, now: datetime
-    ) -> list[ItemWrite]:
+    def _decision_writes(self, by: Deciding, decision: Decision, before: Memory, after: Memory) -> list[ItemWrite]:
         """The decision takes the place of one between the two that was taken back."""
         key = decision_key(decision.id)
-        known = self._items.get(scope.user, [key]).get(key)
-        writes = self._decided.decision_writes(scope, decision, before, after, now, actor)
+        known = self._items.get(by.scope.user, [key]).get(key)
+        writes = self._decided.decision_writes(by, [decision], before, after)
         return [replace(one, expected=known.version) if known and one.key == key else one for one in writes]
 
 
@@ -163,28 +156,8 @@ def _superseded(loser: Memory, winner: CurrentRecord) -> Memory:
     """It held until the winner came; where that was there before, it never did."""
     ends = max(loser.valid_from, winner.said_at)
     ends = ends if loser.valid_to is None else min(loser.valid_to, ends)
-    return replace(
-        loser,
-        status=MemoryStatus.SUPERSEDED,
-        superseded_by=winner.id,
-        valid_to=ends,
-        settled_by=Step.USER.value,
-        version=loser.version + 1,
-    )
-
-
-def _decision(before: Memory, after: Memory, now: datetime) -> Decision:
-    return Decision(
-        winner=after.superseded_by or "",
-        loser=before.id,
-        at=now,
-        step=Step.USER,
-        rule=RULE,
-        outcome=Outcome.SUPERSEDED,
-        reason=_REASON,
-        before=before.version,
-        after=after.version,
-    )
+    settled = replace(loser, settled_by=Step.USER.value, version=loser.version + 1)
+    return replace(settled, status=MemoryStatus.SUPERSEDED, superseded_by=winner.id, valid_to=ends)
 
 
 def _unchanged(winner: CurrentRecord) -> list[ItemWrite]:
@@ -198,38 +171,33 @@ def _unchanged(winner: CurrentRecord) -> list[ItemWrite]:
 _NEXT = timedelta(microseconds=1)
 
 
+@dataclass(eq=False)
 class RestoreValue:
-    """`rules` are those of a tenant."""
+    """`_rules` are those of a tenant."""
 
-    def __init__(
-        self, timeline: Timeline, items: Items, memories: SaveMemories, ids: IdSource, rules: Callable[[str], Rules]
-    ) -> None:
-        self._timeline = timeline
-        self._items = items
-        self._memories = memories
-        self._ids = ids
-        self._rules = rules
-        self._read = ReadMemories(items)
+    _timeline: Timeline
+    _items: Items
+    _memories: SaveMemories
+    _ids: IdSource
+    _rules: Callable[[str], Rules]
 
-    def restore(
-        self,
-        scope: Scope,
-        older: Memory,
-        event: Event,
-        decision_writes: Sequence[ItemWrite],
-        actor: Actor,
-        now: datetime,
-    ) -> Memory:
+    def __post_init__(self) -> None:
+        self._read = ReadMemories(self._items)
+
+    def restore(self, by: Deciding, older: Memory, event: Event, decision_writes: Sequence[ItemWrite]) -> Memory:
         """The memory that is current then; `decision_writes` go into the same step: so it is made once.
 
         Raises VersionMismatch or Conflict where their items changed meanwhile, Conflict for a rejected value.
         """
+        scope, now = by.scope, by.now
         owner = Scope(scope.tenant, older.user_id, older.persona_id, older.household_id)
         draft = _draft(older, event, max(now, self._newest(scope, event) + _NEXT))
         seed = self._ids.seed(time.time_ns() // 1_000_000)
         also = [*decision_writes, self._copy_entry(scope, event, seed, draft, now)]
-        saved = self._memories.save(owner, draft, seed, now, actor, self._rules(scope.tenant), also)
-        return self._current_value(scope, saved, decision_writes, now)
+        saved = self._memories.save(owner, draft, seed, now, by.actor, self._rules(scope.tenant), also)
+        if not saved.created:  # current again already, by other words of the value
+            self._items.write(scope.user, decision_writes, now)
+        return saved.memory
 
     def current(self, scope: Scope, record_id: str) -> str | None:
         """The memory that is the value of a record's slot now; None where the record is gone, or the slot empty."""
@@ -238,14 +206,6 @@ class RestoreValue:
         newest = next(iter(self._timeline.of_slot(scope, slot)), None) if slot is not None else None
         stored = self._read.kept(scope, [newest.id]).get(newest.id) if newest is not None else None
         return stored.memory.id if stored is not None else None
-
-    def _current_value(
-        self, scope: Scope, saved: SavedMemory, decision_writes: Sequence[ItemWrite], now: datetime
-    ) -> Memory:
-        """Where the value was current again already, by other words of it, only `decision_writes` are written."""
-        if not saved.created:
-            self._items.write(scope.user, decision_writes, now)
-        return saved.memory
 
     def _newest(self, scope: Scope, event: Event) -> datetime:
         """The newest timestamp that the slot has had, of a value that is gone too."""
@@ -308,29 +268,22 @@ class _Reversal:
     event: Event
 
 
+@dataclass(eq=False)
 class RevertDecision:
     """One step each, on condition that nothing of it changed meanwhile."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        items: Items,
-        decided: DecisionWriter,
-        part: PartMemories,
-        restore: RestoreValue,
-        changes: ReprojectChanged,
-        refused: AuditRefusedWrite,
-    ) -> None:
-        self._timeline = timeline
-        self._items = items
-        self._decided = decided
-        self._part = part
-        self._restore = restore
-        self._changes = changes
-        self._refused = refused
-        self._decisions = ListDecisions(items)
-        self._read = ReadMemories(items)
-        self._gate = SuppressionList(items)
+    _timeline: Timeline
+    _items: Items
+    _decided: DecisionWriter
+    _part: PartMemories
+    _restore: RestoreValue
+    _changes: ReprojectChanged
+    _refused: AuditRefusedWrite
+
+    def __post_init__(self) -> None:
+        self._decisions = ListDecisions(self._items)
+        self._read = ReadMemories(self._items)
+        self._gate = SuppressionList(self._items)
 
     def revert(self, scope: Scope, decision_id: str, order: RevertOrder) -> Reverted:
         """Takes it back. Raises NotFound, and Conflict where it does not hold any more, where the loser is gone, was
@@ -342,7 +295,8 @@ class RevertDecision:
             decision = decision_in(item.value)
             if order.again and decision.status is REVERTED:
                 return self.current(scope, decision)
-            return self._revert(scope.user, self._reversal(scope, item, decision, order), order)
+            reversal = self._reversal(scope, item, decision, order)
+            return self._revert(Deciding(scope.user, order.now, order.actor), reversal)
 
         return retry_on_conflict(attempt, "one of the memories")
 
@@ -360,75 +314,62 @@ class RevertDecision:
             raise Conflict("the memory is gone")
         if event.expired(order.now) or stored.memory.expired(order.now):
             raise Conflict("the memory is gone")
-        self._check(scope, stored.memory, order)
+        self._check(Deciding(scope, order.now, order.actor), stored.memory)
         return _Reversal(item, decision, stored, event)
 
-    def _revert(self, scope: Scope, reversal: _Reversal, order: RevertOrder) -> Reverted:
-        decision = reversal.decision
+    def _revert(self, by: Deciding, reversal: _Reversal) -> Reverted:
+        decision, loser = reversal.decision, reversal.loser.memory
         reverted = replace(decision, status=REVERTED)
         if decision.step is Step.KEY:
-            if reversal.loser.memory.superseded_by != decision.winner:
+            if loser.superseded_by != decision.winner:
                 raise Conflict("the memory has been ended by something else since")
-            writes = self._decided.ledger_writes(
-                scope, reversal.item, reversal.loser.memory, REVERTED, order.actor, order.now
-            )
-            value = self._restore.restore(scope, reversal.loser.memory, reversal.event, writes, order.actor, order.now)
-            return Reverted(reverted, value.id)
-        after, writes = self._decided.without_decision(
-            scope, reversal.item, reversal.loser, REVERTED, order.actor, order.now
-        )
-        if after == reversal.loser.memory:
+            writes = self._decided.ledger_writes(by, reversal.item, loser, REVERTED)
+            return Reverted(reverted, self._restore.restore(by, loser, reversal.event, writes).id)
+        after, writes = self._decided.without_decision(by, reversal.item, reversal.loser, REVERTED)
+        if after == loser:
             raise Conflict("the memory has been ended by something else since")
-        if reversal.loser.memory.status is MemoryStatus.MERGED and decision.outcome is Outcome.MERGED:
-            self._split(scope, reversal, after, writes, order)
+        if loser.status is MemoryStatus.MERGED and decision.outcome is Outcome.MERGED:
+            self._split(by, reversal, after, writes)
         else:
-            self._items.write(scope, [*writes, *self._open_again(scope, decision)], order.now)
-            self._changes.reproject(scope, [after], [], order.now)
+            self._items.write(by.scope, [*writes, *self._open_again(by.scope, decision)], by.now)
+            self._changes.reproject(by.scope, [after], [], by.now)
         return Reverted(reverted, after.id)
 
-    def _split(
-        self, scope: Scope, reversal: _Reversal, after: Memory, writes: list[ItemWrite], order: RevertOrder
-    ) -> None:
+    def _split(self, by: Deciding, reversal: _Reversal, after: Memory, writes: list[ItemWrite]) -> None:
         """The memory that took the other one's part gets its own words back."""
+        scope = by.scope
         merged = self._read.kept(scope, [reversal.decision.winner]).get(reversal.decision.winner)
         if merged is None or merged.memory.origin is not Origin.MERGED:
             also: list[ItemWrite] = []
             changed, lost = [after], []
         else:
             parted = self._part.part(scope, merged.memory, reversal.loser.memory)
-            self._check(scope, parted, order)
+            self._check(by, parted)
             also = [
-                *changed_writes(merged.item, merged.memory, parted, Due(TO_PROJECT, order.now)),
+                *changed_writes(merged.item, merged.memory, parted, Due(TO_PROJECT, by.now)),
                 *moved_record(self._items, scope, merged.memory, parted),
             ]
             changed, lost = [after, parted], [merged.memory]
-        self._items.write(scope, [*writes, *also, *self._open_again(scope, reversal.decision)], order.now)
-        self._changes.reproject(scope, changed, lost, order.now)
+        self._items.write(scope, [*writes, *also, *self._open_again(scope, reversal.decision)], by.now)
+        self._changes.reproject(scope, changed, lost, by.now)
 
-    def _check(self, scope: Scope, memory: Memory, order: RevertOrder) -> None:
+    def _check(self, by: Deciding, memory: Memory) -> None:
         """Raises Conflict where what would come back is a rejected value; the audit has an entry of it."""
-        if self._gate.load(scope).rejects(memory.content, memory.persona_id, memory.household_id):
-            refused = RefusedWrite(
-                actor=order.actor, via=VIA, now=order.now, target_ids=(memory.id,), content=memory.content
-            )
-            self._refused.record(scope, refused)
+        if self._gate.load(by.scope).rejects(memory.content, memory.persona_id, memory.household_id):
+            target, content = (memory.id,), memory.content
+            refused = RefusedWrite(actor=by.actor, via=VIA, now=by.now, target_ids=target, content=content)
+            self._refused.record(by.scope, refused)
             raise Conflict("the value was rejected")
 
     def _open_again(self, scope: Scope, decision: Decision) -> list[ItemWrite]:
         """The conflict that a person had settled so is open again."""
         if decision.step is not Step.USER:
             return []
-        keys = [conflict_key(pair_id(*pair)) for pair in _both_ways(decision)]
+        both_ways = (decision.winner, decision.loser), (decision.loser, decision.winner)
+        found = self._items.get(scope, [conflict_key(pair_id(*pair)) for pair in both_ways]).values()
+        settled = [(conflict_in(item.value), item.version) for item in found]
         return [
-            ItemWrite(item.key, _opened(item), item.version)
-            for item in self._items.get(scope, keys).values()
-            if conflict_in(item.value).winner == decision.winner
+            conflict_write(replace(conflict, status=ConflictStatus.OPEN, winner=None), version)
+            for conflict, version in settled
+            if conflict.winner == decision.winner
         ]
-
-
-def _both_ways(decision: Decision) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (decision.winner, decision.loser), (decision.loser, decision.winner)
-
-
-def _opened(item: Item) -> dict[str, object]:
-    return conflict_document(replace(conflict_in(item.value), status=ConflictStatus.OPEN, winner=None))

@@ -6,12 +6,13 @@ made again, also one that a person took back.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from recollect.arbitration.arbitrate import ProposeConflicts
-from recollect.contradictions.candidates import CandidateSet, FindContradicting, profile_of
+from recollect.contradictions.candidates import CandidateSet, FindContradicting, ProjectedRecords, profile_of
 from recollect.contradictions.decisions import (
     Decision,
     DecisionStatus,
@@ -20,26 +21,24 @@ from recollect.contradictions.decisions import (
     Step,
     Verdict,
     bounded,
-    conflict_document,
-    conflict_key,
+    conflict_write,
+    decision_about,
     decision_in,
     decision_key,
     pair_id,
     settled,
 )
 from recollect.contradictions.judge import Profile, RelationJudge, RelationKind, TimeBound
-from recollect.contradictions.ledger import DecisionWriter
-from recollect.contradictions.merged import MergeParts
+from recollect.contradictions.ledger import Deciding, DecisionWriter
+from recollect.contradictions.merged import MergeParts, Merger
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.items import ABSENT
 from recollect.core.scope import Scope
-from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.ports import Items
-from recollect.rules.groups import Rules
 from recollect.timeline.failed_projections import Fault, fault_of
 
 Promoted = Callable[[Scope, Event, datetime], StoredMemory | None]
@@ -74,61 +73,52 @@ class ApplyVerdicts:
         self._decided = decided
         self._merge = merge
 
-    def apply(
-        self, scope: Scope, loser: Event, against: Sequence[Verdict], found: CandidateSet, now: datetime
-    ) -> list[StoredMemory]:
+    def apply(self, by: Deciding, loser: Event, against: Sequence[Verdict], found: CandidateSet) -> list[StoredMemory]:
         """The memories that changed: the loser's, a merged one, those that are current again."""
 
         def attempt() -> list[StoredMemory]:
-            stored = self._promoted(scope, loser, now)
+            stored = self._promoted(by.scope, loser, by.now)
             if stored is None:
                 return []
-            change = self._change(scope, stored.memory, against, found, now)
+            change = self._change(by, stored.memory, against, found)
             if change is None:
-                return list(self.repair(scope, stored, now))
-            return self._written(scope, stored, change, found, now)
+                return list(self.repair(by, stored))
+            return self._written(by, stored, change, found)
 
         return retry_on_conflict(attempt, "a memory")
 
-    def memory_of(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
+    def memory_of(self, by: Deciding, event: Event) -> StoredMemory | None:
         """The memory that a record is in, made now where there is none; None where there cannot be one."""
-        return self._promoted(scope, event, now)
+        return self._promoted(by.scope, event, by.now)
 
     def bounds(
-        self, scope: Scope, event: Event, stored: StoredMemory | None, bounds: Sequence[TimeBound], now: datetime
+        self, by: Deciding, event: Event, stored: StoredMemory | None, bounds: Sequence[TimeBound]
     ) -> StoredMemory | None:
         """Writes the bounds that the memory's own words set; None where nothing changes."""
         if stored is None or stored.memory.id != event.id or stored.memory.status is not MemoryStatus.ACTIVE:
             return None
         after = bounded(stored.memory, bounds)
-        return None if after == stored.memory else self._decided.write_bounds(scope, stored, after, now)
+        return None if after == stored.memory else self._decided.write_bounds(by.scope, stored, after, by.now)
 
-    def repair(self, scope: Scope, stored: StoredMemory | None, now: datetime) -> Iterator[StoredMemory]:
+    def repair(self, by: Deciding, stored: StoredMemory | None) -> Iterator[StoredMemory]:
         """Finishes what was cut short: what a retracted memory had ended is current again."""
         if stored is None:
             return
         if stored.memory.status is MemoryStatus.RETRACTED:
-            yield from self._decided.withdraw(scope, stored.memory.id, now)
+            yield from self._decided.withdraw(by.scope, stored.memory.id, by.now)
         else:
-            yield from self._decided.withdraw_retracted(scope, stored.memory, now)
+            yield from self._decided.withdraw_retracted(by.scope, stored.memory, by.now)
 
-    def open_conflict(self, scope: Scope, older: str, verdict: Verdict, now: datetime) -> None:
+    def open_conflict(self, by: Deciding, older: str, verdict: Verdict) -> None:
         """Opens a conflict, unless it is open already or was settled."""
-        conflict = OpenConflict(newer=verdict.by, older=older, at=now, step=Step.CUE, rule=verdict.relation.rule)
-        key = conflict_key(conflict.id)
-        if not self._items.get(scope.user, [key]):
-            self._open(scope, ItemWrite(key, conflict_document(conflict), ABSENT), now)
+        conflict = OpenConflict(newer=verdict.by, older=older, at=by.now, step=Step.CUE, rule=verdict.relation.rule)
+        write = conflict_write(conflict, ABSENT)
+        if not self._items.get(by.scope.user, [write.key]):
+            with suppress(VersionMismatch):  # another process has opened it
+                self._items.write(by.scope.user, [write], by.now)
 
-    def _open(self, scope: Scope, write: ItemWrite, now: datetime) -> None:
-        try:
-            self._items.write(scope.user, [write], now)
-        except VersionMismatch:
-            return
-
-    def _change(
-        self, scope: Scope, memory: Memory, against: Sequence[Verdict], found: CandidateSet, now: datetime
-    ) -> _Change | None:
-        known = self._items.get(scope.user, [decision_key(pair_id(one.by, memory.id)) for one in against])
+    def _change(self, by: Deciding, memory: Memory, against: Sequence[Verdict], found: CandidateSet) -> _Change | None:
+        known = self._items.get(by.scope.user, [decision_key(pair_id(one.by, memory.id)) for one in against])
         made = {key.key for key, item in known.items() if _is_final(decision_in(item.value), memory, found)}
         fresh = [one for one in against if pair_id(one.by, memory.id) not in made]
         whole = memory.status is MemoryStatus.ACTIVE
@@ -140,20 +130,18 @@ class ApplyVerdicts:
             if changed is not after:
                 after = changed
                 counted.append(verdict)
-                decisions.append(_decision(memory, verdict, now))
+                decisions.append(_decision(memory, verdict, by.now))
         return _Change(after, tuple(decisions), tuple(counted)) if decisions else None
 
-    def _written(
-        self, scope: Scope, stored: StoredMemory, change: _Change, found: CandidateSet, now: datetime
-    ) -> list[StoredMemory]:
+    def _written(self, by: Deciding, stored: StoredMemory, change: _Change, found: CandidateSet) -> list[StoredMemory]:
         after, decisions = change.after, change.decisions
-        parts = [one for one in change.verdicts if one.relation.kind is RelationKind.CHANGES_PART]
+        parts = [one for one in change.verdicts if one.kind is RelationKind.CHANGES_PART]
         if parts and after.status is MemoryStatus.MERGED:
             (part,) = [one for one in parts if one.by == after.superseded_by]
-            winner = self._promoted(scope, found.record(part.by), now)
-            return [] if winner is None else self._merge.merge(scope, stored, winner, after, decisions, part, now)
-        changed = self._decided.write(scope, stored, after, decisions, now)
-        return [changed, *self.repair(scope, changed, now)]
+            winner = self._promoted(by.scope, found.record(part.by), by.now)
+            return [] if winner is None else self._merge.merge(by, Merger(stored, winner, after, decisions), part)
+        changed = self._decided.write(by, stored, after, decisions)
+        return [changed, *self.repair(by, changed)]
 
 
 def _is_final(decision: Decision, memory: Memory, found: CandidateSet) -> bool:
@@ -167,37 +155,15 @@ def _is_final(decision: Decision, memory: Memory, found: CandidateSet) -> bool:
 
 
 def _decision(memory: Memory, verdict: Verdict, now: datetime) -> Decision:
-    relation = verdict.relation
-    return Decision(
-        winner=verdict.by,
-        loser=memory.id,
-        at=now,
-        step=Step.CUE,
-        rule=relation.rule,
-        outcome=OUTCOMES[relation.kind],
-        reason=f"the cue rule {relation.rule} reads a newer statement",
-        before=memory.version,
-        after=memory.version + 1,
-        until=relation.until,
-    )
+    relation, reason = verdict.relation, f"the cue rule {verdict.relation.rule} reads a newer statement"
+    decided = decision_about(memory, verdict.by, now, Step.CUE, relation.rule, OUTCOMES[relation.kind], reason)
+    return replace(decided, until=relation.until)
 
 
 _MOST_ROUNDS = 4
 """So often a merged memory is compared again at once; further rounds wait for its marker."""
 
 Verdicts = dict[str, list[Verdict]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedRecords:
-    """One user's `events` that are projected now, their memories and vectors by event id, the tenant's `rules`."""
-
-    scope: Scope
-    events: Sequence[Event]
-    memories: Mapping[str, StoredMemory]
-    vectors: Mapping[str, FloatArray]
-    rules: Rules
-    now: datetime
 
 
 @dataclass(slots=True)
@@ -229,8 +195,8 @@ class SettleContradictions:
         """Settles what these records contradict, and what contradicts them."""
         settled, seen, fresh = Settled(), set[str](), list(projected.events)
         for _ in range(_MOST_ROUNDS):
-            memories = {**projected.memories, **_by_record(settled, fresh)}
-            batch = replace(projected, events=fresh, memories=memories)
+            changed = {event.id: settled.memories[event.id] for event in fresh if event.id in settled.memories}
+            batch = replace(projected, events=fresh, memories={**projected.memories, **changed})
             found = self._found(batch)
             if found is None:
                 break
@@ -247,7 +213,7 @@ class SettleContradictions:
         fresh = [event for event in batch.events if event.id in profiles and not event.expired(now)]
         if not fresh:
             return None
-        found = self._find.find(scope, fresh, profiles, batch.vectors, now)
+        found = self._find.find(replace(batch, events=fresh), profiles)
         others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
         read = self._read.kept(scope, others) if others else {}
         together = {**others, **{event.id: event for event in fresh}}
@@ -259,31 +225,31 @@ class SettleContradictions:
         return profile_of(event, own, self._judge)
 
     def _settle(self, batch: ProjectedRecords, found: CandidateSet, settled: Settled) -> None:
-        scope, now = batch.scope, batch.now
+        by = Deciding(batch.scope, batch.now)
         fresh = [event for event in batch.events if event.id in found.said]
         verdicts, undecided = _verdicts(fresh, found)
         for event in fresh:
             stored = found.memories.get(event.id)
-            for changed in self._apply.repair(scope, stored, now):
+            for changed in self._apply.repair(by, stored):
                 settled.note(changed)
-            settled.note(self._apply.bounds(scope, event, stored, found.bounds(event.id), now))
+            settled.note(self._apply.bounds(by, event, stored, found.bounds(event.id)))
         if batch.rules.conflict.auto_apply == "off":
             undecided += [(older_id, verdict) for older_id, against in verdicts.items() for verdict in against]
         else:
-            self._decide(scope, verdicts, found, settled, now)
-            self._bound(scope, verdicts, found, settled, now)
+            self._decide(by, verdicts, found, settled)
+            self._bound(by, verdicts, found, settled)
         for older_id, verdict in undecided:
-            self._apply.open_conflict(scope, older_id, verdict, now)
+            self._apply.open_conflict(by, older_id, verdict)
 
-    def _bound(self, scope: Scope, verdicts: Verdicts, found: CandidateSet, settled: Settled, now: datetime) -> None:
+    def _bound(self, by: Deciding, verdicts: Verdicts, found: CandidateSet, settled: Settled) -> None:
         """What overrides something for a while becomes a memory, which ends with its bound."""
-        over = (one.by for against in verdicts.values() for one in against if _overrides(one))
+        over = (one.by for against in verdicts.values() for one in against if one.kind is RelationKind.OVERRIDES)
         for memory_id in dict.fromkeys(over):
             record = found.record(memory_id)
-            stored = self._apply.memory_of(scope, record, now)
-            settled.note(self._apply.bounds(scope, record, stored, found.bounds(record.id), now))
+            stored = self._apply.memory_of(by, record)
+            settled.note(self._apply.bounds(by, record, stored, found.bounds(record.id)))
 
-    def _decide(self, scope: Scope, verdicts: Verdicts, found: CandidateSet, settled: Settled, now: datetime) -> None:
+    def _decide(self, by: Deciding, verdicts: Verdicts, found: CandidateSet, settled: Settled) -> None:
         """Retractions first, the newest first: what was taken back decides nothing any more.
 
         Then from the oldest record on, so that a merged memory is compared as a whole.
@@ -292,25 +258,12 @@ class SettleContradictions:
         retracted: set[str] = set()
         for retracting in (True, False):
             for older_id in reversed(oldest_first) if retracting else oldest_first:
-                against = [
-                    one for one in verdicts[older_id] if _retracts(one) is retracting and one.by not in retracted
-                ]
-                for changed in self._apply.apply(scope, found.record(older_id), against, found, now) if against else ():
+                left = [one for one in verdicts[older_id] if one.by not in retracted]
+                against = [one for one in left if (one.kind is RelationKind.RETRACTS) is retracting]
+                for changed in self._apply.apply(by, found.record(older_id), against, found) if against else ():
                     settled.note(changed)
                 if retracting and _retracted(older_id, settled, found):
                     retracted.add(older_id)
-
-
-def _by_record(settled: Settled, events: Iterable[Event]) -> dict[str, StoredMemory]:
-    return {event.id: settled.memories[event.id] for event in events if event.id in settled.memories}
-
-
-def _retracts(verdict: Verdict) -> bool:
-    return verdict.relation.kind is RelationKind.RETRACTS
-
-
-def _overrides(verdict: Verdict) -> bool:
-    return verdict.relation.kind is RelationKind.OVERRIDES
 
 
 def _retracted(memory_id: str, settled: Settled, found: CandidateSet) -> bool:
@@ -392,21 +345,15 @@ class FollowContradictions:
 def _changed(steps: Steps, projected: ProjectedRecords) -> dict[str, StoredMemory]:
     """The memories that changed, by id."""
     settled = steps.settle.settle(projected)
-    made = _made_now(projected.events, projected.memories, settled.memories)
-    proposed = steps.propose.propose(projected.scope, made, projected.vectors, projected.rules, projected.now)
+    proposed = steps.propose.propose(_made_now(projected, settled.memories), projected)
     return {**settled.memories, **{one.memory.id: one for one in proposed}}
 
 
-def _made_now(
-    events: Sequence[Event], memories: Mapping[str, StoredMemory], settled: Mapping[str, StoredMemory]
-) -> list[tuple[Event, Memory]]:
+def _made_now(projected: ProjectedRecords, settled: Mapping[str, StoredMemory]) -> list[tuple[Event, Memory]]:
     """Memories in their first version that the judge did not change."""
-    found = [(event, memories[event.id].memory) for event in events if event.id in memories]
-    return [
-        (event, memory)
-        for event, memory in found
-        if memory.id == event.id and memory.version == 1 and memory.id not in settled
-    ]
+    unchanged = [event for event in projected.events if event.id in projected.memories.keys() - settled.keys()]
+    found = [(event, projected.memories[event.id].memory) for event in unchanged]
+    return [(event, memory) for event, memory in found if memory.id == event.id and memory.version == 1]
 
 
 def _ended(changed: Iterable[StoredMemory]) -> list[EventRef]:

@@ -7,7 +7,7 @@ fields.
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NoReturn, TypeAlias
@@ -181,12 +181,8 @@ def held_in(meanings: Meanings, store: str | None) -> Meanings:
     """What holds in that store: its own terms before global ones of the same spelling (S-22, S-23)."""
     own = {term.term.casefold() for term in meanings.terms if store is not None and term.resource == store}
     terms = (term for term in meanings.terms if term.holds_in(store))
-    return Meanings(
-        tuple(t for t in terms if t.resource == store or t.term.casefold() not in own),
-        tuple(rule for rule in meanings.rules if rule.holds_in(store)),
-        meanings.corrections,
-        meanings.skipped,
-    )
+    held = tuple(t for t in terms if t.resource == store or t.term.casefold() not in own)
+    return replace(meanings, terms=held, rules=tuple(rule for rule in meanings.rules if rule.holds_in(store)))
 
 
 def _meaning(entry: KnowledgeEntry) -> Sequence[Meaning]:

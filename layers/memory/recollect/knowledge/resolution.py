@@ -207,11 +207,11 @@ def resolve(
     held = held_in(meanings, store or GLOBAL)
     replaced, replacements = _with_targets(text, held.terms)
     rules = _mentioned(replaced, held.rules)
-    comments = [
+    comments = (
         *(_term_comment(one) for one in replacements if commenting.terms),
         *(f"Applying learnt rule: '{one_line(rule.key)}'" for rule in rules if commenting.rules),
-    ]
-    return Resolution(replaced, _joined(filter_text, rules), replacements, rules, tuple(comments))
+    )
+    return Resolution(replaced, _joined(filter_text, rules), replacements, rules, comments)
 
 
 def _with_targets(text: str, terms: Sequence[Term]) -> tuple[str, tuple[Replacement, ...]]:
@@ -390,16 +390,13 @@ def render_knowledge(meanings: Meanings, *, corrections: bool = True) -> str | N
 
     Each entry is one line: a line break in a value becomes a space.
     """
+    terms = sorted(meanings.terms, key=lambda term: (term.term, term.resource))
     sections = (
-        _section(SEMANTIC_MEMORY, [_term_line(term) for term in _by_term(meanings.terms)]),
+        _section(SEMANTIC_MEMORY, [_term_line(term) for term in terms]),
         _section(BUSINESS_RULES, [_rule_line(rule) for rule in sorted(meanings.rules, key=lambda rule: rule.key)]),
         _section(CORRECTIONS, [_correction_line(one) for one in meanings.corrections if corrections]),
     )
     return "\n\n".join(section for section in sections if section) or None
-
-
-def _by_term(terms: Sequence[Term]) -> list[Term]:
-    return sorted(terms, key=lambda term: (term.term, term.resource))
 
 
 def _section(heading: str, lines: Sequence[str]) -> str:

@@ -54,6 +54,9 @@ LOADED_AT_MOST = 1_000
 
 _MEANINGS, _FREE = "meaning", "free"
 _BRANCHES = (_MEANINGS, _FREE)
+_WITH_MEANING = ItemPath(COLLECTION, (_MEANINGS,))
+"""The branch of entries with a meaning, by namespace: correction, rule, vocabulary."""
+
 _START, _END = None, False
 
 
@@ -135,7 +138,7 @@ class KnowledgeStore:
         document = _document(namespace, checked_entry(namespace, key, value), author)
         if author is not None:
             self._check(author, namespace, key, document, now)
-        item = self._write(tenant, namespace, key, document, expected, author, now)
+        item = self._write(tenant, ItemWrite(key_of(namespace, key), document, expected), author, now)
         assert item is not None  # only a deletion leaves none
         return entry_of(item)
 
@@ -159,7 +162,7 @@ class KnowledgeStore:
     ) -> None:
         """Deletes an entry. Raises NotFound, VersionMismatch, InvalidInput."""
         self.get(tenant, namespace, key)
-        self._write(tenant, namespace, key, None, expected, author, now)
+        self._write(tenant, ItemWrite(key_of(namespace, key), None, expected), author, now)
 
     def listed(
         self, tenant: str, namespace: str | None = None, limit: int = 50, after: str | None = None
@@ -215,33 +218,23 @@ class KnowledgeStore:
         said = texts_of(namespace, key, document["value"]) if rejections else []
         refused = next((text for text in said if rejections.redact_for(text, scope.persona_id) != text), None)
         if refused is not None:
-            named = [_named(scope, namespace, key)]
-            self._refused.record(
-                scope, RefusedWrite(actor=author.actor, via=VIA, now=now, target_ids=named, content=refused)
-            )
+            named = [_named(scope, key_of(namespace, key))]
+            write = RefusedWrite(actor=author.actor, via=VIA, now=now, target_ids=named, content=refused)
+            self._refused.record(scope, write)
             raise Conflict("the value was rejected")
 
-    def _write(
-        self,
-        tenant: str,
-        namespace: str,
-        key: str,
-        document: Mapping[str, Any] | None,
-        expected: int | None,
-        author: KnowledgeAuthor | None,
-        now: datetime,
-    ) -> Item | None:
+    def _write(self, tenant: str, write: ItemWrite, author: KnowledgeAuthor | None, now: datetime) -> Item | None:
         if author is not None:
-            self._audit(author, namespace, key, document, now)
-        (item,) = self._items.write(of_tenant(tenant), [ItemWrite(key_of(namespace, key), document, expected)], now)
+            self._audit(author, write.key, write.value, now)
+        (item,) = self._items.write(of_tenant(tenant), [write], now)
         return item
 
     def _audit(
-        self, author: KnowledgeAuthor, namespace: str, key: str, document: Mapping[str, Any] | None, now: datetime
+        self, author: KnowledgeAuthor, place: ItemKey, document: Mapping[str, Any] | None, now: datetime
     ) -> None:
-        scope, place = author.scope, key_of(namespace, key)
+        scope = author.scope
         item = self._items.get(of_tenant(scope.tenant), [place]).get(place)
-        named, version = _named(scope, namespace, key), item.version if item else 0
+        named, version = _named(scope, place), item.version if item else 0
         action = Action.DELETE if document is None else Action.PATCH if item else Action.CREATE
         entry = AuditEntry(
             id=author.audit_id or self._ids.fresh(),
@@ -258,7 +251,7 @@ class KnowledgeStore:
 
     def _load(self, tenant: str) -> _Loaded:
         """Backwards, so that a tenant with too many entries keeps its vocabulary."""
-        page = self._items.page(of_tenant(tenant), path_of_meanings(), LOADED_AT_MOST, None, descending=True)
+        page = self._items.page(of_tenant(tenant), _WITH_MEANING, LOADED_AT_MOST, None, descending=True)
         entries = tuple(map(entry_of, reversed(page.items)))
         return _Loaded(entries, meanings_of(entries), page.more is not None)
 
@@ -349,19 +342,14 @@ def _document(namespace: str, value: Any, author: KnowledgeAuthor | None) -> dic
     return {"value": value, "source": Source.INFERRED.value}
 
 
-def _named(scope: Scope, namespace: str, key: str) -> str:
+def _named(scope: Scope, place: ItemKey) -> str:
     """The audit names an entry by a hash: a key of the vocabulary holds a user's word."""
-    return content_hash(scope.tenant, scope.user_id, f"{namespace}/{key}")
+    return content_hash(scope.tenant, scope.user_id, f"{place.path.labels[1]}/{place.key}")
 
 
 def _trace(scope: Scope, named: str, version: int, document: Mapping[str, Any]) -> dict[str, Any]:
     text = json.dumps(document.get("value"), ensure_ascii=False, sort_keys=True)
     return {"id": named, "version": version, "hash": content_hash(scope.tenant, scope.user_id, text)}
-
-
-def path_of_meanings() -> ItemPath:
-    """The branch of entries with a meaning, by namespace: correction, rule, vocabulary."""
-    return ItemPath(COLLECTION, (_MEANINGS,))
 
 
 def key_of(namespace: str, key: str) -> ItemKey:

@@ -6,12 +6,13 @@ a memory that somebody saves directly is never deferred (A-68).
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import groupby
 from math import inf
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from recollect.core.errors import Unavailable, UpstreamFailed, VersionMismatch
 from recollect.core.event import Event
@@ -38,6 +39,7 @@ RESERVE_SECONDS = 10.0
 _RECONCILE = Actor(ActorKind.JOB, VIA)
 _PAGE = MOST_WRITES - 2  # events of one owner leave the queue together, with two entries of the ledger
 DEFAULT_SEVERITY = "medium"
+RECONCILED = "reconciled"
 
 
 class Promoted(Protocol):
@@ -71,6 +73,10 @@ class DeferredRun:
         """For a log line and metrics."""
         failed = self.failed.total()
         return {"promoted": self.promoted, "gone": self.gone, "suspended": self.suspended, "failed": failed}
+
+
+_Waiting: TypeAlias = Mapping[str, tuple[Item, Deferral]]
+"""Deferred events with their items, by the events' ids."""
 
 
 class PromoteDeferred:
@@ -128,12 +134,7 @@ class PromoteDeferred:
         self._promote_all(owner, sorted(there, key=lambda one: one.id), waiting, now, run)
 
     def _promote_all(
-        self,
-        owner: Scope,
-        events: Sequence[Event],
-        waiting: Mapping[str, tuple[Item, Deferral]],
-        now: datetime,
-        run: DeferredRun,
+        self, owner: Scope, events: Sequence[Event], waiting: _Waiting, now: datetime, run: DeferredRun
     ) -> None:
         """Tries events that fail together one by one, so that one of them does not hold up the others."""
         if not events:
@@ -164,9 +165,9 @@ class PromoteDeferred:
         if not items:
             return
         removals = [ItemWrite(item.key, None, item.version) for item in items.values()]
-        outcome, action = ("reconciled", Action.RESTORE) if memories else ("refused", Action.REFUSE)
+        outcome, reason = (RECONCILED, None) if memories else ("refused", "gone")
         targets = tuple(dict.fromkeys(memories.get(event_id, event_id) for event_id in items))
-        entry = self._entry(outcome, action, tuple(items), targets, None if memories else "gone", now)
+        entry = self._entry(outcome, tuple(items), targets, reason, now)
         self._items.write(owner, [*removals, audit_write(entry)], now)
         run.promoted += len(items) if memories else 0
         run.gone += 0 if memories else len(items)
@@ -180,26 +181,18 @@ class PromoteDeferred:
             return
         ids = tuple(deferral.ref.id for _, deferral in new)
         writes = [deferral_write(replace(deferral, failure=failure), item.version) for item, deferral in new]
-        entry = self._entry("failed", Action.REFUSE, ids, ids, failure, now)
-        try:
+        entry = self._entry("failed", ids, ids, failure, now)
+        with suppress(VersionMismatch):
             self._items.write(owner, [*writes, audit_write(entry)], now)
-        except VersionMismatch:
-            return
 
     def _entry(
-        self,
-        outcome: str,
-        action: Action,
-        event_ids: tuple[str, ...],
-        targets: tuple[str, ...],
-        reason: str | None,
-        now: datetime,
+        self, outcome: str, event_ids: tuple[str, ...], targets: tuple[str, ...], reason: str | None, now: datetime
     ) -> AuditEntry:
         return AuditEntry(
             id=self._ids.fresh(),
             at=now,
             actor=_RECONCILE,
-            action=action,
+            action=Action.RESTORE if outcome == RECONCILED else Action.REFUSE,
             target_ids=targets,
             via=VIA,
             reason=reason,

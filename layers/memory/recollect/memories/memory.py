@@ -203,24 +203,9 @@ def carrier_of(scope: Scope, draft: MemoryDraft, memory_id: str, now: datetime, 
 
 def memory_of(carrier: Event, draft: MemoryDraft, generation: str | None) -> Memory:
     """The first version of the carrier's memory; `generation` is the embedder's."""
-    return Memory(
-        id=carrier.id,
-        user_id=carrier.user_id,
-        persona_id=carrier.persona_id,
-        household_id=carrier.household_id,
-        content=carrier.content,
-        importance=carrier.importance,
-        source=carrier.source,
-        keywords=draft.keywords,
-        timestamp=carrier.timestamp,
-        key=carrier.key,
-        valid_from=carrier.timestamp,
-        recorded_at=carrier.recorded_at,
-        origin=Origin.DIRECT,
-        expires_at=draft.expires_at,
-        metadata=carrier.metadata,
-        embedding_id=embedding_id(generation, carrier.id),
-    )
+    memory = promoted(carrier, draft.keywords, carrier.recorded_at)
+    vector = embedding_id(generation, carrier.id)
+    return replace(memory, origin=Origin.DIRECT, source_event_ids=(), expires_at=draft.expires_at, embedding_id=vector)
 
 
 _NEVER = (MemoryStatus.RETRACTED, MemoryStatus.EXPIRED, MemoryStatus.REJECTED)
@@ -236,8 +221,7 @@ def memory_at(memory: Memory, moment: datetime) -> Memory | None:
     text = text_at(memory, moment)
     if text is None:
         return None
-    later = memory.status is not MemoryStatus.ACTIVE
-    if not later:
+    if memory.status is MemoryStatus.ACTIVE:
         return memory if text == memory.content else replace(memory, content=text)
     return replace(memory, content=text, status=MemoryStatus.ACTIVE, superseded_by=None, valid_to=None)
 

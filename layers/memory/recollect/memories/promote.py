@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -19,16 +20,16 @@ from recollect.contradictions.decisions import (
     DecisionStatus,
     Outcome,
     Step,
-    decision_document,
     decision_in,
     decision_key,
+    decision_write,
 )
 from recollect.contradictions.judge import RelationJudge
 from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.idempotency import TRIES, retry_on_conflict
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, MOST_WRITES, Item, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, MOST_WRITES, Item, ItemKey, ItemWrite, of_tenant
 from recollect.core.scope import Scope
 from recollect.deletion.forget_memories import ForgetMemories
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
@@ -64,7 +65,10 @@ from recollect.rules.groups import Rules
 PROJECT = Actor(ActorKind.JOB, "project")
 BRIDGE = "bridge"
 SUSPENDED = "suspended"
-NOTHING_READ: Mapping[str, StoredMemory | None] = MappingProxyType({})
+KnownMemories: TypeAlias = Mapping[str, StoredMemory | None]
+"""Memories of events by the events' ids, None for events without one."""
+
+NOTHING_READ: KnownMemories = MappingProxyType({})
 
 _SURELY_FITS = 16 * 1024
 _DEFERRALS_AT_ONCE = MOST_WRITES - 1  # one more write is their entry in the ledger
@@ -72,6 +76,23 @@ _PAGE = 25
 
 Gate: TypeAlias = Callable[[Scope, Sequence[Event], Rules, datetime], Routing]
 """See `BridgeGate`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Promotion:
+    """Whose event becomes a memory, when, and by which way (`AuditEntry.via`)."""
+
+    scope: Scope
+    event: Event
+    now: datetime
+    via: str
+
+    @property
+    def content_key(self) -> ItemKey:
+        """The key of the record of the event's content."""
+        event = self.event
+        owner = Scope(self.scope.tenant, self.scope.user_id, event.persona_id, event.household_id)
+        return content_key(content_identity(owner, event.key, event.content))
 
 
 @dataclass(slots=True)
@@ -93,17 +114,11 @@ class PromoteMemories:
         self._read = ReadMemories(items)
 
     def promote_batch(
-        self,
-        scope: Scope,
-        events: Sequence[Event],
-        rules: Rules,
-        now: datetime,
-        read: Mapping[str, StoredMemory | None] = NOTHING_READ,
+        self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime, read: KnownMemories = NOTHING_READ
     ) -> PromotionReport:
         """Makes missing memories, and applies to each memory what its event's key decides.
 
-        `read` are memories of events by the events' ids, None for events without one. They are not read again, since
-        each write names their versions.
+        Those in `read` are not read again, since each write names their versions.
         """
         unread = self._read.kept(scope, [event.id for event in events if event.id not in read])
         report = PromotionReport(unread | {i: stored for i, stored in read.items() if stored is not None})
@@ -119,63 +134,60 @@ class PromoteMemories:
         """Makes these events memories without asking the gate; existing memories stay."""
         report = report or PromotionReport()
         for event in events:
-            found = self._promoted(scope, event, now, via, report)
+            found = self._promoted(_Promotion(scope, event, now, via), report)
             newest = {stored.memory.id: stored for stored in found.values()}
             report.memories = {i: newest.get(stored.memory.id, stored) for i, stored in report.memories.items()} | found
         return report
 
-    def _promoted(
-        self, scope: Scope, event: Event, now: datetime, via: str, report: PromotionReport
-    ) -> dict[str, StoredMemory]:
+    def _promoted(self, wanted: _Promotion, report: PromotionReport) -> dict[str, StoredMemory]:
+        event_id = wanted.event.id
         for _ in range(TRIES):
             try:
-                made = self._promote_once(scope, event, now, via)
+                made = self._promote_once(wanted)
             except VersionMismatch:
-                found = self._read.kept(scope, [event.id])
-                if event.id in found:
+                found = self._read.kept(wanted.scope, [event_id])
+                if event_id in found:
                     return found
                 continue
             report.made.append(made.memory.id)
-            return {event.id: made}
+            return {event_id: made}
         raise Conflict("a memory's content changes all the time")
 
-    def _promote_once(self, scope: Scope, event: Event, now: datetime, via: str) -> StoredMemory:
-        key = content_key(content_identity(_owner(scope, event), event.key, event.content))
-        record = self._items.get(scope.user, [key]).get(key)
-        same = self._duplicate_of(scope, event, record, now)
-        return self._join(scope, event, same, now, via) if same else self._create(scope, event, record, now, via)
+    def _promote_once(self, wanted: _Promotion) -> StoredMemory:
+        key = wanted.content_key
+        record = self._items.get(wanted.scope.user, [key]).get(key)
+        same = self._duplicate_of(wanted, record)
+        return self._join(wanted, same) if same else self._create(wanted, record)
 
-    def _duplicate_of(self, scope: Scope, event: Event, record: Item | None, now: datetime) -> StoredMemory | None:
+    def _duplicate_of(self, wanted: _Promotion, record: Item | None) -> StoredMemory | None:
         """The active memory without a key and with the same words, if it was made from another event (A-21)."""
-        if record is None or event.key is not None or record.value["id"] == event.id:
+        if record is None or wanted.event.key is not None or record.value["id"] == wanted.event.id:
             return None
-        stored = self._read.kept(scope, [str(record.value["id"])]).get(str(record.value["id"]))
-        return stored if stored is not None and _can_join(event, stored.memory, now) else None
+        stored = self._read.kept(wanted.scope, [str(record.value["id"])]).get(str(record.value["id"]))
+        return stored if stored is not None and _can_join(wanted.event, stored.memory, wanted.now) else None
 
-    def _create(self, scope: Scope, event: Event, record: Item | None, now: datetime, via: str) -> StoredMemory:
-        memory = _under_key(self._first_version(event, now), event)
-        key = content_key(content_identity(_owner(scope, event), event.key, event.content))
+    def _create(self, wanted: _Promotion, record: Item | None) -> StoredMemory:
+        scope, event, now = wanted.scope, wanted.event, wanted.now
+        first = replace(promoted(event, (), now), embedding_id=embedding_id(self._generation, event.id))
+        memory = _under_key(first, event)
         writes = [
             ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT),
-            ItemWrite(key, {"id": memory.id}, record.version if record else ABSENT),
-            audit_write(self._entry(scope, event, Action.CREATE, memory, None, now, via, "promoted")),
+            ItemWrite(wanted.content_key, {"id": memory.id}, record.version if record else ABSENT),
+            audit_write(self._entry(wanted, Action.CREATE, None, memory, "promoted")),
             *self._decision_writes(scope, memory, now),
         ]
         return _stored(memory, self._items.write(scope.user, writes, now))
 
-    def _first_version(self, event: Event, now: datetime) -> Memory:
-        return replace(promoted(event, (), now), embedding_id=embedding_id(self._generation, event.id))
-
-    def _join(self, scope: Scope, event: Event, same: StoredMemory, now: datetime, via: str) -> StoredMemory:
-        before = same.memory
-        sources = tuple(dict.fromkeys([*before.source_event_ids, event.id]))
+    def _join(self, wanted: _Promotion, same: StoredMemory) -> StoredMemory:
+        before, event_id = same.memory, wanted.event.id
+        sources = tuple(dict.fromkeys([*before.source_event_ids, event_id]))
         after = replace(before, source_event_ids=sources, version=before.version + 1)
         writes = [
             *changed_writes(same.item, before, after),
-            ItemWrite(memory_key(event.id), {SAME_AS: before.id}, ABSENT),
-            audit_write(self._entry(scope, event, Action.MERGE, after, before, now, via, "duplicate")),
+            ItemWrite(memory_key(event_id), {SAME_AS: before.id}, ABSENT),
+            audit_write(self._entry(wanted, Action.MERGE, before, after, "duplicate")),
         ]
-        return _stored(after, self._items.write(scope.user, writes, now))
+        return _stored(after, self._items.write(wanted.scope.user, writes, wanted.now))
 
     def _follow_keys(self, scope: Scope, events: Sequence[Event], report: PromotionReport, now: datetime) -> None:
         """A newer value of the key supersedes the memory; a late event that proves older reverts that."""
@@ -191,7 +203,8 @@ class PromoteMemories:
             if after == stored.memory:
                 return stored
             after = replace(after, version=stored.memory.version + 1)
-            entry = self._entry(scope, event, Action.SUPERSEDE, after, stored.memory, now, BY_KEY, None)
+            by_key = _Promotion(scope, event, now, BY_KEY)
+            entry = self._entry(by_key, Action.SUPERSEDE, stored.memory, after)
             decided = [audit_write(replace(entry, rule=BY_KEY)), *self._decision_writes(scope, after, now)]
             try:
                 writes = [*changed_writes(stored.item, stored.memory, after), *decided]
@@ -209,30 +222,22 @@ class PromoteMemories:
         there = self._items.get(scope.user, [key]).get(key)
         if there is not None and decision_in(there.value).status is DecisionStatus.REVERTED:
             return []
-        return [ItemWrite(key, decision_document(decision), there.version if there else ABSENT)]
+        return [decision_write(decision, there.version if there else ABSENT)]
 
     def _entry(
-        self,
-        scope: Scope,
-        event: Event,
-        action: Action,
-        after: Memory,
-        before: Memory | None,
-        now: datetime,
-        via: str,
-        outcome: str | None,
+        self, wanted: _Promotion, action: Action, before: Memory | None, after: Memory, outcome: str | None = None
     ) -> AuditEntry:
         return AuditEntry(
             id=self._ids.fresh(),
-            at=now,
+            at=wanted.now,
             actor=PROJECT,
             action=action,
             target_ids=(after.id,),
-            via=via,
-            event_ids=(event.id,),
+            via=wanted.via,
+            event_ids=(wanted.event.id,),
             outcome=outcome,
-            before=trace(scope, before) if before else None,
-            after=trace(scope, after),
+            before=trace(wanted.scope, before) if before else None,
+            after=trace(wanted.scope, after),
         )
 
 
@@ -241,10 +246,6 @@ def _stored(memory: Memory, written: Sequence[Item | None]) -> StoredMemory:
     if item is None:
         raise Conflict("a memory was not written")
     return StoredMemory(memory, item)
-
-
-def _owner(scope: Scope, event: Event) -> Scope:
-    return Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)
 
 
 def _is_promotable(event: Event, now: datetime) -> bool:
@@ -326,36 +327,31 @@ class BridgeGate:
         item = self._items.get(of_tenant(scope.tenant), [STATE_KEY]).get(STATE_KEY)
         suspended = item is not None and state_in(item.value).suspended
         routing = route(events, rules.bridge, suspended=suspended, always=self._recognised(events))
-        self._defer(scope, routing.deferred, now)
+        for start in range(0, len(routing.deferred), _DEFERRALS_AT_ONCE):
+            self._defer(scope, routing.deferred[start : start + _DEFERRALS_AT_ONCE], now)
         if routing.recovered and item is not None:
             self._resume(scope.tenant, item, now)
         return routing
 
     def _defer(self, scope: Scope, events: Sequence[Event], now: datetime) -> None:
-        for start in range(0, len(events), _DEFERRALS_AT_ONCE):
-            self._defer_new(scope, events[start : start + _DEFERRALS_AT_ONCE], now)
-
-    def _defer_new(self, scope: Scope, events: Sequence[Event], now: datetime) -> None:
         there = self._items.get(scope.user, [deferred_key(event.id) for event in events])
         new = [event for event in events if deferred_key(event.id) not in there]
         if not new:
             return
         writes = [deferral_write(Deferral(event.ref, now), ABSENT) for event in new]
-        entry = self._entry([event.id for event in new], now)
-        self._items.write(scope.user, [*writes, audit_write(entry)], now)
-
-    def _entry(self, event_ids: Sequence[str], now: datetime) -> AuditEntry:
-        return AuditEntry(
+        event_ids = tuple(event.id for event in new)
+        entry = AuditEntry(
             id=self._ids.fresh(),
             at=now,
             actor=PROJECT,
             action=Action.REFUSE,
-            target_ids=tuple(event_ids),
+            target_ids=event_ids,
             via=BRIDGE,
             reason=SUSPENDED,
-            event_ids=tuple(event_ids),
+            event_ids=event_ids,
             outcome="deferred",
         )
+        self._items.write(scope.user, [*writes, audit_write(entry)], now)
 
     def _resume(self, tenant: str, item: Item, now: datetime) -> None:
         healthy = BridgeState(suspended=False, source="saved event", since=now)
@@ -377,12 +373,7 @@ class MemoryStep:
         self._read = ReadMemories(items)
 
     def follow(
-        self,
-        scope: Scope,
-        events: Sequence[Event],
-        rules: Rules,
-        now: datetime,
-        read: Mapping[str, StoredMemory | None] = NOTHING_READ,
+        self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime, read: KnownMemories
     ) -> dict[str, StoredMemory]:
         """Promotes; returns the memories of the events, those of `read` as read or as written now."""
         return self._promote.promote_batch(scope, events, rules, now, read).memories
@@ -391,7 +382,7 @@ class MemoryStep:
         """The memories of the events that have one."""
         return self._read.kept(scope, [event.id for event in events])
 
-    def changed(self, scope: Scope, known: Mapping[str, StoredMemory | None]) -> set[str]:
+    def changed(self, scope: Scope, known: KnownMemories) -> set[str]:
         """The ids of those whose memory has another version now than in `known`."""
         current = self._read.kept(scope, known)
         return {i for i, before in known.items() if _version(current.get(i)) != _version(before)}
@@ -406,16 +397,13 @@ class MemoryStep:
     def forget(self, scope: Scope, record_ids: Sequence[str], now: datetime) -> None:
         """Removes what was made of deleted records, also by a promotion that came after the deletion."""
         for record_id in record_ids:
-            self._clear(scope, record_id, now)
+            retry_on_conflict(partial(self._clear, scope, record_id, now), "a memory")
             while page := self._items.page(scope.user, versions_path(record_id), _PAGE, None).items:
                 self._items.write(scope.user, [ItemWrite(item.key, None) for item in page], now)
 
     def _clear(self, scope: Scope, record_id: str, now: datetime) -> None:
-        def clear() -> None:
-            if writes := self._forget.hanging(scope, record_id, now):
-                self._items.write(scope.user, writes, now)
-
-        retry_on_conflict(clear, "a memory")
+        if writes := self._forget.hanging(scope, record_id, now):
+            self._items.write(scope.user, writes, now)
 
 
 def _version(stored: StoredMemory | None) -> int:

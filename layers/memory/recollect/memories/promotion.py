@@ -5,7 +5,7 @@ signal, or an event that arrives in time. The next reconciliation promotes what 
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -93,9 +93,8 @@ def needs_state(events: Iterable[Event], rules: BridgeRules) -> bool:
 
 def state_document(state: BridgeState) -> dict[str, Any]:
     """The stored form, without None values."""
-    since = iso(state.since) if state.since else None
-    values = {"source": state.source, "severity": state.severity, "reason": state.reason, "since": since}
-    return {"suspended": state.suspended, **{name: value for name, value in values.items() if value is not None}}
+    values = asdict(state) | {"since": iso(state.since) if state.since else None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def state_in(document: Mapping[str, Any]) -> BridgeState:

@@ -71,12 +71,8 @@ def as_it_stands(memory: Memory, event: Event) -> Memory:
     """The memory superseded at once where its record is: by a newer value of its key (P-19)."""
     if event.superseded_by is None or memory.status is not MemoryStatus.ACTIVE:
         return memory
-    return replace(
-        memory,
-        status=MemoryStatus.SUPERSEDED,
-        superseded_by=event.superseded_by,
-        valid_to=event.superseded_at if memory.valid_to is None else memory.valid_to,
-    )
+    ends = event.superseded_at if memory.valid_to is None else memory.valid_to
+    return replace(memory, status=MemoryStatus.SUPERSEDED, superseded_by=event.superseded_by, valid_to=ends)
 
 
 def memory_drop_reason(
@@ -134,17 +130,14 @@ def _current(memory: Memory, moment: datetime) -> Memory | None:
     ended = memory.valid_to is not None and memory.valid_to <= moment
     if memory.status is not MemoryStatus.ACTIVE or ended:
         return None
-    text = _left(memory, _lapsed(memory, moment))
+    spans = [(one.start, one.end) for one in _lapsed(memory, moment)]
+    text = left_of(memory.content, spans) if spans else memory.content
     return None if text is None else _in_words(memory, text)
 
 
 def _lapsed(memory: Memory, moment: datetime) -> list[Lapse]:
     """The lapses in force: a lapse for good, by another record, applies at once, as a whole memory's end does."""
     return [one for one in memory.lapses if one.covers(moment) or (one.until is None and one.by != memory.id)]
-
-
-def _left(memory: Memory, lapses: list[Lapse]) -> str | None:
-    return left_of(memory.content, [(one.start, one.end) for one in lapses]) if lapses else memory.content
 
 
 def _in_words(memory: Memory, text: str) -> Memory:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from recollect.contradictions.merged import sources_of
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
@@ -39,23 +39,23 @@ from recollect.rules.groups import Rules
 from recollect.timeline.record import event_identity
 from recollect.timeline.timeline import AppendStatus, EventWrite
 
+Announce: TypeAlias = Callable[[Scope, Sequence[EventRef]], None]
+"""Notifies the projector of records."""
 
+Corrected: TypeAlias = Callable[[Scope, Sequence[EventRef], datetime], None]
+"""Notifies the summaries of events whose words no longer count."""
+
+
+@dataclass(eq=False)
 class ReprojectChanged:
     """Marks memories that a decision changed, and redacts what quotes them.
 
-    After an interruption the next reconciliation finds the memories by their due items. `announce` notifies the
-    projector, `corrected` the summaries of events whose words no longer count.
+    After an interruption the next reconciliation finds the memories by their due items.
     """
 
-    def __init__(
-        self,
-        projections: Projections,
-        announce: Callable[[Scope, Sequence[EventRef]], None],
-        corrected: Callable[[Scope, Sequence[EventRef], datetime], None],
-    ) -> None:
-        self._projections = projections
-        self._announce = announce
-        self._corrected = corrected
+    _projections: Projections
+    _announce: Announce
+    _corrected: Corrected
 
     def reproject(self, scope: Scope, changed: Iterable[Memory], lost: Iterable[Memory], now: datetime) -> None:
         """`lost` are memories whose words summaries may no longer quote."""
@@ -85,33 +85,25 @@ class MemoryChange:
     accepts: Callable[[int], bool]
 
 
+@dataclass(eq=False)
 class SaveMemories:
     """Writes each change atomically with its audit entry; a pending marker lets the index follow.
 
-    `announce` notifies the projector of the records, `corrected` the summaries of events whose words a person replaced.
-    `generation` is the embedder's, None without one.
+    `_generation` is the embedder's, None without one.
     """
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        items: Items,
-        ids: IdSource,
-        announce: Callable[[Scope, Sequence[EventRef]], None],
-        corrected: Callable[[Scope, Sequence[EventRef], datetime], None],
-        generation: str | None = None,
-    ) -> None:
-        self._timeline = timeline
-        self._projections = projections
-        self._items = items
-        self._ids = ids
-        self._announce = announce
-        self._corrected = corrected
-        self._generation = generation
-        self._current = CurrentMemories(timeline)
-        self._read = ReadMemories(items)
-        self._gate = SuppressionList(items)
+    _timeline: Timeline
+    _projections: Projections
+    _items: Items
+    _ids: IdSource
+    _announce: Announce
+    _corrected: Corrected
+    _generation: str | None = None
+
+    def __post_init__(self) -> None:
+        self._current = CurrentMemories(self._timeline)
+        self._read = ReadMemories(self._items)
+        self._gate = SuppressionList(self._items)
 
     def save(
         self,
@@ -144,9 +136,7 @@ class SaveMemories:
     def one(self, scope: Scope, memory_id: str, now: datetime) -> Memory:
         """A memory by its id, also a superseded one, in the words that hold now, or in all where none do.
 
-        Raises NotFound.
-
-        Without sentences that were rejected.
+        Without sentences that were rejected. Raises NotFound.
         """
         return _shown(self._gate.load(scope), in_words_of(self._find(scope, memory_id, now).memory, now))
 
@@ -219,7 +209,7 @@ class SaveMemories:
         entry = self._entry(scope, Action.CREATE, None, memory, actor, now)
         items = (
             ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT),
-            _content_write(scope, memory, record),
+            ItemWrite(_record_key(scope, memory), {"id": memory.id}, record.version if record else ABSENT),
             audit_write(entry),
             *also,
         )
@@ -295,7 +285,3 @@ def _shown(rejections: Rejections, memory: Memory) -> Memory:
 def _record_key(scope: Scope, memory: Memory) -> ItemKey:
     owner = Scope(scope.tenant, memory.user_id, memory.persona_id, memory.household_id)
     return content_key(content_identity(owner, memory.key, memory.content))
-
-
-def _content_write(scope: Scope, memory: Memory, record: Item | None) -> ItemWrite:
-    return ItemWrite(_record_key(scope, memory), {"id": memory.id}, record.version if record else ABSENT)

@@ -8,7 +8,7 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -32,6 +32,14 @@ TO_PROJECT = "memories"
 
 _BAR = re.compile(r"_([a-z])")
 _DATES = ("timestamp", "valid_from", "valid_to", "recorded_at", "expires_at")
+_READ: Mapping[str, Callable[[Any], object]] = {
+    "source": Source,
+    "status": MemoryStatus,
+    "origin": Origin,
+    "keywords": tuple,
+    "source_event_ids": tuple,
+    "metadata": lambda document: MappingProxyType(dict(document)),
+}
 
 
 def memory_key(memory_id: str) -> ItemKey:
@@ -66,18 +74,8 @@ def memory_in(document: Mapping[str, Any]) -> Memory:
         if fields.pop("format") > FORMAT_VERSION:
             raise StoredDataError("a memory of a newer format")
         fields |= {name: from_iso(fields[name]) for name in _DATES if name in fields}
-        return Memory(
-            **fields
-            | {
-                "source": Source(fields["source"]),
-                "status": MemoryStatus(fields["status"]),
-                "origin": Origin(fields["origin"]),
-                "keywords": tuple(fields["keywords"]),
-                "source_event_ids": tuple(fields["source_event_ids"]),
-                "metadata": MappingProxyType(dict(fields["metadata"])),
-                "lapses": tuple(_lapse_in(lapse) for lapse in fields.get("lapses", ())),
-            }
-        )
+        fields |= {name: read(fields[name]) for name, read in _READ.items()}
+        return Memory(**fields | {"lapses": tuple(map(_lapse_in, fields.get("lapses", ())))})
     except (KeyError, TypeError, ValueError) as error:
         raise StoredDataError(f"a memory's record cannot be read: {type(error).__name__}") from error
 

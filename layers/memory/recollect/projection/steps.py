@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import TypeAlias
 
 from recollect.archive.segment_archive import AssignSegments
-from recollect.contradictions.settle import FollowContradictions, ProjectedRecords
+from recollect.contradictions.candidates import ProjectedRecords
+from recollect.contradictions.settle import FollowContradictions
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray

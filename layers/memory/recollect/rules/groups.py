@@ -1,12 +1,7 @@
-"""The groups of rules: what each number and word list means, its default and its bounds.
+"""The business rules as data: every number and word list that a deployment or a tenant may change.
 
-Groups and fields have the names of the rules file. Each field carries its bounds and its meaning, from which the file
-is read (`rules_reading`) and the documentation is made.
-
-The business rules as data: every number and word list that a deployment or a tenant may change.
-
-The defaults are those of the specification. Groups and field names are those of the rules file; `rules_reading` reads
-such a file, `document_of` writes one.
+Groups and fields have the names of the rules file, which `reading` reads and `document_of` writes; the defaults are
+those of the specification. Each field carries its bounds and its meaning, from which the documentation is made.
 """
 
 import hashlib
@@ -17,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from recollect.core.event import SPOKEN_TYPES, ContentType
-from recollect.rules.values import Choice, Choices, Flag, Kind, Number, Table, Texts
+from recollect.rules.values import Choice, Choices, Flag, Number, Table, Texts, option
 
 MOST_PLACES = 50
 """Items of one section of a context, and messages of a raw window, at most."""
@@ -53,10 +48,6 @@ DEFAULT_TAGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def _rule(kind: Kind, default: Any, meaning: str) -> Any:
-    return field(default=default, metadata={"kind": kind, "meaning": meaning})
-
-
 @dataclass(frozen=True, slots=True)
 class ScoringRules:
     """How important a content is (K-01 to K-14). `base` always has the type `default`."""
@@ -65,8 +56,8 @@ class ScoringRules:
         default_factory=lambda: dict(DEFAULT_BASE),
         metadata={"kind": SCORES, "meaning": "Score of a content type, which unknown ones share with `default`"},
     )
-    boost: float = _rule(_SHARE, 0.2, "Added once where any keyword occurs; a score is 1.0 at most")
-    keywords: tuple[str, ...] = _rule(
+    boost: float = option(_SHARE, 0.2, "Added once where any keyword occurs; a score is 1.0 at most")
+    keywords: tuple[str, ...] = option(
         Texts(),
         ("remember", "prefer", "always", "never", "my name is", "i am", "i live", "i work"),
         "What makes a content more important",
@@ -77,7 +68,7 @@ class ScoringRules:
 class WebSearchRules:
     """What asks for current information: a keyword, or a question pattern with a temporal word (K-38 to K-42)."""
 
-    keywords: tuple[str, ...] = _rule(
+    keywords: tuple[str, ...] = option(
         Texts(),
         (
             "news", "today", "latest", "current", "recent", "now", "this week", "this month", "today's",
@@ -85,32 +76,32 @@ class WebSearchRules:
         ),
         "What triggers a web search by itself",
     )  # fmt: skip
-    patterns: tuple[str, ...] = _rule(
+    patterns: tuple[str, ...] = option(
         Texts(),
         ("what is", "what are", "what's", "tell me about", "update on", "latest on"),
         "Questions that trigger one together with a temporal word",
     )
-    temporal: tuple[str, ...] = _rule(Texts(), ("today", "now", "latest"), "Temporal words")
+    temporal: tuple[str, ...] = option(Texts(), ("today", "now", "latest"), "Temporal words")
 
 
 @dataclass(frozen=True, slots=True)
 class MatchingRules:
     """How keywords match (P-3)."""
 
-    word_boundary: bool = _rule(Flag(), False, "Whether a keyword must stand as a whole word; else inside words too")
+    word_boundary: bool = option(Flag(), False, "Whether a keyword must stand as a whole word; else inside words too")
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRules:
     """How many memories stand in a context, and from where (P-1, P-4). A source at 0 is off."""
 
-    total: int = _rule(_PLACES, 8, "Memories in a context at most")
-    recent: int = _rule(_PLACES, 5, "Places that go to the newest")
-    recent_fill: int = _rule(_PLACES, 10, "How many of the newest may fill places that are left over")
-    semantic: int = _rule(_PLACES, 3, "Places for what search finds")
-    important: int = _rule(_PLACES, 5, "Places for the most important")
-    displace_delta: float = _rule(_SHARE, 0.4, "How much more important a memory must be to take a search hit's place")
-    decay_half_life_days: float | None = _rule(
+    total: int = option(_PLACES, 8, "Memories in a context at most")
+    recent: int = option(_PLACES, 5, "Places that go to the newest")
+    recent_fill: int = option(_PLACES, 10, "How many of the newest may fill places that are left over")
+    semantic: int = option(_PLACES, 3, "Places for what search finds")
+    important: int = option(_PLACES, 5, "Places for the most important")
+    displace_delta: float = option(_SHARE, 0.4, "How much more important a memory must be to take a search hit's place")
+    decay_half_life_days: float | None = option(
         Number(0, _CENTURY_DAYS, above=True, optional=True),
         None,
         "Halves a memory's weight in the order of importance, and nothing else",
@@ -121,22 +112,22 @@ class ContextRules:
 class SummaryRules:
     """When a conversation is summarised, what stays raw, and how long a summary may be (H-05, H-06, H-13, P-5)."""
 
-    messages: int = _rule(Number(1, 10_000, whole=True), 50, "New messages that make a summary due")
-    days: int = _rule(Number(0, 3_650, whole=True), 21, "Age in days that makes one due, with a new message at least")
-    raw_window: int = _rule(_PLACES, 10, "Newest messages that a model gets word by word")
-    max_words: int = _rule(Number(1, 2_000, whole=True), 200, "Words of a summary at most")
+    messages: int = option(Number(1, 10_000, whole=True), 50, "New messages that make a summary due")
+    days: int = option(Number(0, 3_650, whole=True), 21, "Age in days that makes one due, with a new message at least")
+    raw_window: int = option(_PLACES, 10, "Newest messages that a model gets word by word")
+    max_words: int = option(Number(1, 2_000, whole=True), 200, "Words of a summary at most")
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeRules:
     """Which events become memories by themselves: those that pass both policies (A-58 to A-68, P-10)."""
 
-    enabled: bool = _rule(Flag(), True, "Whether any event becomes a memory by itself")
-    min_importance: float = _rule(_SHARE, 0.6, "Least importance; 0 turns this policy off")
-    event_types: tuple[str, ...] = _rule(
+    enabled: bool = option(Flag(), True, "Whether any event becomes a memory by itself")
+    min_importance: float = option(_SHARE, 0.6, "Least importance; 0 turns this policy off")
+    event_types: tuple[str, ...] = option(
         Choices(SPOKEN_TYPES), ("task", "reminder", "conversation"), "Event types that pass; all turn this policy off"
     )
-    healthy_lag_ms: int = _rule(
+    healthy_lag_ms: int = option(
         Number(0, _YEAR_MS, whole=True), 10_000, "Lag in ms at which a saved event is healthy again"
     )
 
@@ -148,51 +139,51 @@ class RetentionRule:
     older_than_days: float = field(
         metadata={"kind": Number(0, _CENTURY_DAYS, above=True), "meaning": "Age in days; must be given"}
     )
-    event_types: tuple[str, ...] | None = _rule(Choices(SPOKEN_TYPES, optional=True), None, "Only these event types")
-    below_importance: float | None = _rule(Number(0, 1, optional=True), None, "Only what is less important")
-    keep_keyed: bool = _rule(Flag(), True, "Whether events with a key stay")
-    archive: bool = _rule(Flag(), False, "Whether they are archived before")
+    event_types: tuple[str, ...] | None = option(Choices(SPOKEN_TYPES, optional=True), None, "Only these event types")
+    below_importance: float | None = option(Number(0, 1, optional=True), None, "Only what is less important")
+    keep_keyed: bool = option(Flag(), True, "Whether events with a key stay")
+    archive: bool = option(Flag(), False, "Whether they are archived before")
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictRules:
     """What is done about contradictions, and what counts as one (P-24, A-69 to A-75)."""
 
-    auto_apply: str = _rule(
+    auto_apply: str = option(
         Choice(("cues", "all", "off")),
         "cues",
         "What is settled without being asked: keys and cue rules, the arbiter's verdicts too, or keys alone",
     )
-    semantic_threshold: float = _rule(_SHARE, 0.8, "Cosine above which two memories are alike")
-    keyword_threshold: float = _rule(_SHARE, 0.5, "Share of common keywords above which they are")
-    time_window_ms: int = _rule(Number(0, _YEAR_MS, whole=True), 300_000, "Distance in ms within which they are close")
-    importance_delta: float = _rule(_SHARE, 0.4, "Difference in importance above which they differ")
+    semantic_threshold: float = option(_SHARE, 0.8, "Cosine above which two memories are alike")
+    keyword_threshold: float = option(_SHARE, 0.5, "Share of common keywords above which they are")
+    time_window_ms: int = option(Number(0, _YEAR_MS, whole=True), 300_000, "Distance in ms within which they are close")
+    importance_delta: float = option(_SHARE, 0.4, "Difference in importance above which they differ")
 
 
 @dataclass(frozen=True, slots=True)
 class IntentRules:
     """Intent-driven retrieval (R-102 to R-108, P-15). `context_lookback` counts for 2 at most (R-P20)."""
 
-    enabled: bool = _rule(Flag(), True, "Whether a search may go by intent; else it is answered by date")
-    relevance_threshold: float = _rule(_SHARE, 0.3, "Least relevance of a result")
-    max_results: int = _rule(Number(0, 100, whole=True), 15, "Results at most; 15 whatever stands above")
-    min_query_words: int = _rule(Number(0, 100, whole=True), 3, "Words below which a query is too short for it")
-    max_keywords: int = _rule(Number(1, 1_000, whole=True), 10, "Keywords taken of a query of more than 100 words")
-    context_lookback: int = _rule(
+    enabled: bool = option(Flag(), True, "Whether a search may go by intent; else it is answered by date")
+    relevance_threshold: float = option(_SHARE, 0.3, "Least relevance of a result")
+    max_results: int = option(Number(0, 100, whole=True), 15, "Results at most; 15 whatever stands above")
+    min_query_words: int = option(Number(0, 100, whole=True), 3, "Words below which a query is too short for it")
+    max_keywords: int = option(Number(1, 1_000, whole=True), 10, "Keywords taken of a query of more than 100 words")
+    context_lookback: int = option(
         Number(0, 100, whole=True), 2, "Messages before the query that are read; 2 whatever stands above"
     )
-    allow_cross_space: bool = _rule(Flag(), True, "Whether records of other spaces are considered")
-    require_match: bool = _rule(Flag(), True, "Whether a result must hold a keyword, or its space be named")
+    allow_cross_space: bool = option(Flag(), True, "Whether records of other spaces are considered")
+    require_match: bool = option(Flag(), True, "Whether a result must hold a keyword, or its space be named")
 
 
 @dataclass(frozen=True, slots=True)
 class LimitRules:
     """Bounds on what a tenant stores (A-38, A-39); null is none. `writes_per_second` is each process's own count."""
 
-    index_capacity: int | None = _rule(
+    index_capacity: int | None = option(
         Number(1, 10**12, whole=True, optional=True), None, "Records of the index before a warning is published"
     )
-    writes_per_second: float | None = _rule(
+    writes_per_second: float | None = option(
         Number(0, 10**6, above=True, optional=True), None, "Records written a second before requests are throttled"
     )
 
@@ -201,25 +192,8 @@ class LimitRules:
 class LoggingRules:
     """What logs may hold (P-18)."""
 
-    content: bool = _rule(Flag(), False, "Whether log lines hold texts; else a length and a keyed hash")
+    content: bool = option(Flag(), False, "Whether log lines hold texts; else a length and a keyed hash")
 
-
-__all__ = [
-    "MOST_PLACES",
-    "BridgeRules",
-    "ConflictRules",
-    "ContextRules",
-    "IntentRules",
-    "LimitRules",
-    "LoggingRules",
-    "MatchingRules",
-    "RetentionRule",
-    "Rules",
-    "ScoringRules",
-    "SummaryRules",
-    "WebSearchRules",
-    "document_of",
-]
 
 _VERSION_LENGTH = 12
 

@@ -68,7 +68,8 @@ class TenantRuleStore:
         `expected` is the version of the rules in force that the caller saw; None for any. Raises VersionMismatch for
         another one, and InvalidInput with the first faulty path.
         """
-        self._check(document)
+        for fault in read_rules(document, self._deployment).faults:
+            raise InvalidInput(fault.message, fault.path)
         stored = self._item(tenant) if expected is not None else None
         if expected is not None and self._version(stored) != expected:
             raise VersionMismatch("the rules changed since they were read")
@@ -76,10 +77,6 @@ class TenantRuleStore:
         value = {_DOCUMENT: json.dumps(document, ensure_ascii=False)} if document else None
         (item,) = self._items.write(of_tenant(tenant), [ItemWrite(OWN_RULES, value, version)], now)
         return self._described(item) if item else TenantRules(self._deployment, {})
-
-    def _check(self, document: Mapping[str, Any]) -> None:
-        for fault in read_rules(document, self._deployment).faults:
-            raise InvalidInput(fault.message, fault.path)
 
     def _item(self, tenant: str) -> Item | None:
         return self._items.get(of_tenant(tenant), [OWN_RULES]).get(OWN_RULES)

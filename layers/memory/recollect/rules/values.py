@@ -7,7 +7,7 @@ documentation.
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, Protocol, TypeVar
 
@@ -147,7 +147,7 @@ class Choices:
             return None
         if not _is_list(value, len(self.names), place):
             return before
-        return _each(Choice(self.names), value, before, place)
+        return _each(Choice(self.names).read, value, before, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Texts:
         return "list of texts"
 
     def read(self, value: Any, before: Any, place: Place) -> Any:
-        return _each(_Text(), value, before, place) if _is_list(value, MOST_TEXTS, place) else before
+        return _each(_read_text, value, before, place) if _is_list(value, MOST_TEXTS, place) else before
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,17 +198,11 @@ class Table:
         return not fault
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    @property
-    def bounds(self) -> str:
-        return "text"
-
-    def read(self, value: Any, before: Any, place: Place) -> Any:
-        fault = text_fault(value, LONGEST_TEXT_BYTES)
-        if fault:
-            place.refuse(fault)
-        return before if fault else value
+def _read_text(value: Any, before: Any, place: Place) -> Any:
+    fault = text_fault(value, LONGEST_TEXT_BYTES)
+    if fault:
+        place.refuse(fault)
+    return before if fault else value
 
 
 def is_object(value: Any, place: Place) -> bool:
@@ -240,10 +234,10 @@ def _is_list(value: Any, most: int, place: Place) -> bool:
     return len(value) <= most
 
 
-def _each(kind: Kind, values: Iterable[Any], before: Any, place: Place) -> Any:
+def _each(read: Callable[[Any, Any, Place], Any], values: Iterable[Any], before: Any, place: Place) -> Any:
     """All values; the list before where one is wrong."""
-    read = tuple(kind.read(value, None, place.inside(position)) for position, value in enumerate(values))
-    return before if None in read else read
+    found = tuple(read(value, None, place.inside(position)) for position, value in enumerate(values))
+    return before if None in found else found
 
 
 def option(kind: Kind, default: Any, meaning: str) -> Any:
