@@ -116,17 +116,16 @@ class IntentCandidates:
         """The candidates within `filters.window`. Raises what the ports raise."""
         walk = self._walk(scope, filters)
         tail = begun.tail.result()
-        records = Records(
-            dict(walk.events), newest=begun.memories.result(), filters=filters, unreadable=walk.unreadable
-        )
-        saved = _saved_in(records.newest, filters.window, walk)
+        newest = begun.memories.result()
+        records = Records(dict(walk.events), newest=newest, filters=filters, unreadable=walk.unreadable)
+        saved = _saved_in(newest, filters.window, walk)
         asked = [*(event.ref for event in walk.events.values()), *tail.refs, *saved]
         self._reading.read(scope, [ref for ref in asked if ref.id not in walk.unreadable], records)
         # What proved unreadable just now is left out too.
         wanted = [ref for ref in asked if ref.id not in walk.unreadable]
         tail_events = self._tail_events(scope, tail, records)
         known = [*walk.events.values(), *tail_events] if tail.cut else tail_events
-        slots = SlotsAsOf.of(self._timeline, self._concurrency, scope, filters, known)
+        slots = SlotsAsOf(self._timeline, self._concurrency, scope, filters, known)
         visibility = VisibilityFilter(scope, filters, records, slots, begun.rejections.result())
         named = begun.spaces.result() | _spaces_of((*walk.events.values(), *tail_events))
         return _candidates_of(visibility, walk, [ref.id for ref in wanted], named, tail)
