@@ -68,13 +68,6 @@ FULL = SummaryState(
 )
 
 
-def test_a_maker_takes_it_and_a_reader_corrects_the_count_and_nothing_else_changes() -> None:
-    assert FULL.leased("you", NOW + timedelta(minutes=1)) == replace(
-        FULL, lease=Lease("you", NOW + timedelta(minutes=1))
-    )
-    assert FULL.corrected(7) == replace(FULL, hint=7)
-
-
 @pytest.mark.spec("H-08", "H-31")
 @pytest.mark.parametrize(("before", "hint"), [(0, 60), (55, 5), (60, 0), (99, 0)])
 def test_after_a_summary_only_what_was_noted_meanwhile_counts(before: int, hint: int) -> None:
