@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from recollect.text.phrases import fold, found, whole_word_positions
 from samples.steps import assert_linear
 
-# Outer characters of words: what of a keyword may adjoin what.
-
 
 @pytest.mark.spec("P-3")
 @pytest.mark.parametrize(
