@@ -235,8 +235,9 @@ class BuildContext:
 def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, rules: Rules) -> ContextAnswer:
     """Chooses from what was read, renders it and fits it into the budget; reads nothing."""
     question, limits = request.question, _effective(rules, request).context
-    recalled, found, reach = gathered.recalled, _found(gathered), reach_of(limits)
+    recalled, reach = gathered.recalled, reach_of(limits)
     memories = recalled.memories
+    found = {ranked.id: Found(place, ranked) for place, ranked in enumerate(recalled.ranked, start=1)}
     shown = [represented(event, memories.get(event.id)) for event in gathered.important]
     important = by_importance(shown, limits.decay_half_life_days, question.now)
     by_search = _items([recalled.events[i] for i in found], recalled, [one.ranked.score for one in found.values()])
@@ -278,10 +279,6 @@ def _raw_item(event: Event, memory: Memory | None) -> ContextItem:
 def _effective(given: GivenRules, request: ContextRequest) -> Rules:
     rules = settled(given)
     return replace(rules, context=replace(rules.context, **request.limits)) if request.limits else rules
-
-
-def _found(gathered: Gathered) -> dict[str, Found]:
-    return {ranked.id: Found(place, ranked) for place, ranked in enumerate(gathered.recalled.ranked, start=1)}
 
 
 def _items(

@@ -259,21 +259,18 @@ def _size(records: Sequence[RetrievalRecord]) -> Size:
 
 
 def _result(found: Candidates, one: ScoredRecord, place: int) -> SearchResult:
-    seen = found.see(one.record.id)
-    signals, shares = _signals(one)
-    candidate = candidate_of_event(seen.event, (), None, {})
-    return SearchResult(seen.event, seen.memory, Ranked(candidate, one.relevance_score or 0.0, signals, shares), place)
+    event, memory = found.see(one.record.id)
+    ranked = Ranked(candidate_of_event(event, (), None, {}), one.relevance_score or 0.0, *_signals(one))
+    return SearchResult(event, memory, ranked, place)
 
 
 def _signals(one: ScoredRecord) -> tuple[Mapping[str, float], Mapping[str, float]]:
     if one.relevance_score is None or one.keyword_match_score is None or one.recency_score is None:
         return MappingProxyType({}), MappingProxyType({})
-    scores = {"keyword_match": one.keyword_match_score, "recency": one.recency_score}
-    shares = {
-        "keyword_match": KEYWORD_WEIGHT * one.keyword_match_score,
-        "recency": RECENCY_WEIGHT * one.recency_score,
-    }
-    return MappingProxyType({"relevance": one.relevance_score, **scores}), MappingProxyType(shares)
+    words, recency = one.keyword_match_score, one.recency_score
+    signals = {"relevance": one.relevance_score, "keyword_match": words, "recency": recency}
+    shares = {"keyword_match": KEYWORD_WEIGHT * words, "recency": RECENCY_WEIGHT * recency}
+    return MappingProxyType(signals), MappingProxyType(shares)
 
 
 def _diagnostics(

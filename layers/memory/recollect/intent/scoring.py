@@ -298,10 +298,7 @@ class PrivacyFilter:
 
     def filter(self, records: Iterable[RetrievalRecord]) -> list[RetrievalRecord]:
         """The allowed ones, in order."""
-        return [record for record in records if self.is_allowed(record)]
-
-    def is_allowed(self, record: RetrievalRecord) -> bool:
-        return self.reason(record) is None
+        return [record for record in records if self.reason(record) is None]
 
     def reason(self, record: RetrievalRecord) -> DropReason | None:
         """Why it may not; None where it may."""

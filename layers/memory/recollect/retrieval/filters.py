@@ -35,7 +35,6 @@ class TimeWindow:
     end: datetime | None = None
 
     def contains(self, moment: datetime) -> bool:
-        """Whether the instant lies within."""
         return (self.start is None or self.start <= moment) and (self.end is None or moment <= self.end)
 
 

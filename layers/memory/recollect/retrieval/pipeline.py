@@ -153,13 +153,14 @@ class SearchPipeline:
         self._policy = policy
         self._tail_vectors = TailVectors(embedder)
         self._tail_slots = TailSlots(timeline, concurrency)
-        self._waiting_words = WaitingWords(index)
 
     def begin(self, scope: Scope, request: RecallRequest) -> OpenRecall:
         """Encodes the query and begins the first wave; from here on a threshold is a cosine."""
         if request.min_similarity is not None:
             request = replace(request, min_similarity=self._scale(request).cosine(request.min_similarity))
-        missing: list[str] = [] if self._comparable(scope) else ["vectors"]
+        # An index with vectors of another embedder is asked by words alone.
+        comparable = self._embedder is None or self._index.holds_vectors(scope.tenant)
+        missing: list[str] = [] if comparable else ["vectors"]
         vector, tokens = self._encoded(request, missing)
         terms = query_terms(request.text, _MOST_TERMS)
         query = Query(text=request.text, terms=terms, vector=vector, mode=request.mode, tokens=tokens)
@@ -186,10 +187,6 @@ class SearchPipeline:
         """Read ahead only where reads run side by side: else the second wave asks for those that it needs."""
         ahead = self._concurrency.side_by_side
         return self._records.newest(scope, request.newest_memories) if ahead else NewestMemories()
-
-    def _comparable(self, scope: Scope) -> bool:
-        """An index with vectors of another embedder is asked by words alone."""
-        return self._embedder is None or self._index.holds_vectors(scope.tenant)
 
     def _encoded(self, request: RecallRequest, missing: list[str]) -> tuple[FloatArray | None, TokenVectors | None]:
         """The vector also serves the tail, if the index has no vectors and a meaning or a threshold is asked for."""
@@ -218,7 +215,7 @@ class SearchPipeline:
         candidates = self._first_candidates(opened, records)
         ranking = self._ranked(opened, list(candidates.values()))
         first = first_wanted(ranking, opened.request.wanted + _RESERVE, opened.superseded_ids)
-        by_words = self._waiting_words.nominate(opened, tail)
+        by_words = self._waiting_words(opened, tail)
         wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in by_words), *tail.refs, *also]
         self._records.read(opened.scope, wanted, records)
         found = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
@@ -315,6 +312,32 @@ class SearchPipeline:
         vectors = self._vectors(opened, events)
         return {hit.ref.id: replace(hit, vector=vectors[hit.ref.id]) for hit in hits if hit.ref.id in vectors}
 
+    def _waiting_words(self, opened: OpenRecall, tail: Tail) -> tuple[Candidate, ...]:
+        """Events of a bulk import that have no vector yet, to encode, by words, best first (`COMPARED`).
+
+        The newest 100 events that wait get their vectors at every search (`TailVectors`); an import leaves thousands
+        behind them. None where the tail holds all that wait, or no similarity is asked for.
+        """
+        nominated, query = opened.nominated, opened.query
+        alike = query.mode is Mode.SEMANTIC or opened.request.min_similarity is not None
+        if not alike or query.vector is None or "vectors" in opened.missing:
+            return ()
+        if nominated is None or not nominated.includes_tail or not tail.cut:
+            return ()
+        newest = {ref.id for ref in tail.refs}
+        hits = self._by_words(opened, nominated)
+        waiting = [hit for hit in hits if hit.vector is None and Arm.LEXICAL in hit.arms and hit.ref.id not in newest]
+        return tuple(sorted(waiting, key=lambda hit: hit.arms[Arm.LEXICAL])[:COMPARED])
+
+    def _by_words(self, opened: OpenRecall, nominated: Nominations) -> Iterable[Candidate]:
+        if opened.nomination.terms or not opened.query.terms:
+            return nominated.hits
+        asked = replace(opened.nomination, terms=opened.query.terms, vector=None, superseded=0, count=False)
+        try:
+            return self._index.nominate(opened.scope, asked).hits
+        except (Unavailable, UpstreamFailed):
+            return ()
+
     def _from_events(
         self, opened: OpenRecall, events: Sequence[Event], records: Records, arm: Arm
     ) -> dict[str, Candidate]:
@@ -341,36 +364,6 @@ class SearchPipeline:
 
     def _ordered(self, opened: OpenRecall, candidates: Sequence[Candidate]) -> list[Ranked]:
         return rank(candidates, opened.effective_query, _statistics_for(opened, candidates), self._policy)
-
-
-class WaitingWords:
-    """Finds by words the events of a bulk import that have no vector yet, for a query that asks for similarity.
-
-    The newest 100 events that wait get their vectors at every search (`TailVectors`); an import leaves thousands behind
-    them.
-    """
-
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
-
-    def nominate(self, opened: OpenRecall, tail: Tail) -> tuple[Candidate, ...]:
-        """Candidates to encode, best first; none where the tail holds all that wait, or no similarity is asked for."""
-        nominated = opened.nominated
-        if nominated is None or not nominated.includes_tail or not tail.cut or not _asks_for_similarity(opened):
-            return ()
-        newest = {ref.id for ref in tail.refs}
-        hits = self._by_words(opened, nominated)
-        waiting = [hit for hit in hits if hit.vector is None and Arm.LEXICAL in hit.arms and hit.ref.id not in newest]
-        return tuple(sorted(waiting, key=lambda hit: hit.arms[Arm.LEXICAL])[:COMPARED])
-
-    def _by_words(self, opened: OpenRecall, nominations: Nominations) -> Iterable[Candidate]:
-        if opened.nomination.terms or not opened.query.terms:
-            return nominations.hits
-        asked = replace(opened.nomination, terms=opened.query.terms, vector=None, superseded=0, count=False)
-        try:
-            return self._index.nominate(opened.scope, asked).hits
-        except (Unavailable, UpstreamFailed):
-            return ()
 
 
 def without_later_successors(
@@ -427,11 +420,6 @@ def _statistics_for(opened: OpenRecall, candidates: Sequence[Candidate]) -> Term
     """The scope's statistics; those of the candidates where the engine counts fewer documents."""
     known = opened.nominated.statistics if opened.nominated else TermStatistics(0, 0, {})
     return known if known.documents >= len(candidates) else statistics_of(candidates, opened.query.terms)
-
-
-def _asks_for_similarity(opened: OpenRecall) -> bool:
-    alike = opened.query.mode is Mode.SEMANTIC or opened.request.min_similarity is not None
-    return alike and opened.query.vector is not None and "vectors" not in opened.missing
 
 
 def _counted_superseded(opened: OpenRecall, tail_events: Sequence[Event]) -> frozenset[str]:

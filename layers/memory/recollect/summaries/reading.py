@@ -111,8 +111,6 @@ class SummaryPage:
 
 
 class ReadSummaries:
-    """Reads stored summaries."""
-
     def __init__(self, items: Items) -> None:
         self._items = items
 

@@ -110,7 +110,8 @@ class Summarize:
             state = state_in(item, scope.persona_id)
             if state.last and state.last.id == order.seed.nth(0):
                 return self._made_before(scope, state)
-            _check_free(state, order)
+            if state.lease and state.lease.holds(order.now) and not _is_mine(state, order):
+                raise Conflict("a summary of this user and persona is being made")
             found = self._read.read(scope, state, order.now)
             due = trigger(found.backlog, order.rules, order.now, force=order.force)
             if due is None:
@@ -147,7 +148,8 @@ class Summarize:
         def attempt() -> Summary:
             item = self._state_item(work.scope)
             state = state_in(item, work.scope.persona_id)
-            _check_mine(state, work.order)
+            if not _is_mine(state, work.order):
+                raise Conflict("somebody else has begun to make this summary")
             deleted, goals = self._deleted_meanwhile(work, draft), self._goals(work.scope)
             rejections = self._gate.load(work.scope)
             merged = [goal for goal in self._merged(work, draft, goals, deleted) if rejections.admits_goal(goal)]
@@ -269,16 +271,6 @@ class Summarize:
 
 def _nothing_due(found: Found, order: SummaryOrder) -> NotDue:
     return NotDue(found.backlog.messages_since, found.backlog.days_since(order.now))
-
-
-def _check_free(state: SummaryState, order: SummaryOrder) -> None:
-    if state.lease and state.lease.holds(order.now) and not _is_mine(state, order):
-        raise Conflict("a summary of this user and persona is being made")
-
-
-def _check_mine(state: SummaryState, order: SummaryOrder) -> None:
-    if not _is_mine(state, order):
-        raise Conflict("somebody else has begun to make this summary")
 
 
 def _is_mine(state: SummaryState, order: SummaryOrder) -> bool:
