@@ -48,16 +48,6 @@ def day(first: str, last: str | None = None) -> str:
         ("the day before yesterday", "the day before yesterday", day("2024-05-13")),
         ("last year", "last year", "2023-05-16T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
         ("this year's plans", "this year", day("2024-01-01", "2024-12-31")),
-    ],
-)
-def test_dates(text: str, value: str, normalized: str) -> None:
-    assert of_type(EntityType.DATE, text) == [Entity(EntityType.DATE, value, normalized)]
-
-
-@pytest.mark.spec("R-19")
-@pytest.mark.parametrize(
-    ("text", "value", "normalized"),
-    [
         ("Was war gestern?", "gestern", day("2024-05-14")),
         ("¿Qué hice HOY?", "HOY", day("2024-05-15")),
         ("Qu'ai-je mangé aujourd’hui ?", "aujourd’hui", day("2024-05-15")),
@@ -95,7 +85,7 @@ def test_dates(text: str, value: str, normalized: str) -> None:
         ("İSTANBUL'da bu yıl", "bu yıl", day("2024-01-01", "2024-12-31")),
     ],
 )
-def test_dates_of_other_languages(text: str, value: str, normalized: str) -> None:
+def test_dates_of_many_languages(text: str, value: str, normalized: str) -> None:
     assert of_type(EntityType.DATE, text) == [Entity(EntityType.DATE, value, normalized)]
 
 
@@ -147,63 +137,41 @@ def test_this_month_in_december_and_february() -> None:
         assert extract_entities("this month", (), (), now)[0].normalized == day(last[:8] + "01", last)
 
 
-@pytest.mark.spec("R-20")
+SPACES = ("Health", "Fitness", "Home Health")
+MEASURED, CATEGORY, SPACE = EntityType.MEASUREMENT, EntityType.CATEGORY, EntityType.SPACE_NAME
+
+
+@pytest.mark.spec("R-20", "R-21", "R-22")
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("kind", "known", "text", "expected"),
     [
-        ("was 120/80 then", [("120/80", "120/80")]),
-        ("glucose 5.5 mmol/L.", [("5.5 mmol/L", "5.5 mmol/l")]),
-        ("5,5mmol/l", [("5,5mmol/l", "5.5 mmol/l")]),
-        ("72 kg, 10 km and 37 °C", [("72 kg", "72 kg"), ("10 km", "10 km"), ("37 °C", "37 °c")]),
-        ("50%", [("50%", "50 %")]),
-        ("12/05/2023 and 24/7, 5 mmolar, room 12", []),
-        ("1.2.3 kg", []),
+        (MEASURED, (), "was 120/80 then", [("120/80", "120/80")]),
+        (MEASURED, (), "glucose 5.5 mmol/L.", [("5.5 mmol/L", "5.5 mmol/l")]),
+        (MEASURED, (), "5,5mmol/l", [("5,5mmol/l", "5.5 mmol/l")]),
+        (MEASURED, (), "72 kg, 10 km and 37 °C", [("72 kg", "72 kg"), ("10 km", "10 km"), ("37 °C", "37 °c")]),
+        (MEASURED, (), "50%", [("50%", "50 %")]),
+        (MEASURED, (), "12/05/2023 and 24/7, 5 mmolar, room 12", []),
+        (MEASURED, (), "1.2.3 kg", []),
+        (CATEGORY, (), "What was my Blood  pressure", []),
+        (CATEGORY, (), "What was my Blood Pressure?", [("Blood Pressure", "blood pressure")]),
+        (CATEGORY, (), "medication", [("medication", "medication")]),
+        (CATEGORY, ("Blood", "pressure"), "my blood pressure", [("blood pressure", "blood pressure")]),
+        (CATEGORY, ("pressure",), "pressure, blood pressure", [(p, p) for p in ("pressure", "blood pressure")]),
+        (CATEGORY, ("blood",), "bloody", []),
+        (CATEGORY, ("血压",), "我的血压高", [("血压", "血压")]),
+        (CATEGORY, ("straße",), "Straße STRASSE", [("strasse", "strasse")]),
+        (CATEGORY, ("Medication", " "), "medication medication", [("medication", "medication")]),
+        (SPACE, SPACES, "Compare my HEALTH and fitness records", [("HEALTH", "Health"), ("fitness", "Fitness")]),
+        (SPACE, SPACES, "healthy unfitness", []),
+        (SPACE, SPACES, "home health", [("home health", "Home Health")]),
+        (SPACE, SPACES, "in my travel space", []),
+        (SPACE, ("Health", "health"), "my HEALTH", [("HEALTH", "Health"), ("HEALTH", "health")]),
     ],
 )
-def test_measurements(text: str, expected: list[tuple[str, str]]) -> None:
-    assert [(e.value, e.normalized) for e in of_type(EntityType.MEASUREMENT, text)] == expected
-
-
-@pytest.mark.spec("R-21")
-@pytest.mark.parametrize(
-    ("text", "categories", "expected"),
-    [
-        ("What was my Blood  pressure", (), []),
-        ("What was my Blood Pressure?", (), [("Blood Pressure", "blood pressure")]),
-        ("medication", (), [("medication", "medication")]),
-        ("my blood pressure", ("Blood", "pressure"), [("blood pressure", "blood pressure")]),
-        ("pressure, blood pressure", ("pressure",), [("pressure", "pressure"), ("blood pressure", "blood pressure")]),
-        ("bloody", ("blood",), []),
-        ("我的血压高", ("血压",), [("血压", "血压")]),
-        ("Straße STRASSE", ("straße",), [("strasse", "strasse")]),
-        ("medication medication", ("Medication", " "), [("medication", "medication")]),
-    ],
-)
-def test_categories(text: str, categories: tuple[str, ...], expected: list[tuple[str, str]]) -> None:
-    assert [(e.value, e.normalized) for e in of_type(EntityType.CATEGORY, text, (), categories)] == expected
-
-
-@pytest.mark.spec("R-22")
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Compare my HEALTH and fitness records", [("HEALTH", "Health"), ("fitness", "Fitness")]),
-        ("healthy unfitness", []),
-        ("home health", [("home health", "Home Health")]),
-        ("in my travel space", []),
-    ],
-)
-def test_spaces(text: str, expected: list[tuple[str, str]]) -> None:
-    spaces = ("Health", "Fitness", "Home Health")
-    assert [(e.value, e.normalized) for e in of_type(EntityType.SPACE_NAME, text, spaces)] == expected
-
-
-@pytest.mark.spec("R-22")
-def test_a_mention_means_every_space_of_that_name() -> None:
-    assert [e.normalized for e in of_type(EntityType.SPACE_NAME, "my HEALTH", ("Health", "health"))] == [
-        "Health",
-        "health",
-    ]
+def test_measurements_categories_and_spaces(
+    kind: EntityType, known: tuple[str, ...], text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert [(e.value, e.normalized) for e in of_type(kind, text, known, known)] == expected
 
 
 @pytest.mark.spec("R-P19")
