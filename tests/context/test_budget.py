@@ -1,6 +1,6 @@
 """Prompt and messages inside a token budget (api.md, *Context*)."""
 
-from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,35 +11,26 @@ from recollect.context.rendering import ContextParts, fence_for, render_prompt
 from recollect.context.selection import ContextItem, Section, Selected
 from recollect.core.errors import InvalidInput
 from recollect.text.sentences import count_tokens
+from samples.context_items import NOW, item
 
-NOW = datetime(2024, 5, 15, tzinfo=UTC)
 FENCE = fence_for("a1b2c3d4e5f60718")
 
 
-def item(name: str, age_hours: int, importance: float = 0.5, score: float | None = None, size: int = 40) -> ContextItem:
-    return ContextItem(
-        id=name,
-        content=(name + " ") * (size // (len(name) + 1)),
-        timestamp=NOW - timedelta(hours=age_hours),
-        importance=importance,
-        role="user",
-        content_type="userinput",
-        source_event_ids=(name,),
-        score=score,
-    )
+def sized(name: str, hours: int, size: int = 40, **changes: Any) -> ContextItem:
+    return item(name, hours, content=(name + " ") * (size // (len(name) + 1)), **changes)
 
 
 PARTS = ContextParts(
     user_input="What now?",
     memories=(
-        Selected(item("i1", 90, importance=0.9), Section.IMPORTANT, ""),
-        Selected(item("i2", 80, importance=0.7), Section.IMPORTANT, ""),
-        Selected(item("s1", 70, score=0.9), Section.SEMANTIC, ""),
-        Selected(item("s2", 60, score=0.3), Section.SEMANTIC, ""),
-        Selected(item("r1", 9), Section.RECENT, ""),
-        Selected(item("r2", 2), Section.RECENT, ""),
+        Selected(sized("i1", 90, importance=0.9), Section.IMPORTANT, ""),
+        Selected(sized("i2", 80, importance=0.7), Section.IMPORTANT, ""),
+        Selected(sized("s1", 70, score=0.9), Section.SEMANTIC, ""),
+        Selected(sized("s2", 60, score=0.3), Section.SEMANTIC, ""),
+        Selected(sized("r1", 9), Section.RECENT, ""),
+        Selected(sized("r2", 2), Section.RECENT, ""),
     ),
-    raw_window=(item("w1", 5), item("w2", 1)),
+    raw_window=(sized("w1", 5), sized("w2", 1)),
     summary="We spoke of tea. " * 4,
     goals=("walk daily", "read more"),
     knowledge="[Semantic Memory]\nnone",
@@ -113,7 +104,7 @@ def test_another_tokenizer_may_count() -> None:
 
 
 def test_work_is_bounded_by_halving() -> None:
-    many = tuple(Selected(item(f"m{n:04}", n), Section.RECENT, "") for n in range(1_000))
+    many = tuple(Selected(sized(f"m{n:04}", n), Section.RECENT, "") for n in range(1_000))
     calls = 0
 
     def counting(text: str) -> int:
@@ -133,13 +124,15 @@ TEXTS = st.text(max_size=60)
 def parts(draw: st.DrawFn) -> ContextParts:
     sections = draw(st.lists(st.sampled_from(Section), max_size=8))
     memories = tuple(
-        Selected(item(f"n{n}", draw(st.integers(0, 99)), draw(st.floats(0, 1)), size=draw(st.integers(0, 90))), s, "")
+        Selected(
+            sized(f"n{n}", draw(st.integers(0, 99)), draw(st.integers(0, 90)), importance=draw(st.floats(0, 1))), s, ""
+        )
         for n, s in enumerate(sections)
     )
     return ContextParts(
         user_input=draw(TEXTS),
         memories=memories,
-        raw_window=tuple(item(f"n{n + 5}", n) for n in range(draw(st.integers(0, 5)))),
+        raw_window=tuple(sized(f"n{n + 5}", n) for n in range(draw(st.integers(0, 5)))),
         summary=draw(st.none() | TEXTS),
         goals=tuple(draw(st.lists(TEXTS, max_size=3))),
         knowledge=draw(st.none() | TEXTS),

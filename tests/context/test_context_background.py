@@ -1,5 +1,6 @@
 """Summary, goals and knowledge in a context; and no message both in the summary and in the raw window."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -8,19 +9,17 @@ import pytest
 from embedded.memory_items import patch
 from embedded.setting import ANNA, NOON, Away, Memory, away, with_parts
 from embedded.spoken import said_in
+from embedded.summarizing import Summaries, summaries_of
 from recollect.core.errors import Unavailable
-from recollect.core.event import Event, Role
+from recollect.core.event import Role
 from recollect.core.items import ItemKey, ItemPath, ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.rejected_values import REJECTIONS
 from recollect.ports import Items
-from recollect.retrieval.filters import TimeWindow
 from recollect.summaries.goals import CheckIn, CheckInStatus, Goal, GoalStatus, TrackedGoal
 from recollect.summaries.storage import GOALS, goal_write, summaries_path, summary_writes
-from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
 from recollect.summaries.summary import Reason, Summary, SummarySentence
 from recollect.timeline.record import EventDraft
-from recollect.timeline.timeline import WindowQuery
 
 VIP = {"condition": "count > 100", "applies_to": ["users"]}
 
@@ -68,19 +67,13 @@ def fenced(memory: Memory, heading: str, text: str = "go on", **changes: Any) ->
 @pytest.mark.parametrize("projected", [True, False], ids=["projected again", "at once"])
 def test_the_raw_window_says_what_a_person_corrected_it_to(memory: Memory, projected: bool) -> None:
     """The other event that said the same is corrected with it; each message keeps its place."""
-    bern, again = (
-        EventDraft(content="I live in Bern", importance=0.9, timestamp=NOON + timedelta(minutes=n)) for n in (1, 3)
-    )
-    nice, too = (
-        EventDraft(content=text, timestamp=NOON + timedelta(minutes=n))
-        for n, text in ((2, "Nice there."), (4, "I live in Bern too, by the way"))
-    )
-    memory.add(bern, nice, again, too)
+    bern, too = EventDraft(content="I live in Bern", importance=0.9, timestamp=NOON), "I live in Bern too, by the way"
+    memory.add(bern, "Nice there.", replace(bern, timestamp=NOON + timedelta(seconds=90)), too)
     memory.project()
     patch(memory, memory.ids[0], content="I live in Basel")
     if projected:
         memory.project()
-    said = ["I live in Basel", "Nice there.", "I live in Basel", "I live in Bern too, by the way"]
+    said = ["I live in Basel", "Nice there.", "I live in Basel", too]
     assert raw_window(memory, conversation_id="c1") == said
     answer = memory.context("go on", conversation_id="c1")
     assert [item.id for item in answer.messages.parts.raw_window] == memory.ids
@@ -245,26 +238,14 @@ def test_what_the_budget_cuts_is_not_shown_as_sent(memory: Memory) -> None:
 
 @pytest.mark.spec("H-13", "H-15", "P-5", "P-21")
 def test_a_summary_and_the_raw_window_share_the_conversation_between_them(memory: Memory) -> None:
-    memory.add(*(f"I walked to the harbour, day {n}" for n in range(60)))
+    summaries, said = summaries_of(memory), [f"I walked to the harbour, day {n}" for n in range(60)]
+    memory.add(*said)
     for _ in range(2):
-        order = SummaryOrder(
-            now=memory.now,
-            rules=memory.app.rules.resolved("acme").summary,
-            seed=memory.app.ids.seed(int(memory.now.timestamp() * 1000), IDS),
-            remaining_seconds=lambda: 60.0,
-            force=True,
-        )
-        assert isinstance(memory.app.summaries.conversations.summarize(ANNA, order), SummaryMade)
+        summary = Summaries(memory, summaries.model).made(force=True)
         answer = memory.context("go on", conversation_id="c1")
-        assert answer.summary is not None
-        said = [item.content for item in answer.messages.parts.raw_window]
-        uncovered = [event for event in spoken(memory) if not answer.summary.covers(event.ref)]
-        assert said == [event.content for event in uncovered]
-        assert len(said) == memory.app.rules.resolved("acme").summary.raw_window
-        memory.add(*(f"Then it rained, day {n}" for n in range(30)))
-        assert len(memory.context("go on", conversation_id="c1").messages.parts.raw_window) == 10
-
-
-def spoken(memory: Memory) -> list[Event]:
-    query = WindowQuery(now=memory.now, window=TimeWindow(), limit=1000)
-    return list(reversed(memory.app.timeline.listing.window(ANNA, query).events))
+        assert answer.summary == summary
+        assert raw_window(memory, conversation_id="c1") == said[-memory.app.rules.resolved("acme").summary.raw_window :]
+        assert answer.summary.covered_until_id == memory.ids[len(said) - 11]
+        said += (rained := [f"Then it rained, day {n}" for n in range(30)])
+        memory.add(*rained)
+        assert raw_window(memory, conversation_id="c1") == said[-10:]

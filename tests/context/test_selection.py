@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -10,29 +9,12 @@ from hypothesis import strategies as st
 
 from recollect.context.selection import ContextItem, LeftOut, Section, Selection, by_importance, reach_of, select
 from recollect.rules.groups import ContextRules
+from samples.context_items import NOW, item
 
-NOW = datetime(2024, 5, 15, tzinfo=UTC)
 LIMITS = ContextRules()
-
-
-def item(
-    name: str, age_hours: float = 0, importance: float = 0.5, score: float | None = None, sources: tuple[str, ...] = ()
-) -> ContextItem:
-    return ContextItem(
-        id=name,
-        content=f"content of {name}",
-        timestamp=NOW - timedelta(hours=age_hours),
-        importance=importance,
-        role="user",
-        content_type="userinput",
-        source_event_ids=sources or (name,),
-        score=score,
-    )
-
-
-RECENT = [item(f"r{n:02}", age_hours=n) for n in range(1, 21)]
-HITS = [item(f"s{n}", age_hours=100 + n, score=1 - n / 10) for n in range(1, 7)]
-WEIGHTY = [item(f"i{n}", age_hours=200 + n, importance=0.95 - n / 100) for n in range(1, 10)]
+RECENT = [item(f"r{n:02}", hours=n) for n in range(1, 21)]
+HITS = [item(f"s{n}", hours=100 + n, score=1 - n / 10) for n in range(1, 7)]
+WEIGHTY = [item(f"i{n}", hours=200 + n, importance=0.95 - n / 100) for n in range(1, 10)]
 
 
 def chosen(
@@ -69,7 +51,7 @@ def test_important_ones_take_what_hits_leave() -> None:
 
 @pytest.mark.spec("K-20")
 def test_at_most_five_important_ones_and_of_equals_the_newer() -> None:
-    equals = [item(f"e{n}", age_hours=n, importance=0.7) for n in range(9)]
+    equals = [item(f"e{n}", hours=n, importance=0.7) for n in range(9)]
     assert ids(chosen([], [], list(reversed(equals)))) == {f"e{n}" for n in range(5)}
 
 
@@ -107,15 +89,15 @@ def test_important_ones_already_chosen_are_excluded() -> None:
 
 @pytest.mark.spec("K-69")
 def test_an_event_and_the_memory_made_from_it_alone_are_one() -> None:
-    memory = item("m1", importance=0.9, score=0.9, sources=("r01",))
-    merged = item("m2", importance=0.9, score=0.8, sources=("r01", "r02"))
+    memory = item("m1", importance=0.9, score=0.9, source_event_ids=("r01",))
+    merged = item("m2", importance=0.9, score=0.8, source_event_ids=("r01", "r02"))
     assert ids(chosen(RECENT[:3], [memory, merged], [memory])) == {"r01", "r02", "r03", "m2"}
     assert ids(chosen([], [memory], RECENT[:1])) == {"m1"}
 
 
 @pytest.mark.spec("K-18")
 def test_the_current_input_is_no_memory() -> None:
-    memory = item("m1", score=1.0, sources=("r01",))
+    memory = item("m1", score=1.0, source_event_ids=("r01",))
     hits = [memory, replace(RECENT[0], score=0.9), *HITS]
     selection = chosen(RECENT, hits, [replace(RECENT[0], importance=1.0)], MILD, frozenset({"r01"}))
     assert ids(selection, Section.RECENT) == {"r02", "r03", "r04", "r05", "r06"}
@@ -134,7 +116,7 @@ def test_chosen_ones_stand_by_time_and_ties_by_id() -> None:
 @pytest.mark.spec("K-91")
 @pytest.mark.parametrize("count", [7, 8, 9, 30])
 def test_all_sources_overlapping(count: int) -> None:
-    everything = [item(f"x{n:02}", age_hours=n, score=1 - n / 100) for n in range(count)]
+    everything = [item(f"x{n:02}", hours=n, score=1 - n / 100) for n in range(count)]
     selection = chosen(everything[:10], everything, everything)
     assert len(selection.chosen) == min(count, 8)
     assert len(ids(selection)) == len(selection.chosen)
@@ -155,36 +137,41 @@ def test_at_the_limit_a_much_more_important_one_takes_the_weakest_hits_place(
         assert LeftOut("s3", Section.SEMANTIC, "gave its place to top") in selection.left_out
 
 
-@pytest.mark.spec("K-68")
-def test_the_weakest_hit_is_the_one_with_the_lowest_search_score() -> None:
-    hits = [item("a", score=0.2, importance=0.1), item("b", score=0.9, importance=0.0), item("c", score=0.3)]
-    assert "a" not in ids(chosen(RECENT, hits, [item("top", importance=1.0)]))
+TOP, NEXT = item("top", importance=1.0), item("next", importance=0.99)
+DISPLACING = {
+    "of hits the one with the lowest score gives way": (
+        [item("a", score=0.2, importance=0.1), item("b", score=0.9, importance=0.0), item("c", score=0.3)],
+        [TOP],
+        {"b", "c", "top"},
+    ),
+    "of equally weak hits the last ranked": (
+        [item("a", score=0.5, importance=0.1), item("b", score=0.5, importance=0.1)],
+        [TOP, NEXT],
+        {"a", "top", "next"},
+    ),
+    "compared with the weakest hit only": (
+        [item("a", score=0.9, importance=0.0), item("b", score=0.1, importance=0.8)],
+        [TOP, NEXT],
+        {"a", "b", "top"},
+    ),
+    "of equally important ones the newer displaces": (
+        HITS,
+        [item("old", 300, importance=1.0), item("new", 299, importance=1.0)],
+        {"s1", "s2", "new"},
+    ),
+    "only one displaces": (HITS, [item(f"i{n}", importance=1.0) for n in range(3)], {"s1", "s2", "i2"}),
+}
 
 
 @pytest.mark.spec("K-68")
-def test_of_equally_weak_hits_the_last_ranked_gives_way() -> None:
-    hits = [item("a", score=0.5, importance=0.1), item("b", score=0.5, importance=0.1)]
-    assert ids(chosen(RECENT, hits, [item("i1", importance=1.0), item("i2", importance=0.9)])) >= {"a", "i1", "i2"}
+@pytest.mark.parametrize(("hits", "important", "beside"), DISPLACING.values(), ids=DISPLACING)
+def test_who_displaces_whom(hits: list[ContextItem], important: list[ContextItem], beside: set[str]) -> None:
+    assert ids(chosen(RECENT, hits, important)) - {r.id for r in RECENT} == beside
 
 
 @pytest.mark.spec("K-68")
-def test_it_is_compared_with_the_weakest_hit_only() -> None:
-    hits = [item("a", score=0.9, importance=0.0), item("b", score=0.1, importance=0.8)]
-    important = [item("i1", importance=1.0), item("i2", importance=0.99)]
-    assert ids(chosen(RECENT, hits, important)) - {r.id for r in RECENT} == {"a", "b", "i1"}
-
-
-@pytest.mark.spec("K-68")
-def test_of_equally_important_ones_the_newer_displaces() -> None:
-    important = [item("old", 300, importance=1.0), item("new", 299, importance=1.0)]
-    assert "new" in ids(chosen(RECENT, HITS, important))
-
-
-@pytest.mark.spec("K-68")
-def test_only_one_displaces_and_without_a_hit_none() -> None:
-    assert ids(chosen(RECENT, HITS, [item(f"i{n}", importance=1.0) for n in range(3)]), Section.IMPORTANT) == {"i2"}
-    full = replace(LIMITS, recent=8)
-    assert ids(chosen(RECENT, [], [item("top", importance=1.0)], full)) == {f"r{n:02}" for n in range(1, 9)}
+def test_without_a_hit_none_displaces() -> None:
+    assert ids(chosen(RECENT, [], [TOP], replace(LIMITS, recent=8))) == {f"r{n:02}" for n in range(1, 9)}
 
 
 @pytest.mark.spec("K-66", "K-68")
@@ -247,9 +234,9 @@ def test_what_is_left_out_has_a_reason_once() -> None:
 MEMORIES = {"n27": ("n01",), "n28": ("n04",), "n29": ("n02", "n03")}
 
 
-def stored(name: str, age_hours: int, importance: float, score: float | None) -> ContextItem:
+def stored(name: str, hours: int, importance: float, score: float | None) -> ContextItem:
     """An event, or one of the three memories: one id always has the same sources."""
-    return item(name, age_hours, importance, score, MEMORIES.get(name, ()))
+    return item(name, hours, importance=importance, score=score, source_event_ids=MEMORIES.get(name, (name,)))
 
 
 ITEMS = st.builds(
@@ -331,7 +318,7 @@ def test_what_lies_beyond_the_reach_changes_no_choice(
     limits = ContextRules(
         total=total, recent=recent, recent_fill=recent_fill, important=weighty, decay_half_life_days=half_life
     )
-    items = [item(f"r{n:03}", age_hours=n, importance=weight) for n, weight in enumerate(weights)]
+    items = [item(f"r{n:03}", hours=n, importance=weight) for n, weight in enumerate(weights)]
     reach, in_order = reach_of(limits), by_importance(items, half_life, NOW)
     whole = select(items, items[5:9], items, limits, NOW)
     within = select(items[: reach.recent], items[5:9], in_order[: reach.important], limits, NOW)

@@ -8,7 +8,7 @@ import pytest
 from embedded.setting import ANNA, Memory, away
 from embedded.spoken import said_in
 from embedded.turning import Talk, sent, talk
-from recollect.context.turn import MOST_CALLS, RESPONSE_BYTES
+from recollect.context.turn import IDS_OF_A_TURN, MOST_CALLS, RESPONSE_BYTES, seed_of_call, seed_of_response
 from recollect.core.errors import (
     Conflict,
     InvalidInput,
@@ -20,8 +20,10 @@ from recollect.core.errors import (
     UpstreamFailed,
 )
 from recollect.core.event import ANSWERED_BY, QUOTING_MODEL, ContentType, Role, Source
+from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.timeline.record import EventDraft
+from recollect.tool_calls.call import ToolCall
 
 SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes tea", "source": "user", "user_id": "ben"}\n[[END_ABP_TOOL]]'
 VCP = "<<<[TOOL_REQUEST]>>>\ntool_name:「始」search_memory「末」\nquery:「始」tea「末」\n<<<[END_TOOL_REQUEST]>>>"
@@ -248,3 +250,32 @@ def test_an_answer_that_only_quotes_is_stored_and_recalled_nowhere(memory: Memor
         assert [one.selected.item.content for one in answer.items] == ["My lurcher is called Biscuit"]
         memory.project()
     assert ("assistant", said.content) in said_in(memory.context("go on", conversation_id="chat").messages.messages)
+
+
+SEED = IdSeed(1_700_000_000_000 << 12, 42)
+
+
+@pytest.mark.spec("P-21")
+def test_ids_follow_the_order_in_which_things_are_said() -> None:
+    calls = [seed_of_call(SEED, place, ToolCall("save_memory", {"content": str(place)})) for place in range(8)]
+    made = [SEED.nth(0), SEED.nth(1), *(seed.nth(n) for seed in calls for n in range(4)), seed_of_response(SEED).nth(0)]
+    assert made == sorted(made)
+    assert len(set(made)) == len(made)
+    assert seed_of_response(SEED).nth(1) < IdSeed(SEED.tick + IDS_OF_A_TURN, 0).nth(0)
+
+
+def test_the_same_call_has_the_same_ids_and_another_one_others() -> None:
+    tea, cake = (ToolCall("save_memory", {"content": content}) for content in ("tea", "cake"))
+    assert seed_of_call(SEED, 0, tea) == seed_of_call(SEED, 0, ToolCall("save_memory", {"content": "tea"}))
+    others = [seed_of_call(SEED, 0, cake), seed_of_call(SEED, 1, tea), seed_of_call(IdSeed(SEED.tick, 43), 0, tea)]
+    assert len({seed.nth(0) for seed in [seed_of_call(SEED, 0, tea), *others]}) == 4
+
+
+def test_neither_the_order_of_fields_nor_a_call_beyond_the_last_makes_other_ids() -> None:
+    one, other = {"a": 1, "b": 2}, {"b": 2, "a": 1}
+    assert seed_of_call(SEED, 0, ToolCall("t", one)) == seed_of_call(SEED, 0, ToolCall("t", other))
+    last = seed_of_call(SEED, 7, ToolCall("t", one))
+    assert seed_of_call(SEED, 8, ToolCall("t", one)) == last
+    assert seed_of_call(SEED, 99, ToolCall("t", one)) == last
+    assert (last.tick - SEED.tick, seed_of_response(SEED).tick - SEED.tick) == (2 + 7 * 4, 2 + 8 * 4)
+    assert 0 <= last.tail < 1 << 62

@@ -1,14 +1,17 @@
-"""Entities of a query (R-11, R-19 to R-22)."""
+"""The query analyzer (R-08, R-09, R-24, R-25, R-P19, R-P20) and its entities (R-11, R-19 to R-22)."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.core.time import iso
-from recollect.intent.analysis import Entity, EntityType, extract_entities
+from recollect.intent.analysis import Entity, EntityType, IntentName, QueryAnalysis, analyze, extract_entities
+from recollect.rules.groups import Rules
 from recollect.text.dates import MONTHS, RELATIVE_PHRASES, named_dates
+from recollect.text.terms import extract_keywords
 from samples.steps import assert_linear
 
 NOW = datetime(2024, 5, 15, 10, 30, tzinfo=UTC)  # a Wednesday
@@ -45,16 +48,6 @@ def day(first: str, last: str | None = None) -> str:
         ("the day before yesterday", "the day before yesterday", day("2024-05-13")),
         ("last year", "last year", "2023-05-16T10:30:00.000000Z/2024-05-15T10:30:00.000000Z"),
         ("this year's plans", "this year", day("2024-01-01", "2024-12-31")),
-    ],
-)
-def test_dates(text: str, value: str, normalized: str) -> None:
-    assert of_type(EntityType.DATE, text) == [Entity(EntityType.DATE, value, normalized)]
-
-
-@pytest.mark.spec("R-19")
-@pytest.mark.parametrize(
-    ("text", "value", "normalized"),
-    [
         ("Was war gestern?", "gestern", day("2024-05-14")),
         ("¿Qué hice HOY?", "HOY", day("2024-05-15")),
         ("Qu'ai-je mangé aujourd’hui ?", "aujourd’hui", day("2024-05-15")),
@@ -92,7 +85,7 @@ def test_dates(text: str, value: str, normalized: str) -> None:
         ("İSTANBUL'da bu yıl", "bu yıl", day("2024-01-01", "2024-12-31")),
     ],
 )
-def test_dates_of_other_languages(text: str, value: str, normalized: str) -> None:
+def test_dates_of_many_languages(text: str, value: str, normalized: str) -> None:
     assert of_type(EntityType.DATE, text) == [Entity(EntityType.DATE, value, normalized)]
 
 
@@ -144,63 +137,41 @@ def test_this_month_in_december_and_february() -> None:
         assert extract_entities("this month", (), (), now)[0].normalized == day(last[:8] + "01", last)
 
 
-@pytest.mark.spec("R-20")
+SPACES = ("Health", "Fitness", "Home Health")
+MEASURED, CATEGORY, SPACE = EntityType.MEASUREMENT, EntityType.CATEGORY, EntityType.SPACE_NAME
+
+
+@pytest.mark.spec("R-20", "R-21", "R-22")
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("kind", "known", "text", "expected"),
     [
-        ("was 120/80 then", [("120/80", "120/80")]),
-        ("glucose 5.5 mmol/L.", [("5.5 mmol/L", "5.5 mmol/l")]),
-        ("5,5mmol/l", [("5,5mmol/l", "5.5 mmol/l")]),
-        ("72 kg, 10 km and 37 °C", [("72 kg", "72 kg"), ("10 km", "10 km"), ("37 °C", "37 °c")]),
-        ("50%", [("50%", "50 %")]),
-        ("12/05/2023 and 24/7, 5 mmolar, room 12", []),
-        ("1.2.3 kg", []),
+        (MEASURED, (), "was 120/80 then", [("120/80", "120/80")]),
+        (MEASURED, (), "glucose 5.5 mmol/L.", [("5.5 mmol/L", "5.5 mmol/l")]),
+        (MEASURED, (), "5,5mmol/l", [("5,5mmol/l", "5.5 mmol/l")]),
+        (MEASURED, (), "72 kg, 10 km and 37 °C", [("72 kg", "72 kg"), ("10 km", "10 km"), ("37 °C", "37 °c")]),
+        (MEASURED, (), "50%", [("50%", "50 %")]),
+        (MEASURED, (), "12/05/2023 and 24/7, 5 mmolar, room 12", []),
+        (MEASURED, (), "1.2.3 kg", []),
+        (CATEGORY, (), "What was my Blood  pressure", []),
+        (CATEGORY, (), "What was my Blood Pressure?", [("Blood Pressure", "blood pressure")]),
+        (CATEGORY, (), "medication", [("medication", "medication")]),
+        (CATEGORY, ("Blood", "pressure"), "my blood pressure", [("blood pressure", "blood pressure")]),
+        (CATEGORY, ("pressure",), "pressure, blood pressure", [(p, p) for p in ("pressure", "blood pressure")]),
+        (CATEGORY, ("blood",), "bloody", []),
+        (CATEGORY, ("血压",), "我的血压高", [("血压", "血压")]),
+        (CATEGORY, ("straße",), "Straße STRASSE", [("strasse", "strasse")]),
+        (CATEGORY, ("Medication", " "), "medication medication", [("medication", "medication")]),
+        (SPACE, SPACES, "Compare my HEALTH and fitness records", [("HEALTH", "Health"), ("fitness", "Fitness")]),
+        (SPACE, SPACES, "healthy unfitness", []),
+        (SPACE, SPACES, "home health", [("home health", "Home Health")]),
+        (SPACE, SPACES, "in my travel space", []),
+        (SPACE, ("Health", "health"), "my HEALTH", [("HEALTH", "Health"), ("HEALTH", "health")]),
     ],
 )
-def test_measurements(text: str, expected: list[tuple[str, str]]) -> None:
-    assert [(e.value, e.normalized) for e in of_type(EntityType.MEASUREMENT, text)] == expected
-
-
-@pytest.mark.spec("R-21")
-@pytest.mark.parametrize(
-    ("text", "categories", "expected"),
-    [
-        ("What was my Blood  pressure", (), []),
-        ("What was my Blood Pressure?", (), [("Blood Pressure", "blood pressure")]),
-        ("medication", (), [("medication", "medication")]),
-        ("my blood pressure", ("Blood", "pressure"), [("blood pressure", "blood pressure")]),
-        ("pressure, blood pressure", ("pressure",), [("pressure", "pressure"), ("blood pressure", "blood pressure")]),
-        ("bloody", ("blood",), []),
-        ("我的血压高", ("血压",), [("血压", "血压")]),
-        ("Straße STRASSE", ("straße",), [("strasse", "strasse")]),
-        ("medication medication", ("Medication", " "), [("medication", "medication")]),
-    ],
-)
-def test_categories(text: str, categories: tuple[str, ...], expected: list[tuple[str, str]]) -> None:
-    assert [(e.value, e.normalized) for e in of_type(EntityType.CATEGORY, text, (), categories)] == expected
-
-
-@pytest.mark.spec("R-22")
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Compare my HEALTH and fitness records", [("HEALTH", "Health"), ("fitness", "Fitness")]),
-        ("healthy unfitness", []),
-        ("home health", [("home health", "Home Health")]),
-        ("in my travel space", []),
-    ],
-)
-def test_spaces(text: str, expected: list[tuple[str, str]]) -> None:
-    spaces = ("Health", "Fitness", "Home Health")
-    assert [(e.value, e.normalized) for e in of_type(EntityType.SPACE_NAME, text, spaces)] == expected
-
-
-@pytest.mark.spec("R-22")
-def test_a_mention_means_every_space_of_that_name() -> None:
-    assert [e.normalized for e in of_type(EntityType.SPACE_NAME, "my HEALTH", ("Health", "health"))] == [
-        "Health",
-        "health",
-    ]
+def test_measurements_categories_and_spaces(
+    kind: EntityType, known: tuple[str, ...], text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert [(e.value, e.normalized) for e in of_type(kind, text, known, known)] == expected
 
 
 @pytest.mark.spec("R-P19")
@@ -244,3 +215,67 @@ def test_every_month_of_every_language_is_read() -> None:
     for name, number in MONTHS.items():
         found = named_dates(f"7 {name} 2023", NOW)
         assert [iso(one.range.start)[:10] for one in found] == [f"2023-{number:02}-07"], name
+
+
+RULES = Rules()
+
+
+def analysed(query: str | None, history: Sequence[str] = (), rules: Rules = RULES) -> QueryAnalysis:
+    return analyze(query, history, ["Health"], ["sleep"], NOW, rules)
+
+
+@pytest.mark.spec("R-25")
+@pytest.mark.parametrize("query", ["", "   ", None])
+def test_an_empty_query(query: str | None) -> None:
+    found = analysed(query, ["something said"])
+    assert (found.keywords, found.entities, found.intent, found.context) == ((), (), IntentName.GREETING, None)
+
+
+@pytest.mark.spec("R-25")
+def test_long_queries_of_stop_words_or_without_spaces() -> None:
+    assert analysed("the of " * 60).keywords == ("the", "of")
+    assert len(analysed("，".join(f"词{n}" for n in range(2000))).keywords) == 10
+
+
+@pytest.mark.spec("R-24")
+@pytest.mark.parametrize(
+    ("query", "follows_up"),
+    [
+        ("And what did it cost?", True),
+        ("What about yesterday", True),
+        ("Did they like her?", True),
+        ("А вчера было больше?", True),
+        ("Is this so?", True),
+        ("Tell me more about that", True),
+        ("Show my expenses this month", False),
+        ("The book that won", False),
+        ("Where is Paris", False),
+    ],
+)
+def test_a_follow_up_takes_keywords_of_the_conversation(query: str, follows_up: bool) -> None:
+    own = extract_keywords(query)
+    found = analysed(query, ["Paris trip in March", "The hotel was dear"])
+    if not follows_up:
+        assert found.keywords == own
+        assert found.context is None
+        return
+    assert found.context is not None
+    assert found.keywords == own + found.context.keywords
+    assert {"paris", "trip", "hotel", "dear"} <= set(found.keywords)
+    assert len(set(found.context.keywords)) == len(found.context.keywords)
+    assert not set(own) & set(found.context.keywords)
+
+
+@pytest.mark.spec("R-24", "R-25")
+def test_a_long_message_adds_no_more_than_the_cap() -> None:
+    message = " ".join(f"word{n}" for n in range(500))
+    assert analysed("What about it?", [message]).keywords[3:] == tuple(f"word{n}" for n in range(10))
+
+
+@pytest.mark.spec("R-P19", "R-P20", "R-P3")
+@settings(max_examples=200)
+@given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=4))
+def test_any_text_is_analysed_and_only_two_messages_matter(query: str, history: list[str]) -> None:
+    found = analysed(query, history)
+    assert found == analysed(query, history[-2:])
+    assert found.keywords[: len(extract_keywords(query))] == extract_keywords(query)

@@ -2,7 +2,8 @@
 
 import unicodedata
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -30,11 +31,11 @@ one_draft = st.builds(lambda text, days, more: draft(text, days, **more), given_
 drafts = st.lists(one_draft, max_size=8, unique_by=lambda one: (one.content, one.timestamp))
 
 
-at_least_200 = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+def examples(**given_values: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """At least 200 of them for each property (R-82)."""
+    slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    enough = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=slow)
+    return lambda test: enough(given(**given_values)(test))
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +54,7 @@ def diary(memory: Memory) -> Asking:
 
 
 @pytest.mark.spec("R-P1", "R-81", "R-82")
-@at_least_200
-@given(query=st.text(st.characters(categories=("L", "N")), min_size=2, max_size=40))
+@examples(query=st.text(st.characters(categories=("L", "N")), min_size=2, max_size=40))
 def test_keywords_are_extracted_in_any_language(diary: Asking, query: str) -> None:
     analysis = diary(query).analysis
     assert analysis is not None
@@ -62,8 +62,7 @@ def test_keywords_are_extracted_in_any_language(diary: Asking, query: str) -> No
 
 
 @pytest.mark.spec("R-P2", "R-81", "R-82")
-@at_least_200
-@given(
+@examples(
     words=st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=40),
     between=st.sampled_from([" ", ", ", "-", "_", "\n", "? "]),
 )
@@ -74,8 +73,7 @@ def test_all_words_are_keywords(diary: Asking, words: list[str], between: str) -
 
 
 @pytest.mark.spec("R-P3", "R-81", "R-82")
-@at_least_200
-@given(query=ANYTHING)
+@examples(query=ANYTHING)
 def test_classification_is_deterministic(diary: Asking, query: str) -> None:
     first, second = diary(query).analysis, diary(query).analysis
     assert first is not None
@@ -83,8 +81,7 @@ def test_classification_is_deterministic(diary: Asking, query: str) -> None:
 
 
 @pytest.mark.spec("R-P4", "R-81", "R-82")
-@at_least_200
-@given(told=drafts, query=given_words)
+@examples(told=drafts, query=given_words)
 def test_relevance_is_bounded(memory: Memory, told: list[EventDraft], query: str) -> None:
     answer = Asking.of(memory, *told).with_rules(relevance_threshold=0, require_match=False)(query, last_days=60)
     assert len(answer.results) == min(15, sum(not one.is_private for one in told))
@@ -92,8 +89,7 @@ def test_relevance_is_bounded(memory: Memory, told: list[EventDraft], query: str
 
 
 @pytest.mark.spec("R-P5", "R-81", "R-82")
-@at_least_200
-@given(told=drafts, query=given_words, threshold=st.floats(0, 1))
+@examples(told=drafts, query=given_words, threshold=st.floats(0, 1))
 def test_what_is_included_reaches_the_threshold(
     memory: Memory, told: list[EventDraft], query: str, threshold: float
 ) -> None:
@@ -103,8 +99,7 @@ def test_what_is_included_reaches_the_threshold(
 
 
 @pytest.mark.spec("R-P6", "R-81", "R-82")
-@at_least_200
-@given(text=given_words, query=given_words, change=st.sampled_from([str.upper, str.lower, str.swapcase, str.title]))
+@examples(text=given_words, query=given_words, change=st.sampled_from([str.upper, str.lower, str.swapcase, str.title]))
 def test_case_does_not_affect_matching(memory: Memory, text: str, query: str, change: Callable[[str], str]) -> None:
     plain, other = Asking.of(memory, draft(text)), Asking.of(memory, draft(change(text)))
     expected = relevance(plain(query))
@@ -113,8 +108,7 @@ def test_case_does_not_affect_matching(memory: Memory, text: str, query: str, ch
 
 
 @pytest.mark.spec("R-P7", "R-81", "R-82")
-@at_least_200
-@given(word=st.sampled_from(VOCABULARY), days=st.floats(0, 13.9), around=given_words)
+@examples(word=st.sampled_from(VOCABULARY), days=st.floats(0, 13.9), around=given_words)
 def test_matching_works_in_any_language(memory: Memory, word: str, days: float, around: str) -> None:
     found = Asking.of(memory, draft(f"{around} {word}", days))(f"{word} zzz qqq")
     assert found.fallback is None
@@ -122,8 +116,7 @@ def test_matching_works_in_any_language(memory: Memory, word: str, days: float, 
 
 
 @pytest.mark.spec("R-P8", "R-81", "R-82")
-@at_least_200
-@given(
+@examples(
     query=st.one_of(st.just("blood pressure again?"), given_words, st.just("hi")),
     wanted=st.integers(0, 100),
     most=st.integers(0, 100),
@@ -134,8 +127,7 @@ def test_never_more_than_fifteen(diary: Asking, query: str, wanted: int, most: i
 
 
 @pytest.mark.spec("R-P9", "R-81", "R-82")
-@at_least_200
-@given(text=given_words, days=st.floats(0, 88), younger=st.floats(0.0001, 1))
+@examples(text=given_words, days=st.floats(0, 88), younger=st.floats(0.0001, 1))
 def test_of_equal_keywords_the_newer_is_more_relevant(memory: Memory, text: str, days: float, younger: float) -> None:
     asking = Asking.of(memory, draft(text, days + younger, title="older"), draft(text, days, title="newer"))
     found = asking.with_rules(relevance_threshold=0)(text, last_days=90)
@@ -146,8 +138,7 @@ def test_of_equal_keywords_the_newer_is_more_relevant(memory: Memory, text: str,
 
 
 @pytest.mark.spec("R-P10", "R-81", "R-82")
-@at_least_200
-@given(text=given_words, days=st.floats(0, 13), views=st.tuples(st.integers(0, 9), st.integers(0, 9)))
+@examples(text=given_words, days=st.floats(0, 13), views=st.tuples(st.integers(0, 9), st.integers(0, 9)))
 def test_of_equal_relevance_and_day_the_more_viewed_is_first(
     memory: Memory, text: str, days: float, views: tuple[int, int]
 ) -> None:
@@ -158,8 +149,7 @@ def test_of_equal_relevance_and_day_the_more_viewed_is_first(
 
 
 @pytest.mark.spec("R-P11", "R-81", "R-82")
-@at_least_200
-@given(told=drafts, query=st.one_of(given_words, st.just("hi"), st.just("what is it")))
+@examples(told=drafts, query=st.one_of(given_words, st.just("hi"), st.just("what is it")))
 def test_no_private_record_is_answered(memory: Memory, told: list[EventDraft], query: str) -> None:
     answer = Asking.of(memory, *told).with_rules(relevance_threshold=0)(query, last_days=60)
     assert not any(one.event.is_private for one in answer.results)
@@ -167,8 +157,7 @@ def test_no_private_record_is_answered(memory: Memory, told: list[EventDraft], q
 
 
 @pytest.mark.spec("R-P12", "R-81", "R-82")
-@at_least_200
-@given(told=drafts.filter(bool), query=st.one_of(given_words, st.just("hi")), nth=st.integers(0, 7))
+@examples(told=drafts.filter(bool), query=st.one_of(given_words, st.just("hi")), nth=st.integers(0, 7))
 def test_no_deleted_record_is_answered(memory: Memory, told: list[EventDraft], query: str, nth: int) -> None:
     asking = Asking.of(memory)
     ids = asking.said(*told)
@@ -180,8 +169,7 @@ def test_no_deleted_record_is_answered(memory: Memory, told: list[EventDraft], q
 
 
 @pytest.mark.spec("R-P13", "R-81", "R-82")
-@at_least_200
-@given(told=drafts, query=given_words)
+@examples(told=drafts, query=given_words)
 def test_private_records_are_in_no_log(memory: Memory, told: list[EventDraft], query: str) -> None:
     asking = Asking.of(memory)
     ids = asking.said(*told)
@@ -194,8 +182,7 @@ def test_private_records_are_in_no_log(memory: Memory, told: list[EventDraft], q
 
 
 @pytest.mark.spec("R-P14", "R-81", "R-82")
-@at_least_200
-@given(told=drafts, query=given_words, active=st.sampled_from(SPACES))
+@examples(told=drafts, query=given_words, active=st.sampled_from(SPACES))
 def test_without_a_mention_only_the_active_space_is_searched(
     memory: Memory, told: list[EventDraft], query: str, active: str
 ) -> None:
@@ -206,8 +193,7 @@ def test_without_a_mention_only_the_active_space_is_searched(
 
 
 @pytest.mark.spec("R-P15", "R-81", "R-82")
-@at_least_200
-@given(
+@examples(
     told=drafts,
     active=st.sampled_from(SPACES),
     other=st.sampled_from(SPACES),
@@ -225,21 +211,19 @@ def test_a_mentioned_space_is_searched_too(
 
 
 @pytest.mark.spec("R-P16", "R-81", "R-82")
-@at_least_200
-@given(told=drafts, query=st.one_of(given_words, st.just("hi")), days=st.floats(0, 30))
+@examples(told=drafts, query=st.one_of(given_words, st.just("hi")), days=st.floats(0, 30))
 def test_nothing_outside_of_the_dates_is_scored(
     memory: Memory, told: list[EventDraft], query: str, days: float
 ) -> None:
     answer = Asking.of(memory, *told).with_rules(relevance_threshold=0, require_match=False)(query, last_days=days)
-    window_start = _start(days)
+    window_start = NOON - timedelta(days=days)
     inside = [one for one in told if one.timestamp is not None and one.timestamp >= window_start]
     assert answer.stats.records_considered == len(inside)
     assert all(one.event.timestamp >= window_start for one in answer.results)
 
 
 @pytest.mark.spec("R-P17", "R-81", "R-82")
-@at_least_200
-@given(words=st.lists(st.sampled_from(VOCABULARY), max_size=2), noise=st.sampled_from(["", " !", " ??", " - -"]))
+@examples(words=st.lists(st.sampled_from(VOCABULARY), max_size=2), noise=st.sampled_from(["", " !", " ??", " - -"]))
 def test_fewer_than_three_words_are_answered_by_date(diary: Asking, words: list[str], noise: str) -> None:
     answer = diary(" ".join(words) + noise)
     assert answer.fallback is (FallbackReason.SHORT_QUERY if words else FallbackReason.NO_KEYWORDS)
@@ -249,8 +233,7 @@ def test_fewer_than_three_words_are_answered_by_date(diary: Asking, words: list[
 
 
 @pytest.mark.spec("R-P18", "R-81", "R-82")
-@at_least_200
-@given(
+@examples(
     words=st.lists(
         st.sampled_from(sorted(w for w in STOP_WORDS if len(w.encode()) > 1 and w.isalpha())), min_size=3, max_size=8
     )
@@ -260,8 +243,7 @@ def test_stop_words_alone_are_answered_by_date(diary: Asking, words: list[str]) 
 
 
 @pytest.mark.spec("R-P19", "R-81", "R-82")
-@at_least_200
-@given(
+@examples(
     query=st.one_of(st.none(), ANYTHING), history=st.lists(ANYTHING, max_size=3), active=st.one_of(st.none(), st.text())
 )
 def test_no_text_raises(diary: Asking, query: str | None, history: list[str], active: str | None) -> None:
@@ -277,8 +259,7 @@ def test_a_megabyte(diary: Asking, query: str) -> None:
 
 
 @pytest.mark.spec("R-P20", "R-81", "R-82")
-@at_least_200
-@given(history=st.lists(given_words, min_size=2, max_size=6), lookback=st.integers(0, 9))
+@examples(history=st.lists(given_words, min_size=2, max_size=6), lookback=st.integers(0, 9))
 def test_at_most_two_messages_back(diary: Asking, history: list[str], lookback: int) -> None:
     asking = diary.with_rules(context_lookback=lookback)
     whole, recent = asking("and is it still high", None, history), asking("and is it still high", None, history[-2:])
@@ -286,10 +267,6 @@ def test_at_most_two_messages_back(diary: Asking, history: list[str], lookback: 
     assert contents(whole) == contents(recent)
     read = whole.analysis.context.messages if whole.analysis and whole.analysis.context else 0
     assert read == min(2, lookback)
-
-
-def _start(days: float) -> datetime:
-    return NOON - timedelta(days=days)
 
 
 def test_the_vocabulary_is_of_words_of_several_scripts() -> None:

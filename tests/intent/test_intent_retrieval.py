@@ -1,4 +1,4 @@
-"""The retriever, the date-based mode and the truncator (R-01, R-02, R-30, R-31, R-43 to R-45, R-73, R-84)."""
+"""The retriever, date-based mode and truncator (R-01, R-02, R-30, R-31, R-43 to R-45), and all of it over SQLite."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from embedded.asking import Asking, contents, draft
+from embedded.setting import Memory, away
+from recollect.core.errors import Unavailable
 from recollect.core.time import EARLIEST
 from recollect.intent.ranking import RetrievalResult, TruncationPolicy, retrieve, retrieve_by_date, truncated
 from recollect.intent.scoring import (
@@ -124,3 +127,51 @@ def test_the_context_is_cut_to_its_size() -> None:
     assert len(small.lines) == 3
     assert "\n" not in truncated([record("one\ntwo", notes="three\nfour")]).lines[0]
     assert truncated([RetrievalRecord(id="bare")]).lines == ("",)
+
+
+@pytest.fixture
+def health(memory: Memory) -> Asking:
+    """Twenty-five days of a health diary: three things a day."""
+    told = []
+    for day in range(25):
+        told += [
+            draft(f"blood pressure {110 + day}/80", day, space_id="Health", category="blood pressure"),
+            draft(f"walked the dog for {day + 20} minutes", day + 0.1, space_id="Health"),
+            draft(f"ran {day} miles along the river", day + 0.2, space_id="Fitness"),
+        ]
+    return Asking.of(memory, *told)
+
+
+@pytest.mark.spec("R-44")
+def test_the_candidates_are_not_cut_to_twenty(memory: Memory) -> None:
+    asking = Asking.of(memory, *(draft(f"walked {n}", n / 40) for n in range(99)), draft("blood pressure", 9))
+    found = asking(BP)
+    assert contents(found) == ["blood pressure"]
+    assert (found.stats.records_considered, found.diagnostics.exact) == (100, True)
+
+
+@pytest.mark.spec("R-44")
+def test_what_is_read_is_bounded_and_says_so(health: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    health.memory.project()
+    monkeypatch.setattr("recollect.intent.candidates.MOST_CANDIDATES", 10)
+    found = health(BP, last_days=90)
+    assert (found.stats.records_considered, found.diagnostics.exact) == (10, False)
+
+
+def test_nobody_sees_anothers_records(memory: Memory, health: Asking) -> None:
+    assert Asking.of(memory)(BP).stats.records_considered == 0
+    other = replace(health, scope=replace(health.scope, tenant="other"))
+    assert other(BP).stats.records_considered == 0
+    coach = replace(health, scope=replace(health.scope, persona_id="coach"))
+    assert coach(BP).stats.records_considered == 0
+
+
+def test_filters_narrow_the_candidates(health: Asking) -> None:
+    assert health(BP, space_id="Fitness").results == ()
+    assert len(health(BP, space_id="Health").results) == 15
+    assert health(BP, conversation_id="elsewhere").stats.records_considered == 0
+
+
+def test_without_records_there_is_no_answer(health: Asking) -> None:
+    with away(health.memory, "timeline", "window") as memory, pytest.raises(Unavailable):
+        replace(health, memory=memory)(BP)

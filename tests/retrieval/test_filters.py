@@ -70,11 +70,7 @@ def test_as_of_hides_what_came_after_and_lets_superseded_pass() -> None:
         ({"source": "user"}, {}, {"source": "skill"}),
         ({"tags": ("a", "b")}, {"tags": ("b", "c", "a")}, {"tags": ("a",)}),
         ({"metadata": {"n": 1}}, {"metadata": {"n": 1, "m": 2}}, {"metadata": {"n": "1"}}),
-        (
-            {"metadata": {"n": {"a": [1], "b": None}}},
-            {"metadata": {"n": {"b": None, "a": [1]}}},
-            {"metadata": {"n": {}}},
-        ),
+        ({"metadata": {"n": {"a": [1], "b": 2}}}, {"metadata": {"n": {"b": 2, "a": [1]}}}, {"metadata": {"n": {}}}),
     ],
 )
 def test_a_filter_keeps_what_is_equal(filters: dict[str, Any], matches: dict[str, Any], misses: dict[str, Any]) -> None:
@@ -83,14 +79,8 @@ def test_a_filter_keeps_what_is_equal(filters: dict[str, Any], matches: dict[str
 
 
 def test_facets_tell_types_apart() -> None:
-    assert (
-        len(
-            set(metadata_facets({"a": 1, "b": 1}))
-            | set(metadata_facets({"a": "1"}))
-            | set(metadata_facets({"a": True}))
-        )
-        == 4
-    )
+    given = ({"a": 1, "b": 1}, {"a": "1"}, {"a": True})
+    assert len({facet for metadata in given for facet in metadata_facets(metadata)}) == 4
 
 
 def test_filters_know_the_instant_that_is_asked_about() -> None:

@@ -1,4 +1,4 @@
-"""One vector of many tokens: whose count, and how much."""
+"""One vector of many tokens: whose count, and how much; and what a similarity means (A-28)."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.core.vectors import Encoding, FloatArray, TokenVectors, own_start
-from recollect.retrieval.pooling import WEAK_WEIGHT, passage_vector, query_vector, token_weights, weighted_query_vector
+from recollect.retrieval.pooling import (
+    COSINE,
+    WEAK_WEIGHT,
+    SimilarityScale,
+    passage_vector,
+    query_vector,
+    token_weights,
+    weighted_query_vector,
+)
 from recollect.text.terms import TermStatistics, inverse_document_frequency
 
 WHOLE = np.array([0, 0, 1], np.float32)
@@ -113,3 +121,33 @@ def test_every_vector_has_length_one(one: tuple[str, Encoding], own_from: int) -
 )
 def test_a_passages_own_text_begins_after_its_head(passage: str, own: str) -> None:
     assert passage[own_start(passage) :] == own
+
+
+SCALE = SimilarityScale(midpoint=0.21, slope=13.3)
+COSINES = st.floats(-1, 1)
+
+
+@given(COSINES, COSINES)
+def test_more_alike_is_more_similar(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert 0 <= SCALE.similarity(low) <= SCALE.similarity(high) <= 1
+
+
+@given(st.floats(0.001, 0.999))
+def test_the_least_cosine_has_the_similarity(similarity: float) -> None:
+    assert SCALE.similarity(SCALE.cosine(similarity)) == pytest.approx(max(similarity, SCALE.similarity(-1.0)))
+
+
+@pytest.mark.parametrize(("similarity", "cosine"), [(-1.0, -1.0), (0.0, -1.0), (1.0, 1.0)])
+def test_the_ends(similarity: float, cosine: float) -> None:
+    assert SCALE.cosine(similarity) == cosine
+
+
+def test_the_same_text_has_all_similarity_and_the_midpoint_half() -> None:
+    assert SCALE.similarity(1.0) == 1.0
+    assert SCALE.similarity(0.21) == pytest.approx(0.5, abs=1e-4)
+
+
+@given(COSINES)
+def test_without_a_measurement_the_cosine_is_the_similarity(cosine: float) -> None:
+    assert COSINE.similarity(cosine) == COSINE.cosine(cosine) == cosine

@@ -1,71 +1,71 @@
 """Search: what is found, when, by whom, and what is said where a part is away."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from embedded.setting import ANNA, NOON, Memory, away, open_memory
-from recollect.core.event import Event
+from embedded.setting import ANNA, NOON, Away, Memory, away, open_memory
+from recollect.contracts.examples import some_events
 from recollect.core.scope import Scope
 from recollect.retrieval.filters import DropReason, TimeWindow
 from recollect.retrieval.nomination import Arm
 from recollect.retrieval.ranking import Mode
+from recollect.retrieval.unprojected import TailSlots
 from recollect.search_index.page import index_document
 from recollect.timeline.record import EventDraft
 
+Settle = Callable[[], object]
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 
 
+@pytest.fixture(params=[False, True], ids=["waiting", "projected"])
+def settle(memory: Memory, request: pytest.FixtureRequest) -> Settle:
+    """Projects what was said, or leaves it waiting."""
+    return memory.project if request.param else lambda: None
+
+
 @pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("projected", [False, True])
-def test_a_just_ingested_event_is_found_in_every_mode(memory: Memory, mode: Mode, projected: bool) -> None:
+def test_a_just_ingested_event_is_found_in_every_mode(memory: Memory, mode: Mode, settle: Settle) -> None:
     memory.add(*TEXTS)
-    if projected:
-        memory.project()
+    settle()
     assert memory.found("my sister paints", mode=mode)[0] == TEXTS[1]
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_the_order_is_the_same_before_and_after_projection(memory: Memory, mode: Mode) -> None:
     memory.add(*TEXTS)
-    before = [(r.event.id, r.ranked.score) for r in memory.search("dog sunrise", mode=mode).results]
+    before = {r.event.id: r.ranked.score for r in memory.search("dog sunrise", mode=mode).results}
     memory.project()
-    after = [(r.event.id, r.ranked.score) for r in memory.search("dog sunrise", mode=mode).results]
-    assert [i for i, _ in before] == [i for i, _ in after]
-    assert [s for _, s in before] == pytest.approx([s for _, s in after], abs=1e-3)
+    after = {r.event.id: r.ranked.score for r in memory.search("dog sunrise", mode=mode).results}
+    assert list(before) == list(after)
+    assert before == pytest.approx(after, abs=1e-3)
 
 
 @pytest.mark.spec("A-24", "A-32", "A-75")
 def test_nobody_sees_anothers_memory(memory: Memory) -> None:
-    others = [
-        Scope("acme", "ben"),
-        Scope("other", "anna"),
-        Scope("acme", "anna", "coach"),
-        Scope("acme", "anna", None, "h"),
-    ]
-    for scope in others:
+    others = Scope("acme", "ben"), Scope("other", "anna"), Scope("acme", "anna", "coach")
+    for scope in (*others, Scope("acme", "anna", None, "h")):
         memory.add("I live in Oslo", scope=scope)
     memory.add("I live in Paris")
     for state in ("tail", "indexed"):
         for mode in Mode:
-            assert memory.found("live", mode=mode, scope=Scope("acme", "ben")) == ["I live in Oslo"], state
-            assert memory.found("live", mode=mode, scope=Scope("other", "anna")) == ["I live in Oslo"]
-            assert memory.found("live", mode=mode, scope=Scope("acme", "anna", "coach")) == ["I live in Oslo"]
+            for scope in others:
+                assert memory.found("live", mode=mode, scope=scope) == ["I live in Oslo"], (state, scope)
             assert len(memory.found("live", mode=mode)) == 3
             assert memory.found("live", mode=mode, scope=Scope("nobody", "anna")) == []
         memory.project()
 
 
-@pytest.mark.parametrize("projected", [False, True])
-def test_private_and_expired_events_are_found_by_nobody(memory: Memory, projected: bool) -> None:
+def test_private_and_expired_events_are_found_by_nobody(memory: Memory, settle: Settle) -> None:
     memory.add(
         EventDraft(content="secret dog", is_private=True, timestamp=NOON),
         EventDraft(content="gone dog", expires_at=memory.now + timedelta(minutes=1), timestamp=NOON),
         EventDraft(content="open dog", timestamp=NOON),
     )
-    if projected:
-        memory.project()
+    settle()
     memory.now += timedelta(minutes=1)
     for mode in Mode:
         assert memory.found("dog", mode=mode) == ["open dog"]
@@ -99,12 +99,7 @@ def test_thresholds_and_windows_drop_and_are_counted(memory: Memory) -> None:
 def test_a_stale_index_brings_nothing_back(memory: Memory) -> None:
     memory.add("I live in Paris")
     memory.project()
-    real = memory.app.parts.timeline.read
-
-    def forgotten(scope: Scope, refs: object) -> dict[str, Event]:
-        return {i: e for i, e in real(scope, refs).items() if "Paris" not in e.content}  # type: ignore[arg-type]
-
-    memory.app.parts.timeline.read = forgotten  # type: ignore[method-assign]
+    memory.app.parts.timeline.read = lambda scope, refs: {}  # type: ignore[method-assign]
     answer = memory.search("Paris")
     assert answer.results == ()
     assert answer.diagnostics.dropped == {DropReason.DELETED: 1}
@@ -119,14 +114,33 @@ def test_places_of_what_was_dropped_are_filled_from_below(memory: Memory) -> Non
     assert len(memory.found("dog 1 2 3 4 5 6 7 8 9 10 11", wanted=10)) == 10
 
 
-@pytest.mark.parametrize("projected", [False, True])
-def test_readers_apply_the_slot_rule_to_what_is_not_yet_projected(memory: Memory, projected: bool) -> None:
-    memory.add(EventDraft(content="I live in Paris", key="city", timestamp=NOON))
-    if projected:
+@pytest.mark.spec("P-19")
+@pytest.mark.parametrize("newer_first", [False, True], ids=["newer", "late"])
+def test_readers_apply_the_slot_rule_to_what_is_not_yet_projected(
+    memory: Memory, settle: Settle, newer_first: bool
+) -> None:
+    def city(name: str, days: int) -> EventDraft:
+        return EventDraft(content=f"I live in {name}", key="city", timestamp=NOON + timedelta(days=days))
+
+    values = [city("Paris", 1), city("Lyon", 2)]
+    first, second = reversed(values) if newer_first else values
+    memory.add(first)
+    settle()
+    memory.add(second)
+    memory.add(city("Oslo", 9), scope=Scope("acme", "anna", "coach"))
+    for _ in ("tail", "indexed"):
+        for mode in Mode:
+            assert sorted(memory.found("I live in Paris", mode=mode)) == ["I live in Lyon", "I live in Oslo"]
+        shown = [one.item.content for one in memory.context("I live in Paris").prompt.memories]
+        assert shown == ["I live in Lyon", "I live in Oslo"]
+        assert len(memory.found("I live in Paris", include_superseded=True)) == 3
         memory.project()
-    memory.add(EventDraft(content="I live in Lyon", key="city", timestamp=NOON + timedelta(days=1)))
-    for mode in Mode:
-        assert memory.found("I live in Paris", mode=mode) == ["I live in Lyon"]
+
+
+def test_without_keys_no_slot_is_read(memory: Memory) -> None:
+    events = some_events(ANNA, 3)
+    unread: Any = Away(memory.app.parts.timeline, ["slot_history"])
+    assert TailSlots(unread, memory.app.parts.concurrency).read(ANNA, events) == tuple(events)
 
 
 def test_as_of_and_recorded_as_of_answer_for_the_past(memory: Memory) -> None:
@@ -226,33 +240,27 @@ def test_each_result_says_who_nominated_it(memory: Memory) -> None:
 
 @pytest.mark.spec("A-28")
 @pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("projected", [False, True])
-def test_a_similarity_can_be_asked_for_in_every_mode(memory: Memory, mode: Mode, projected: bool) -> None:
+def test_a_similarity_can_be_asked_for_in_every_mode(memory: Memory, mode: Mode, settle: Settle) -> None:
     memory.add(*TEXTS)
-    if projected:
-        memory.project()
+    settle()
     assert memory.found(TEXTS[0], mode=mode, min_similarity=0.95) == [TEXTS[0]]
 
 
-@pytest.mark.parametrize("projected", [False, True])
-def test_the_end_of_a_long_question_counts_as_much_as_its_beginning(memory: Memory, projected: bool) -> None:
+def test_the_end_of_a_long_question_counts_as_much_as_its_beginning(memory: Memory, settle: Settle) -> None:
     memory.add("The copper kettle sings", *(f"remark number {n} about nothing" for n in range(20)))
-    if projected:
-        memory.project()
+    settle()
     asked = " ".join(f"filler{n}" for n in range(120)) + " kettle"
     first = memory.search(asked, mode=Mode.LEXICAL).results[0]
     assert first.event.content == "The copper kettle sings"
 
 
-@pytest.mark.parametrize("projected", [False, True])
-def test_an_answer_comes_with_its_question(memory: Memory, projected: bool) -> None:
+def test_an_answer_comes_with_its_question(memory: Memory, settle: Settle) -> None:
     memory.add("What is your favourite instrument?", conversation="music")
     answer = EventDraft(content="Definitely the one with two strings", speaker="Ben", timestamp=memory.now)
     memory.add(answer, conversation="music")
     for n in range(12):
         memory.add(f"Definitely number {n}", conversation=f"other-{n}")
-    if projected:
-        memory.project()
+    settle()
     found = memory.search("favourite instrument").results
     assert found[0].event.content == answer.content
     assert found[0].ranked.shares["exchange"] > found[1].ranked.shares["exchange"]

@@ -5,11 +5,12 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from embedded.archiving import USER
-from embedded.setting import ANNA, NOON, Memory, away, open_memory, with_parts
+from embedded.setting import ANNA, NOON, Away, Memory, away, open_memory, with_parts
 from recollect.core.event import EventType
 from recollect.core.scope import Scope
 from recollect.deletion.reject import Rejecting
@@ -168,12 +169,7 @@ def test_a_slot_whose_newest_value_was_deleted_while_all_waited_is_empty(memory:
 def test_by_intent_too_a_value_that_another_replaced_is_none_before_it_is_projected(memory: Memory) -> None:
     memory.add(city("Rome", -2), city("Oslo", -1))
     bury(memory)
-    asked = IntentQuestion(
-        text="which city was named",
-        filters=SearchFilters(now=memory.now + timedelta(days=1)),
-        active_space_id=None,
-        wanted=15,
-    )
+    asked = IntentQuestion(text="which city was named", filters=SearchFilters(now=memory.now + timedelta(days=1)))
     answer = memory.app.intent.retrieve(ANNA, asked, memory.app.rules.resolved(ANNA.tenant))
     assert [one.event.content for one in answer.results] == ["My city is Oslo"]
     assert (answer.diagnostics.pending, answer.diagnostics.tail_cut) == (REMARKS + 2, True)
@@ -192,25 +188,20 @@ def test_a_threshold_is_held_against_a_vector_made_at_read(memory: Memory, mode:
     assert exact.results[0].ranked.signals["similarity"] == pytest.approx(1.0, abs=1e-3)
 
 
-class Counting:
+class Counting(Away):
     """An embedder that counts the passages it encodes."""
 
-    def __init__(self, real: object) -> None:
-        self._real = real
-        self.passages = 0
+    passages = 0
 
-    def encode(self, texts: list[str], kind: object, **more: object) -> object:
+    def encode(self, texts: list[str], kind: object, **more: object) -> Any:
         self.passages += len(texts) if kind == "passage" else 0
-        return self._real.encode(texts, kind, **more)  # type: ignore[attr-defined]
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._real, name)
+        return self.__getattr__("encode")(texts, kind, **more)
 
 
 def test_a_search_makes_vectors_for_a_bounded_number_and_only_where_a_similarity_is_asked_for(memory: Memory) -> None:
     memory.add(*(f"violin lesson {n}" for n in range(3 * COMPARED)))
     bury(memory)
-    counting = Counting(memory.app.parts.embedder)
+    counting = Counting(memory.app.parts.embedder, [])
     watched = with_parts(memory, embedder=counting)
     watched.search("violin")
     assert counting.passages == 100

@@ -1,4 +1,4 @@
-"""Summaries and goals without a model."""
+"""Summaries and goals without a model: which sentences are taken, and how they are written."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,6 +13,8 @@ from recollect.text.sentences import count_words
 from samples.steps import assert_linear
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+CAT = "The grey cat sleeps near the window."
+DOG = "The brown dog barks behind the fence."
 
 
 def said(*texts: str, role: str = "user", speaker: str | None = None) -> list[Evidence]:
@@ -49,23 +51,13 @@ def test_what_repeats_is_said_once_and_small_talk_gives_way_to_facts() -> None:
 
 
 def test_code_and_tables_are_left_out() -> None:
-    code = (
-        "I wrote this for the parser:\n```\nfor n in range(9):\n    total += n\n```\nIt works on all of my files now."
-    )
-    text = extractive_summary(said(code), None, 50)
-    assert "range" not in text
-    assert "It works on all of my files now." in text
-    assert "def main" not in extractive_summary(
-        said("def main(): return 1\nI am a gardener in Lyon these days."), None, 50
-    )
+    code = "def main(): return 1\nI am a gardener in Lyon these days."
+    assert extractive_summary(said(code), None, 50) == "User (1 May 2024): I am a gardener in Lyon these days."
 
 
 def test_the_summary_before_is_merged_in_and_keeps_who_said_it() -> None:
-    earlier = [
-        Evidence("", "Anna (1 May 2024): I moved to Lyon last week.", EARLIER_SUMMARY, NOON),
-        Evidence("", "I adopted a grey cat there.", EARLIER_SUMMARY, NOON),
-    ]
-    text = extractive_summary([*earlier, *said("I started to paint boats in June.")], None, 60)
+    old = [earlier("Anna (1 May 2024): I moved to Lyon last week."), earlier("I adopted a grey cat there.")]
+    text = extractive_summary([*old, *said("I started to paint boats in June.")], None, 60)
     assert text.startswith("Anna (1 May 2024): I moved to Lyon last week. I adopted a grey cat there.")
     assert text.endswith("I started to paint boats in June.")
     assert extractive_summary(said("I paint boats in my free time."), "Anna lives in Lyon now.", 60).startswith(
@@ -149,3 +141,81 @@ def test_of_stored_goals_only_changes_are_answered() -> None:
     assert extract_goals([*kept, *said("I finished the marathon today!")]) == [
         {"goal": "Run a marathon", "status": "completed"}
     ]
+
+
+def one_said(text: str, day: int = 0, role: str = "user") -> Evidence:
+    return Evidence(f"e{day}", text, role, NOON + timedelta(days=day))
+
+
+def earlier(text: str) -> Evidence:
+    return Evidence("s", text, EARLIER_SUMMARY, NOON)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ((CAT, "user"), (DOG, "bot")),
+        ((DOG, "user"), (CAT, "bot")),
+        ((CAT, "user"), ("The brown dog barks behind the fence?", "user")),
+        ((CAT, "user"), ("The brown dog barks behind the fence？", "user")),
+        (("My grey cat moved to Lyon.", "user"), ("That grey road leads to Rome.", "user")),
+    ],
+)
+def test_a_users_word_counts_more_than_an_assistants_and_a_fact_more_than_a_question(
+    better: tuple[str, str], worse: tuple[str, str]
+) -> None:
+    for first, second in ((better, worse), (worse, better)):
+        text = extractive_summary([one_said(first[0], 0, first[1]), one_said(second[0], 1, second[1])], None, 11)
+        assert better[0] in text
+        assert worse[0] not in text
+
+
+def test_what_more_messages_hold_counts_more() -> None:
+    evidence = [one_said(CAT), one_said(DOG, 1), one_said("A dog, a brown dog!", 2), one_said("My dog barks.", 3)]
+    assert DOG in extractive_summary(evidence, None, 11)
+
+
+def test_a_text_fits_its_words_exactly_or_gives_way() -> None:
+    assert extractive_summary([one_said(CAT)], None, 11) == f"User (1 May 2024): {CAT}"
+    assert extractive_summary([one_said(CAT)], None, 10) == "The grey cat sleeps near the window."
+    assert extractive_summary([one_said(CAT), one_said(DOG, 1)], None, 22).endswith(DOG)
+    assert extractive_summary([one_said(CAT), one_said(DOG, 1)], None, 21).count("User (") == 1
+
+
+def test_half_of_the_words_go_to_the_summary_before_and_all_where_nothing_is_new() -> None:
+    old = [earlier("Anna keeps seven white hens beside her barn."), earlier("Ben repairs violins in a small workshop.")]
+    both = extractive_summary([*old, one_said(CAT), one_said(DOG, 1)], None, 28)
+    assert sum(text in both for text in ("hens", "violins")) == 1
+    assert CAT in both or DOG in both
+    alone = extractive_summary(old, None, 15)
+    assert "hens" in alone
+    assert "violins" in alone
+    assert "hens" in extractive_summary([earlier("Anna keeps seven white hens beside her barn.")], None, 8)
+
+
+def test_the_summary_before_stands_first_in_its_own_order() -> None:
+    old = [
+        earlier("Zoe (2 April 2024): She sails."),
+        earlier("She swims too."),
+        earlier("Ben (3 April 2024): He cooks."),
+    ]
+    assert extractive_summary([*old, one_said(CAT)], None, 60) == (
+        f"Zoe (2 April 2024): She sails. She swims too. Ben (3 April 2024): He cooks. User (1 May 2024): {CAT}"
+    )
+
+
+def test_code_and_markup_leave_no_trace_and_every_sentence_has_an_end() -> None:
+    text = "Look at **this** idea\n```\nx = 1\n```\nIt makes the whole garden greener"
+    assert extractive_summary([one_said(text)], None, 60) == (
+        "User (1 May 2024): Look at this idea. It makes the whole garden greener."
+    )
+
+
+@pytest.mark.parametrize("end", [".", "!", "?", "。", "！", "？", "…"])
+def test_an_end_is_not_written_twice(end: str) -> None:
+    assert extractive_summary([one_said(f"The grey cat sleeps here{end}")], None, 60).endswith(f"sleeps here{end}")
+
+
+def test_what_is_no_prose_is_cut_short_rather_than_left_out() -> None:
+    assert extractive_summary([one_said("1 2 3 4"), one_said("5 6", 1)], None, 5) == "1 2 3 4 5"
+    assert extractive_summary([], None, 5) == ""

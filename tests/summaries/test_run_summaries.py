@@ -1,8 +1,8 @@
 """The check by `project` and the scheduled run: everybody who is due, each once, one's failure nobody else's."""
 
 import threading
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,13 +11,13 @@ import pytest
 from embedded.setting import ANNA, NOON, Away, Memory, away, with_parts
 from embedded.summarizing import Summaries, answer, summaries_of
 from recollect.context.model_call import ModelRequest
-from recollect.core.errors import Conflict, UpstreamFailed, VersionMismatch
-from recollect.core.items import Item, ItemWrite
+from recollect.core.errors import Conflict, Unavailable, UpstreamFailed
 from recollect.core.scope import Scope
 from recollect.summaries.run import NoteMessages, SummaryRun, SummaryStep
 from recollect.summaries.storage import state_key
 from recollect.timeline.record import EventDraft
-from recollect.timeline.timeline import PendingEvent
+from recollect.timeline.timeline import PendingEvent, WindowPage, WindowQuery
+from summaries.test_goals import Contended
 
 BEN = Scope("acme", "ben")
 COACH = Scope("acme", "anna", "coach")
@@ -38,6 +38,15 @@ def hint(summaries: Summaries, scope: Scope = ANNA) -> int:
 def run(summaries: Summaries, seconds: float = 900.0) -> SummaryRun:
     """A scheduled run."""
     return summaries.app.summaries.rounds.run(lambda: summaries.memory.now, lambda: seconds)
+
+
+def said_by(summaries: Summaries, users: int, messages: int) -> list[Scope]:
+    """So many users have said so much, and it is projected."""
+    scopes = [Scope("acme", f"user{n}") for n in range(users)]
+    for scope in scopes:
+        summaries.say(messages, scope)
+    summaries.memory.project()
+    return scopes
 
 
 @pytest.mark.spec("H-05", "H-09", "H-10")
@@ -115,29 +124,17 @@ def test_counting_side_by_side_loses_nothing(summaries: Summaries) -> None:
     summaries.say(40)
     events = summaries.app.parts.timeline.newest(ANNA, 40)
     note = NoteMessages(summaries.app.parts.items, summaries.app.rules.resolved)
-    threads = [
-        threading.Thread(target=note.note, args=(ANNA, events[n::8], summaries.memory.now)) for n in range(8)
-    ]  # fmt: skip
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: note.note(ANNA, events[n::8], summaries.memory.now), range(8)))
     assert hint(summaries) == 40
 
 
 def test_a_count_that_others_change_all_the_time_raises_conflict(summaries: Summaries) -> None:
     summaries.say(1)
     events = summaries.app.parts.timeline.newest(ANNA, 1)
-
-    class Contended:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(summaries.app.parts.items, name)
-
-        def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
-            raise VersionMismatch("again")
-
+    contended: Any = Contended(summaries.app.parts.items, 100)
     with pytest.raises(Conflict):
-        NoteMessages(Contended(), summaries.app.rules.resolved).note(ANNA, events, summaries.memory.now)
+        NoteMessages(contended, summaries.app.rules.resolved).note(ANNA, events, summaries.memory.now)
 
 
 @pytest.mark.spec("H-11")
@@ -169,16 +166,14 @@ def test_a_defect_at_one_user_stops_nobody_and_is_put_off(summaries: Summaries) 
         summaries.say(50, scope)
     summaries.memory.project()
 
-    class Timeline:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(summaries.app.parts.timeline, name)
-
-        def window(self, scope: Scope, query: Any) -> Any:
+    class Defective(Away):
+        def window(self, scope: Scope, query: WindowQuery) -> WindowPage:
             if scope.user_id == "anna":
                 raise ZeroDivisionError
             return summaries.app.parts.timeline.window(scope, query)
 
-    broken = Summaries(with_parts(summaries.memory, timeline=Timeline()), summaries.model)
+    timeline = Defective(summaries.app.parts.timeline, [])
+    broken = Summaries(with_parts(summaries.memory, timeline=timeline), summaries.model)
     assert run(broken).counts == {"made": 1, "not_due": 0, "busy": 0, "failed": 1}
     assert summaries.due() == []
     summaries.wait(minutes=15)
@@ -187,9 +182,7 @@ def test_a_defect_at_one_user_stops_nobody_and_is_put_off(summaries: Summaries) 
 
 
 def test_a_run_stops_a_minute_before_its_time_is_over_and_the_next_goes_on(summaries: Summaries) -> None:
-    for n in range(5):
-        summaries.say(50, Scope("acme", f"user{n}"))
-    summaries.memory.project()
+    users = said_by(summaries, 5, 50)
     left = [600.0]
 
     def slow(request: ModelRequest) -> str:
@@ -203,47 +196,36 @@ def test_a_run_stops_a_minute_before_its_time_is_over_and_the_next_goes_on(summa
     assert summaries.app.summaries.rounds.run(lambda: summaries.memory.now, lambda: 59.9).made == 0
     left[0] = 900.0
     assert summaries.app.summaries.rounds.run(lambda: summaries.memory.now, lambda: left[0]).complete
-    assert [len(summaries.stored(Scope("acme", f"user{n}"))) for n in range(5)] == [1] * 5
+    assert [len(summaries.stored(user)) for user in users] == [1] * 5
 
 
 def test_two_runs_at_once_do_nothing_twice(summaries: Summaries) -> None:
-    for n in range(4):
-        summaries.say(50, Scope("acme", f"user{n}"))
-    summaries.memory.project()
-    reports: list[SummaryRun] = []
+    users = said_by(summaries, 4, 50)
     gate = threading.Barrier(2)
 
-    def one() -> None:
+    def one(_number: int) -> SummaryRun:
         gate.wait()
-        reports.append(run(summaries))
+        return run(summaries)
 
-    threads = [threading.Thread(target=one) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        reports = list(pool.map(one, range(2)))
     assert sum(report.made for report in reports) == 4
     assert all(not report.failed for report in reports)
     assert len(summaries.model.asked) == 4
-    assert [len(summaries.stored(Scope("acme", f"user{n}"))) for n in range(4)] == [1] * 4
+    assert [len(summaries.stored(user)) for user in users] == [1] * 4
 
 
 def test_due_users_are_found_page_by_page(summaries: Summaries, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recollect.summaries.run._PAGE", 2)
     own = {"summary": {"messages": 1, "raw_window": 0}}
     summaries.app.rules.replace("acme", own, summaries.memory.now, None)
-    for n in range(5):
-        summaries.say(1, Scope("acme", f"user{n}"))
-    summaries.memory.project()
+    said_by(summaries, 5, 1)
     assert run(summaries).counts == {"made": 5, "not_due": 0, "busy": 0, "failed": 0}
 
 
 def test_a_queue_that_does_not_answer_fails_the_run(summaries: Summaries) -> None:
-    from recollect.core.errors import Unavailable
-
-    broken = Summaries(with_parts(summaries.memory, items=Away(summaries.app.parts.items, ["due"])), summaries.model)
-    with pytest.raises(Unavailable):
-        run(broken)
+    with away(summaries.memory, "items", "due") as broken, pytest.raises(Unavailable):
+        run(Summaries(broken, summaries.model))
 
 
 def test_summaries_are_redacted_only_where_something_was_deleted(summaries: Summaries) -> None:

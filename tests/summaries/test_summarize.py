@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -9,10 +10,9 @@ from embedded.setting import ANNA, NOON, Memory
 from embedded.summarizing import Said, ScriptedModel, Summaries, answer, summaries_of
 from recollect.core.errors import Conflict, OutOfTime, Throttled, Unavailable, UpstreamFailed
 from recollect.core.event import Role
-from recollect.core.items import ItemKey
+from recollect.core.items import pages
 from recollect.core.scope import Scope
 from recollect.rules.groups import SummaryRules
-from recollect.summaries.model_answer import LONGEST_SHOWN
 from recollect.summaries.storage import failures_key, state_key
 from recollect.summaries.summarize import NotDue, SummaryMade
 from recollect.summaries.summary import Reason
@@ -39,7 +39,8 @@ def test_fifty_messages_make_a_summary_of_all_but_the_newest_ten(summaries: Summ
     ids = summaries.say(49)
     not_due(summaries.run(), 49, 48 / 1440)
     assert summaries.stored() == []
-    ids += summaries.say(1, word="last")
+    summaries.memory.add(EventDraft(content="Noted.", role=Role.BOT, timestamp=summaries.memory.now))
+    ids.append(summaries.memory.ids[-1])
     made = summaries.made()
     assert (made.reason, made.message_count, made.covered_until_id) == (Reason.MESSAGES, 40, ids[39])
     assert made.covered_from == NOON + timedelta(minutes=1)
@@ -51,15 +52,6 @@ def test_fifty_messages_make_a_summary_of_all_but_the_newest_ten(summaries: Summ
     assert made.id[14] == "7"
     assert made.id > max(ids)
     assert summaries.app.summaries.stored.latest(ANNA) == made
-
-
-@pytest.mark.spec("H-05")
-def test_user_and_bot_messages_both_count(summaries: Summaries) -> None:
-    summaries.say(25)
-    later = NOON + timedelta(hours=1)
-    bot = [EventDraft(content=f"Yes {n}", role=Role.BOT, timestamp=later + timedelta(minutes=n)) for n in range(25)]
-    summaries.memory.add(*bot)
-    assert summaries.made().message_count == 40
 
 
 @pytest.mark.spec("H-05", "H-08", "H-09", "P-5")
@@ -90,19 +82,6 @@ def test_twenty_one_days_make_one_with_a_new_message_and_cover_everything_where_
     assert summaries.run() == NotDue(0, 400.0)
     summaries.say(1, word="late")
     assert summaries.made().message_count == 1
-
-
-@pytest.mark.spec("H-06")
-def test_days_count_from_the_last_summary(summaries: Summaries) -> None:
-    summaries.say(50)
-    summaries.made()
-    summaries.say(1, word="soon")
-    made_at = summaries.stored()[0].created_at
-    summaries.memory.now = made_at + timedelta(days=21, seconds=-1)
-    assert isinstance(summaries.run(), NotDue)
-    summaries.wait(seconds=1)
-    made = summaries.made()
-    assert (made.reason, made.message_count) == (Reason.AGE, 1)  # of eleven, ten stay raw
 
 
 @pytest.mark.spec("P-5")
@@ -217,16 +196,9 @@ def test_the_model_gets_the_summary_before_the_goals_and_the_messages_as_fenced_
     assert "Anna counts." in blocks[0]
     assert "- Meditate daily (active)" in blocks[1]
     assert "] user: This is number 51." in blocks[2]
-    assert summaries.model.asked[0].messages[1].content.count("<recalled-") == 1
+    first = summaries.model.asked[0].messages[1].content
+    assert (first.count("<recalled-"), name in first) == (1, False)  # another fence for each request
     assert all("Bob" not in line or line.startswith("[") for line in blocks[2].splitlines())
-
-
-def test_two_requests_have_different_fences(summaries: Summaries) -> None:
-    summaries.say(12)
-    summaries.made(force=True)
-    summaries.made(force=True)
-    first, second = (request.messages[1].content for request in summaries.model.asked)
-    assert first[first.index("<recalled-") : first.index(">")] not in second
 
 
 @pytest.mark.spec("P-5")
@@ -260,12 +232,8 @@ def test_goals_go_on_from_summary_to_summary_with_their_history(summaries: Summa
         summaries.say(1)
         summaries.made(force=True)
     (goal,) = summaries.app.summaries.goals.listed(ANNA)
-    assert (goal.goal, goal.status, goal.check_in_frequency, goal.version) == (
-        "Meditate daily",
-        "completed",
-        "daily",
-        2,
-    )
+    assert (goal.goal, goal.status, goal.check_in_frequency) == ("Meditate daily", "completed", "daily")
+    assert goal.version == 2
     assert [(one.date, one.status) for one in goal.history] == [("2024-05-01", "completed"), ("2024-05-02", "missed")]
     tracked = [[(one.goal, one.status.value) for one in summary.tracked_goals] for summary in summaries.stored()]
     assert tracked == [[("Meditate daily", "active")]] * 2 + [[("Meditate daily", "completed")]]
@@ -329,11 +297,8 @@ def test_very_many_messages_go_in_steps_and_make_one_summary(summaries: Summarie
     made = summaries.made()
     assert (made.text, made.message_count, len(summaries.model.asked)) == ("Three.", 1_000, 3)
     assert ["One." in request.messages[1].content for request in summaries.model.asked] == [False, True, False]
-    assert [len([e for e in request.evidence if e.role == "user"]) for request in summaries.model.asked] == [
-        400,
-        400,
-        200,
-    ]
+    shown = [sum(one.role == "user" for one in request.evidence) for request in summaries.model.asked]
+    assert shown == [400, 400, 200]
 
 
 def test_where_time_is_short_the_steps_that_were_made_count_and_the_rest_stays_due(summaries: Summaries) -> None:
@@ -349,13 +314,6 @@ def test_where_time_is_short_the_steps_that_were_made_count_and_the_rest_stays_d
     rest = summaries.made()
     assert rest.message_count == 1_000 - made.summary.message_count
     assert summaries.due() == []
-
-
-def test_what_one_prompt_shows_is_bounded(summaries: Summaries) -> None:
-    texts = [EventDraft(content="x" * 60_000, timestamp=NOON + timedelta(minutes=n)) for n in range(5)]
-    summaries.memory.add(*texts)
-    summaries.made(force=True)
-    assert len(summaries.model.last_sent) < 5 * (LONGEST_SHOWN + 100) + 4_000
 
 
 @pytest.mark.spec("P-5")
@@ -377,16 +335,20 @@ def test_a_second_maker_is_turned_away_and_asks_no_model(summaries: Summaries) -
     assert len(summaries.stored()) == 1
 
 
+def ending_with(error: type[BaseException]) -> Said:
+    def ended(_request: object) -> str:
+        raise error
+
+    return ended
+
+
+class Killed(BaseException):
+    """The process ends: nothing more is done."""
+
+
 def test_a_lease_that_was_left_behind_lapses(summaries: Summaries) -> None:
     summaries.say(50)
-
-    class Killed(BaseException):
-        pass
-
-    def killed(_request: object) -> str:
-        raise Killed
-
-    summaries.model.says = [killed, answer("Good.")]
+    summaries.model.says = [ending_with(Killed), answer("Good.")]
     with pytest.raises(Killed):
         summaries.run()
     with pytest.raises(Conflict):
@@ -399,11 +361,7 @@ def test_a_lease_that_was_left_behind_lapses(summaries: Summaries) -> None:
 @pytest.mark.parametrize("ended_by", [KeyboardInterrupt, SystemExit])
 def test_who_is_interrupted_lets_go_at_once(summaries: Summaries, ended_by: type[BaseException]) -> None:
     summaries.say(50)
-
-    def interrupted(_request: object) -> str:
-        raise ended_by
-
-    summaries.model.says = [interrupted, answer("Good.")]
+    summaries.model.says = [ending_with(ended_by), answer("Good.")]
     with pytest.raises(ended_by):
         summaries.run()
     assert summaries.made().text == "Good."
@@ -484,15 +442,8 @@ def test_pages_of_summaries_are_walked_once_each(summaries: Summaries) -> None:
         summaries.say(1, scope)
         made.append(summaries.made(scope, force=True).id)
     for scope, expected in ((ANNA, made), (COACH, made[::3])):
-        seen: list[str] = []
-        after = None
-        while True:
-            page = summaries.app.summaries.stored.page(scope, 2, after)
-            seen += [one.id for one in page.summaries]
-            after = page.more
-            if after is None:
-                break
-        assert seen == list(reversed(expected))
+        walked = pages(partial(summaries.app.summaries.stored.page, scope, 2))
+        assert [one.id for page in walked for one in page.summaries] == list(reversed(expected))
 
 
 @pytest.mark.spec("H-23")
@@ -512,7 +463,7 @@ def test_a_raw_window_larger_than_the_count_is_checked_again_only_with_the_next_
     summaries.say(6)
     summaries.memory.project()
     assert isinstance(summaries.run(), NotDue)
-    key: ItemKey = state_key(None)
+    key = state_key(None)
     item = summaries.app.parts.items.get(ANNA, [key])[key]
     assert item.value["hint"] == 4
     assert item.due is not None

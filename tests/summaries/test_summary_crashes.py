@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedded.setting import ANNA, Memory
+from embedded.setting import ANNA, Away, Memory, with_parts
 from embedded.summarizing import Summaries, Ticket, answer, failing_at, summaries_of
 from recollect.core.errors import RecollectError, Unavailable
 
@@ -52,8 +52,7 @@ def test_a_failure_at_any_call_leaves_all_or_nothing(memory: Memory, fatal: int,
     summaries = prepared(memory)
     assert summaries.due() == [("anna", None)]
     seed = summaries.seed()
-    error: BaseException = Killed() if killed else Unavailable("away")
-    ticket = Ticket(fatal, error)
+    ticket = Ticket(fatal, Killed() if killed else Unavailable("away"))
     with failing_at(summaries, ticket) as broken:
         try:
             broken.run(seed=seed)
@@ -63,8 +62,7 @@ def test_a_failure_at_any_call_leaves_all_or_nothing(memory: Memory, fatal: int,
             assert ticket.calls < fatal
             check_whole(summaries)
             return
-    stored = [one.text for one in summaries.stored()]
-    assert stored == ["Before."]
+    assert [one.text for one in summaries.stored()] == ["Before."]
     assert [one.status for one in summaries.app.summaries.goals.listed(ANNA)] == ["active"]
     summaries.wait(minutes=6)
     assert summaries.due() == [("anna", None)]
@@ -91,19 +89,15 @@ def test_an_answer_that_was_lost_after_the_write_is_found_again(memory: Memory) 
     summaries = prepared(memory)
     seed = summaries.seed()
 
-    class AfterTheWrite:
-        def __getattr__(self, name: str) -> object:
-            return getattr(summaries.app.parts.items, name)
-
+    class AfterTheWrite(Away):
         def write(self, owner: object, writes: list[object], now: object) -> object:
             done = summaries.app.parts.items.write(owner, writes, now)  # type: ignore[arg-type]
             if len(writes) > 1:
                 raise Unavailable("the answer was lost")
             return done
 
-    from embedded.setting import with_parts
-
-    lossy = Summaries(with_parts(summaries.memory, items=AfterTheWrite()), summaries.model)
+    items = AfterTheWrite(summaries.app.parts.items, [])
+    lossy = Summaries(with_parts(summaries.memory, items=items), summaries.model)
     with pytest.raises(Unavailable):
         lossy.run(seed=seed)
     assert summaries.made(seed=seed).text == "After."

@@ -73,25 +73,24 @@ def test_work_grows_as_noise_does(noise: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("asks", "texts"),
     [
-        "Where do I live?",
-        "Où est-ce que j'habite ?",
-        "我住在哪里？",
-        "أين أسكن؟",
-        "“Who was it?”",
-        "Πού μένω\u037e",
+        (
+            True,
+            (
+                "Where do I live?",
+                "Où est-ce que j'habite ?",
+                "我住在哪里？",
+                "أين أسكن؟",
+                "“Who was it?”",
+                "Πού μένω\u037e",
+            ),
+        ),
+        (False, ("", "I moved to Lyon", "I moved to Lyon. Any tips?", "Why? Because I said so.", "?!…")),
     ],
 )
-def test_only_questions(text: str) -> None:
-    assert only_asks(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "I moved to Lyon", "I moved to Lyon. Any tips?", "Why? Because I said so.", "?!…"]
-)
-def test_what_states_something_too(text: str) -> None:
-    assert not only_asks(text)
+def test_a_text_only_asks_where_it_states_nothing(asks: bool, texts: tuple[str, ...]) -> None:
+    assert [only_asks(text) for text in texts] == [asks] * len(texts)
 
 
 @pytest.mark.parametrize(

@@ -82,12 +82,7 @@ def test_case_makes_no_difference(text: str) -> None:
 
 
 @pytest.mark.spec("R-P19")
-@pytest.mark.parametrize("text", ["a" * 1_000_000, "é, " * 333_000, "\ud800" * 1_000_000, "слово " * 160_000])
-def test_a_megabyte(text: str) -> None:
-    assert all(extract_keywords(text))
-
-
-@pytest.mark.parametrize("unit", ["a", "é, ", "слово "])
+@pytest.mark.parametrize("unit", ["a", "é, ", "слово ", "\ud800"])
 def test_work_grows_as_the_text_does(unit: str) -> None:
     assert_linear(lambda size: extract_keywords(unit * size), 2_000)
 
@@ -145,18 +140,6 @@ def test_a_query_has_each_term_once_and_not_too_many() -> None:
     assert len(query_terms(" ".join(f"word{i}" for i in range(500)))) == 64
 
 
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("caresses", "caress"), ("ponies", "poni"), ("agreed", "agre"), ("hopping", "hop"), ("falling", "fall"),
-        ("filing", "file"), ("happy", "happi"), ("relational", "relat"), ("adoption", "adopt"), ("rate", "rate"),
-        ("controlling", "control"), ("it", "it"), ("naïve", "naïve"), ("mp3s", "mp3s"),
-    ],
-)  # fmt: skip
-def test_stems_are_porters(word: str, expected: str) -> None:
-    assert stem(word) == expected
-
-
 def statistics(*documents: str) -> TermStatistics:
     counted = [Counter(terms(document)) for document in documents]
     frequency = Counter(term for document in counted for term in document)
@@ -211,9 +194,11 @@ STEPS = {
         " homologou homolog communism commun activate activ angulariti angular homologous homolog effective effect"
         " bowdlerize bowdler champion champion"
     ),
-    "5": "probate probat rate rate cease ceas controll control roll roll",
+    "5": "controlling control probate probat rate rate cease ceas controll control roll roll",
     "1b, then 4": "activated activ digitized digit agitating agit organizing organ adjustabled adjust",
-    "letters": "a a is is us us naïve naïve b2b b2b don't don't syzygy syzygi yes ye oxen oxen queue queue",
+    "letters": (
+        "a a it it is is us us mp3s mp3s naïve naïve b2b b2b don't don't syzygy syzygi yes ye oxen oxen queue queue"
+    ),
 }
 
 

@@ -165,8 +165,5 @@ def _fewest_cuts(available: int, size_after: Callable[[int], int], token_budget:
 
 def _left_out(parts: ContextParts, kept: ContextParts) -> tuple[LeftOut, ...]:
     standing = {selected.item.id for selected in kept.memories}
-    return tuple(
-        LeftOut(selected.item.id, selected.section, "beyond the token budget")
-        for selected in parts.memories
-        if selected.item.id not in standing
-    )
+    cut = (selected for selected in parts.memories if selected.item.id not in standing)
+    return tuple(LeftOut(one.item.id, one.section, "beyond the token budget") for one in cut)

@@ -5,8 +5,11 @@ Beside the reads runs the web search of the input, where the rules or the reques
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import repeat
 
 from recollect.context.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
 from recollect.context.rendering import (
@@ -61,7 +64,10 @@ class LookedUp:
 
 
 class LookUp:
-    """Decides, searches and waits. `wish` is auto (the rule decides), always or never."""
+    """Decides, searches and waits. `wish` is auto (the rule decides), always or never.
+
+    The search has a thread of its own: a wave's threads must not wait for a foreign server.
+    """
 
     def __init__(self, web_search: WebSearch | None, text: str, wish: str, seconds: float = SECONDS) -> None:
         self._web_search = web_search
@@ -69,7 +75,9 @@ class LookUp:
         self._wish = wish
         self._seconds = seconds
         self._decided = LookedUp(triggered=False)
-        self._open: _Search | None = None
+        self._found: tuple[str, ...] | None = None
+        self._thread: threading.Thread | None = None
+        self._deadline = 0.0
 
     def begin(self, rules: Rules) -> None:
         """Decides, and begins the search where there is a provider."""
@@ -78,36 +86,23 @@ class LookUp:
         keywords = web_search_keywords(self._text, rules)
         self._decided = LookedUp(triggered=triggered, keywords=keywords, skipped="off" if off else None)
         if triggered and self._web_search is not None:
-            self._open = _Search(self._web_search, self._text, self._seconds)
+            self._deadline = time.monotonic() + self._seconds
+            run = partial(self._run, self._web_search)
+            self._thread = threading.Thread(target=run, name="recollect-web-search", daemon=True)
+            self._thread.start()
+
+    def _run(self, web_search: WebSearch) -> None:
+        # Whatever a foreign server causes, the turn goes on without it (K-77).
+        with suppress(Exception):
+            self._found = _bounded_results(web_search.search(_line(self._text, LONGEST_QUERY), self._seconds))
 
     def result(self) -> LookedUp:
         """The decision, with the results that came in time."""
-        if self._open is None:
+        if self._thread is None:
             return self._decided
-        found = self._open.result()
-        triggered, keywords = self._decided.triggered, self._decided.keywords
-        return LookedUp(triggered=triggered, keywords=keywords, results=found or (), failed=found is None)
-
-
-class _Search:
-    """On a thread of its own: a wave's threads must not wait for a foreign server."""
-
-    def __init__(self, web_search: WebSearch, text: str, seconds: float) -> None:
-        self._deadline = time.monotonic() + seconds
-        self._found: tuple[str, ...] | None = None
-        arguments = (web_search, _line(text, LONGEST_QUERY), seconds)
-        self._thread = threading.Thread(target=self._run, args=arguments, name="recollect-web-search", daemon=True)
-        self._thread.start()
-
-    def _run(self, web_search: WebSearch, query: str, seconds: float) -> None:
-        try:
-            self._found = _bounded_results(web_search.search(query, seconds))
-        except Exception:  # noqa: BLE001 - whatever a foreign server causes, the turn goes on without it (K-77)
-            self._found = None
-
-    def result(self) -> tuple[str, ...] | None:
         self._thread.join(max(0.0, self._deadline - time.monotonic()))
-        return self._found
+        found = self._found
+        return replace(self._decided, results=found or (), failed=found is None)
 
 
 def _bounded_results(results: tuple[str, ...]) -> tuple[str, ...]:
@@ -240,34 +235,25 @@ class BuildContext:
 def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, rules: Rules) -> ContextAnswer:
     """Chooses from what was read, renders it and fits it into the budget; reads nothing."""
     question, limits = request.question, _effective(rules, request).context
-    recalled, found, reach = gathered.recalled, _found(gathered), reach_of(limits)
+    recalled, reach = gathered.recalled, reach_of(limits)
     memories = recalled.memories
+    found = {ranked.id: Found(place, ranked) for place, ranked in enumerate(recalled.ranked, start=1)}
     shown = [represented(event, memories.get(event.id)) for event in gathered.important]
     important = by_importance(shown, limits.decay_half_life_days, question.now)
-    by_search = _with_replaced(
-        [_item(recalled.events[i], memories.get(i), one.ranked.score) for i, one in found.items()], recalled
-    )
+    by_search = _items([recalled.events[i] for i in found], recalled, [one.ranked.score for one in found.values()])
     own = frozenset([gathered.input_event.id]) if gathered.input_event else frozenset[str]()
-    selection = select(
-        _with_replaced(_items(gathered.recent[: reach.recent], memories), recalled),
-        by_search,
-        _with_replaced(_items(important[: reach.important], memories), recalled),
-        limits,
-        question.now,
-        own,
-    )
+    newest = _items(gathered.recent[: reach.recent], recalled)
+    weighty = _items(important[: reach.important], recalled)
+    selection = select(newest, by_search, weighty, limits, question.now, own)
     parts = _parts(request, gathered, web_search.results)
     prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
-    relevant = choose_relevant(by_search, _setting(parts, own), request.memory_tokens, question.now)
+    setting = Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
+    relevant = choose_relevant(by_search, setting, request.memory_tokens, question.now)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
     seen = {memories[i].id if i in memories else i: one for i, one in found.items()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
     return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version)
-
-
-def _setting(parts: ContextParts, own: frozenset[str]) -> Setting:
-    return Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:
@@ -295,18 +281,11 @@ def _effective(given: GivenRules, request: ContextRequest) -> Rules:
     return replace(rules, context=replace(rules.context, **request.limits)) if request.limits else rules
 
 
-def _found(gathered: Gathered) -> dict[str, Found]:
-    return {
-        ranked.candidate.ref.id: Found(place, ranked) for place, ranked in enumerate(gathered.recalled.ranked, start=1)
-    }
-
-
-def _items(events: Sequence[Event], memories: Mapping[str, Memory]) -> list[ContextItem]:
-    return [_item(event, memories.get(event.id)) for event in events]
-
-
-def _with_replaced(items: Sequence[ContextItem], recalled: Recalled) -> list[ContextItem]:
-    return [replace(item, replaces=recalled.replaces.get(item.id, ())) for item in items]
+def _items(
+    events: Iterable[Event], recalled: Recalled, scores: Iterable[float | None] = repeat(None)
+) -> list[ContextItem]:
+    found = (_item(event, recalled.memories.get(event.id), score) for event, score in zip(events, scores, strict=False))
+    return [replace(item, replaces=recalled.replaces.get(item.id, ())) for item in found]
 
 
 def _item(event: Event, memory: Memory | None, score: float | None = None) -> ContextItem:

@@ -51,12 +51,6 @@ class _Sentence:
     counts: Counter[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    sentence: _Sentence
-    score: float
-
-
 def answer_from(evidence: Sequence[Evidence], text: str, max_words: int) -> str:
     """One to three quotes in the order they were said, each with its speaker and day (UTC), or that there are none.
 
@@ -99,14 +93,10 @@ def _sentences(evidence: Iterable[Evidence]) -> Iterator[_Sentence]:
 def _best(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sentence]:
     """The best three, best first: those with enough of the query's words, and not far behind the first."""
     statistics = _statistics(sentences, query)
-    matches = [
-        _Match(one, bm25(statistics, one.counts, one.counts.total(), query))
-        for one in sentences
-        if _share_of_query(statistics, one.counts, query) >= _LEAST_SHARE_OF_QUERY
-    ]
-    ranked = sorted(matches, key=lambda match: (match.score, match.sentence.said.timestamp), reverse=True)
-    near = [match for match in ranked if match.score >= _LEAST_SHARE_OF_BEST * ranked[0].score]
-    return [match.sentence for match in near[:_MOST_QUOTES]]
+    enough = [s for s in sentences if _share_of_query(statistics, s.counts, query) >= _LEAST_SHARE_OF_QUERY]
+    scored = [(bm25(statistics, one.counts, one.counts.total(), query), one) for one in enough]
+    ranked = sorted(scored, key=lambda pair: (pair[0], pair[1].said.timestamp), reverse=True)
+    return [one for score, one in ranked if score >= _LEAST_SHARE_OF_BEST * ranked[0][0]][:_MOST_QUOTES]
 
 
 def _alike(sentences: Sequence[_Sentence], least: float) -> list[_Sentence]:

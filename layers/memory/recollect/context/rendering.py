@@ -235,17 +235,13 @@ def instructions_for(fence: Fence) -> str:
     )
 
 
-def _time_instructions(now: datetime) -> str:
-    return (
-        f"It is {instant_of(now)}. A date in square brackets before a message tells when it was said; do not write "
-        "such dates before your own."
-    )
-
-
 def _instructions(parts: ContextParts, fence: Fence, now: datetime) -> tuple[str, ...]:
     if not parts.instructions:
         return ()
-    ours = f"{instructions_for(fence)} {_time_instructions(now)}"
+    ours = (
+        f"{instructions_for(fence)} It is {instant_of(now)}. A date in square brackets before a message tells when it "
+        "was said; do not write such dates before your own."
+    )
     return (ours, parts.tools) if parts.tools else (ours,)
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from recollect.core.event import EventRef
+from recollect.core.event import Event, EventRef
 from recollect.rules.groups import ContextRules
 
 TOLERANCE = 1e-9
@@ -147,18 +147,7 @@ def select(
     return places.selection([*newest, *hits, *weighty])
 
 
-class Weighed(Protocol):
-    """What has a place in the order of importance: an event, or an item made from it."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def importance(self) -> float: ...
-    @property
-    def timestamp(self) -> datetime: ...
-
-
-W = TypeVar("W", bound=Weighed)
+W = TypeVar("W", Event, ContextItem)
 
 
 def by_importance(items: Iterable[W], decay_half_life_days: float | None, now: datetime) -> list[W]:
@@ -168,17 +157,13 @@ def by_importance(items: Iterable[W], decay_half_life_days: float | None, now: d
     future timestamp does not raise a weight.
     """
 
-    def order(item: W) -> tuple[float, datetime, str]:
-        return _decayed(item, decay_half_life_days, now), item.timestamp, item.id
+    def decayed(item: W) -> float:
+        if not decay_half_life_days:
+            return item.importance
+        age_days = max((now - item.timestamp) / _DAY, 0.0)
+        return float(item.importance * 0.5 ** (age_days / decay_half_life_days))
 
-    return sorted(items, key=order, reverse=True)
-
-
-def _decayed(item: Weighed, half_life_days: float | None, now: datetime) -> float:
-    if not half_life_days:
-        return item.importance
-    age_days = max((now - item.timestamp) / _DAY, 0.0)
-    return float(item.importance * 0.5 ** (age_days / half_life_days))
+    return sorted(items, key=lambda item: (decayed(item), item.timestamp, item.id), reverse=True)
 
 
 def _offers(items: Iterable[ContextItem], section: Section, exclude_ids: frozenset[str]) -> list[_Offer]:
@@ -213,9 +198,9 @@ class _Places:
         for offer in invited[:free]:
             self._seated[offer.item.identity] = (offer, offer.reason)
         for offer in invited[free:]:
-            self._refuse(offer, f"all {self._total} places were taken")
+            self._refused.setdefault(offer.item.identity, f"all {self._total} places were taken")
         for offer in waiting:
-            self._refuse(offer, f"not among the first {limit} of its source")
+            self._refused.setdefault(offer.item.identity, f"not among the first {limit} of its source")
         return invited[free:]
 
     def displace(self, offer: _Offer, delta: float) -> None:
@@ -233,17 +218,12 @@ class _Places:
         chosen = (Selected(offer.item, offer.section, reason) for offer, reason in self._seated.values())
         by_time = sorted(chosen, key=lambda selected: (selected.item.timestamp, selected.item.id))
         first_offers = {offer.item.identity: offer for offer in reversed(list(self._without_place(offers)))}
-        left_out = (
-            LeftOut(offer.item.id, offer.section, self._refused[identity])
-            for identity, offer in reversed(first_offers.items())
-        )
+        refused = reversed(first_offers.values())
+        left_out = (LeftOut(one.item.id, one.section, self._refused[one.item.identity]) for one in refused)
         return Selection(tuple(by_time), tuple(left_out))
 
     def _without_place(self, offers: Iterable[_Offer]) -> Iterator[_Offer]:
         return (offer for offer in offers if offer.item.identity not in self._seated)
-
-    def _refuse(self, offer: _Offer, reason: str) -> None:
-        self._refused.setdefault(offer.item.identity, reason)
 
 
 def _strength(hit: _Offer) -> tuple[float, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from recollect.core.errors import StoredDataError, Unavailable
 from recollect.core.event import Event, EventRef, EventType, Role
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.knowledge.entries import KnowledgeSection
+    from recollect.knowledge.use_cases import KnowledgeStore
     from recollect.ports import Pending
+    from recollect.summaries.goal_store import GoalStore
+    from recollect.summaries.reading import ReadSummaries
     from recollect.summaries.summary import Summary
 
 T = TypeVar("T")
@@ -36,37 +39,6 @@ _SLACK = 15
 _MOST_OF_CONVERSATION = MOST_PLACES + _SLACK
 _MOST_IMPORTANT = MOST_PLACES + _SLACK
 _MOST_OF_THE_PAST = 1_000  # places read where the query asks of the past
-
-
-class SummaryPage(Protocol):
-    """Summaries, the newest first."""
-
-    @property
-    def summaries(self) -> Sequence[Summary]: ...
-
-
-class SummaryReader(Protocol):
-    """Summaries of a user and persona."""
-
-    def latest(self, scope: Scope) -> Summary | None:
-        """The newest one."""
-
-    def page(self, scope: Scope, limit: int, after: str | None) -> SummaryPage:
-        """The newest first."""
-
-
-class GoalReader(Protocol):
-    """Goals of a user and persona."""
-
-    def listed(self, scope: Scope) -> Sequence[Goal]:
-        """All of them."""
-
-
-class KnowledgeReader(Protocol):
-    """A tenant's knowledge."""
-
-    def section(self, tenant: str, store: str | None) -> KnowledgeSection:
-        """What a prompt says of it, and the entries behind that (S-31)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +81,7 @@ class ReadBackground:
     """Begins the three reads of the first wave."""
 
     def __init__(
-        self, summaries: SummaryReader, goals: GoalReader, knowledge: KnowledgeReader, concurrency: Concurrency
+        self, summaries: ReadSummaries, goals: GoalStore, knowledge: KnowledgeStore, concurrency: Concurrency
     ) -> None:
         self._summaries = summaries
         self._goals = goals
@@ -132,12 +104,7 @@ class ReadBackground:
             return self._summaries.latest(scope)
         page = self._summaries.page(scope, _EARLIER_SUMMARIES, None)
         own = (one for one in page.summaries if one.persona_id == scope.persona_id)
-        return next((one for one in own if _known_then(one, filters)), None)
-
-
-def _known_then(summary: Summary, filters: SearchFilters) -> bool:
-    said = filters.as_of is None or summary.covered_until <= filters.as_of
-    return said and (filters.recorded_as_of is None or summary.created_at <= filters.recorded_as_of)
+        return next((one for one in own if filters.known_then(one.covered_until, one.created_at)), None)
 
 
 def _as_summarised(goals: Sequence[Goal], summary: Summary | None) -> list[Goal]:
@@ -211,7 +178,15 @@ class ContextSources:
         `hits_wanted` is the least number of search hits. `read_rules` may still wait for the tenant's own: the first
         wave does not depend on them.
         """
-        opened = self._pipeline.begin(scope, _recall_request(question, hits_wanted))
+        request = RecallRequest(
+            text=question.text,
+            vector=None,
+            mode=Mode.HYBRID,
+            filters=question.filters,
+            wanted=hits_wanted,
+            newest_memories=TAIL_EVENTS,
+        )
+        opened = self._pipeline.begin(scope, request)
         newest = self._concurrency.submit(lambda: self._newest(scope, question))
         important = self._concurrency.submit(lambda: self._important(scope, question))
         conversation = self._concurrency.submit(lambda: self._of_conversation(scope, question, _MOST_OF_CONVERSATION))
@@ -254,17 +229,6 @@ def _up_to(question: ContextQuestion, refs: list[EventRef]) -> list[EventRef]:
 
 def _shown_first(newest: Iterable[Event], recent_count: int) -> list[Event]:
     return [e for place, e in enumerate(newest) if place < recent_count or e.importance >= IMPORTANT_FROM]
-
-
-def _recall_request(question: ContextQuestion, hits_wanted: int) -> RecallRequest:
-    return RecallRequest(
-        text=question.text,
-        vector=None,
-        mode=Mode.HYBRID,
-        filters=question.filters,
-        wanted=hits_wanted,
-        newest_memories=TAIL_EVENTS,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,26 +276,16 @@ def _own_event(question: ContextQuestion, events: Iterable[Event]) -> Event | No
     if question.input_event_id is not None:
         return next((event for event in events if event.id == question.input_event_id), None)
     said = question.text.strip()
-    return next(
-        (
-            event
-            for event in _newest_first(events)
-            if event.role is Role.USER
-            and not event.is_carrier
-            and question.conversation_id in (None, event.conversation_id)
-            and event.content.strip() == said
-        ),
-        None,
-    )
+    own = (event for event in _newest_first(events) if event.role is Role.USER and not event.is_carrier)
+    there = (event for event in own if question.conversation_id in (None, event.conversation_id))
+    return next((event for event in there if event.content.strip() == said), None)
 
 
 def _in_raw_window(scope: Scope, question: ContextQuestion, event: Event) -> bool:
     """The conversation's own events; without a conversation those of the persona asked for (P-21, P-23)."""
-    if event.is_carrier:
-        return False
-    if question.conversation_id is not None:
-        return event.conversation_id == question.conversation_id
-    return event.persona_id == scope.persona_id
+    if question.conversation_id is None:
+        return not event.is_carrier and event.persona_id == scope.persona_id
+    return not event.is_carrier and event.conversation_id == question.conversation_id
 
 
 def _newest_first(events: Iterable[Event]) -> list[Event]:

@@ -153,9 +153,8 @@ class TakeTurn:
         self, scope: Scope, request: TurnRequest, seed: IdSeed, now: datetime, rules: Rules, deadline: float
     ) -> _Turn:
         question = request.context.question
-        ingested = self._ingest.ingest(
-            scope, question.conversation_id, [EventDraft(content=question.text)], seed, now, rules
-        )
+        drafts = [EventDraft(content=question.text)]
+        ingested = self._ingest.ingest(scope, question.conversation_id, drafts, seed, now, rules)
         stored = ingested.results[0]
         if stored.event_id is None or stored.status is IngestStatus.REFUSED:
             raise Conflict("the input's value was rejected: it is stored nowhere, so that no turn can begin with it")

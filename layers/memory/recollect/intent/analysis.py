@@ -162,16 +162,11 @@ def extract_entities(text: str, spaces: Iterable[str], categories: Iterable[str]
     `now` carries a zone and is what "yesterday" counts from. Raises on no text at all.
     """
     known = [fold(category) for category in (*categories, *KNOWN_CATEGORIES)]
-    return tuple(
-        dict.fromkeys(
-            (
-                *(Entity(EntityType.DATE, found.text, str(found.range)) for found in named_dates(text, now)),
-                *_measurements(text),
-                *_known_names(text, known, EntityType.CATEGORY),
-                *_known_names(text, spaces, EntityType.SPACE_NAME),
-            )
-        )
-    )
+    found = [Entity(EntityType.DATE, one.text, str(one.range)) for one in named_dates(text, now)]
+    found += _measurements(text)
+    found += _known_names(text, known, EntityType.CATEGORY)
+    found += _known_names(text, spaces, EntityType.SPACE_NAME)
+    return tuple(dict.fromkeys(found))
 
 
 def _measurements(text: str) -> Iterator[Entity]:
@@ -183,7 +178,9 @@ def _measurements(text: str) -> Iterator[Entity]:
 def _known_names(text: str, names: Iterable[str], entity_type: EntityType) -> list[Entity]:
     """Whole words; a longer name hides a shorter one inside it (R-21, R-22)."""
     folded = fold(text)
-    spelt = _by_folded(names)
+    spelt: dict[str, list[str]] = {}  # two spaces may differ in case alone, and a mention means both
+    for name in names:
+        spelt.setdefault(fold(name), []).append(name)
     hidden = bytearray(len(folded))
     found: list[tuple[int, Entity]] = []
     for name in sorted(spelt, key=lambda name: (-len(name), name)):
@@ -192,14 +189,6 @@ def _known_names(text: str, names: Iterable[str], entity_type: EntityType) -> li
             value = text[start : start + len(name)] if len(folded) == len(text) else spelt[name][0]
             found += [(start, Entity(entity_type, value, known)) for known in spelt[name]]
     return [entity for _, entity in sorted(found, key=lambda pair: pair[0])]
-
-
-def _by_folded(names: Iterable[str]) -> dict[str, list[str]]:
-    """Two spaces may differ in case alone, and a mention means both."""
-    spelt: dict[str, list[str]] = {}
-    for name in names:
-        spelt.setdefault(fold(name), []).append(name)
-    return spelt
 
 
 def _first_visible(folded: str, name: str, hidden: bytearray) -> int | None:

@@ -38,24 +38,16 @@ _MOST_CATEGORIES = 1000
 _MARKED = {DropReason.PRIVATE, DropReason.DELETED}
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A record as it is answered: the event, and its memory in the current version."""
-
-    event: Event
-    memory: Memory | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
     """The records, newest first; what else was read, and why it is none.
 
-    `see` answers how one of them, by its id, is shown: it is computed for the few results only. `unreadable` are the
-    ids of records whose event or memory cannot be read: they are not among the others (R-71).
+    `see` answers how one of them, by its id, is shown, and its current memory: it is computed for the few results only.
+    `unreadable` are the ids of records whose event or memory cannot be read: they are not among the others (R-71).
     """
 
     records: tuple[RetrievalRecord, ...]
-    see: Callable[[str], Seen]
+    see: Callable[[str], tuple[Event, Memory | None]]
     spaces: frozenset[str]
     dropped: Mapping[DropReason, int]
     exact: bool
@@ -116,17 +108,16 @@ class IntentCandidates:
         """The candidates within `filters.window`. Raises what the ports raise."""
         walk = self._walk(scope, filters)
         tail = begun.tail.result()
-        records = Records(
-            dict(walk.events), newest=begun.memories.result(), filters=filters, unreadable=walk.unreadable
-        )
-        saved = _saved_in(records.newest, filters.window, walk)
+        newest = begun.memories.result()
+        records = Records(dict(walk.events), newest=newest, filters=filters, unreadable=walk.unreadable)
+        saved = _saved_in(newest, filters.window, walk)
         asked = [*(event.ref for event in walk.events.values()), *tail.refs, *saved]
         self._reading.read(scope, [ref for ref in asked if ref.id not in walk.unreadable], records)
         # What proved unreadable just now is left out too.
         wanted = [ref for ref in asked if ref.id not in walk.unreadable]
         tail_events = self._tail_events(scope, tail, records)
         known = [*walk.events.values(), *tail_events] if tail.cut else tail_events
-        slots = SlotsAsOf.of(self._timeline, self._concurrency, scope, filters, known)
+        slots = SlotsAsOf(self._timeline, self._concurrency, scope, filters, known)
         visibility = VisibilityFilter(scope, filters, records, slots, begun.rejections.result())
         named = begun.spaces.result() | _spaces_of((*walk.events.values(), *tail_events))
         return _candidates_of(visibility, walk, [ref.id for ref in wanted], named, tail)
@@ -205,11 +196,11 @@ def _record(visibility: VisibilityFilter, event: Event, reason: DropReason | Non
     return record_of(visibility.rejections.shown(shown) or shown)
 
 
-def _seen(visibility: VisibilityFilter, event: Event) -> Seen:
+def _seen(visibility: VisibilityFilter, event: Event) -> tuple[Event, Memory | None]:
     records, memory = visibility.records, visibility.records.memories.get(event.id)
     shown = visibility.rejections.shown(event) or visibility.rejections.shown(records.shown(event)) or event
     visible = visibility.rejections.shown_memory(records.seen(memory)) if memory is not None else None
-    return Seen(shown, as_it_stands(visible, event) if visible is not None else None)
+    return shown, as_it_stands(visible, event) if visible is not None else None
 
 
 def _saved_in(newest: NewestMemories, window: TimeWindow, walk: _Walk) -> list[EventRef]:

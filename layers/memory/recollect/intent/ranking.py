@@ -4,7 +4,7 @@ Besides: when the date-based mode answers instead (R-64, R-89, R-111, R-112, R-P
 truncator, which bounds what a model is shown (R-45).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Self
@@ -99,13 +99,7 @@ def retrieve(
     gate = MatchGate.of(analysis, reach, allowed, require_match=rules.require_match)
     found = _scored_all(allowed, gate, folded_keywords(analysis.keywords), rules.relevance_threshold, now)
     best = _best(sorted(found.reached, key=_order, reverse=True), _limit(max_results, rules), reach)
-    stats = RetrievalStats(
-        records_considered=len(candidates),
-        records_matched=found.matched,
-        records_included=len(best),
-        records_excluded_privacy=len(candidates) - len(allowed),
-        records_excluded_threshold=found.matched - len(found.reached),
-    )
+    stats = _stats(candidates, allowed, best, found.matched, found.matched - len(found.reached))
     return RetrievalResult(tuple(best), stats, tuple(found.unscorable))
 
 
@@ -115,14 +109,18 @@ def retrieve_by_date(
     """The fallback: the newest visible records, unscored, at most as many as `retrieve` (P-17)."""
     allowed = PrivacyFilter(reach.allowed).filter(candidates)
     newest = newest_records(allowed, _limit(max_results, rules))
-    stats = RetrievalStats(
+    records = tuple(ScoredRecord(record, None, None, None) for record in newest)
+    return RetrievalResult(records, _stats(candidates, allowed, newest, len(allowed), 0))
+
+
+def _stats(candidates: Sized, allowed: Sized, included: Sized, matched: int, below_threshold: int) -> RetrievalStats:
+    return RetrievalStats(
         records_considered=len(candidates),
-        records_matched=len(allowed),
-        records_included=len(newest),
+        records_matched=matched,
+        records_included=len(included),
         records_excluded_privacy=len(candidates) - len(allowed),
-        records_excluded_threshold=0,
+        records_excluded_threshold=below_threshold,
     )
-    return RetrievalResult(tuple(ScoredRecord(record, None, None, None) for record in newest), stats)
 
 
 def _scored_all(
@@ -133,7 +131,10 @@ def _scored_all(
         matcher = Matcher(record)
         if gate.admits(record, matcher):
             found.matched += 1
-            _score(found, record, _relevance(found, record, matcher, keywords, now), threshold)
+            scores = _relevance(found, record, matcher, keywords, now)
+            if scores.relevance >= threshold:
+                one = ScoredRecord(record, scores.relevance, scores.keyword_match, scores.recency)
+                found.reached.append(one)
     return found
 
 
@@ -143,18 +144,8 @@ def _best(ranked: Sequence[ScoredRecord], limit: int, reach: SpaceReach) -> list
     for one in ranked:
         if reach.mentions(one.record.space_id):
             named.setdefault(one.record.space_id, one)
-    wanted = {one.record.id: one for one in [*named.values(), *ranked][:limit]}
-    for one in ranked:
-        if len(wanted) >= limit:
-            break
-        wanted.setdefault(one.record.id, one)
+    wanted = list(dict.fromkeys(one.record.id for one in [*named.values(), *ranked]))[:limit]
     return [one for one in ranked if one.record.id in wanted]
-
-
-def _score(found: _Scored, record: RetrievalRecord, relevance: Relevance, threshold: float) -> None:
-    if relevance.relevance >= threshold:
-        one = ScoredRecord(record, relevance.relevance, relevance.keyword_match, relevance.recency)
-        found.reached.append(one)
 
 
 def _relevance(

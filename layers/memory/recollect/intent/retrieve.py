@@ -172,12 +172,10 @@ class RetrieveByIntent:
         if run.fallback is not None:
             return
         began, question, stopwatch = time.perf_counter(), run.question, _Stopwatch()
-        classifier = stopwatch.timed(self._classifier)
-        names = found.spaces, found.categories
+        asked = question.text, question.history, found.spaces, found.categories, question.now
+        timed = stopwatch.timed(self._classifier), stopwatch.keywords_of
         try:
-            run.analysis = analyze(
-                question.text, question.history, *names, question.now, run.rules, classifier, stopwatch.keywords_of
-            )  # fmt: skip
+            run.analysis = analyze(*asked, run.rules, *timed)
             run.reach = space_reach(run.analysis, question.active_space_id, run.rules.intent)
             run.fallback = fallback_reason(run.analysis, run.reach, run.rules.intent)
         except Exception as error:  # noqa: BLE001 - a query is never lost to its analysis (R-112, R-P19)
@@ -222,9 +220,8 @@ def _retrieved(run: _Run, found: Candidates) -> RetrievalResult:
     if run.analysis is not None and run.fallback is None:
         began = time.perf_counter()
         try:
-            result = retrieve(
-                run.analysis, found.records, question.active_space_id, rules, question.now, question.wanted
-            )
+            space, now = question.active_space_id, question.now
+            result = retrieve(run.analysis, found.records, space, rules, now, question.wanted)
             run.times = replace(run.times, scoring_ms=_ms_since(began), scored=result.stats.records_matched)
             return result
         except Exception as error:  # noqa: BLE001 - what cannot be scored is answered by date (R-112)
@@ -233,15 +230,23 @@ def _retrieved(run: _Run, found: Candidates) -> RetrievalResult:
 
 
 def _answer(run: _Run, found: Candidates, result: RetrievalResult) -> IntentAnswer:
-    answer = answered(found, result, run.reach, analysis=run.analysis, fallback=run.fallback, times=run.times)
-    log = IntentLog(content=run.rules.logging.content)
-    if run.analysis is not None:
-        log.analyzed(run.analysis, run.times)
-    if run.fallback is not None:
-        log.fell_back(run.fallback, run.error)
-    log.unscorable(result.unscorable)
-    log.complete(result, answer.token_savings, answer.crosses_spaces)
-    log.performance(run.times)
+    """The answer for these records, best first, with the counts; logged."""
+    privacy = PrivacyFilter(run.reach.allowed)
+    results = tuple(_result(found, one, place) for place, one in enumerate(result.records, start=1))
+    answer = IntentAnswer(
+        results=results,
+        diagnostics=_diagnostics(found, result, privacy, run.fallback),
+        analysis=run.analysis,
+        stats=result.stats,
+        fallback=run.fallback,
+        suggestion=None if results else SUGGESTION,
+        crosses_spaces=run.reach.crosses,
+        size=_size([one.record for one in result.records]),
+        date_based=_size(newest_records(privacy.filter(found.records))),
+        times=run.times,
+    )
+    _log_analysis(run)
+    _log_result(result, answer)
     return answer
 
 
@@ -249,53 +254,23 @@ def _ms_since(began: float) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def answered(
-    found: Candidates,
-    result: RetrievalResult,
-    reach: SpaceReach,
-    *,
-    analysis: QueryAnalysis | None,
-    fallback: FallbackReason | None,
-    times: Times,
-) -> IntentAnswer:
-    """The answer for these records, best first, with the counts."""
-    privacy = PrivacyFilter(reach.allowed)
-    results = tuple(_result(found, one, place) for place, one in enumerate(result.records, start=1))
-    return IntentAnswer(
-        results=results,
-        diagnostics=_diagnostics(found, result, privacy, fallback),
-        analysis=analysis,
-        stats=result.stats,
-        fallback=fallback,
-        suggestion=None if results else SUGGESTION,
-        crosses_spaces=reach.crosses,
-        size=_size([one.record for one in result.records]),
-        date_based=_size(newest_records(privacy.filter(found.records))),
-        times=times,
-    )
-
-
 def _size(records: Sequence[RetrievalRecord]) -> Size:
-    shown = truncated(records)
-    return Size(len(records), shown.tokens)
+    return Size(len(records), truncated(records).tokens)
 
 
 def _result(found: Candidates, one: ScoredRecord, place: int) -> SearchResult:
-    seen = found.see(one.record.id)
-    signals, shares = _signals(one)
-    candidate = candidate_of_event(seen.event, (), None, {})
-    return SearchResult(seen.event, seen.memory, Ranked(candidate, one.relevance_score or 0.0, signals, shares), place)
+    event, memory = found.see(one.record.id)
+    ranked = Ranked(candidate_of_event(event, (), None, {}), one.relevance_score or 0.0, *_signals(one))
+    return SearchResult(event, memory, ranked, place)
 
 
 def _signals(one: ScoredRecord) -> tuple[Mapping[str, float], Mapping[str, float]]:
     if one.relevance_score is None or one.keyword_match_score is None or one.recency_score is None:
         return MappingProxyType({}), MappingProxyType({})
-    scores = {"keyword_match": one.keyword_match_score, "recency": one.recency_score}
-    shares = {
-        "keyword_match": KEYWORD_WEIGHT * one.keyword_match_score,
-        "recency": RECENCY_WEIGHT * one.recency_score,
-    }
-    return MappingProxyType({"relevance": one.relevance_score, **scores}), MappingProxyType(shares)
+    words, recency = one.keyword_match_score, one.recency_score
+    signals = {"relevance": one.relevance_score, "keyword_match": words, "recency": recency}
+    shares = {"keyword_match": KEYWORD_WEIGHT * words, "recency": RECENCY_WEIGHT * recency}
+    return MappingProxyType(signals), MappingProxyType(shares)
 
 
 def _diagnostics(
@@ -321,56 +296,46 @@ def _diagnostics(
     )
 
 
-class IntentLog:
-    """The log lines of one query."""
+def _log_analysis(run: _Run) -> None:
+    """The analysis, whether it is in doubt (R-67, R-99), and why the date-based mode answers (R-65, R-112)."""
+    if run.analysis is not None:
+        fields = Redaction(_KEY, run.rules.logging.content).analysis(run.analysis)
+        confidence = run.analysis.intent_confidence
+        _log("Query analyzed", "query_analysis", **fields, analysisTimeMs=round(run.times.analysis_ms, 3))
+        if confidence <= LOW_CONFIDENCE:
+            _log("Low confidence", "low_confidence", intent=run.analysis.intent.value, intentConfidence=confidence)
+    if run.fallback is not None:
+        named = {"error": run.error} if run.error is not None else {}
+        level = logging.WARNING if named else logging.INFO
+        _log("Date-based retrieval instead", "retrieval_fallback", level, reason=run.fallback.value, **named)
 
-    def __init__(self, *, content: bool) -> None:
-        self._redaction = Redaction(_KEY, content)
 
-    def analyzed(self, analysis: QueryAnalysis, times: Times) -> None:
-        """The analysis, and a line of its own where the classifier was not sure (R-67, R-99)."""
-        fields = self._redaction.analysis(analysis)
-        _log("Query analyzed", "query_analysis", **fields, analysisTimeMs=round(times.analysis_ms, 3))
-        if analysis.intent_confidence <= LOW_CONFIDENCE:
-            confidence = analysis.intent_confidence
-            _log("Low confidence", "low_confidence", intent=analysis.intent.value, intentConfidence=confidence)
-
-    def fell_back(self, reason: FallbackReason, error: str | None) -> None:
-        """Why the date-based mode answers (R-65, R-112); an error by its type."""
-        named = {"error": error} if error is not None else {}
-        level = logging.WARNING if error is not None else logging.INFO
-        _log("Date-based retrieval instead", "retrieval_fallback", level, reason=reason.value, **named)
-
-    def unscorable(self, ids: Sequence[str]) -> None:
-        """Records whose fields cannot be read (R-72)."""
-        if ids:
-            _log("Records cannot be scored", "records_unscorable", logging.WARNING, recordIds=list(ids))
-
-    def complete(self, result: RetrievalResult, savings: float, crosses: bool) -> None:
-        """The counts of R-100, whether other spaces were asked for (R-118), and a line for no match (R-74)."""
-        _log(
-            "Intent-driven retrieval complete",
-            "retrieval_complete",
-            **_counts(result.stats),
-            topScores=_top_scores(result),
-            retrievalTimeMs=round(result.stats.retrieval_time.total_seconds() * 1000, 3),
-            tokenSavingsVsStage4=round(savings, 4),
-            crossSpace=crosses,
-        )
-        if not result.records:
-            _log("No record matches", "zero_matches", **_counts(result.stats))
-
-    def performance(self, times: Times) -> None:
-        """The times of R-101."""
-        _log(
-            "Retrieval performance",
-            "performance",
-            keywordExtractionMs=round(times.extraction_ms, 3),
-            intentClassificationMs=round(times.classification_ms, 3),
-            relevanceScoringMs=round(times.scoring_ms, 3),
-            totalRetrievalMs=round(times.total_ms, 3),
-            recordsPerSecond=round(times.records_per_second, 1),
-        )
+def _log_result(result: RetrievalResult, answer: IntentAnswer) -> None:
+    """Records that cannot be read (R-72), the counts (R-100, R-118), a line for no match (R-74), the times (R-101)."""
+    if result.unscorable:
+        ids = list(result.unscorable)
+        _log("Records cannot be scored", "records_unscorable", logging.WARNING, recordIds=ids)
+    _log(
+        "Intent-driven retrieval complete",
+        "retrieval_complete",
+        **_counts(result.stats),
+        topScores=_top_scores(result),
+        retrievalTimeMs=round(result.stats.retrieval_time.total_seconds() * 1000, 3),
+        tokenSavingsVsStage4=round(answer.token_savings, 4),
+        crossSpace=answer.crosses_spaces,
+    )
+    if not result.records:
+        _log("No record matches", "zero_matches", **_counts(result.stats))
+    times = answer.times
+    _log(
+        "Retrieval performance",
+        "performance",
+        keywordExtractionMs=round(times.extraction_ms, 3),
+        intentClassificationMs=round(times.classification_ms, 3),
+        relevanceScoringMs=round(times.scoring_ms, 3),
+        totalRetrievalMs=round(times.total_ms, 3),
+        recordsPerSecond=round(times.records_per_second, 1),
+    )
 
 
 def _counts(stats: RetrievalStats) -> dict[str, int]:

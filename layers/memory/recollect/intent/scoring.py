@@ -119,7 +119,8 @@ class Matcher:
         """Whether a folded keyword occurs: inside a word too, one of two ASCII characters as a whole word (R-37)."""
         if keyword not in self._folded:
             return False
-        return not _whole_word_only(keyword) or keyword in self._all_words()
+        inside_words = len(keyword) > _WHOLE_WORD_LETTERS or not keyword.isascii()
+        return inside_words or keyword in self._all_words()
 
     def _all_words(self) -> frozenset[str]:
         if self._words is None:
@@ -143,7 +144,8 @@ def scored(record: RetrievalRecord, matcher: Matcher, keywords: tuple[str, ...],
     The keyword score is the share of the folded keywords that the record holds in any field; 0 of none (R-33, R-38).
     Raises ValueError for a record without an instant.
     """
-    keyword_match, recency = _share(matcher, keywords), recency_score(record, now)
+    held = sum(1 for keyword in keywords if matcher.has(keyword))
+    keyword_match, recency = held / len(keywords) if keywords else 0.0, recency_score(record, now)
     return Relevance(_clamped(KEYWORD_WEIGHT * keyword_match + RECENCY_WEIGHT * recency), keyword_match, recency)
 
 
@@ -153,14 +155,6 @@ def recency_score(record: RetrievalRecord, now: datetime) -> float:
         raise ValueError("a record without an instant")
     days = (now - record.instant).total_seconds() / _DAY_SECONDS
     return _clamped(1.0 - days / RECENCY_DAYS)
-
-
-def _share(matcher: Matcher, keywords: tuple[str, ...]) -> float:
-    return sum(1 for keyword in keywords if matcher.has(keyword)) / len(keywords) if keywords else 0.0
-
-
-def _whole_word_only(keyword: str) -> bool:
-    return len(keyword) <= _WHOLE_WORD_LETTERS and keyword.isascii()
 
 
 def _clamped(value: float) -> float:
@@ -264,7 +258,7 @@ class FallbackReason(StrEnum):
 
 def newest_records(records: Iterable[RetrievalRecord], limit: int = MOST_RECORDS) -> list[RetrievalRecord]:
     """The newest first, at most `limit`; of one instant the greater id first; those without an instant last."""
-    return sorted(records, key=_age, reverse=True)[:limit]
+    return sorted(records, key=lambda record: (record.instant or NEVER, record.id), reverse=True)[:limit]
 
 
 def date_window(given: TimeWindow, named: Sequence[TimeRange], now: datetime) -> TimeWindow:
@@ -276,7 +270,11 @@ def date_window(given: TimeWindow, named: Sequence[TimeRange], now: datetime) ->
     first, last = _span(named)
     if given.start is None and given.end is None:
         return TimeWindow(first, last) if named else TimeWindow(now - timedelta(days=DEFAULT_DAYS), None)
-    return TimeWindow(_later(given.start, first), _earlier(given.end, last))
+    starts, ends = (given.start, first), (given.end, last)
+    return TimeWindow(
+        max((moment for moment in starts if moment is not None), default=None),
+        min((moment for moment in ends if moment is not None), default=None),
+    )
 
 
 def _span(named: Sequence[TimeRange]) -> tuple[datetime | None, datetime | None]:
@@ -287,18 +285,6 @@ def _span(named: Sequence[TimeRange]) -> tuple[datetime | None, datetime | None]
 
 def _known(moment: datetime) -> datetime:
     return min(max(moment, EARLIEST), LATEST)
-
-
-def _later(one: datetime | None, other: datetime | None) -> datetime | None:
-    return max((bound for bound in (one, other) if bound is not None), default=None)
-
-
-def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
-    return min((bound for bound in (one, other) if bound is not None), default=None)
-
-
-def _age(record: RetrievalRecord) -> tuple[datetime, str]:
-    return record.instant or NEVER, record.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,10 +298,7 @@ class PrivacyFilter:
 
     def filter(self, records: Iterable[RetrievalRecord]) -> list[RetrievalRecord]:
         """The allowed ones, in order."""
-        return [record for record in records if self.is_allowed(record)]
-
-    def is_allowed(self, record: RetrievalRecord) -> bool:
-        return self.reason(record) is None
+        return [record for record in records if self.reason(record) is None]
 
     def reason(self, record: RetrievalRecord) -> DropReason | None:
         """Why it may not; None where it may."""

@@ -24,6 +24,9 @@ class DropReason(StrEnum):
     THRESHOLD = "threshold"
 
 
+_EQUAL = ("conversation_id", "event_type", "key", "space_id", "source")
+
+
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
     """Both ends inclusive; None is open (A-50)."""
@@ -32,7 +35,6 @@ class TimeWindow:
     end: datetime | None = None
 
     def contains(self, moment: datetime) -> bool:
-        """Whether the instant lies within."""
         return (self.start is None or self.start <= moment) and (self.end is None or moment <= self.end)
 
 
@@ -78,6 +80,11 @@ class SearchFilters:
         ends = [moment for moment in (self.window.end, self.as_of) if moment is not None]
         return min(ends) if ends else None
 
+    def known_then(self, said_at: datetime, recorded_at: datetime) -> bool:
+        """Whether what was said and recorded at these instants was so at the one that is asked about."""
+        said = self.as_of is None or said_at <= self.as_of
+        return said and (self.recorded_as_of is None or recorded_at <= self.recorded_as_of)
+
 
 def drop_reason(scope: Scope, event: Event, filters: SearchFilters) -> DropReason | None:
     """Why a search in this scope may not show the event; None where it may.
@@ -92,26 +99,14 @@ def drop_reason(scope: Scope, event: Event, filters: SearchFilters) -> DropReaso
         return DropReason.EXPIRED
     if event.superseded_by is not None and not filters.admits_superseded:
         return DropReason.SUPERSEDED
-    if not _in_time(event, filters):
+    if not filters.known_then(event.timestamp, event.recorded_at) or not filters.window.contains(event.timestamp):
         return DropReason.WINDOW
     return None if _fits(event, filters) else DropReason.FILTER
 
 
-def _in_time(event: Event, filters: SearchFilters) -> bool:
-    known = filters.recorded_as_of is None or event.recorded_at <= filters.recorded_as_of
-    return known and TimeWindow(filters.window.start, filters.latest).contains(event.timestamp)
-
-
 def _fits(event: Event, filters: SearchFilters) -> bool:
-    wanted = (
-        (filters.conversation_id, event.conversation_id),
-        (filters.event_type, event.event_type),
-        (filters.key, event.key),
-        (filters.space_id, event.space_id),
-        (filters.source, event.source),
-    )
     return (
-        all(asked is None or asked == has for asked, has in wanted)
+        all(getattr(filters, name) in (None, getattr(event, name)) for name in _EQUAL)
         and set(filters.tags) <= set(event.tags)
         and (not filters.metadata or set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata)))
     )

@@ -1,7 +1,7 @@
 """Reads records back: events, the memories made of them, and slot values as of an instant (P-19, P-24, R-71)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import TypeVar
 
@@ -108,13 +108,10 @@ class RecordReading:
         unread = {ref.id: ref for ref in refs if ref.id not in records.events}
         unasked = [i for i in dict.fromkeys(ref.id for ref in refs) if i not in records.asked]
         memories = partial(self._memories.read, scope, newest=records.newest)
-        begun = [
-            self._concurrency.submit(partial(_read, memories, part, records))
-            for part in _parts(unasked, records.newest)
-        ]
+        parts = _parts(unasked, records.newest)
+        begun = [self._concurrency.submit(partial(_read, memories, part, records)) for part in parts]
         if unread:
-            events = partial(self._events_at, scope, unread)
-            records.events |= _read(events, list(unread), records)
+            records.events |= _read(partial(self._events_at, scope, unread), list(unread), records)
         found = {record_id: memory for part in begun for record_id, memory in part.result().items()}
         records.memories |= self._as_of(scope, found, records.filters)
         records.asked.update(unasked)
@@ -148,11 +145,9 @@ class RecordReading:
     def _as_of(self, scope: Scope, found: Mapping[str, Memory], filters: SearchFilters | None) -> dict[str, Memory]:
         """The memories that existed at the instant of the query; an event without one then stands for itself."""
         memories = dict(found)
-        if filters is None:
-            return memories
-        if filters.recorded_as_of is not None:
+        if filters is not None and filters.recorded_as_of is not None:
             memories = self._past.read(scope, memories, filters.recorded_as_of)
-        if filters.as_of is None:
+        if filters is None or filters.as_of is None:
             return memories
         return {i: one for i, one in memories.items() if one.id == i or one.valid_from <= filters.as_of}
 
@@ -172,6 +167,7 @@ def _parts(ids: Sequence[str], newest: NewestMemories) -> list[list[str]]:
 class SlotsAsOf:
     """Slot values as of the instant of one query: the newest of the tail, and the histories read so far.
 
+    `tail` are the newest events that are not projected yet.
     Of the present, an event's own fields say whether it is its slot's value. Of the past, superseded events and bounded
     values need the slot's history: each is read once, side by side. With `more_wait` a newer value may be among events
     beyond the tail: then the slot of every keyed event is read.
@@ -181,24 +177,13 @@ class SlotsAsOf:
     concurrency: Concurrency
     scope: Scope
     filters: SearchFilters
-    newest: dict[Slot, Event] = field(default_factory=dict)
+    tail: InitVar[Iterable[Event]]
     more_wait: bool = False
-    _histories: dict[Slot, list[SlotEntry]] = field(default_factory=dict)
+    newest: dict[Slot, Event] = field(init=False)
+    _histories: dict[Slot, list[SlotEntry]] = field(init=False, default_factory=dict)
 
-    @classmethod
-    def of(
-        cls,
-        timeline: Timeline,
-        concurrency: Concurrency,
-        scope: Scope,
-        filters: SearchFilters,
-        tail: Iterable[Event],
-        *,
-        more_wait: bool = False,
-    ) -> "SlotsAsOf":
-        """The view of a reader with these filters; `tail` are the newest events that are not projected yet."""
-        counted = newest_of_slots((event for event in tail if _counts(event, filters)), filters.moment)
-        return cls(timeline, concurrency, scope, filters, counted, more_wait)
+    def __post_init__(self, tail: Iterable[Event]) -> None:
+        self.newest = newest_of_slots(self._known_then(tail), self.filters.moment)
 
     def superseded(self, events: Iterable[Event]) -> set[str]:
         """The ids of those that were not their slot's value, or whose bound was over."""
@@ -236,7 +221,10 @@ class SlotsAsOf:
             self._add_to_history(slot, events.result())
 
     def _of_slot(self, slot: Slot) -> list[Event]:
-        return [event for event in self.timeline.of_slot(self.scope, slot) if _counts(event, self.filters)]
+        return self._known_then(self.timeline.of_slot(self.scope, slot))
+
+    def _known_then(self, events: Iterable[Event]) -> list[Event]:
+        return [event for event in events if self.filters.known_then(event.timestamp, event.recorded_at)]
 
     def _add_to_history(self, slot: Slot, events: list[Event]) -> None:
         """Adds the events to the history as their projection will."""
@@ -245,11 +233,6 @@ class SlotsAsOf:
         history = self._histories[slot]
         known = {entry.ref.id for entry in history}
         history += [entry_of(event) for event in events if event.id not in known and bound_of(event) is None]
-
-
-def _counts(event: Event, filters: SearchFilters) -> bool:
-    said = filters.as_of is None or event.timestamp <= filters.as_of
-    return said and (filters.recorded_as_of is None or event.recorded_at <= filters.recorded_as_of)
 
 
 def read_around(

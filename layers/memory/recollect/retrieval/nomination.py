@@ -42,7 +42,6 @@ class Candidate:
 
     @property
     def timestamp(self) -> datetime:
-        """When it was said."""
         return self.ref.timestamp
 
 

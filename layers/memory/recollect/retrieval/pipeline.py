@@ -8,6 +8,7 @@ predecessor, read in a third wave if neither wave read it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from recollect.core.errors import Unavailable, UpstreamFailed
@@ -64,7 +65,10 @@ class RecallRequest:
 
 @dataclass(slots=True)
 class OpenRecall:
-    """A query whose first wave is under way; `missing` names the parts that did not answer."""
+    """A query whose first wave is under way; `missing` names the parts that did not answer.
+
+    `nominated` is what the index answered, once that was awaited; None where it does not answer.
+    """
 
     scope: Scope
     request: RecallRequest
@@ -75,6 +79,25 @@ class OpenRecall:
     rejections: Pending[Rejections]
     memories: Pending[NewestMemories]
     missing: list[str] = field(default_factory=list)
+    nominated: Nominations | None = None
+
+    @property
+    def effective_query(self) -> Query:
+        """A semantic query without a vector is ranked by words; without vectors in the index, by all signals."""
+        if self.query.mode is Mode.SEMANTIC and self.query.vector is None:
+            return replace(self.query, mode=Mode.LEXICAL)
+        if self.query.mode is Mode.SEMANTIC and "vectors" in self.missing:
+            return replace(self.query, mode=Mode.HYBRID)
+        return self.query
+
+    @property
+    def index_counts_tail(self) -> bool:
+        return self.nominated is not None and self.nominated.includes_tail
+
+    @property
+    def superseded_ids(self) -> frozenset[str]:
+        """Of the nominated ones."""
+        return frozenset(hit.ref.id for hit in self.nominated.superseded) if self.nominated else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +153,14 @@ class SearchPipeline:
         self._policy = policy
         self._tail_vectors = TailVectors(embedder)
         self._tail_slots = TailSlots(timeline, concurrency)
-        self._waiting_words = WaitingWords(index)
 
     def begin(self, scope: Scope, request: RecallRequest) -> OpenRecall:
         """Encodes the query and begins the first wave; from here on a threshold is a cosine."""
-        request = replace(request, min_similarity=self._least_cosine(request))
-        missing: list[str] = [] if self._comparable(scope) else ["vectors"]
+        if request.min_similarity is not None:
+            request = replace(request, min_similarity=self._scale(request).cosine(request.min_similarity))
+        # An index with vectors of another embedder is asked by words alone.
+        comparable = self._embedder is None or self._index.holds_vectors(scope.tenant)
+        missing: list[str] = [] if comparable else ["vectors"]
         vector, tokens = self._encoded(request, missing)
         terms = query_terms(request.text, _MOST_TERMS)
         query = Query(text=request.text, terms=terms, vector=vector, mode=request.mode, tokens=tokens)
@@ -158,18 +183,10 @@ class SearchPipeline:
         """A given vector is of an unknown model: its scale is the cosine itself (A-28)."""
         return COSINE if self._embedder is None or request.vector is not None else self._embedder.similarity_scale
 
-    def _least_cosine(self, request: RecallRequest) -> float | None:
-        least = request.min_similarity
-        return None if least is None else self._scale(request).cosine(least)
-
     def _newest(self, scope: Scope, request: RecallRequest) -> NewestMemories:
         """Read ahead only where reads run side by side: else the second wave asks for those that it needs."""
         ahead = self._concurrency.side_by_side
         return self._records.newest(scope, request.newest_memories) if ahead else NewestMemories()
-
-    def _comparable(self, scope: Scope) -> bool:
-        """An index with vectors of another embedder is asked by words alone."""
-        return self._embedder is None or self._index.holds_vectors(scope.tenant)
 
     def _encoded(self, request: RecallRequest, missing: list[str]) -> tuple[FloatArray | None, TokenVectors | None]:
         """The vector also serves the tail, if the index has no vectors and a meaning or a threshold is asked for."""
@@ -181,28 +198,24 @@ class SearchPipeline:
         return (None, None) if wordy or not request.text.strip() else self._made(request.text, missing)
 
     def _made(self, text: str, missing: list[str]) -> tuple[FloatArray | None, TokenVectors | None]:
-        if self._embedder is None:
-            missing.append("embedder")
-            return None, None
-        try:
-            (encoding,) = self._embedder.encode([text], TextKind.QUERY, with_tokens=True)
-        except (Unavailable, UpstreamFailed):
-            missing.append("embedder")
-            return None, None
-        return encoding.vector, encoding.tokens
+        with suppress(Unavailable, UpstreamFailed):
+            if self._embedder is not None:
+                (encoding,) = self._embedder.encode([text], TextKind.QUERY, with_tokens=True)
+                return encoding.vector, encoding.tokens
+        missing.append("embedder")
+        return None, None
 
     def conclude(
         self, opened: OpenRecall, also: Sequence[EventRef] = (), known: Mapping[str, Event] | None = None
     ) -> Recalled:
         """Reads back and ranks. `also` is read in the same batch, `known` need not be; both are in `events`."""
         tail = opened.tail.result()
-        nominations = self._nominations(opened)
+        opened.nominated = self._nominations(opened)
         records = Records(dict(known or {}), newest=opened.memories.result(), filters=opened.request.filters)
-        candidates = self._first_candidates(opened, nominations, records)
-        ranking = self._ranked(opened, list(candidates.values()), nominations)
-        superseded = {hit.ref.id for hit in nominations.superseded} if nominations else set()
-        first = first_wanted(ranking, opened.request.wanted + _RESERVE, superseded)
-        by_words = self._waiting_words.nominate(opened, nominations, tail)
+        candidates = self._first_candidates(opened, records)
+        ranking = self._ranked(opened, list(candidates.values()))
+        first = first_wanted(ranking, opened.request.wanted + _RESERVE, opened.superseded_ids)
+        by_words = self._waiting_words(opened, tail)
         wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in by_words), *tail.refs, *also]
         self._records.read(opened.scope, wanted, records)
         found = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
@@ -212,38 +225,36 @@ class SearchPipeline:
         waiting |= self._compared(opened, by_words, records)
         if waiting:
             candidates |= waiting
-            ranking = self._ranked(opened, list(candidates.values()), nominations)
+            ranking = self._ranked(opened, list(candidates.values()))
         to_rank = Ranking(
             candidates=candidates,
             order=ranking,
-            rank=lambda left: self._ranked(opened, left, nominations),
-            rank_all=lambda left: self._ordered(opened, left, nominations),
+            rank=lambda left: self._ranked(opened, left),
+            rank_all=lambda left: self._ordered(opened, left),
             wanted=opened.request.wanted,
-            counted_superseded=_counted_superseded(opened, nominations, tail_events),
+            counted_superseded=_counted_superseded(opened, tail_events),
             near_misses=opened.request.near_misses,
         )
-        recalled = self._recalled(opened, nominations, records, to_rank, tail, tail_events, waiting)
+        recalled = self._recalled(opened, records, to_rank, tail_events, waiting)
         return _without_rejected_values(recalled, opened.rejections.result())
 
     def _recalled(
         self,
         opened: OpenRecall,
-        nominations: Nominations | None,
         records: Records,
         ranking: Ranking,
-        tail: Tail,
         tail_events: tuple[Event, ...],
         waiting: Mapping[str, Candidate],
     ) -> Recalled:
-        more = tail.cut and nominations is not None and nominations.includes_tail
-        filters = opened.request.filters
-        slots = SlotsAsOf.of(self._timeline, self._concurrency, opened.scope, filters, tail_events, more_wait=more)
+        tail, filters = opened.tail.result(), opened.request.filters
+        more = tail.cut and opened.index_counts_tail
+        slots = SlotsAsOf(self._timeline, self._concurrency, opened.scope, filters, tail_events, more)
         visibility = VisibilityFilter(opened.scope, filters, records, slots, opened.rejections.result())
         back = self._read_back.rerank(visibility, ranking)
-        scale, mode = self._scale(opened.request), _effective_query(opened).mode
+        scale, mode = self._scale(opened.request), opened.effective_query.mode
         live = {i for i in waiting if records.shown(records.events[i]).superseded_by is None}
-        reached = [one for one in ranking.order if one.candidate.ref.id in live]
-        shown = [one.candidate.ref.id for one in (*back.ranked, *back.near_misses)]
+        reached = [one for one in ranking.order if one.id in live]
+        shown = [one.id for one in (*back.ranked, *back.near_misses)]
         return Recalled(
             ranked=on_scale(back.ranked, scale, mode),
             events=without_later_successors(records.events, filters, shown),
@@ -253,14 +264,14 @@ class SearchPipeline:
             replaces=back.replaces,
             recovered=back.recovered,
             slots=slots,
-            nominations=nominations,
+            nominations=opened.nominated,
             tail_events=tail_events,
             tail_cut=tail.cut,
             pending=tail.waiting,
             tail_matched=sum(1 for one in reached if Arm.VECTOR not in one.candidate.arms),
             tail_unmatched=len(live) - len(reached),
             missing=tuple(opened.missing),
-            fallback=_fallback_of(opened, nominations),
+            fallback=_fallback_of(opened),
             near_misses=on_scale(back.near_misses, scale, mode),
         )
 
@@ -271,12 +282,10 @@ class SearchPipeline:
             opened.missing.append("index")
             return None
 
-    def _first_candidates(
-        self, opened: OpenRecall, nominations: Nominations | None, records: Records
-    ) -> dict[str, Candidate]:
-        if nominations is None:
+    def _first_candidates(self, opened: OpenRecall, records: Records) -> dict[str, Candidate]:
+        if opened.nominated is None:
             return self._timeline_candidates(opened, records)
-        return {hit.ref.id: hit for hit in (*nominations.superseded, *nominations.hits)}
+        return {hit.ref.id: hit for hit in (*opened.nominated.superseded, *opened.nominated.hits)}
 
     def _timeline_candidates(self, opened: OpenRecall, records: Records) -> dict[str, Candidate]:
         """Without an index: the newest and the important events and the newest memories, ranked by the same rules."""
@@ -303,6 +312,32 @@ class SearchPipeline:
         vectors = self._vectors(opened, events)
         return {hit.ref.id: replace(hit, vector=vectors[hit.ref.id]) for hit in hits if hit.ref.id in vectors}
 
+    def _waiting_words(self, opened: OpenRecall, tail: Tail) -> tuple[Candidate, ...]:
+        """Events of a bulk import that have no vector yet, to encode, by words, best first (`COMPARED`).
+
+        The newest 100 events that wait get their vectors at every search (`TailVectors`); an import leaves thousands
+        behind them. None where the tail holds all that wait, or no similarity is asked for.
+        """
+        nominated, query = opened.nominated, opened.query
+        alike = query.mode is Mode.SEMANTIC or opened.request.min_similarity is not None
+        if not alike or query.vector is None or "vectors" in opened.missing:
+            return ()
+        if nominated is None or not nominated.includes_tail or not tail.cut:
+            return ()
+        newest = {ref.id for ref in tail.refs}
+        hits = self._by_words(opened, nominated)
+        waiting = [hit for hit in hits if hit.vector is None and Arm.LEXICAL in hit.arms and hit.ref.id not in newest]
+        return tuple(sorted(waiting, key=lambda hit: hit.arms[Arm.LEXICAL])[:COMPARED])
+
+    def _by_words(self, opened: OpenRecall, nominated: Nominations) -> Iterable[Candidate]:
+        if opened.nomination.terms or not opened.query.terms:
+            return nominated.hits
+        asked = replace(opened.nomination, terms=opened.query.terms, vector=None, superseded=0, count=False)
+        try:
+            return self._index.nominate(opened.scope, asked).hits
+        except (Unavailable, UpstreamFailed):
+            return ()
+
     def _from_events(
         self, opened: OpenRecall, events: Sequence[Event], records: Records, arm: Arm
     ) -> dict[str, Candidate]:
@@ -324,45 +359,11 @@ class SearchPipeline:
             opened.missing.append("tail vectors")
             return {}
 
-    def _ranked(
-        self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
-    ) -> list[Ranked]:
-        return _above_threshold(self._ordered(opened, candidates, nominations), opened)
+    def _ranked(self, opened: OpenRecall, candidates: Sequence[Candidate]) -> list[Ranked]:
+        return _above_threshold(self._ordered(opened, candidates), opened)
 
-    def _ordered(
-        self, opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
-    ) -> list[Ranked]:
-        statistics = _statistics_for(opened, candidates, nominations)
-        return rank(candidates, _effective_query(opened), statistics, self._policy)
-
-
-class WaitingWords:
-    """Finds by words the events of a bulk import that have no vector yet, for a query that asks for similarity.
-
-    The newest 100 events that wait get their vectors at every search (`TailVectors`); an import leaves thousands behind
-    them.
-    """
-
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
-
-    def nominate(self, opened: OpenRecall, nominations: Nominations | None, tail: Tail) -> tuple[Candidate, ...]:
-        """Candidates to encode, best first; none where the tail holds all that wait, or no similarity is asked for."""
-        if nominations is None or not nominations.includes_tail or not tail.cut or not _asks_for_similarity(opened):
-            return ()
-        newest = {ref.id for ref in tail.refs}
-        hits = self._by_words(opened, nominations)
-        waiting = [hit for hit in hits if hit.vector is None and Arm.LEXICAL in hit.arms and hit.ref.id not in newest]
-        return tuple(sorted(waiting, key=lambda hit: hit.arms[Arm.LEXICAL])[:COMPARED])
-
-    def _by_words(self, opened: OpenRecall, nominations: Nominations) -> Iterable[Candidate]:
-        if opened.nomination.terms or not opened.query.terms:
-            return nominations.hits
-        asked = replace(opened.nomination, terms=opened.query.terms, vector=None, superseded=0, count=False)
-        try:
-            return self._index.nominate(opened.scope, asked).hits
-        except (Unavailable, UpstreamFailed):
-            return ()
+    def _ordered(self, opened: OpenRecall, candidates: Sequence[Candidate]) -> list[Ranked]:
+        return rank(candidates, opened.effective_query, _statistics_for(opened, candidates), self._policy)
 
 
 def without_later_successors(
@@ -400,19 +401,9 @@ def _as_current(event: Event) -> Event:
     return event if event.superseded_by is None else replace(event, superseded_by=None, superseded_at=None)
 
 
-def _effective_query(opened: OpenRecall) -> Query:
-    """A semantic query without a vector is ranked by words; without vectors in the index, by all signals."""
-    query = opened.query
-    if query.mode is Mode.SEMANTIC and query.vector is None:
-        return replace(query, mode=Mode.LEXICAL)
-    if query.mode is Mode.SEMANTIC and "vectors" in opened.missing:
-        return replace(query, mode=Mode.HYBRID)
-    return query
-
-
-def _fallback_of(opened: OpenRecall, nominations: Nominations | None) -> str | None:
+def _fallback_of(opened: OpenRecall) -> str | None:
     """What was used instead of what the query asked for; None where nothing was."""
-    if nominations is None:
+    if opened.nominated is None:
         return "timeline"
     by_words = opened.query.vector is None or "vectors" in opened.missing
     return "lexical" if by_words and opened.query.mode is not Mode.LEXICAL else None
@@ -420,30 +411,20 @@ def _fallback_of(opened: OpenRecall, nominations: Nominations | None) -> str | N
 
 def _above_threshold(ranked: Iterable[Ranked], opened: OpenRecall) -> list[Ranked]:
     """Those that meet the threshold (cosine, inclusive, A-28), and in lexical mode hold a term of the query."""
-    least, wordy = opened.request.min_similarity, _effective_query(opened).mode is Mode.LEXICAL
+    least, wordy = opened.request.min_similarity, opened.effective_query.mode is Mode.LEXICAL
     similar = (one for one in ranked if least is None or one.signals.get("similarity", -2.0) >= least - _TOLERANCE)
     return [one for one in similar if not wordy or one.signals.get("bm25", 0.0) > 0]
 
 
-def _statistics_for(
-    opened: OpenRecall, candidates: Sequence[Candidate], nominations: Nominations | None
-) -> TermStatistics:
+def _statistics_for(opened: OpenRecall, candidates: Sequence[Candidate]) -> TermStatistics:
     """The scope's statistics; those of the candidates where the engine counts fewer documents."""
-    known = nominations.statistics if nominations else TermStatistics(0, 0, {})
+    known = opened.nominated.statistics if opened.nominated else TermStatistics(0, 0, {})
     return known if known.documents >= len(candidates) else statistics_of(candidates, opened.query.terms)
 
 
-def _asks_for_similarity(opened: OpenRecall) -> bool:
-    alike = opened.query.mode is Mode.SEMANTIC or opened.request.min_similarity is not None
-    return alike and opened.query.vector is not None and "vectors" not in opened.missing
-
-
-def _counted_superseded(
-    opened: OpenRecall, nominations: Nominations | None, tail_events: Sequence[Event]
-) -> frozenset[str]:
+def _counted_superseded(opened: OpenRecall, tail_events: Sequence[Event]) -> frozenset[str]:
     """Ids that the counts take for superseded: the engine's, and the tail's where the engine does not count it."""
-    counted = {hit.ref.id for hit in nominations.superseded} if nominations else set()
-    if nominations is None or not nominations.includes_tail:
-        reasons = {event.id: drop_reason(opened.scope, event, opened.request.filters) for event in tail_events}
-        counted |= {event_id for event_id, reason in reasons.items() if reason is DropReason.SUPERSEDED}
-    return frozenset(counted)
+    if opened.index_counts_tail:
+        return opened.superseded_ids
+    reasons = {event.id: drop_reason(opened.scope, event, opened.request.filters) for event in tail_events}
+    return opened.superseded_ids | {i for i, reason in reasons.items() if reason is DropReason.SUPERSEDED}

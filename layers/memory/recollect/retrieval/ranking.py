@@ -6,7 +6,6 @@ Engines only nominate; this module decides, so that SQLite and OpenSearch give o
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from heapq import nlargest
 from types import MappingProxyType
@@ -143,20 +142,24 @@ class Ranked:
     signals: Mapping[str, float]
     shares: Mapping[str, float]
 
+    @property
+    def id(self) -> str:
+        return self.candidate.ref.id
+
 
 def rank(
     candidates: Sequence[Candidate], query: Query, statistics: TermStatistics, policy: RankingPolicy
 ) -> list[Ranked]:
     """Best first; ties: newer first, then id (A-25)."""
-    lexical = lexical_scores(candidates, statistics, query.terms)
     if query.mode is Mode.HYBRID:
-        ranked = _mixed(candidates, query, statistics, lexical, policy)
+        ranked = _mixed(candidates, query, statistics, policy)
     else:
         name = "similarity" if query.mode is Mode.SEMANTIC else "bm25"
+        lexical = lexical_scores(candidates, statistics, query.terms)
         (similarity,) = similarities(Vectors.of(candidates), query.vector)
         both = zip(candidates, similarity, lexical, strict=True)
         ranked = [one for c, s, b in both if (one := _single(c, name, {"similarity": s, "bm25": b})) is not None]
-    return sorted(ranked, key=_order, reverse=True)
+    return sorted(ranked, key=lambda one: rank_order(one.candidate, one.score), reverse=True)
 
 
 def on_scale(ranked: Sequence[Ranked], scale: SimilarityScale, mode: Mode) -> tuple[Ranked, ...]:
@@ -182,13 +185,10 @@ def _single(candidate: Candidate, name: str, raw: Mapping[str, float | None]) ->
 
 
 def _mixed(
-    candidates: Sequence[Candidate],
-    query: Query,
-    statistics: TermStatistics,
-    lexical: Sequence[float],
-    policy: RankingPolicy,
+    candidates: Sequence[Candidate], query: Query, statistics: TermStatistics, policy: RankingPolicy
 ) -> list[Ranked]:
     """The weighted sum of all signals, then shares of the best sums of the exchange and of its neighbours."""
+    lexical = lexical_scores(candidates, statistics, query.terms)
     near = lenders(candidates, near_ones(candidates))
     keeps = [QUESTION_SHARE if candidate.role == ASKING else 1.0 for candidate in candidates]
     similarity, raw = _measures(candidates, query, statistics)
@@ -204,10 +204,7 @@ def _mixed(
     parts = {name: _weighed(values, getattr(policy, name), keeps) for name, values in (normal | hints).items()}
     sums = [sum(values) for values in zip(*parts.values(), strict=True)]
     wholes = [total / keep for total, keep in zip(sums, keeps, strict=True)]
-    lifts = {
-        "exchange": best_near(near, wholes),
-        "beside": best_near(beside_ones(candidates, near), wholes),
-    }
+    lifts = {"exchange": best_near(near, wholes), "beside": best_near(beside_ones(candidates, near), wholes)}
     parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
     scores = [sum(values) for values in zip(*parts.values(), strict=True)]
     parts["newer_of_alike"] = recency_tiebreak(candidates, scores, query.text, policy.newer_of_alike)
@@ -218,17 +215,12 @@ def _mixed(
 def _measures(
     candidates: Sequence[Candidate], query: Query, statistics: TermStatistics
 ) -> tuple[Sequence[float | None], dict[str, Sequence[float | None]]]:
-    weighted = _weighted_vector(query, statistics)
-    vectors = Vectors.of(candidates)
+    weighted, vectors = query.vector, Vectors.of(candidates)
+    if query.tokens is not None and weighted is not None:
+        weighted = weighted_query_vector(query.tokens, query.text, statistics)
     asked = query.vector, weighted, distinct_part(vectors, weighted)
     plain, of_words, of_the_rest = similarities(vectors, *asked)
     return plain, {"weighted_similarity": of_words, "distinct_similarity": of_the_rest}
-
-
-def _weighted_vector(query: Query, statistics: TermStatistics) -> FloatArray | None:
-    if query.tokens is None or query.vector is None:
-        return query.vector
-    return weighted_query_vector(query.tokens, query.text, statistics)
 
 
 def _weighed(values: Sequence[float], weight: float, keeps: Sequence[float]) -> list[float]:
@@ -243,10 +235,6 @@ def _ranked(
         Ranked(candidate, score, Row(raw, place), Row(parts, place))
         for place, (candidate, score) in enumerate(zip(candidates, scores, strict=True))
     ]
-
-
-def _order(ranked: Ranked) -> tuple[float, datetime, str]:
-    return rank_order(ranked.candidate, ranked.score)
 
 
 def asks_of_now(text: str) -> bool:
@@ -278,10 +266,8 @@ def recency_tiebreak(
 
 def _is_newer_alike(first: Candidate, second: Candidate) -> bool:
     newer = (second.timestamp, second.ref.id) > (first.timestamp, first.ref.id)
-    return newer and first.speaker == second.speaker and first.role == second.role and _are_alike(first, second)
-
-
-def _are_alike(first: Candidate, second: Candidate) -> bool:
+    if not newer or (first.speaker, first.role) != (second.speaker, second.role):
+        return False
     if first.vector is None or second.vector is None:
         return False
     return round(cosine(first.vector, second.vector), 6) > ALIKE

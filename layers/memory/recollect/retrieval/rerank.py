@@ -89,11 +89,6 @@ class _Walk:
     passed: dict[str, set[str]]
     found: dict[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, record_ids: Iterable[str]) -> "_Walk":
-        places = {one: one for one in record_ids}
-        return cls(places, {one: {one} for one in places})
-
 
 class Succession:
     """Follows successors, at most eight steps and never in a circle; a slot of many values takes two.
@@ -107,13 +102,11 @@ class Succession:
 
     def of(self, visibility: VisibilityFilter, record_ids: Iterable[str]) -> dict[str, str]:
         """The visible successors, by the ids of the superseded records; records without one are left out."""
-        walk = _Walk.of(record_ids)
+        places = {one: one for one in record_ids}
+        walk = _Walk(places, {one: {one} for one in places})
         for step in range(_MOST_STEPS):
-            ways = {
-                start: way
-                for start, place in walk.places.items()
-                if (way := _next(visibility, place, step)) is not None
-            }
+            ahead = {start: _next(visibility, place, step) for start, place in walk.places.items()}
+            ways = {start: way for start, way in ahead.items() if way is not None}
             if not ways:
                 break
             self._advance(visibility, walk, ways)
@@ -121,7 +114,8 @@ class Succession:
 
     def _advance(self, visibility: VisibilityFilter, walk: _Walk, ways: dict[str, EventRef | str]) -> None:
         self._reading.look_up(visibility.scope, ways.values(), visibility.records)
-        ends = {start: visibility.records.own_id(_id_of(way)) for start, way in ways.items()}
+        ids = {start: way if isinstance(way, str) else way.id for start, way in ways.items()}
+        ends = {start: visibility.records.own_id(one) for start, one in ids.items()}
         reasons = visibility.hidden(dict.fromkeys(ends.values()))
         walk.places = {}
         for start, end in ends.items():
@@ -164,15 +158,60 @@ def _current_in_slot(records: Records, event: Event) -> Event | None:
     return next((e for e in same if (e.timestamp, e.id) > order), None)
 
 
-def _id_of(way: EventRef | str) -> str:
-    return way if isinstance(way, str) else way.id
-
-
 @dataclass(slots=True)
-class _Found:
+class _Run:
+    """One ranking that is read back, and what was found of it so far."""
+
+    visibility: VisibilityFilter
+    ranking: Ranking
     dropped: dict[str, DropReason] = field(default_factory=dict)
     successors: dict[str, str] = field(default_factory=dict)
     followed: set[str] = field(default_factory=set)
+
+    def repeated(self, ids: Iterable[str]) -> set[str]:
+        """Those of the same memory, or with the same successor, as one before them."""
+        seen: set[str] = set()
+        again: set[str] = set()
+        for record_id in ids:
+            identity = self.visibility.records.own_id(self.successors.get(record_id, record_id))
+            if identity in seen:
+                again.add(record_id)
+            seen.add(identity)
+        return again
+
+    def answer(self, ranked: Sequence[Ranked], near_misses: tuple[Ranked, ...]) -> Reranked:
+        own_id, counted_superseded = self.visibility.records.own_id, self.ranking.counted_superseded
+        own_places = {own_id(one.id) for one in self.ranking.order} - self.successors.keys()
+        alone: dict[str, str] = {}
+        for old, now in self.successors.items():
+            if own_id(now) not in own_places:
+                alone.setdefault(now, old)
+        counted = {i for i in counted_superseded if i in alone.values()}
+        stale = {one.id for one in ranked} & counted_superseded - self.successors.keys()
+        over = {old: DropReason.SUPERSEDED for old in self.successors if old not in alone.values()}
+        dropped = self.dropped | over
+        counted_drops = {i for i in counted_superseded if dropped.get(i) is DropReason.SUPERSEDED}
+        return Reranked(
+            ranked=tuple(map(self._with_successor, ranked)),
+            dropped={i: reason for i, reason in dropped.items() if i not in counted_drops},
+            replaces=self._replaces(),
+            recovered=len(counted | stale),
+            near_misses=near_misses,
+        )
+
+    def _with_successor(self, one: Ranked) -> Ranked:
+        now = self.successors.get(one.id)
+        if now is None:
+            return one
+        return replace(one, candidate=replace(one.candidate, ref=self.visibility.records.events[now].ref))
+
+    def _replaces(self) -> dict[str, tuple[EventRef, ...]]:
+        records = self.visibility.records
+        olds: dict[str, list[EventRef]] = {}
+        for old, now in self.successors.items():
+            if old in records.events:
+                olds.setdefault(records.own_id(now), []).append(records.events[old].ref)
+        return {now: tuple(sorted(refs, key=lambda ref: (ref.timestamp, ref.id))) for now, refs in olds.items()}
 
 
 class Reranker:
@@ -184,103 +223,48 @@ class Reranker:
 
     def rerank(self, visibility: VisibilityFilter, ranking: Ranking) -> Reranked:
         """A successor takes the best place among its own and those of its predecessors."""
-        found = _Found()
+        run = _Run(visibility, ranking)
         left, order = dict(ranking.candidates), list(ranking.order)
         ranked: list[Ranked] = []
         for _ in range(_MAX_ROUNDS):
             ranked = first_wanted(order, ranking.wanted, ranking.counted_superseded)
-            out = self._round(visibility, found, ranked)
+            out = self._round(run, ranked)
             if not out:
                 break
-            ranked = [one for one in ranked if one.candidate.ref.id not in out]
+            ranked = [one for one in ranked if one.id not in out]
             left = {i: candidate for i, candidate in left.items() if i not in out}
             order = ranking.rank(list(left.values()))
         shown = ranked[: ranking.wanted]
-        near = self._near(visibility, ranking, found, left, shown) if ranking.near_misses else ()
-        return replace(_answer(visibility, ranking, found, shown), near_misses=near)
+        return run.answer(shown, self._near(run, left, shown) if ranking.near_misses else ())
 
-    def _near(
-        self,
-        visibility: VisibilityFilter,
-        ranking: Ranking,
-        found: _Found,
-        left: Mapping[str, Candidate],
-        shown: Sequence[Ranked],
-    ) -> tuple[Ranked, ...]:
-        places = [one.candidate.ref.id for one in shown]
-        order = ranking.rank_all(list(left.values()))
-        behind = [one for one in order if one.candidate.ref.id not in places and one.score > 0]
-        next_ones = behind[: ranking.near_misses + _NEAR_RESERVE]
-        self._reading.read(visibility.scope, [one.candidate.ref for one in next_ones], visibility.records)
-        ids = [one.candidate.ref.id for one in next_ones]
-        out = {*visibility.hidden(ids), *found.successors, *_repeated(visibility, found, [*places, *ids])}
-        return tuple(one for one in next_ones if one.candidate.ref.id not in out)[: ranking.near_misses]
+    def _near(self, run: _Run, left: Mapping[str, Candidate], shown: Sequence[Ranked]) -> tuple[Ranked, ...]:
+        places, wanted = [one.id for one in shown], run.ranking.near_misses
+        order = run.ranking.rank_all(list(left.values()))
+        next_ones = [one for one in order if one.id not in places and one.score > 0][: wanted + _NEAR_RESERVE]
+        self._read(run, next_ones)
+        ids = [one.id for one in next_ones]
+        out = {*run.visibility.hidden(ids), *run.successors, *run.repeated([*places, *ids])}
+        return tuple(one for one in next_ones if one.id not in out)[:wanted]
 
-    def _round(self, visibility: VisibilityFilter, found: _Found, ranked: Sequence[Ranked]) -> set[str]:
-        self._reading.read(visibility.scope, [one.candidate.ref for one in ranked], visibility.records)
-        ids = [one.candidate.ref.id for one in ranked]
-        reasons = visibility.hidden(i for i in ids if i not in found.successors)
-        found.successors |= self._followed(visibility, found, reasons)
-        reasons = {i: reason for i, reason in reasons.items() if i not in found.successors}
-        found.dropped |= reasons
-        left = [i for i in ids if i not in reasons]
-        return {*reasons, *_repeated(visibility, found, left)}
+    def _round(self, run: _Run, ranked: Sequence[Ranked]) -> set[str]:
+        self._read(run, ranked)
+        ids = [one.id for one in ranked]
+        reasons = run.visibility.hidden(i for i in ids if i not in run.successors)
+        run.successors |= self._followed(run, reasons)
+        reasons = {i: reason for i, reason in reasons.items() if i not in run.successors}
+        run.dropped |= reasons
+        return {*reasons, *run.repeated(i for i in ids if i not in reasons)}
 
-    def _followed(
-        self, visibility: VisibilityFilter, found: _Found, reasons: Mapping[str, DropReason]
-    ) -> dict[str, str]:
-        over = [i for i, reason in reasons.items() if reason is DropReason.SUPERSEDED and i not in found.followed]
-        found.followed.update(over)
-        return self._succession.of(visibility, over) if over else {}
+    def _followed(self, run: _Run, reasons: Mapping[str, DropReason]) -> dict[str, str]:
+        over = [i for i, reason in reasons.items() if reason is DropReason.SUPERSEDED and i not in run.followed]
+        run.followed.update(over)
+        return self._succession.of(run.visibility, over) if over else {}
+
+    def _read(self, run: _Run, ranked: Sequence[Ranked]) -> None:
+        self._reading.read(run.visibility.scope, [one.candidate.ref for one in ranked], run.visibility.records)
 
 
 def first_wanted(order: Sequence[Ranked], wanted: int, superseded: Collection[str]) -> list[Ranked]:
     """The first `wanted`, and the superseded ones among them besides: several may have one successor."""
-    places = [place for place, one in enumerate(order) if one.candidate.ref.id not in superseded]
+    places = [place for place, one in enumerate(order) if one.id not in superseded]
     return list(order if len(places) <= wanted else order[: places[wanted]])
-
-
-def _repeated(visibility: VisibilityFilter, found: _Found, ids: Iterable[str]) -> set[str]:
-    """Those of the same memory, or with the same successor, as one before them."""
-    seen: set[str] = set()
-    again: set[str] = set()
-    for record_id in ids:
-        identity = visibility.records.own_id(found.successors.get(record_id, record_id))
-        if identity in seen:
-            again.add(record_id)
-        seen.add(identity)
-    return again
-
-
-def _answer(visibility: VisibilityFilter, ranking: Ranking, found: _Found, ranked: Sequence[Ranked]) -> Reranked:
-    own_places = {visibility.records.own_id(one.candidate.ref.id) for one in ranking.order} - found.successors.keys()
-    alone: dict[str, str] = {}
-    for old, now in found.successors.items():
-        if visibility.records.own_id(now) not in own_places:
-            alone.setdefault(now, old)
-    counted = {i for i in ranking.counted_superseded if i in alone.values()}
-    stale = {one.candidate.ref.id for one in ranked} & ranking.counted_superseded - found.successors.keys()
-    over = {old: DropReason.SUPERSEDED for old in found.successors if old not in alone.values()}
-    counted_drops = {i for i in ranking.counted_superseded if (found.dropped | over).get(i) is DropReason.SUPERSEDED}
-    dropped = {i: reason for i, reason in (found.dropped | over).items() if i not in counted_drops}
-    return Reranked(
-        tuple(_with_successor(visibility, found, one) for one in ranked),
-        dropped,
-        _replaces(visibility, found),
-        len(counted | stale),
-    )
-
-
-def _with_successor(visibility: VisibilityFilter, found: _Found, one: Ranked) -> Ranked:
-    now = found.successors.get(one.candidate.ref.id)
-    return (
-        one if now is None else replace(one, candidate=replace(one.candidate, ref=visibility.records.events[now].ref))
-    )
-
-
-def _replaces(visibility: VisibilityFilter, found: _Found) -> dict[str, tuple[EventRef, ...]]:
-    olds: dict[str, list[EventRef]] = {}
-    for old, now in found.successors.items():
-        if old in visibility.records.events:
-            olds.setdefault(visibility.records.own_id(now), []).append(visibility.records.events[old].ref)
-    return {now: tuple(sorted(refs, key=lambda ref: (ref.timestamp, ref.id))) for now, refs in olds.items()}

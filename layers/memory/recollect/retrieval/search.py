@@ -1,7 +1,7 @@
 """Search: the use case behind `POST /v1/search`."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recollect.core.event import Event, EventRef
@@ -66,8 +66,9 @@ class SearchMemory:
     def search(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
         """At most `request.wanted` results, ordered by score, ties newer first (A-25)."""
         recalled = self._pipeline.conclude(self._pipeline.begin(scope, request))
-        results = _results(recalled, recalled.ranked[: request.wanted], 1)
-        near_misses = _results(recalled, recalled.near_misses, len(results) + 1)
+        ranked = recalled.ranked[: request.wanted]
+        shown = [_result(recalled, one, at) for at, one in enumerate((*ranked, *recalled.near_misses), start=1)]
+        results, near_misses = tuple(shown[: len(ranked)]), tuple(shown[len(ranked) :])
         return SearchAnswer(results, diagnose(scope, request, recalled, len(results)), near_misses)
 
 
@@ -102,10 +103,6 @@ def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned:
         tail_cut=recalled.tail_cut,
         pending=recalled.pending,
     )
-
-
-def _results(recalled: Recalled, ranked: Sequence[Ranked], first: int) -> tuple[SearchResult, ...]:
-    return tuple(_result(recalled, one, place) for place, one in enumerate(ranked, start=first))
 
 
 def _result(recalled: Recalled, ranked: Ranked, place: int) -> SearchResult:

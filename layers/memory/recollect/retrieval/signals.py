@@ -89,7 +89,6 @@ def _lengths(matrix: FloatArray) -> FloatArray:
 
 
 def lexical_scores(candidates: Sequence[Candidate], statistics: TermStatistics, terms: Sequence[str]) -> list[float]:
-    """BM25 of each candidate's own text."""
     return bm25_scores(statistics, ((c.counts, c.length) for c in candidates), terms)
 
 

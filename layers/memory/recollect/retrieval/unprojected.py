@@ -89,7 +89,6 @@ def candidate_of_event(
 
 
 def statistics_of(candidates: Sequence[Candidate], query: Sequence[str]) -> TermStatistics:
-    """Term statistics of the candidates alone."""
     frequency = {term: sum(1 for c in candidates if c.counts.get(term)) for term in query}
     return TermStatistics(len(candidates), sum(c.length for c in candidates), frequency)
 

@@ -8,13 +8,7 @@ from itertools import count
 
 from recollect.context.model_call import ModelRequest, Task
 from recollect.context.rendering import Fence, fence_for
-from recollect.core.errors import (
-    NotReady,
-    OutOfTime,
-    RecollectError,
-    Unavailable,
-    UpstreamFailed,
-)
+from recollect.core.errors import NotReady, OutOfTime, RecollectError, Unavailable, UpstreamFailed
 from recollect.core.event import QUOTING_MODEL, Event, EventRef, Source
 from recollect.core.ids import IdSeed
 from recollect.ports import Model

@@ -75,16 +75,12 @@ def extract_goals(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
     Of users only; and of the stored goals those that were reached or given up. An intention alone counts where it has a
     frequency ("I want to run every day"); a plan, a goal or a training by itself.
     """
-    kept = [_active_goal(one) for one in evidence if one.role == STORED_GOAL]
+    kept = [{"goal": one.text, "status": GoalStatus.ACTIVE.value} for one in evidence if one.role == STORED_GOAL]
     goals = [dict(goal) for goal in kept]
     for one in evidence:
         for sentence in split_sentences(one.text[:_MOST_CHARACTERS]) if one.role == "user" else ():
             _take(sentence, goals)
     return [goal for goal in goals if goal not in kept][-_MOST_GOALS:]
-
-
-def _active_goal(one: Evidence) -> dict[str, Any]:
-    return {"goal": one.text, "status": GoalStatus.ACTIVE.value}
 
 
 def _take(sentence: str, goals: list[dict[str, Any]]) -> None:

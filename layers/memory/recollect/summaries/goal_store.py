@@ -9,6 +9,7 @@ from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.event import Source
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
+from recollect.core.items import pages
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write, content_hash
@@ -46,14 +47,8 @@ class GoalStore:
 
     def listed(self, scope: Scope, *, every_persona: bool = False) -> list[Goal]:
         """The goals in the order they were made."""
-        found: list[Goal] = []
-        after: str | None = None
-        while True:
-            page = self._items.page(scope.user, GOALS, _PAGE, after)
-            found += [goal_in(item) for item in page.items]
-            after = page.more
-            if after is None:
-                break
+        read = pages(lambda after: self._items.page(scope.user, GOALS, _PAGE, after))
+        found = [goal_in(item) for page in read for item in page.items]
         return [goal for goal in found if every_persona or goal.persona_id == scope.persona_id]
 
     def one(self, scope: Scope, goal_id: str) -> Goal:
@@ -120,12 +115,8 @@ class GoalStore:
         def attempt() -> Goal:
             stored = self.listed(scope)
             before = find_goal(stored, goal)
-            named = NamedGoal(
-                goal=tracked,
-                wording=before.goal if before else goal,
-                sources=GoalSources(tuple(source_event_ids)),
-                source=Source.INFERRED,
-            )
+            wording, sources = before.goal if before else goal, GoalSources(tuple(source_event_ids))
+            named = NamedGoal(goal=tracked, wording=wording, sources=sources, source=Source.INFERRED)
             new_id = self._ids.fresh()
             merged = {one.id: one for one in merge_goals(stored, [named], [new_id], scope.persona_id)}
             meant = merged.get(before.id if before else new_id)
@@ -138,13 +129,8 @@ class GoalStore:
     def _write(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> Goal:
         if after == before:
             return after
-        entry = self._entry(scope, before, replace(after, version=after.version + 1), actor, now)
-        item, _ = self._items.write(scope.user, [goal_write(after), audit_write(entry)], now)
-        assert item is not None  # only a deletion leaves none
-        return goal_in(item)
-
-    def _entry(self, scope: Scope, before: Goal | None, after: Goal, actor: Actor, now: datetime) -> AuditEntry:
-        return AuditEntry(
+        written = replace(after, version=after.version + 1)
+        entry = AuditEntry(
             id=self._ids.fresh(),
             at=now,
             actor=actor,
@@ -152,8 +138,11 @@ class GoalStore:
             target_ids=(after.id,),
             via=VIA,
             before=_trace(scope, before) if before else None,
-            after=_trace(scope, after),
+            after=_trace(scope, written),
         )
+        item, _ = self._items.write(scope.user, [goal_write(after), audit_write(entry)], now)
+        assert item is not None  # only a deletion leaves none
+        return goal_in(item)
 
     def _refuse(self, scope: Scope, actor: Actor, value: str, goal_ids: Sequence[str], now: datetime) -> NoReturn:
         self._refused.record(scope, RefusedWrite(actor=actor, via=VIA, now=now, target_ids=goal_ids, content=value))

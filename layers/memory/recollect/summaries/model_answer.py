@@ -7,10 +7,10 @@ fields; every other fault makes the answer invalid as a whole. Raises on no text
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from recollect.context.model_call import EARLIER_SUMMARY, STORED_GOAL, Evidence
 from recollect.context.rendering import GOALS_HEADING, SUMMARY_HEADING, Fence, Message, MessageRole, one_line
@@ -30,6 +30,7 @@ from recollect.summaries.goals import (
 from recollect.summaries.summary import SummarySentence
 from recollect.text.sentences import count_words
 
+T = TypeVar("T")
 MOST_TRACKED = 20
 MOST_MESSAGES = 400
 MOST_CHARACTERS = 120_000
@@ -72,7 +73,8 @@ def read_summary_answer(text: str, max_words: int) -> SummaryAnswer | Fault:
     """The answer, or what is wrong with it. `max_words` ≥ 1 counts as `sentences.count_words` does."""
     try:
         answer = _object(text)
-        return SummaryAnswer(_summary(answer, max_words), _goals(answer.get("tracked_goals")))
+        summary = _summary(answer, max_words)
+        return SummaryAnswer(summary, _each(answer.get("tracked_goals"), MOST_TRACKED, _goal))
     except _Invalid as invalid:
         return invalid.fault
 
@@ -80,18 +82,14 @@ def read_summary_answer(text: str, max_words: int) -> SummaryAnswer | Fault:
 def _object(text: str) -> Mapping[str, Any]:
     if len(text) > _LONGEST_ANSWER:
         raise _Invalid(Fault.TOO_LARGE)
-    inner = _unfenced(text.strip())
+    inner = text.strip()
+    if inner.startswith(_FENCE) and inner.endswith(_FENCE):
+        inner = inner[inner.find("\n") + 1 : -len(_FENCE)]
     for candidate in (inner, inner[inner.find("{") : inner.rfind("}") + 1]):
         value = _parsed(candidate)
         if isinstance(value, dict):
             return value
     raise _Invalid(Fault.NO_JSON)
-
-
-def _unfenced(text: str) -> str:
-    if not (text.startswith(_FENCE) and text.endswith(_FENCE)):
-        return text
-    return text[text.find("\n") + 1 : -len(_FENCE)]
 
 
 def _parsed(text: str) -> object:
@@ -107,9 +105,7 @@ def _refuse(constant: str) -> NoReturn:
 
 def _summary(answer: Mapping[str, Any], max_words: int) -> str:
     summary = answer.get("summary")
-    if not isinstance(summary, str):
-        raise _Invalid(Fault.NO_SUMMARY)
-    clean = _clean(summary)
+    clean = _clean(summary) if isinstance(summary, str) else ""
     if not clean:
         raise _Invalid(Fault.NO_SUMMARY)
     if count_words(clean) > max_words or len(clean) > _LONGEST_WORD * max_words:
@@ -117,37 +113,31 @@ def _summary(answer: Mapping[str, Any], max_words: int) -> str:
     return clean
 
 
-def _goals(given: object) -> tuple[TrackedGoal, ...]:
-    if given is None:
-        return ()
-    if not isinstance(given, list) or len(given) > MOST_TRACKED:
+def _each(given: object, most: int, read: Callable[[Mapping[str, Any]], T]) -> tuple[T, ...]:
+    """The objects of a list, which may be absent."""
+    listed = [] if given is None else given
+    if not isinstance(listed, list) or len(listed) > most:
         raise _Invalid(Fault.BAD_GOALS)
-    return tuple(_goal(one) for one in given)
+    return tuple(read(_fields(one)) for one in listed)
 
 
-def _goal(given: object) -> TrackedGoal:
+def _fields(given: object) -> Mapping[str, Any]:
     if not isinstance(given, dict):
         raise _Invalid(Fault.BAD_GOALS)
+    return given
+
+
+def _goal(given: Mapping[str, Any]) -> TrackedGoal:
     frequency = given.get("check_in_frequency")
     return TrackedGoal(
         goal=_line(given.get("goal"), LONGEST_GOAL),
         status=GoalStatus(_word(given.get("status", "active"), GoalStatus)),
         check_in_frequency=None if frequency in (None, "") else _line(frequency, LONGEST_FREQUENCY),
-        history=_history(given.get("history")),
+        history=_each(given.get("history"), MOST_CHECK_INS, _check_in),
     )
 
 
-def _history(given: object) -> tuple[CheckIn, ...]:
-    if given is None:
-        return ()
-    if not isinstance(given, list) or len(given) > MOST_CHECK_INS:
-        raise _Invalid(Fault.BAD_GOALS)
-    return tuple(_check_in(one) for one in given)
-
-
-def _check_in(given: object) -> CheckIn:
-    if not isinstance(given, dict):
-        raise _Invalid(Fault.BAD_GOALS)
+def _check_in(given: Mapping[str, Any]) -> CheckIn:
     try:
         date = check_in_date(given.get("date"))
     except InvalidInput:
@@ -170,9 +160,7 @@ def _word(given: object, words: type[StrEnum]) -> str:
 
 
 def _line(given: object, longest: int) -> str:
-    if not isinstance(given, str):
-        raise _Invalid(Fault.BAD_GOALS)
-    line = " ".join(_clean(given).split())
+    line = " ".join(_clean(given).split()) if isinstance(given, str) else ""
     if not 1 <= len(line) <= longest:
         raise _Invalid(Fault.BAD_GOALS)
     return line

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import Document, Item, ItemKey, ItemPath, ItemWrite
+from recollect.core.items import Document, Item, ItemKey, ItemPath, ItemWrite, pages
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections
 from recollect.ports import Items, Timeline
@@ -60,7 +60,8 @@ class ReadBacklog:
             refs.append(event.ref)
             oldest.append(event)
         refs.reverse()
-        since = state.last.created_at if state.last else _first(refs)
+        first = refs[0].timestamp if refs else None
+        since = state.last.created_at if state.last else first
         backlog = Backlog(tuple(refs), sum(1 for ref in refs if state.is_new(ref)), since)
         return Found(backlog, {event.id: event for event in oldest})
 
@@ -74,7 +75,8 @@ class ReadBacklog:
             missing = [ref for ref in batch if ref.id not in known]
             read = self._timeline.read(scope, missing) if missing else {}
             found = (known.get(ref.id) or read.get(ref.id) for ref in batch)
-            yield from (event for event in found if event is not None and _may_be_quoted(event))
+            quotable = (event for event in found if event is not None and event.superseded_by is None)
+            yield from (event for event in quotable if event.expires_at is None)
 
     def deleted(self, scope: Scope, event_ids: Iterable[str], known: Mapping[str, EventRef]) -> frozenset[str]:
         """Which of these events, as far as their places are known, were deleted from the timeline."""
@@ -94,18 +96,10 @@ class ReadBacklog:
                 return
 
 
-def _may_be_quoted(event: Event) -> bool:
-    return event.superseded_by is None and event.expires_at is None
-
-
 def _counts(event: Event, scope: Scope, state: SummaryState) -> bool:
     if event.is_private or event.persona_id != scope.persona_id:
         return False
     return state.covered is None or place(event.ref) > place(state.covered)
-
-
-def _first(refs: Sequence[EventRef]) -> datetime | None:
-    return refs[0].timestamp if refs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +111,6 @@ class SummaryPage:
 
 
 class ReadSummaries:
-    """Reads stored summaries."""
-
     def __init__(self, items: Items) -> None:
         self._items = items
 
@@ -187,9 +179,7 @@ class RedactSummaries:
             goal = left(goal_in(item))
             return goal_document(goal) if goal else None
 
-        self._touch_leases(scope, now)
-        summaries = sum(self._change(scope, item, redacted, now) for item in self._all(scope, SUMMARIES))
-        return Redacted(summaries, sum(self._change(scope, item, unsourced, now) for item in self._all(scope, GOALS)))
+        return self._change_all(scope, redacted, unsourced, now)
 
     def rejected(self, scope: Scope, rejections: Rejections, now: datetime) -> Redacted:
         """Deletes what the user rejected, whatever its sources: sentences of summaries, and goals (P-22)."""
@@ -203,28 +193,23 @@ class RedactSummaries:
             goal = goal_in(item)
             return item.value if rejections.admits_goal(goal) else None
 
-        self._touch_leases(scope, now)
-        summaries = sum(self._change(scope, item, said, now) for item in self._all(scope, SUMMARIES))
-        return Redacted(summaries, sum(self._change(scope, item, wanted, now) for item in self._all(scope, GOALS)))
+        return self._change_all(scope, said, wanted, now)
 
     def _covering(self, scope: Scope, refs: Sequence[EventRef]) -> frozenset[str | None]:
         summaries = (summary_from(item.value) for item in self._all(scope, SUMMARIES))
         return frozenset(one.persona_id for one in summaries if any(one.covers(ref) for ref in refs))
 
-    def _touch_leases(self, scope: Scope, now: datetime) -> None:
+    def _change_all(self, scope: Scope, summary: Changed, goal: Changed, now: datetime) -> Redacted:
         """Whoever makes a summary just now finds its state changed."""
         for item in self._all(scope, SUMMARY_STATES):
             if "lease" in item.value:
                 self._change(scope, item, lambda state: {**state.value}, now, always=True)
+        summaries = sum(self._change(scope, item, summary, now) for item in self._all(scope, SUMMARIES))
+        return Redacted(summaries, sum(self._change(scope, item, goal, now) for item in self._all(scope, GOALS)))
 
     def _all(self, scope: Scope, path: ItemPath) -> Iterator[Item]:
-        after: str | None = None
-        while True:
-            page = self._items.page(scope.user, path, _SUMMARIES_PAGE, after)
+        for page in pages(lambda after: self._items.page(scope.user, path, _SUMMARIES_PAGE, after)):
             yield from page.items
-            after = page.more
-            if after is None:
-                return
 
     def _change(self, scope: Scope, item: Item, changed: Changed, now: datetime, *, always: bool = False) -> bool:
         first = [item]

@@ -15,7 +15,7 @@ from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, Due, DueItem, Item, ItemWrite
+from recollect.core.items import ABSENT, Due, DueItem, Item, ItemWrite, pages
 from recollect.core.scope import Scope
 from recollect.jobs.job import JobProgress, RemainingSeconds
 from recollect.ports import Items
@@ -66,19 +66,14 @@ class RunSummaries:
         Raises as `Items.due`.
         """
         run, started = SummaryRun(), clock()
-        after: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = self._items.due(QUEUE, started, _PAGE, after)
+        for page in pages(lambda after: self._items.due(QUEUE, started, _PAGE, after), _MOST_PAGES):
             for due in page.items:
                 if tenant not in (None, due.owner.tenant):
                     continue
                 if remaining_seconds() < RESERVE_SECONDS:
                     return run
                 self._one(due, clock(), lambda: remaining_seconds() - RESERVE_SECONDS, run)
-            after = page.more
-            if after is None:
-                run.complete = True
-                break
+            run.complete = page.more is None
         return run
 
     def _one(self, due: DueItem, now: datetime, remaining_seconds: Callable[[], float], run: SummaryRun) -> None:
@@ -94,8 +89,8 @@ class RunSummaries:
             run.not_due += not made
 
     def _summarized(self, due: DueItem, now: datetime, remaining_seconds: Callable[[], float]) -> bool:
-        item = self._items.get(due.owner, [due.key]).get(due.key)
-        if item is None or item.due is None or item.due.at > now:
+        item = self._still_due(due, now)
+        if item is None:
             return False
         owner, persona_id = due.owner, item.value.get("persona_id")
         order = SummaryOrder(
@@ -107,14 +102,17 @@ class RunSummaries:
         made = self._summarize.summarize(Scope(owner.tenant, owner.user_id, persona_id), order)
         return not isinstance(made, NotDue)
 
+    def _still_due(self, due: DueItem, now: datetime) -> Item | None:
+        item = self._items.get(due.owner, [due.key]).get(due.key)
+        return item if item is not None and item.due is not None and item.due.at <= now else None
+
     def _put_off(self, due: DueItem, now: datetime, run: SummaryRun) -> None:
         """A failure before the summary began left no pause in the state."""
         try:
-            item = self._items.get(due.owner, [due.key]).get(due.key)
-            if item is None or item.due is None or item.due.at > now:
-                return
-            later = Due(QUEUE, now + _PAUSE)
-            self._items.write(due.owner, [ItemWrite(due.key, item.value, item.version, later)], now)
+            item = self._still_due(due, now)
+            if item is not None:
+                later = ItemWrite(due.key, item.value, item.version, Due(QUEUE, now + _PAUSE))
+                self._items.write(due.owner, [later], now)
         except VersionMismatch:
             return
         except Exception as error:  # noqa: BLE001 - as above

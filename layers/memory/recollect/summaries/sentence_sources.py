@@ -90,7 +90,6 @@ class SentenceSources:
         return tuple(self._attributed(sentence, most) for sentence in sentences)
 
     def of_goal(self, goal: str) -> GoalSources:
-        """The events that a goal comes from."""
         found = self._found(goal)
         if found is None or not found.supported:
             return GoalSources(supported=False)

@@ -9,6 +9,7 @@
 | `goals`            | none    | id                         | goal                                              |
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -85,13 +86,6 @@ class SummaryState:
         known = [moment for moment in (self.first_message_at, *(ref.timestamp for ref in new)) if moment is not None]
         return replace(self, hint=self.hint + len(new), first_message_at=min(known))
 
-    def corrected(self, messages_since: int) -> "SummaryState":
-        """With the count that reading found."""
-        return replace(self, hint=messages_since)
-
-    def leased(self, holder: str, until: datetime) -> "SummaryState":
-        return replace(self, lease=Lease(holder, until))
-
     def failed(self, now: datetime, due_by_itself: bool) -> "SummaryState":
         """Released after a failure: still due, but after a pause that doubles with each failure in a row (H-31)."""
         if not due_by_itself:
@@ -115,25 +109,22 @@ class SummaryState:
         if not self.hint:
             return None
         since = self.last.created_at if self.last else self.first_message_at or now
-        at = now if self.hint >= rules.messages else _plus(since, timedelta(days=rules.days))
+        days = min(timedelta(days=rules.days), LATEST - since)
+        at = now if self.hint >= rules.messages else since + days
         return max(at, self.retry_at) if self.retry_at else at
-
-
-def _plus(moment: datetime, span: timedelta) -> datetime:
-    return moment + span if LATEST - moment > span else LATEST
 
 
 def state_document(state: SummaryState) -> dict[str, Any]:
     known: dict[str, Any] = {
         "persona_id": state.persona_id,
-        "seen": _ref_document(state.seen),
-        "covered": _ref_document(state.covered),
-        "first_message_at": _moment(state.first_message_at),
+        "seen": state.seen and {"id": state.seen.id, "at": iso(state.seen.timestamp)},
+        "covered": state.covered and {"id": state.covered.id, "at": iso(state.covered.timestamp)},
+        "first_message_at": state.first_message_at and iso(state.first_message_at),
         "last": state.last and {"id": state.last.id, "key": state.last.key, "at": iso(state.last.created_at)},
         "hint": state.hint,
         "lease": state.lease and {"holder": state.lease.holder, "until": iso(state.lease.until)},
         "failures": state.failures or None,
-        "retry_at": _moment(state.retry_at),
+        "retry_at": state.retry_at and iso(state.retry_at),
     }
     return {name: value for name, value in known.items() if value is not None}
 
@@ -157,16 +148,8 @@ def state_from(document: Mapping[str, Any]) -> SummaryState:
         raise StoredDataError(f"the state of summaries cannot be read: {type(error).__name__}") from error
 
 
-def _ref_document(ref: EventRef | None) -> dict[str, str] | None:
-    return {"id": ref.id, "at": iso(ref.timestamp)} if ref else None
-
-
 def _ref(document: Mapping[str, Any] | None) -> EventRef | None:
     return EventRef(document["id"], from_iso(document["at"])) if document else None
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return iso(moment) if moment else None
 
 
 def _instant(text: str | None) -> datetime | None:
@@ -232,9 +215,7 @@ def goal_in(item: Item) -> Goal:
 
 
 def failures_with(document: Mapping[str, Any], kinds: Mapping[str, int], at: str) -> dict[str, Any]:
-    counts = dict(document.get("kinds", {}))
-    for kind, count in kinds.items():
-        counts[kind] = counts.get(kind, 0) + count
+    counts = dict(Counter(document.get("kinds", {})) + Counter(kinds))
     return {"kinds": counts, "total": sum(counts.values()), "last": {"at": at, "kinds": dict(kinds)}}
 
 

@@ -9,13 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from recollect.core.errors import (
-    Conflict,
-    OutOfTime,
-    RecollectError,
-    UpstreamFailed,
-    VersionMismatch,
-)
+from recollect.core.errors import Conflict, OutOfTime, RecollectError, UpstreamFailed, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed
@@ -32,6 +26,7 @@ from recollect.summaries.reading import Found, ReadBacklog
 from recollect.summaries.storage import (
     GOALS,
     LONGEST_LEASE,
+    Lease,
     SummaryState,
     failures_key,
     failures_with,
@@ -115,7 +110,8 @@ class Summarize:
             state = state_in(item, scope.persona_id)
             if state.last and state.last.id == order.seed.nth(0):
                 return self._made_before(scope, state)
-            _check_free(state, order)
+            if state.lease and state.lease.holds(order.now) and not _is_mine(state, order):
+                raise Conflict("a summary of this user and persona is being made")
             found = self._read.read(scope, state, order.now)
             due = trigger(found.backlog, order.rules, order.now, force=order.force)
             if due is None:
@@ -129,9 +125,7 @@ class Summarize:
     def _run(self, work: _Work) -> SummaryMade | NotDue:
         try:
             draft = self._draft(work)
-            if draft is None:
-                return self._without_text(work)
-            return SummaryMade(self._store(work, draft))
+            return SummaryMade(self._store(work, draft)) if draft is not None else self._without_text(work)
         except (Exception, KeyboardInterrupt, SystemExit) as error:
             self._let_go(work, error)
             raise
@@ -154,7 +148,8 @@ class Summarize:
         def attempt() -> Summary:
             item = self._state_item(work.scope)
             state = state_in(item, work.scope.persona_id)
-            _check_mine(state, work.order)
+            if not _is_mine(state, work.order):
+                raise Conflict("somebody else has begun to make this summary")
             deleted, goals = self._deleted_meanwhile(work, draft), self._goals(work.scope)
             rejections = self._gate.load(work.scope)
             merged = [goal for goal in self._merged(work, draft, goals, deleted) if rejections.admits_goal(goal)]
@@ -205,20 +200,18 @@ class Summarize:
 
     def _not_due(self, scope: Scope, order: SummaryOrder, item: Item | None, found: Found) -> NotDue:
         """Corrects the count, unless another writer changed the state just now."""
-        since = found.backlog.messages_since
-        counted = min(since, order.rules.messages - 1)
+        counted = min(found.backlog.messages_since, order.rules.messages - 1)
         state = state_in(item, scope.persona_id)
         if item and (counted != state.hint or state.lease):
-            write = state_write(replace(state.corrected(counted), lease=None), order.rules, order.now, item.version)
+            write = state_write(replace(state, hint=counted, lease=None), order.rules, order.now, item.version)
             with suppress(VersionMismatch):
                 self._items.write(scope.user, [write], order.now)
-        return NotDue(since, found.backlog.days_since(order.now))
+        return _nothing_due(found, order)
 
     def _without_text(self, work: _Work) -> NotDue:
         """All due messages are superseded: there is nothing to say until a new one, or a day later."""
         self._change(work, lambda state: replace(state, lease=None, retry_at=work.order.now + _NOTHING_TO_QUOTE))
-        backlog = work.found.backlog
-        return NotDue(backlog.messages_since, backlog.days_since(work.order.now))
+        return _nothing_due(work.found, work.order)
 
     def _let_go(self, work: _Work, error: BaseException) -> None:
         """Ends the lease and counts the failure, without text; if that fails too, the lease lapses by itself."""
@@ -249,7 +242,7 @@ class Summarize:
 
     def _lease(self, scope: Scope, order: SummaryOrder, item: Item | None, state: SummaryState) -> None:
         until = order.now + min(timedelta(seconds=order.remaining_seconds()) + _LEASE_MARGIN, LONGEST_LEASE)
-        leased = state.leased(order.seed.nth(0), until)
+        leased = replace(state, lease=Lease(order.seed.nth(0), until))
         write = state_write(leased, order.rules, order.now, item.version if item else ABSENT)
         self._items.write(scope.user, [write], order.now)
 
@@ -276,14 +269,8 @@ class Summarize:
         return SummaryMade(summary)
 
 
-def _check_free(state: SummaryState, order: SummaryOrder) -> None:
-    if state.lease and state.lease.holds(order.now) and not _is_mine(state, order):
-        raise Conflict("a summary of this user and persona is being made")
-
-
-def _check_mine(state: SummaryState, order: SummaryOrder) -> None:
-    if not _is_mine(state, order):
-        raise Conflict("somebody else has begun to make this summary")
+def _nothing_due(found: Found, order: SummaryOrder) -> NotDue:
+    return NotDue(found.backlog.messages_since, found.backlog.days_since(order.now))
 
 
 def _is_mine(state: SummaryState, order: SummaryOrder) -> bool:

@@ -65,12 +65,10 @@ class Summary:
 
     @property
     def source_event_ids(self) -> tuple[str, ...]:
-        """The sources of all sentences, each once."""
         return tuple(dict.fromkeys(source for one in self.sentences for source in one.source_event_ids))
 
     @property
     def covered(self) -> EventRef:
-        """The last event that it covers."""
         return EventRef(self.covered_until_id, self.covered_until)
 
     def covers(self, ref: EventRef) -> bool:

@@ -11,6 +11,7 @@ from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -127,13 +128,6 @@ class NamedDate:
     range: TimeRange
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    start: int
-    end: int
-    range: TimeRange
-
-
 def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
     """The dates that the text names, in its order. `now` carries a zone; days are UTC days.
 
@@ -142,66 +136,56 @@ def named_dates(text: str, now: datetime) -> tuple[NamedDate, ...]:
     longer one do not count. Nor does a month of a year: people report in June what happened in May, and a window of the
     month would hide that.
     """
-    found = sorted(_matches(text, now.astimezone(UTC)), key=lambda match: (match.start, -match.end))
+    found = sorted(_matches(text, now.astimezone(UTC)), key=lambda match: (match[0], -match[1]))
     named: list[NamedDate] = []
     reached = -1
-    for match in found:
-        if match.end > reached:
-            named.append(NamedDate(text[match.start : match.end], match.range))
-            reached = match.end
+    for start, end, meant in found:
+        if end > reached:
+            named.append(NamedDate(text[start:end], meant))
+            reached = end
     return tuple(named)
 
 
-def _matches(text: str, now: datetime) -> Iterator[_Match]:
+def _matches(text: str, now: datetime) -> Iterator[tuple[int, int, TimeRange]]:
+    """Where each match begins and ends, and what it means."""
     for match in _RELATIVE.finditer(text):
-        yield _Match(match.start(), match.end(), _relative_range(match, now))
+        yield *match.span(), _relative_range(match, now)
     yield from _in_other_languages(text, now)
-    for pattern in _WRITTEN:
-        for match in pattern.finditer(text):
-            day = _written_day(match)
-            if day is not None:
-                yield _Match(match.start(), match.end(), _days(day, day))
+    for match in chain.from_iterable(pattern.finditer(text) for pattern in _WRITTEN):
+        day = _written_day(match)
+        if day is not None:
+            yield *match.span(), _days(day, day)
 
 
-def _in_other_languages(text: str, now: datetime) -> Iterator[_Match]:
+def _in_other_languages(text: str, now: datetime) -> Iterator[tuple[int, int, TimeRange]]:
     folded = fold(text)
     said = [(start, phrase) for phrase in RELATIVE_PHRASES for start in whole_word_positions(folded, phrase)]
     place = [place for place, character in enumerate(text) for _ in fold(character)] if said else []
     for start, phrase in said:
         match = _RELATIVE.fullmatch(RELATIVE_PHRASES[phrase])
         if match is not None:
-            yield _Match(place[start], place[start + len(phrase) - 1] + 1, _relative_range(match, now))
+            yield place[start], place[start + len(phrase) - 1] + 1, _relative_range(match, now)
 
 
 def _relative_range(match: re.Match[str], now: datetime) -> TimeRange:
-    if match["before"]:
-        day = now.date() - timedelta(days=2)
-        return _days(day, day)
-    if match["day"]:
-        day = now.date() - timedelta(days=match["day"].lower() == "yesterday")
+    if match["before"] or match["day"]:
+        day = now.date() - timedelta(days=2 if match["before"] else match["day"].lower() == "yesterday")
         return _days(day, day)
     if match["days"]:
         return TimeRange(now - timedelta(days=int(match["days"])), now)
     unit = match["unit"].lower()
     if match["which"].lower() == "last":
         return TimeRange(now - timedelta(days=_DAYS_OF_LAST[unit]), now)
-    return _THIS[unit](now.date())
+    return _of_calendar(unit, now.date())
 
 
-def _this_week(today: date) -> TimeRange:
-    monday = today - timedelta(days=today.weekday())
-    return _days(monday, monday + timedelta(days=6))
-
-
-def _this_month(today: date) -> TimeRange:
-    return _days(today.replace(day=1), today.replace(day=monthrange(today.year, today.month)[1]))
-
-
-def _this_year(today: date) -> TimeRange:
+def _of_calendar(unit: str, today: date) -> TimeRange:
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday())
+        return _days(monday, monday + timedelta(days=6))
+    if unit == "month":
+        return _days(today.replace(day=1), today.replace(day=monthrange(today.year, today.month)[1]))
     return _days(today.replace(month=1, day=1), today.replace(month=12, day=31))
-
-
-_THIS = {"week": _this_week, "month": _this_month, "year": _this_year}
 
 
 def _written_day(match: re.Match[str]) -> date | None:

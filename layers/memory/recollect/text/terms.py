@@ -143,14 +143,6 @@ def _measure(word: str) -> int:
     return len(re.findall("v+c", _shape(word)))
 
 
-def _has_vowel(word: str) -> bool:
-    return "v" in _shape(word)
-
-
-def _ends_double(word: str) -> bool:
-    return len(word) > 1 and word[-1] == word[-2] and _shape(word)[-1] == "c"
-
-
 def _ends_cvc(word: str) -> bool:
     return _shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
 
@@ -166,7 +158,7 @@ def _step_1b(word: str) -> str:
         return word[:-1] if _measure(word[:-3]) > 0 else word
     for suffix in ("ed", "ing"):
         base = word[: -len(suffix)]
-        if word.endswith(suffix) and _has_vowel(base):
+        if word.endswith(suffix) and "v" in _shape(base):
             return _restored(base)
     return word
 
@@ -174,13 +166,13 @@ def _step_1b(word: str) -> str:
 def _restored(base: str) -> str:
     if base.endswith(("at", "bl", "iz")):
         return base + "e"
-    if _ends_double(base) and base[-1] not in "lsz":
-        return base[:-1]
+    if len(base) > 1 and base[-1] == base[-2] and _shape(base)[-1] == "c" and base[-1] not in "lsz":
+        return base[:-1]  # one of a double consonant
     return base + "e" if _measure(base) == 1 and _ends_cvc(base) else base
 
 
 def _step_1c(word: str) -> str:
-    return word[:-1] + "i" if word.endswith("y") and _has_vowel(word[:-1]) else word
+    return word[:-1] + "i" if word.endswith("y") and "v" in _shape(word[:-1]) else word
 
 
 def _replaced(word: str, endings: Mapping[str, str]) -> str:
@@ -226,7 +218,8 @@ def extract_keywords(text: str) -> tuple[str, ...]:
     Russian "у" stays).
     """
     words = (word.lower() for word in split_words(text))
-    return tuple(word for word in words if _is_long_enough(word))
+    # Two UTF-8 bytes or more: only a single ASCII character has fewer.
+    return tuple(word for word in words if len(word) > 1 or not word.isascii())
 
 
 def query_words(text: str) -> tuple[str, ...]:
@@ -237,11 +230,6 @@ def query_words(text: str) -> tuple[str, ...]:
 def is_stop_word(word: str) -> bool:
     """Whether the word is a stop word of some language (P-6: for fallback and match gate only)."""
     return word.lower() in STOP_WORDS
-
-
-def _is_long_enough(word: str) -> bool:
-    # Two UTF-8 bytes or more: only a single ASCII character has fewer.
-    return len(word) > 1 or not word.isascii()
 
 
 def _has_letter_or_digit(word: str) -> bool:

@@ -1,10 +1,22 @@
-"""Measures of a context: needed, stale and filler lines."""
+"""Measures of search and context: what share of the evidence was found; needed, stale and filler lines."""
 
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollect.retrieval.evaluation import Needs, Shown, ShownLine, TalkQuestion, context_quality, search_quality
+from recollect.retrieval.evaluation import (
+    GoldQuestion,
+    Needs,
+    Shown,
+    ShownLine,
+    TalkQuestion,
+    context_quality,
+    evidence_recall,
+    recall_by_category,
+    search_quality,
+)
 
 AT = datetime(2025, 5, 1, tzinfo=UTC)
 
@@ -64,3 +76,32 @@ def test_a_search_is_right_within_its_first_places() -> None:
 )
 def test_a_stale_turn_stands_first_unless_it_is_marked(answer: Shown, first: float) -> None:
     assert search_quality([asks(stale="old")], [answer], (3,))["all"].stale_first == first
+
+
+NAMES = st.sampled_from("abcdef")
+
+
+def question(category: str, *evidence: str) -> GoldQuestion:
+    return GoldQuestion("c", "?", category, frozenset(evidence))
+
+
+def test_recall_is_the_share_of_the_gold_turns_among_the_first() -> None:
+    assert evidence_recall(["a", "x", "b"], frozenset("ab"), 2) == 0.5
+    assert evidence_recall(["a", "x", "b"], frozenset("ab"), 3) == 1.0
+    assert evidence_recall([], frozenset("ab"), 3) == 0.0
+
+
+@given(st.lists(NAMES, unique=True), st.frozensets(NAMES, min_size=1))
+def test_recall_never_falls_with_k(found: list[str], evidence: frozenset[str]) -> None:
+    recalls = [evidence_recall(found, evidence, k) for k in range(8)]
+    assert recalls == sorted(recalls)
+    assert recalls[-1] == len(evidence & set(found)) / len(evidence)
+
+
+def test_all_questions_come_first_then_each_category() -> None:
+    questions = [question("when", "a"), question("who", "b"), question("when", "c", "d")]
+    table = recall_by_category(questions, [["a"], ["x", "b"], ["c", "x"]], [1, 2])
+    assert list(table) == ["all", "when", "who"]
+    assert table["all"] == {1: pytest.approx(0.5), 2: pytest.approx((1 + 1 + 0.5) / 3)}
+    assert table["when"] == {1: 0.75, 2: 0.75}
+    assert recall_by_category([], [], [1]) == {}
