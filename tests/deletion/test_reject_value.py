@@ -196,7 +196,7 @@ def test_the_key_can_be_rotated_and_old_rejections_hold(memory: Memory) -> None:
     assert memory.app.deletion.values.reject(ANNA, VALUE, order(memory)) == first.id
     reject(memory, 2)
     values = memory.app.deletion.values.page(ANNA, 10, None).values
-    assert [value.key_id for value in values] == [before[0].id, after[0].id]
+    assert [value.key for value in values] == [before[0].id, after[0].id]
     assert [result.status for result in memory.add("another thing", VALUE, "a third").results] == [
         "refused",
         "refused",

@@ -27,7 +27,7 @@ from typing import Any
 
 from recollect.core.errors import StoredDataError
 from recollect.core.event import EventRef
-from recollect.core.items import ItemKey, ItemPath
+from recollect.core.items import ItemKey, ItemPath, reading
 from recollect.core.time import from_iso, iso
 
 SEGMENT_EVENTS = 500
@@ -163,48 +163,48 @@ def ref_in(event_id: str, value: Mapping[str, Any]) -> EventRef:
     return EventRef(event_id, from_iso(value["t"]))
 
 
-def counter_value(counter: SegmentCounter) -> dict[str, Any]:
-    """The stored form."""
-    return {"number": counter.number, "rolled": counter.rolled, "ids": list(counter.ids), "written": counter.written}
-
-
+@reading("a counter of segments")
 def counter_in(value: Mapping[str, Any]) -> SegmentCounter:
-    """Reads what `counter_value` wrote. Raises StoredDataError."""
-    try:
-        return SegmentCounter(int(value["number"]), int(value["rolled"]), tuple(value["ids"]), int(value["written"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("a counter of segments cannot be read") from error
+    """Reads the counter's item. Raises StoredDataError."""
+    return SegmentCounter(int(value["number"]), int(value["rolled"]), tuple(value["ids"]), int(value["written"]))
 
 
 def manifest_bytes(manifest: SegmentManifest) -> bytes:
     """The manifest's object."""
-    document = {
-        "format": FORMAT_VERSION,
-        "user_id": manifest.user_id,
-        "segments": [asdict(entry) for entry in manifest.segments],
-    }
+    return json_line({"format": FORMAT_VERSION, **asdict(manifest)})
+
+
+def json_line(document: Mapping[str, Any]) -> bytes:
+    """The JSON of the archive's objects, without spaces and line end."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+@reading("a manifest")
 def manifest_in(data: bytes) -> SegmentManifest:
     """Reads what `manifest_bytes` wrote. Raises StoredDataError."""
-    try:
-        document = json.loads(data)
-        if document["format"] > FORMAT_VERSION:
-            raise StoredDataError("a manifest of a newer format")
-        return SegmentManifest(document["user_id"], tuple(SegmentEntry(**one) for one in document["segments"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"a manifest cannot be read: {type(error).__name__}") from error
-
-
-def entry_of(segment: str, events: int, data: bytes, raw_bytes: int) -> SegmentEntry:
-    """The manifest's entry of a packed segment."""
-    return SegmentEntry(segment, events, len(data), raw_bytes, hashlib.sha256(data).hexdigest())
+    document = json.loads(data)
+    if document["format"] > FORMAT_VERSION:
+        raise StoredDataError("a manifest of a newer format")
+    return SegmentManifest(document["user_id"], tuple(SegmentEntry(**one) for one in document["segments"]))
 
 
 def ordered(refs: Iterable[EventRef]) -> list[EventRef]:
     """Oldest first: the order of lines inside a segment."""
     return sorted(refs, key=lambda ref: (ref.timestamp, ref.id))
+
+
+@dataclass(frozen=True, slots=True)
+class PackedSegment:
+    """A segment's object: the number of its lines, its bytes, and their size as plain NDJSON."""
+
+    lines: int
+    data: bytes
+    raw_bytes: int
+
+    def entry(self, segment: str) -> SegmentEntry:
+        """The segment's entry in the manifest."""
+        sha256 = hashlib.sha256(self.data).hexdigest()
+        return SegmentEntry(segment, self.lines, len(self.data), self.raw_bytes, sha256)
 
 
 @dataclass(frozen=True, slots=True)

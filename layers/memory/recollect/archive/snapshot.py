@@ -26,9 +26,10 @@ from typing import Any
 
 from recollect.archive.record_line import RecordLine, line_text
 from recollect.archive.segment_archive import SegmentArchive
-from recollect.archive.segments import user_hash
+from recollect.archive.segments import json_line, user_hash
 from recollect.core.errors import InvalidInput, NotFound, StoredDataError, VersionMismatch
 from recollect.core.event import EventRef
+from recollect.core.items import reading
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.core.vectors import pack_vector, unpack_vector
@@ -191,35 +192,31 @@ def snapshot_json(snapshot: Snapshot) -> dict[str, Any]:
 
 def snapshot_bytes(snapshot: Snapshot) -> bytes:
     """The manifest's object."""
-    return _json({"format": FORMAT_VERSION, **snapshot_json(snapshot)})
+    return json_line({"format": FORMAT_VERSION, **snapshot_json(snapshot)})
 
 
+@reading("a snapshot")
 def snapshot_in(data: bytes) -> Snapshot:
     """Reads what `snapshot_bytes` wrote. Raises StoredDataError."""
     document = _read(data)
-    try:
-        created_at = from_iso(document["created_at"])
-        return Snapshot(document["id"], created_at, document.get("user_id"), dict(document["counts"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("a snapshot cannot be read") from error
+    created_at = from_iso(document["created_at"])
+    return Snapshot(document["id"], created_at, document.get("user_id"), dict(document["counts"]))
 
 
 def user_bytes(user: SnapshotUser) -> bytes:
     """The user's object."""
-    return _json({"format": FORMAT_VERSION, **asdict(user)})
+    return json_line({"format": FORMAT_VERSION, **asdict(user)})
 
 
+@reading("a user of a snapshot")
 def user_in(data: bytes) -> SnapshotUser:
     """Reads what `user_bytes` wrote. Raises StoredDataError."""
     document = _read(data)
-    try:
-        pieces = tuple(
-            SnapshotPiece(tuple(one["first"]), tuple(one["last"]), one["records"], one["memories"], one["bytes"])
-            for one in document["pieces"]
-        )
-        return SnapshotUser(document["user_id"], pieces, document["whole"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("a user of a snapshot cannot be read") from error
+    pieces = tuple(
+        SnapshotPiece(tuple(one["first"]), tuple(one["last"]), one["records"], one["memories"], one["bytes"])
+        for one in document["pieces"]
+    )
+    return SnapshotUser(document["user_id"], pieces, document["whole"])
 
 
 def vectors_bytes(projections: Sequence[Projection]) -> bytes:
@@ -229,7 +226,7 @@ def vectors_bytes(projections: Sequence[Projection]) -> bytes:
         for one in projections
         if one.vector is not None
     ]
-    return b"".join(_json(line) + b"\n" for line in lines)
+    return b"".join(json_line(line) + b"\n" for line in lines)
 
 
 def vectors_in(data: bytes, refs: Mapping[str, EventRef]) -> list[Projection]:
@@ -246,19 +243,11 @@ def vectors_in(data: bytes, refs: Mapping[str, EventRef]) -> list[Projection]:
     return found
 
 
-def _json(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def _read(data: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(data)
-        newer = document["format"] > FORMAT_VERSION
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("a snapshot's object cannot be read") from error
-    if newer:
+    document: dict[str, Any] = json.loads(data)
+    if document["format"] > FORMAT_VERSION:
         raise StoredDataError("a snapshot of a newer format")
-    return dict(document)
+    return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,15 +325,6 @@ class Snapshots:
         """The vectors of a piece, as stored."""
         found = self.store.get(scope.tenant, vectors_name(snapshot_id, scope.user_id, number))
         return found[0] if found else b""
-
-    def put_vectors(self, scope: Scope, snapshot_id: str, number: int, data: bytes) -> None:
-        """Writes the vectors of a piece, over what an earlier try left."""
-        name = vectors_name(snapshot_id, scope.user_id, number)
-        found = self.store.get(scope.tenant, name)
-        if found is None:
-            self.store.put_if_absent(scope.tenant, name, data)
-        elif found[0] != data:
-            self.store.put_if_match(scope.tenant, name, data, found[1])
 
     def _found(self, tenant: str, snapshot_id: str) -> Snapshot | None:
         try:

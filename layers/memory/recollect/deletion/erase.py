@@ -16,7 +16,7 @@ from recollect.archive.compact import RewriteSegments
 from recollect.archive.retain import archive_folder
 from recollect.core.errors import NotFound, OutOfTime, VersionMismatch
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, ALL_PAGES, ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.deletion.forget_events import ForgetCopies
 from recollect.deletion.tombstone_log import erasure_tombstone
@@ -59,6 +59,7 @@ class ErasureReport:
     verified: bool
 
 
+@dataclass(frozen=True, slots=True)
 class EraseUser:
     """The use case behind `DELETE /v1/users/{user_id}` and `GET /v1/erasures/{id}`, and the job kind `erase`.
 
@@ -66,25 +67,14 @@ class EraseUser:
     appends to the tombstone log.
     """
 
-    def __init__(
-        self,
-        eraser: Eraser,
-        items: Items,
-        ids: IdSource,
-        elsewhere: Sequence[Reach],
-        again: Sequence[Reach],
-        checks: Sequence[Check],
-        note: Callable[[Scope, Erasure], None],
-        engines: str,
-    ) -> None:
-        self._eraser = eraser
-        self._items = items
-        self._ids = ids
-        self._elsewhere = elsewhere
-        self._again = again
-        self._checks = checks
-        self._note = note
-        self._engines = engines
+    _eraser: Eraser
+    _items: Items
+    _ids: IdSource
+    _elsewhere: Sequence[Reach]
+    _again: Sequence[Reach]
+    _checks: Sequence[Check]
+    _note: Callable[[Scope, Erasure], None]
+    _engines: str
 
     def erase(
         self, scope: Scope, now: datetime, real_now: datetime, actor: Actor, remaining_seconds: RemainingSeconds
@@ -123,11 +113,8 @@ class EraseUser:
             self._items.write(owner, writes, now)
 
     def _erase_store(self, scope: Scope, exempt: Exempt) -> None:
-        after: str | None = None
-        while True:
-            after = self._eraser.erase(scope.user, exempt, _PAGE, after).more
-            if after is None:
-                return
+        for _ in pages(lambda after: self._eraser.erase(scope.user, exempt, _PAGE, after), ALL_PAGES):
+            pass  # each page is erased where it is read
 
     def report(self, tenant: str, erasure_id: str) -> ErasureReport:
         """The state of an erasure. Raises NotFound."""
@@ -254,13 +241,8 @@ class EraseDocuments:
 
     def left(self, scope: Scope, exempt: Exempt) -> int:
         """The number of documents that are not exempt."""
-        count, after = 0, None
-        while True:
-            page = self._index.listed(scope, _PAGE, after)
-            count += sum(not exempt.keeps_record(ref.id) for ref in page.refs)
-            after = page.more
-            if after is None:
-                return count
+        found = pages(lambda after: self._index.listed(scope, _PAGE, after), ALL_PAGES)
+        return sum(not exempt.keeps_record(ref.id) for page in found for ref in page.refs)
 
 
 @dataclass(frozen=True, slots=True)

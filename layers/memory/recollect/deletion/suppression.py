@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from recollect.archive.record_line import RecordLine
 from recollect.core.event import Event
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, ALL_PAGES, ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.deletion.rejected_values import (
     LONGEST_RUN,
@@ -109,7 +109,7 @@ class Rejections:
         """The rejection of exactly this value in this scope."""
         values = self._by_owner.get((owner.persona_id, owner.household_id), ())
         hashes = {key.id: value_hash(key, owner, text) for key in self.keys}
-        return next((value for value in values if hashes.get(value.key_id) == value.hash), None)
+        return next((value for value in values if hashes.get(value.key) == value.hash), None)
 
     @cached_property
     def _by_owner(self) -> dict[tuple[str | None, str | None], list[RejectedValue]]:
@@ -132,8 +132,8 @@ class Rejections:
 
     def _judge(self, owner: tuple[str | None, str | None], values: Sequence[RejectedValue]) -> Judge:
         scope = Scope(self.user.tenant, self.user.user_id, *owner)
-        rejected = {(value.key_id, value.hash) for value in values}
-        used = [key for key in self.keys if any(key.id == value.key_id for value in values)]
+        rejected = {(value.key, value.hash) for value in values}
+        used = [key for key in self.keys if any(key.id == value.key for value in values)]
         return lambda text: any((key.id, value_hash(key, scope, text)) in rejected for key in used)
 
 
@@ -172,15 +172,9 @@ class SuppressionList:
 
     def load(self, scope: Scope) -> Rejections:
         """The user's rejections, of every persona and household."""
-        values: list[RejectedValue] = []
-        after: str | None = None
-        while True:
-            page = self._items.page(scope.user, REJECTIONS, _PAGE, after)
-            values += [rejection_in(item.key.key, item.value) for item in page.items]
-            after = page.more
-            if after is None:
-                break
-        return Rejections(scope.user, tuple(values), self.keys(scope.tenant) if values else ())
+        found = pages(lambda after: self._items.page(scope.user, REJECTIONS, _PAGE, after), ALL_PAGES)
+        values = tuple(rejection_in(item.key.key, item.value) for page in found for item in page.items)
+        return Rejections(scope.user, values, self.keys(scope.tenant) if values else ())
 
     def keys(self, tenant: str) -> tuple[ValueKey, ...]:
         """The tenant's keys, newest first; none before the first rejection."""
@@ -228,16 +222,6 @@ class Refusal(Protocol):
 
     def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
         """Those of erased users: nothing of them is stored."""
-
-
-class NoRefusal:
-    """Refuses nothing."""
-
-    def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:  # noqa: ARG002
-        return frozenset()
-
-    def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:  # noqa: ARG002
-        return frozenset()
 
 
 class TombstoneRefusal:

@@ -22,7 +22,17 @@ from typing import Any
 from recollect.core.errors import Conflict, NotFound, NotReady, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT, MOST_WRITES, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.items import (
+    ABSENT,
+    ALL_PAGES,
+    ItemKey,
+    ItemPath,
+    ItemWrite,
+    in_parts,
+    of_tenant,
+    pages,
+    write_all,
+)
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.deletion.rejected_values import VALUE_KEYS, hash_key, keys_document, keys_in, rejection_in, rejection_key
@@ -91,8 +101,7 @@ class TombstoneLog:
 
     def events(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Logs records that were deleted, expired or pruned. Their identities are read from the outbox."""
-        for start in range(0, len(refs), _IDS_IN_ONE):
-            part = refs[start : start + _IDS_IN_ONE]
+        for part in in_parts(refs, _IDS_IN_ONE):
             self._append({**events_tombstone(self._records(scope, part)), **_whose(scope)}, now)
             self.clear_outbox(scope.user, [ref.id for ref in part], now)
 
@@ -123,23 +132,16 @@ class TombstoneLog:
 
     def clear_outbox(self, owner: Scope, names: Sequence[str], now: datetime) -> None:
         """Removes logged tombstones from the outbox."""
-        writes = [ItemWrite(tombstone_outbox_key(name), None) for name in names]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(owner, writes[start : start + MOST_WRITES], now)
+        write_all(self._items.write, owner, [ItemWrite(tombstone_outbox_key(name), None) for name in names], now)
 
     def flush_outbox(self, now: datetime) -> None:
         """Logs what a process left in the outbox; idempotent. Raises as `Items.due` and the store."""
-        after: str | None = None
-        while True:
-            page = self._items.due(QUEUE, now, _PAGE, after)
+        for page in pages(lambda after: self._items.due(QUEUE, now, _PAGE, after), ALL_PAGES):
             for due in page.items:
                 item = self._items.get(due.owner, [due.key]).get(due.key)
                 if item is not None:
                     self._append({**_whose(due.owner), **item.value}, now)
                     self._items.write(due.owner, [ItemWrite(due.key, None, item.version)], now)
-            after = page.more
-            if after is None:
-                return
 
     def behind(self) -> bool:
         """Whether the log has a tombstone that the table has not applied."""
@@ -297,9 +299,7 @@ class ApplyTombstones:
         for ref in [one.ref for one in records if one.ref.id in there]:
             self._forgotten(scope, ref, now)
         lost = [one for one in records if one.ref.id not in there]
-        writes = [deleted_write(one.ref.id) for one in lost]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(scope, writes[start : start + MOST_WRITES], now)
+        write_all(self._items.write, scope, [deleted_write(one.ref.id) for one in lost], now)
         identities = [one.identity for one in lost if one.identity is not None]
         if identities:
             self._bury(scope, identities, now)

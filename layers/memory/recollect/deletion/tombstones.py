@@ -21,15 +21,14 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.archive.record_line import RecordLine, RecordOrigin
-from recollect.core.errors import StoredDataError
 from recollect.core.event import Event, EventRef
-from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite
+from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite, document_of, reading
 from recollect.core.time import from_iso, iso
 from recollect.timeline.slots import slot_of
 
@@ -65,12 +64,10 @@ def emptied_write(event: Event) -> ItemWrite:
     return ItemWrite(emptied_key(event.id), {"slot": list(slot_of(event) or ())})
 
 
+@reading("an emptied slot")
 def emptied_slot(value: Mapping[str, Any]) -> tuple[str, str, str]:
     """The slot that `emptied_write` stored. Raises StoredDataError."""
-    try:
-        persona, household, key = value["slot"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("an emptied slot cannot be read") from error
+    persona, household, key = value["slot"]
     return str(persona), str(household), str(key)
 
 
@@ -184,7 +181,7 @@ class Erasure:
     user_id: str
     at: datetime
     counts: Mapping[str, int] = field(default_factory=dict)
-    lapses: Sequence[tuple[str, datetime]] = ()
+    lapses: tuple[tuple[str, datetime], ...] = ()
 
 
 def erasure_key(erasure_id: str) -> ItemKey:
@@ -204,26 +201,19 @@ def lapses_of(engines: str, now: datetime) -> tuple[tuple[str, datetime], ...]:
 
 def erasure_document(erasure: Erasure) -> dict[str, Any]:
     """The stored form."""
-    return {
-        "user_id": erasure.user_id,
-        "at": iso(erasure.at),
-        "counts": dict(erasure.counts),
-        "lapses": [[part, iso(until)] for part, until in erasure.lapses],
-    }
+    return document_of(erasure, without=("id",))
 
 
+@reading("an erasure")
 def erasure_in(erasure_id: str, document: Mapping[str, Any]) -> Erasure:
     """Reads what `erasure_document` wrote. Raises StoredDataError."""
-    try:
-        return Erasure(
-            id=erasure_id,
-            user_id=document["user_id"],
-            at=from_iso(document["at"]),
-            counts=document["counts"],
-            lapses=tuple((part, from_iso(until)) for part, until in document["lapses"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"an erasure cannot be read: {type(error).__name__}") from error
+    return Erasure(
+        id=erasure_id,
+        user_id=document["user_id"],
+        at=from_iso(document["at"]),
+        counts=document["counts"],
+        lapses=tuple((part, from_iso(until)) for part, until in document["lapses"]),
+    )
 
 
 def _ids_in(names: Iterable[str]) -> list[str]:

@@ -23,6 +23,7 @@ from recollect.projection.project import ProjectEvents
 from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
 from recollect.search_index.health import Sample
 from recollect.search_index.rebuild import RebuildIndex
+from recollect.search_index.state import IndexBehind
 from recollect.timeline.bus import BusEvent
 from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
 
@@ -51,25 +52,16 @@ class RederivedPage:
         }
 
 
+@dataclass(frozen=True, slots=True)
 class Rederive:
     """`index` is that of the embedder's generation only; `projector` makes a `ProjectEvents`."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        items: Items,
-        index: SearchIndex,
-        projector: Projector,
-        rebuild: RebuildIndex,
-    ) -> None:
-        self._timeline = timeline
-        self._projections = projections
-        self._items = items
-        self._index = index
-        self._projector = projector
-        self._rebuild = rebuild
-        self._memories = ReadMemories(items)
+    _timeline: Timeline
+    _projections: Projections
+    _items: Items
+    _index: SearchIndex
+    _projector: Projector
+    _rebuild: RebuildIndex
 
     def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RederivedPage:
         """Derives the user's next records. A failed record is marked for projection; raises where all of them fail."""
@@ -98,7 +90,7 @@ class Rederive:
     def _remade(self, scope: Scope, events: Sequence[Event], now: datetime) -> int:
         """Makes memories in their first version of their events again; answers how many there are."""
         by_id = {event.id: event for event in events}
-        kept = {i: one for i, one in self._memories.kept(scope, by_id).items() if _is_derived(i, one)}
+        kept = {i: one for i, one in ReadMemories(self._items).kept(scope, by_id).items() if _is_derived(i, one)}
         for event_id, one in kept.items():
             fresh = _of_event(one.memory, by_id[event_id])
             if fresh != one.memory:
@@ -176,11 +168,11 @@ class _Fresh:
         """Does nothing: the projector works off the marker of a removal."""
 
 
-class _Replaced:
+class _Replaced(IndexBehind):
     """An index that removes each document before it puts it."""
 
     def __init__(self, index: SearchIndex, *, shown: bool) -> None:
-        self._index = index
+        super().__init__(index)
         self._shown = shown
         self.put_ids: set[str] = set()
 
@@ -196,10 +188,6 @@ class _Replaced:
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
         return self._index.remove(scope, event_ids, shown=shown)
 
-    @property
-    def generation(self) -> str:
-        return self._index.generation
-
     def holds_vectors(self, tenant: str) -> bool:
         return self._index.holds_vectors(tenant)
 
@@ -214,18 +202,6 @@ class _Replaced:
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
         return self._index.listed(scope, limit, after)
-
-    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
-        return self._index.drop(tenant, limit, whole=whole)
-
-    def identity(self) -> str:
-        return self._index.identity()
-
-    def check(self) -> str:
-        return self._index.check()
-
-    def create(self) -> bool:
-        return self._index.create()
 
 
 class _Silent:
