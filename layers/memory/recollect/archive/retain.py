@@ -120,7 +120,6 @@ def _oldest_kept(rule: RetentionRule, now: datetime) -> datetime:
 
 
 def expiring_key(event_id: str) -> ItemKey:
-    """The user's item of an event that expires."""
     return ItemKey(ItemPath("expiring"), event_id)
 
 
@@ -130,7 +129,6 @@ def expiring_write(ref: EventRef, expires_at: datetime, expected: int | None) ->
 
 
 def expiring_ref(item: Item) -> EventRef:
-    """The event of an item of `expiring`."""
     return EventRef(item.key.key, from_iso(str(item.value["at"])))
 
 
@@ -223,7 +221,6 @@ class _Run:
 
     @property
     def over(self) -> bool:
-        """Whether no further page may begin."""
         return self.deadline() < _RESERVE_SECONDS
 
     def order(self, reason: str) -> PruneOrder:
@@ -318,7 +315,6 @@ class Retain:
         return None
 
     def _prune_due(self, run: _Run, scope: Scope, events: Sequence[Event]) -> None:
-        """Archives and prunes those that a rule lets go."""
         due = self._due(run, scope, events)
         archived = [event for event, found in due if found.archive]
         self._prune.archive(scope, archived, run.order("retention"))

@@ -53,14 +53,10 @@ _ONE_BY_ONE = 4  # more than these are one transaction: twice the units, but one
 _COUNTER_TRIES = 30
 
 
-def no_warning(_scope: Scope, _name: str, _faults: int) -> None:
-    """Reports to nobody."""
-
-
 class SegmentArchive:
     """Segment objects of one deployment's store."""
 
-    def __init__(self, store: SnapshotStore, warn: WarnOf = no_warning) -> None:
+    def __init__(self, store: SnapshotStore, warn: WarnOf) -> None:
         self._store = store
         self._warn = warn
 
@@ -220,7 +216,6 @@ class AssignSegments:
         return places
 
     def known(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, str]:
-        """The segments of the events that have one."""
         found = self._items.get(scope.user, [place_key(event_id) for event_id in event_ids])
         return {key.key: segment_id(item.value["n"]) for key, item in found.items()}
 

@@ -58,7 +58,6 @@ class SegmentCounter:
 
     @property
     def count(self) -> int:
-        """The events of the open segment."""
         return self.rolled + len(self.ids)
 
     @property
@@ -68,16 +67,13 @@ class SegmentCounter:
 
     @property
     def waiting(self) -> bool:
-        """Whether a closed segment waits to be written."""
         return self.number - 1 > self.written
 
     def with_event(self, event_id: str) -> SegmentCounter:
-        """With one more event."""
         return replace(self, ids=(*self.ids, event_id))
 
     @property
     def roll_full(self) -> bool:
-        """Whether the open roll must be written."""
         return len(self.ids) >= ROLL_EVENTS
 
     def put_by(self) -> SegmentCounter:
@@ -86,7 +82,6 @@ class SegmentCounter:
         return rolled.closed() if rolled.rolled >= SEGMENT_EVENTS else rolled
 
     def closed(self) -> SegmentCounter:
-        """With the next segment open."""
         return replace(self, number=self.number + 1, rolled=0, ids=())
 
 
@@ -114,12 +109,10 @@ class SegmentManifest:
         return replace(self, segments=tuple(sorted([*others, entry], key=lambda one: one.id)))
 
     def without(self, segment: str) -> SegmentManifest:
-        """Without that segment."""
         return replace(self, segments=tuple(one for one in self.segments if one.id != segment))
 
 
 def segment_id(number: int) -> str:
-    """A segment's number as eight digits."""
     return f"{number:0{_DIGITS}d}"
 
 
@@ -134,7 +127,6 @@ def segment_name(user_id: str, segment: str) -> str:
 
 
 def manifest_name(user_id: str) -> str:
-    """The object that lists a user's segments."""
     return f"{timeline_folder(user_id)}manifest.json"
 
 
@@ -144,33 +136,27 @@ def timeline_folder(user_id: str) -> str:
 
 
 def roll_key(number: int, roll: int) -> ItemKey:
-    """The item of a full roll."""
     return ItemKey(ItemPath("segment_rolls", (segment_id(number),)), f"{roll:02d}")
 
 
 def place_key(event_id: str) -> ItemKey:
-    """The item that stores an event's segment."""
     return ItemKey(PLACES, event_id)
 
 
 def place_value(number: int, ref: EventRef) -> dict[str, Any]:
-    """The value of that item."""
     return {"n": number, "t": iso(ref.timestamp)}
 
 
 def ref_in(event_id: str, value: Mapping[str, Any]) -> EventRef:
-    """The event of that item."""
     return EventRef(event_id, from_iso(value["t"]))
 
 
 @reading("a counter of segments")
 def counter_in(value: Mapping[str, Any]) -> SegmentCounter:
-    """Reads the counter's item. Raises StoredDataError."""
     return SegmentCounter(int(value["number"]), int(value["rolled"]), tuple(value["ids"]), int(value["written"]))
 
 
 def manifest_bytes(manifest: SegmentManifest) -> bytes:
-    """The manifest's object."""
     return json_line({"format": FORMAT_VERSION, **asdict(manifest)})
 
 
@@ -181,7 +167,6 @@ def json_line(document: Mapping[str, Any]) -> bytes:
 
 @reading("a manifest")
 def manifest_in(data: bytes) -> SegmentManifest:
-    """Reads what `manifest_bytes` wrote. Raises StoredDataError."""
     document = json.loads(data)
     if document["format"] > FORMAT_VERSION:
         raise StoredDataError("a manifest of a newer format")
@@ -202,7 +187,6 @@ class PackedSegment:
     raw_bytes: int
 
     def entry(self, segment: str) -> SegmentEntry:
-        """The segment's entry in the manifest."""
         sha256 = hashlib.sha256(self.data).hexdigest()
         return SegmentEntry(segment, self.lines, len(self.data), self.raw_bytes, sha256)
 

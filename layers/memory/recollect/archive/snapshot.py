@@ -15,6 +15,7 @@ record's own place, whatever the size of the timeline.
 
 import base64
 import hashlib
+import heapq
 import json
 import re
 from collections import Counter
@@ -22,6 +23,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from recollect.archive.record_line import RecordLine, line_text
@@ -60,7 +63,6 @@ def path_of(name: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """The name of a path."""
     parts: list[str] = []
     for piece in path.split("/"):
         if piece.startswith(_CONTINUED):
@@ -150,17 +152,14 @@ class SnapshotUser:
         }
 
     def with_piece(self, piece: SnapshotPiece) -> "SnapshotUser":
-        """With one more piece."""
         return replace(self, pieces=(*self.pieces, piece))
 
 
 def manifest_of(snapshot_id: str) -> str:
-    """The manifest's object."""
     return f"{MANIFESTS}{snapshot_id}.json"
 
 
 def snapshot_in_name(name: str) -> str:
-    """The snapshot's id in a manifest's name."""
     return name.removeprefix(MANIFESTS).removesuffix(".json")
 
 
@@ -170,7 +169,6 @@ def data_folder(snapshot_id: str, user_id: str | None = None) -> str:
 
 
 def user_name(snapshot_id: str, user_id: str) -> str:
-    """The object of a user."""
     return data_folder(snapshot_id, user_id) + "user.json"
 
 
@@ -180,37 +178,31 @@ def piece_name(snapshot_id: str, user_id: str, number: int) -> str:
 
 
 def vectors_name(snapshot_id: str, user_id: str, number: int) -> str:
-    """The object of the vectors of the same records."""
     return f"{data_folder(snapshot_id, user_id)}{number:0{_DIGITS}d}.vectors"
 
 
 def snapshot_json(snapshot: Snapshot) -> dict[str, Any]:
-    """The snapshot in a list."""
     shown = {"id": snapshot.id, "created_at": iso(snapshot.created_at), "counts": dict(snapshot.counts)}
     return shown if snapshot.user_id is None else {**shown, "user_id": snapshot.user_id}
 
 
 def snapshot_bytes(snapshot: Snapshot) -> bytes:
-    """The manifest's object."""
     return json_line({"format": FORMAT_VERSION, **snapshot_json(snapshot)})
 
 
 @reading("a snapshot")
 def snapshot_in(data: bytes) -> Snapshot:
-    """Reads what `snapshot_bytes` wrote. Raises StoredDataError."""
     document = _read(data)
     created_at = from_iso(document["created_at"])
     return Snapshot(document["id"], created_at, document.get("user_id"), dict(document["counts"]))
 
 
 def user_bytes(user: SnapshotUser) -> bytes:
-    """The user's object."""
     return json_line({"format": FORMAT_VERSION, **asdict(user)})
 
 
 @reading("a user of a snapshot")
 def user_in(data: bytes) -> SnapshotUser:
-    """Reads what `user_bytes` wrote. Raises StoredDataError."""
     document = _read(data)
     pieces = tuple(
         SnapshotPiece(tuple(one["first"]), tuple(one["last"]), one["records"], one["memories"], one["bytes"])
@@ -318,11 +310,9 @@ class Snapshots:
         return self.store.put_if_match(scope.tenant, name, data, tag)
 
     def lines(self, scope: Scope, snapshot_id: str, number: int) -> list[RecordLine]:
-        """The intact lines of a piece."""
         return self.archive.read(scope, piece_name(snapshot_id, scope.user_id, number))
 
     def vectors(self, scope: Scope, snapshot_id: str, number: int) -> bytes:
-        """The vectors of a piece, as stored."""
         found = self.store.get(scope.tenant, vectors_name(snapshot_id, scope.user_id, number))
         return found[0] if found else b""
 
@@ -380,20 +370,15 @@ class DiffSnapshots:
 
 def _changes(before: Iterator[RecordLine], after: Iterator[RecordLine]) -> Iterator[tuple[str, str]]:
     """Both are in the order of their records' places."""
-    old, new = next(before, None), next(after, None)
-    while old is not None or new is not None:
-        if new is None or (old is not None and _place(old) < _place(new)):
-            assert old is not None
-            yield REMOVED, old.event.id
-            old = next(before, None)
-        elif old is None or _place(new) < _place(old):
-            yield ADDED, new.event.id
-            new = next(after, None)
-        else:
-            if line_text(old) != line_text(new):
-                yield CHANGED, new.event.id
-            old, new = next(before, None), next(after, None)
+    merged = heapq.merge(_sided(before, REMOVED), _sided(after, ADDED), key=itemgetter(0))
+    for (_, record_id), found in groupby(merged, key=itemgetter(0)):
+        (_, kind, line), *others = found
+        if not others:
+            yield kind, record_id
+        elif line_text(line) != line_text(others[0][2]):
+            yield CHANGED, record_id
 
 
-def _place(line: RecordLine) -> tuple[datetime, str]:
-    return line.event.timestamp, line.event.id
+def _sided(lines: Iterator[RecordLine], kind: str) -> Iterator[tuple[tuple[datetime, str], str, RecordLine]]:
+    """Each line with its place, and the change that it is where the other snapshot has no such record."""
+    return (((line.event.timestamp, line.event.id), kind, line) for line in lines)

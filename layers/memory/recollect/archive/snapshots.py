@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from recollect.archive.compact import RewriteSegments
 from recollect.archive.record_line import RecordLine
@@ -164,15 +164,6 @@ class RestorePlace:
     pieces: int
 
 
-class RestoreSource(Protocol):
-    """The source of a restore."""
-
-    def users(self, tenant: str, after: str | None) -> Iterator[RestorePlace]: ...
-    def user(self, scope: Scope) -> RestorePlace: ...
-    def lines(self, scope: Scope, number: int) -> list[RecordLine]: ...
-    def vectors(self, scope: Scope, number: int) -> bytes: ...
-
-
 @dataclass(frozen=True, slots=True)
 class RestoreSnapshot:
     """The job kind `restore`. Parameters: `snapshot_id`, or `timeline`; `user_id`, absent for every user in it."""
@@ -198,7 +189,7 @@ class RestoreSnapshot:
             going |= {"name": place.name, "piece": 0}
         return JobProgress(state=going, counts=counts, done=True)
 
-    def _source(self, tenant: str, state: Mapping[str, Any]) -> RestoreSource:
+    def _source(self, tenant: str, state: Mapping[str, Any]) -> "RestoreSource":
         snapshot_id = state.get("snapshot_id")
         if not isinstance(snapshot_id, str):
             raise InvalidInput("a restore names its snapshot", ("snapshot_id",))
@@ -206,13 +197,13 @@ class RestoreSnapshot:
             return _OfTimeline(self._segments)
         return _OfSnapshot(self._snapshots, self._snapshots.one(tenant, snapshot_id).id)
 
-    def _places(self, tenant: str, going: Mapping[str, Any], source: RestoreSource) -> Iterator[RestorePlace]:
+    def _places(self, tenant: str, going: Mapping[str, Any], source: "RestoreSource") -> Iterator[RestorePlace]:
         user_id = going.get("user_id")
         if user_id is None:
             return source.users(tenant, going.get("name"))
         return iter([] if "name" in going else [source.user(Scope(tenant, user_id))])
 
-    def _piece(self, scope: Scope, source: RestoreSource, number: int, now: datetime) -> dict[str, int]:
+    def _piece(self, scope: Scope, source: "RestoreSource", number: int, now: datetime) -> dict[str, int]:
         lines = source.lines(scope, number)
         report = self._import.import_lines(scope, lines, ImportOrder(actor=RESTORE, via="restore", now=now))
         refs = {ref.id: ref for ref in report.created}
@@ -261,3 +252,6 @@ class _OfTimeline:
 
     def vectors(self, _scope: Scope, _number: int) -> bytes:
         return b""
+
+
+RestoreSource: TypeAlias = _OfSnapshot | _OfTimeline

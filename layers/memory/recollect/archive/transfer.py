@@ -2,8 +2,8 @@
 
 An export has private records and memories too, superseded ones as such. An import keeps ids, times and origins. Each
 record is durable by itself, atomically with its memory and audit entry; a stored record is a duplicate, so a page may
-be sent twice. Deleted records are refused by their identity, here and at their origin; `Refusal` adds erased users,
-`SuppressionList` rejected values. The audit names the ids of refused records, except those of an erased user.
+be sent twice. Deleted records are refused by their identity, here and at their origin; `TombstoneRefusal` adds erased
+users, `SuppressionList` rejected values. The audit names the ids of refused records, except those of an erased user.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, Item, ItemKey, ItemWrite, in_parts, of_tenant, write_all
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import Refusal, SuppressionList
+from recollect.deletion.suppression import SuppressionList, TombstoneRefusal
 from recollect.deletion.tombstones import ORIGINS, copy_write, origin_in, origin_key, origin_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.memories.audit_log import DELETED, REJECTED, AuditRefusedWrite, RefusedWrite
@@ -175,7 +175,6 @@ class ImportOrder:
 
     @property
     def action(self) -> Action:
-        """The action in the audit."""
         return Action.RESTORE if self.via == "restore" else Action.CREATE
 
 
@@ -210,7 +209,7 @@ class ImportMemories:
     _announce: Callable[[Scope, Sequence[EventRef]], None]
     _forget: Callable[[Scope, EventRef, datetime], None]
     _gate: SuppressionList
-    _refusal: Refusal
+    _refusal: TombstoneRefusal
 
     def import_lines(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
         """Stores the lines as this user's. Raises Unavailable with some of them stored; a retry continues."""

@@ -163,5 +163,4 @@ class RejectValue:
 
 
 def owner_of(scope: Scope, event: Event) -> Scope:
-    """The scope of an event's user, persona and household."""
     return Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)

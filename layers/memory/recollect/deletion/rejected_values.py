@@ -56,7 +56,6 @@ class RejectedValue:
 
     @property
     def owner(self) -> tuple[str | None, str | None]:
-        """Persona and household."""
         return self.persona_id, self.household_id
 
 
@@ -141,7 +140,6 @@ def rejected_places(pieces: Sequence[str], is_rejected: Callable[[str], bool], r
 
 
 def rejection_key(rejection_id: str) -> ItemKey:
-    """The user's item of a rejection."""
     return ItemKey(REJECTIONS, rejection_id)
 
 
@@ -151,13 +149,11 @@ def hash_key(value: str) -> ItemKey:
 
 
 def rejection_document(value: RejectedValue) -> dict[str, Any]:
-    """The stored form, without None values."""
     return document_of(value, without=("id",))
 
 
 @reading("a rejection")
 def rejection_in(rejection_id: str, document: Mapping[str, Any]) -> RejectedValue:
-    """Reads what `rejection_document` wrote. Raises StoredDataError."""
     return RejectedValue(
         id=rejection_id,
         at=from_iso(document["at"]),
@@ -176,7 +172,6 @@ def keys_document(keys: Sequence[ValueKey]) -> dict[str, Any]:
 
 @reading("a tenant's keys")
 def keys_in(document: Mapping[str, Any]) -> tuple[ValueKey, ...]:
-    """Reads what `keys_document` wrote. Raises StoredDataError."""
     return tuple(ValueKey(one["id"], bytes.fromhex(one["secret"])) for one in document["keys"])
 
 

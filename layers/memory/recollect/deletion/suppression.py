@@ -1,6 +1,6 @@
 """The suppression list: rejected values, checked on every write and every recall (P-22).
 
-Imports also refuse records that were deleted, and records of erased users (`Refusal`).
+Imports also refuse records that were deleted, and records of erased users (`TombstoneRefusal`).
 """
 
 import secrets
@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from recollect.archive.record_line import RecordLine
 from recollect.core.event import Event
@@ -153,7 +153,6 @@ class SuppressionCheck:
         return cls((), Rejections(scope.user))
 
     def fingerprint(self, tenant: str, event: Event) -> str:
-        """The fingerprint of an event's content."""
         return fingerprint_of(self.keys, _owner(tenant, event), event.content)
 
     def refuses(self, event: Event) -> bool:
@@ -214,29 +213,19 @@ def _owner(tenant: str, event: Event) -> Scope:
     return Scope(tenant, event.user_id, event.persona_id, event.household_id)
 
 
-class Refusal(Protocol):
-    """Which lines an import refuses beside those whose identity is tombstoned: their positions."""
-
-    def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """Those that were deleted: where one was a slot's current value, its slot stays empty (P-22)."""
-
-    def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """Those of erased users: nothing of them is stored."""
-
-
 class TombstoneRefusal:
-    """A `Refusal` by the tombstones in the table; each check is one read."""
+    """The lines that an import refuses beside those whose identity is tombstoned: their positions, in one read each."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
 
     def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """The positions of lines that were deleted before the table was lost."""
+        """Those deleted before the table was lost: the slot of a current value then stays empty (P-22)."""
         ids = {key.key for key in self._items.get(scope.user, [deleted_key(line.event.id) for line in lines])}
         return {position for position, line in enumerate(lines) if line.event.id in ids}
 
     def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """The positions of lines recorded before an erasure of their user, or of their origin's."""
+        """Those recorded before an erasure of their user, or of their origin's: nothing of them is stored."""
         users = {scope.user_id, *(line.origin.user_id for line in lines)}
         keys = {erased_user_key(user_id): user_id for user_id in users}
         found = self._items.get(of_tenant(scope.tenant), list(keys))

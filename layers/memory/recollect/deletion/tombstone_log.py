@@ -70,11 +70,9 @@ class AppliedTombstones:
 
     @property
     def next(self) -> int:
-        """The first number that is not applied."""
         return self.last + 1
 
     def with_one(self, number: int) -> "AppliedTombstones":
-        """With this number applied too."""
         last, beyond = self.last, self.beyond | {number}
         while last + 1 in beyond:
             last += 1
@@ -111,17 +109,14 @@ class TombstoneLog:
         return [known.get(ref.id, DeletedRecord(ref)) for ref in refs]
 
     def rejection(self, scope: Scope, rejection_id: str, document: Mapping[str, Any], now: datetime) -> None:
-        """Logs that a value of the user was rejected."""
         self._append({**rejection_tombstone(rejection_id, document), **_whose(scope)}, now)
         self.clear_outbox(scope.user, [rejection_id], now)
 
     def lifted(self, scope: Scope, rejection_id: str, fingerprint: str, now: datetime) -> None:
-        """Logs that a rejection was lifted."""
         self._append({**lifted_tombstone(rejection_id, fingerprint), **_whose(scope)}, now)
         self.clear_outbox(scope.user, [rejection_id], now)
 
     def erasure(self, scope: Scope, erasure_id: str, now: datetime) -> None:
-        """Logs that the user was erased."""
         self._append({**erasure_tombstone(scope, erasure_id), **_whose(scope)}, now)
         self.clear_outbox(of_tenant(scope.tenant), [erasure_id], now)
 
@@ -131,7 +126,6 @@ class TombstoneLog:
         self.clear_outbox(of_tenant(tenant), [KEYS], now)
 
     def clear_outbox(self, owner: Scope, names: Sequence[str], now: datetime) -> None:
-        """Removes logged tombstones from the outbox."""
         write_all(self._items.write, owner, [ItemWrite(tombstone_outbox_key(name), None) for name in names], now)
 
     def flush_outbox(self, now: datetime) -> None:
@@ -151,7 +145,6 @@ class TombstoneLog:
             return False
 
     def applied(self) -> AppliedTombstones:
-        """The applied numbers."""
         return self._marker()[0]
 
     def _marker(self) -> tuple[AppliedTombstones, int]:
@@ -215,22 +208,18 @@ def deleted_records(tombstone: Mapping[str, Any]) -> list[DeletedRecord]:
 
 
 def rejection_tombstone(rejection_id: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a rejected value, as a hash."""
     return {"kind": REJECTION, "id": rejection_id, "rejection": dict(document)}
 
 
 def lifted_tombstone(rejection_id: str, fingerprint: str) -> dict[str, Any]:
-    """Of a lifted rejection."""
     return {"kind": LIFTED, "id": rejection_id, "hash": fingerprint}
 
 
 def erasure_tombstone(scope: Scope, erasure_id: str) -> dict[str, Any]:
-    """Of an erased user."""
     return {"kind": ERASURE, "user_id": scope.user_id, "id": erasure_id}
 
 
 def keys_tombstone(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a tenant's keys."""
     return {"kind": KEYS, "keys": dict(document)}
 
 
@@ -338,6 +327,5 @@ class ApplyTombstones:
 
 
 def seconds_from_now(seconds: float) -> RemainingSeconds:
-    """A deadline that many seconds away."""
     over = time.monotonic() + seconds
     return lambda: over - time.monotonic()

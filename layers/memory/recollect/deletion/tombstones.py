@@ -45,7 +45,6 @@ _OUR_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 
 
 def deleted_key(record_id: str) -> ItemKey:
-    """The user's item of a deleted record."""
     return ItemKey(DELETED_IDS, record_id)
 
 
@@ -55,7 +54,6 @@ def deleted_write(record_id: str) -> ItemWrite:
 
 
 def emptied_key(event_id: str) -> ItemKey:
-    """The user's item of a removed event that was a slot's current value."""
     return ItemKey(EMPTIED_SLOTS, event_id)
 
 
@@ -66,13 +64,11 @@ def emptied_write(event: Event) -> ItemWrite:
 
 @reading("an emptied slot")
 def emptied_slot(value: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The slot that `emptied_write` stored. Raises StoredDataError."""
     persona, household, key = value["slot"]
     return str(persona), str(household), str(key)
 
 
 def tombstone_outbox_key(key: str) -> ItemKey:
-    """The outbox item of a tombstone."""
     return ItemKey(TOMBSTONE_OUTBOX, key)
 
 
@@ -95,22 +91,18 @@ def copy_entry(origin: RecordOrigin, user_id: str, copy: EventRef) -> ItemWrite:
 
 
 def origin_entry(origin: RecordOrigin, event_id: str) -> ItemWrite:
-    """The user's entry of the copy."""
     return ItemWrite(origin_key(event_id), {"user_id": origin.user_id, "event_id": origin.event_id})
 
 
 def origin_key(event_id: str) -> ItemKey:
-    """The user's item that names a copy's origin."""
     return ItemKey(ORIGINS, event_id)
 
 
 def copy_write(line: RecordLine) -> ItemWrite:
-    """The tenant's entry of an imported copy."""
     return copy_entry(line.origin, line.event.user_id, line.event.ref)
 
 
 def origin_write(line: RecordLine) -> ItemWrite:
-    """The user's entry of an imported copy."""
     return origin_entry(line.origin, line.event.id)
 
 
@@ -120,7 +112,6 @@ def copied_ref(value: Mapping[str, Any]) -> EventRef:
 
 
 def origin_in(value: Mapping[str, Any]) -> RecordOrigin:
-    """The origin that the user's entry names."""
     return RecordOrigin(value["user_id"], value["event_id"])
 
 
@@ -185,12 +176,10 @@ class Erasure:
 
 
 def erasure_key(erasure_id: str) -> ItemKey:
-    """The tenant's item of an erasure."""
     return ItemKey(ERASURES, erasure_id)
 
 
 def erased_user_key(user_id: str) -> ItemKey:
-    """The tenant's item of an erased user."""
     return ItemKey(ERASED_USERS, user_id)
 
 
@@ -200,13 +189,11 @@ def lapses_of(engines: str, now: datetime) -> tuple[tuple[str, datetime], ...]:
 
 
 def erasure_document(erasure: Erasure) -> dict[str, Any]:
-    """The stored form."""
     return document_of(erasure, without=("id",))
 
 
 @reading("an erasure")
 def erasure_in(erasure_id: str, document: Mapping[str, Any]) -> Erasure:
-    """Reads what `erasure_document` wrote. Raises StoredDataError."""
     return Erasure(
         id=erasure_id,
         user_id=document["user_id"],

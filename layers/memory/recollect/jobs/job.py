@@ -109,7 +109,6 @@ class Job:
         return not self.finished and not leased and (self.retry_at is None or self.retry_at <= now)
 
     def taken(self, now: datetime) -> Job:
-        """With a lease from `now` on."""
         return replace(self, leased_until=now + LEASE, retry_at=None)
 
     def released(self) -> Job:
@@ -117,7 +116,6 @@ class Job:
         return replace(self, leased_until=None)
 
     def stepped(self, progress: JobProgress, now: datetime) -> Job:
-        """After a successful step."""
         job = replace(
             self,
             state=progress.state,
@@ -146,7 +144,6 @@ def job_key(job_id: str) -> ItemKey:
 
 
 def turn_key(kind: str) -> ItemKey:
-    """The key of the item that names whose turn it is."""
     return ItemKey(ItemPath("job_turns"), kind)
 
 
@@ -163,7 +160,6 @@ def job_document(job: Job) -> dict[str, Any]:
 
 @reading("a job's record")
 def job_in(item: Item) -> Job:
-    """Reads what `job_document` wrote. Raises StoredDataError."""
     value = item.value
     if value["format"] > FORMAT_VERSION:
         raise StoredDataError("a job of a newer format")

@@ -47,7 +47,6 @@ class ProjectionReport:
     done: set[tuple[Scope, str]] = field(default_factory=set)
 
     def add(self, other: "ProjectionReport") -> None:
-        """Adds the counts of another call."""
         self.projected += other.projected
         self.gone += other.gone
         self.failed |= other.failed

@@ -63,7 +63,6 @@ class CheckReadiness:
         self._checks = checks
 
     def check(self) -> Readiness:
-        """The current state of all parts."""
         return Readiness({name: self._state(check) for name, check in self._checks.items()})
 
     @staticmethod

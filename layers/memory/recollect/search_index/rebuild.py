@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from recollect.core.errors import Unavailable, VersionMismatch
 from recollect.core.event import Event, EventRef
@@ -46,13 +45,6 @@ from recollect.search_index.page import (
 from recollect.timeline.timeline import Projection
 
 
-class VectorSource(Protocol):
-    """Another source of vectors of this generation: a snapshot of the index."""
-
-    def vectors(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
-        """The vectors found, by event id, of the texts that these events have now."""
-
-
 @dataclass(frozen=True, slots=True)
 class RebuiltPage:
     """How many documents were put, and how many vectors encoded; `more` is where the next page begins.
@@ -73,7 +65,6 @@ class RebuiltPage:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The job's counts."""
         return {"rebuilt": self.documents, "encoded": self.encoded, **self.settled}
 
 
@@ -90,7 +81,7 @@ class RebuildIndex:
     _index: SearchIndex
     _embedder: Embedder | None
     _concurrency: Concurrency
-    _snapshots: VectorSource | None = None
+    _snapshots: "IndexSnapshots | None" = None
     _under_way: Pending[Counter[str]] | None = field(default=None, init=False)
 
     def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RebuiltPage:
@@ -192,7 +183,6 @@ class IndexSnapshots:
         self._read: dict[tuple[Scope, str], dict[str, SnapshotVector]] = {}
 
     def of(self, generation: str) -> "IndexSnapshots":
-        """Those of another generation."""
         return self if generation == self._generation else IndexSnapshots(self._store, generation)
 
     def vectors(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
@@ -271,7 +261,6 @@ class IndexSnapshots:
         self._store.purge(tenant, name)
 
     def _names(self, scope: Scope) -> list[str]:
-        """All of the user's objects."""
         return list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)))
 
     def _newest_whole(self, scope: Scope) -> list[str]:

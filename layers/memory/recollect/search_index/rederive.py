@@ -7,9 +7,9 @@ reader sees an older value meanwhile.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, cast
 
 from recollect.core.errors import Unavailable
 from recollect.core.event import Event, EventRef
@@ -20,12 +20,11 @@ from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import memory_document, memory_key
 from recollect.ports import IndexFailure, Items, Projections, Publisher, SearchIndex, Timeline
 from recollect.projection.project import ProjectEvents
-from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
+from recollect.retrieval.nomination import IndexDocument
 from recollect.search_index.health import Sample
 from recollect.search_index.rebuild import RebuildIndex
-from recollect.search_index.state import IndexBehind
 from recollect.timeline.bus import BusEvent
-from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
+from recollect.timeline.timeline import PendingEvent, Projection
 
 Projector = Callable[[Projections, SearchIndex, Publisher], ProjectEvents]
 
@@ -43,7 +42,6 @@ class RederivedPage:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The job's counts."""
         return {
             "rebuilt": self.documents,
             "dropped": self.dropped,
@@ -71,7 +69,8 @@ class Rederive:
         index = _Replaced(self._index, shown=page.more is None)
         fresh = _Fresh(self._projections, {event.id for event in page.events})
         markers = [PendingEvent(scope.user, event.ref) for event in page.events]
-        report = self._projector(fresh, index, _Silent()).project(markers, now)
+        projector = self._projector(cast(Projections, fresh), cast(SearchIndex, index), _Silent())
+        report = projector.project(markers, now)
         if report.failed and len(report.failed) >= len(page.events):
             raise Unavailable("none of a page could be derived again")
         if report.failed:
@@ -84,7 +83,6 @@ class Rederive:
         return {}
 
     def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]:
-        """See `RebuildIndex`."""
         return self._rebuild.orphans(scope, after, limit)
 
     def _remade(self, scope: Scope, events: Sequence[Event], now: datetime) -> int:
@@ -129,11 +127,8 @@ class _Fresh:
         self._projections = projections
         self._event_ids = event_ids
 
-    def together(self) -> AbstractContextManager[None]:
-        return self._projections.together()
-
-    def pending(self, limit: int, after: str | None) -> PendingPage:
-        return self._projections.pending(limit, after)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._projections, name)
 
     def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
         self._projections.save(scope, projections)
@@ -143,24 +138,6 @@ class _Fresh:
         others = [event_id for event_id in event_ids if event_id not in self._event_ids]
         return self._projections.vectors(scope, others) if others else {}
 
-    def fill_slot(self, scope: Scope, event: Event) -> None:
-        self._projections.fill_slot(scope, event)
-
-    def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
-        self._projections.keep_place(scope, event, emptied=emptied)
-
-    def store_bound(self, scope: Scope, event: Event) -> None:
-        self._projections.store_bound(scope, event)
-
-    def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
-        return self._projections.supersede(scope, event, by)
-
-    def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
-        self._projections.enter_conversation(scope, conversation_id, started_at)
-
-    def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        self._projections.mark(scope, refs)
-
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Does nothing: a pending event stays pending."""
 
@@ -168,13 +145,16 @@ class _Fresh:
         """Does nothing: the projector works off the marker of a removal."""
 
 
-class _Replaced(IndexBehind):
+class _Replaced:
     """An index that removes each document before it puts it."""
 
     def __init__(self, index: SearchIndex, *, shown: bool) -> None:
-        super().__init__(index)
+        self._index = index
         self._shown = shown
         self.put_ids: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
         for scope in {Scope(document.tenant, document.user_id) for document in documents}:
@@ -184,24 +164,6 @@ class _Replaced(IndexBehind):
                 return failures
         self.put_ids |= {document.ref.id for document in documents}
         return self._index.put(documents, shown=self._shown)
-
-    def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
-        return self._index.remove(scope, event_ids, shown=shown)
-
-    def holds_vectors(self, tenant: str) -> bool:
-        return self._index.holds_vectors(tenant)
-
-    def of(self, generation: str) -> SearchIndex:
-        return self._index.of(generation)
-
-    def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
-        return self._index.nominate(scope, request)
-
-    def count(self, owner: Scope) -> IndexCount:
-        return self._index.count(owner)
-
-    def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        return self._index.listed(scope, limit, after)
 
 
 class _Silent:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from recollect.core.errors import InvalidInput, NotReady, RecollectError
 from recollect.core.event import Event, EventRef
@@ -30,7 +30,8 @@ from recollect.memories.representation import indexed
 from recollect.ports import Items, Projections, SearchIndex, Timeline
 from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
 from recollect.search_index.page import SnapshotVector, words_hash
-from recollect.search_index.rebuild import IndexSnapshots
+from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
+from recollect.search_index.rederive import Rederive
 from recollect.search_index.state import NO_GENERATION, IndexState, IndexStates
 from recollect.timeline.listing import KnownUsers
 
@@ -47,25 +48,8 @@ _JOBS_CHECKED = 50
 _MOST_TENANTS = 10_000
 
 
-class Made(Protocol):
-    """A page: the documents put, counts for the job, a sample to search for, where the next page begins."""
-
-    @property
-    def documents(self) -> int: ...
-    @property
-    def sample(self) -> Sample | None: ...
-    @property
-    def more(self) -> EventRef | None: ...
-    @property
-    def counts(self) -> Mapping[str, int]: ...
-
-
-class Maker(Protocol):
-    """One walk: see `rebuild.RebuildIndex`, `rederive.Rederive`."""
-
-    def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> Made: ...
-    def settled(self) -> Mapping[str, int]: ...
-    def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]: ...
+Maker: TypeAlias = RebuildIndex | Rederive
+"""One walk over the records of a user, page by page."""
 
 
 @dataclass(slots=True)
@@ -87,10 +71,6 @@ class _Step:
         return JobProgress(state=self.state, counts=dict(self.counts), errors=dict(self.errors), **more)
 
 
-def _nothing_more(_tenant: str, _generation: str) -> None:
-    """A generation has no other data."""
-
-
 @dataclass(frozen=True, slots=True)
 class Reindex:
     """A `JobKind`. `makers` by the value of `from`; `index` is that of this process's embedder only.
@@ -104,7 +84,7 @@ class Reindex:
     _users: KnownUsers
     _makers: Mapping[str, Callable[[], Maker]]
     _ready: Callable[[], None]
-    _dropped: Callable[[str, str], None] = _nothing_more
+    _dropped: Callable[[str, str], None]
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: as many pages as the time allows, at least one."""

@@ -64,7 +64,6 @@ class IndexState:
         return INCOMPLETE if generation in self.incomplete else None
 
     def lacking(self, generations: Iterable[str]) -> "IndexState":
-        """With these among the incomplete ones."""
         return replace(self, incomplete=tuple(sorted({*self.incomplete, *generations})))
 
     def begun(self, generation: str) -> "IndexState":
@@ -79,7 +78,6 @@ class IndexState:
 
 @reading("an index's state")
 def state_in(item: Item) -> IndexState:
-    """Reads what `state_write` wrote. Raises StoredDataError."""
     value = item.value
     if value["format"] > FORMAT_VERSION:
         raise StoredDataError("an index's state of a newer format")
@@ -140,7 +138,6 @@ class IndexStates:
         return self.cached(tenant)
 
     def read(self, tenant: str) -> VersionedState:
-        """The current state."""
         item = self._items.get(of_tenant(tenant), [STATE]).get(STATE)
         if item is None:
             return VersionedState(IndexState(generation=self._index.generation, identity=""), ABSENT)
@@ -182,49 +179,25 @@ Watch = Callable[[Mapping[str, int], float], None]
 """Called after each write with the number of documents by tenant and the seconds it took."""
 
 
-class IndexBehind:
-    """What a `SearchIndex` before another one leaves to that one."""
+class IndexInUse:
+    """A `SearchIndex` of every tenant's index in use; `index` is that of this process's embedder."""
 
-    def __init__(self, index: SearchIndex) -> None:
+    def __init__(self, index: SearchIndex, states: IndexStates, watch: Watch | None = None) -> None:
         self._index = index
+        self._states = states
+        self._watch = watch
+        self._others: dict[str, SearchIndex] = {}
 
     @property
     def generation(self) -> str:
         """The generation of this process's embedder."""
         return self._index.generation
 
-    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
-        """See `SearchIndex`."""
-        return self._index.drop(tenant, limit, whole=whole)
-
-    def identity(self) -> str:
-        """See `SearchIndex`."""
-        return self._index.identity()
-
-    def check(self) -> str:
-        """See `SearchIndex`."""
-        return self._index.check()
-
-    def create(self) -> bool:
-        """See `SearchIndex`."""
-        return self._index.create()
-
-
-class IndexInUse(IndexBehind):
-    """A `SearchIndex` of every tenant's index in use; `index` is that of this process's embedder."""
-
-    def __init__(self, index: SearchIndex, states: IndexStates, watch: Watch | None = None) -> None:
-        super().__init__(index)
-        self._states = states
-        self._watch = watch
-        self._others: dict[str, SearchIndex] = {}
-
     def holds_vectors(self, tenant: str) -> bool:
         """Whether the index in use has the vectors of this process's embedder."""
         return self._index.holds_vectors(tenant) and self._readable(tenant).generation == self.generation
 
     def of(self, generation: str) -> SearchIndex:
-        """See `SearchIndex`."""
         if generation not in self._others:
             self._others[generation] = self._index.of(generation)
         return self._others[generation]
@@ -263,12 +236,22 @@ class IndexInUse(IndexBehind):
         return replace(found, hits=tuple(replace(hit, vector=None) for hit in found.hits))
 
     def count(self, owner: Scope) -> IndexCount:
-        """Counts in the index in use."""
         return self._at(self._readable(owner.tenant).generation).count(owner)
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        """Lists the index in use."""
         return self._at(self._readable(scope.tenant).generation).listed(scope, limit, after)
+
+    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
+        return self._index.drop(tenant, limit, whole=whole)
+
+    def identity(self) -> str:
+        return self._index.identity()
+
+    def check(self) -> str:
+        return self._index.check()
+
+    def create(self) -> bool:
+        return self._index.create()
 
     def _at(self, generation: str) -> SearchIndex:
         return self._index if generation == self.generation else self.of(generation)

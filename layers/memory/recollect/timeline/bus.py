@@ -1,6 +1,4 @@
-"""The bus.
-
-Published events with the documents' names and payloads (A-58 to A-66), and the outbox before it (A-62, A-66).
+"""The bus: events as the documents name and describe them (A-58 to A-66), and the outbox before it (A-62, A-66).
 
 A repeated publication has the same id, by which readers recognise it. An entry of the outbox is an item, written
 atomically with the change that it reports. It is published after that, and again by every reconciliation until the bus
@@ -126,7 +124,6 @@ def episodic_pruned(scope: Scope, events: Sequence[Event], reason: str, now: dat
 
 
 def pruned_ids(event: BusEvent) -> frozenset[str]:
-    """The ids in an `episodic_pruned`."""
     ids = event.detail["ids"]
     return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
 

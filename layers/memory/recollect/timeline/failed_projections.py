@@ -127,7 +127,6 @@ def failed_write(failed: FailedProjection) -> ItemWrite:
 
 @reading("a note of a failed projection")
 def failed_in(item: Item) -> FailedProjection:
-    """Reads what `failed_write` wrote. Raises StoredDataError."""
     value = item.value
     return FailedProjection(
         ref=EventRef(item.key.key, from_iso(value["timestamp"])),

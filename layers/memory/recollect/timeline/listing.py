@@ -83,7 +83,6 @@ class ListEvents:
         return event
 
     def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
-        """The user's conversations, the last begun first."""
         return self._timeline.conversations(scope, limit, after)
 
 
@@ -145,7 +144,8 @@ class KnownUsers:
             return
         owner, key = of_tenant(scope.tenant), ItemKey(USERS, scope.user_id)
         if not self._items.get(owner, [key]):
-            self._write(owner, ItemWrite(key, {}, ABSENT), now)
+            with suppress(VersionMismatch):  # another process was faster
+                self._items.write(owner, [ItemWrite(key, {}, ABSENT)], now)
         self._noted[known] = time.monotonic()
         if len(self._noted) > _REMEMBERED:
             self._noted.popitem(last=False)
@@ -159,10 +159,6 @@ class KnownUsers:
         self._noted.pop((scope.tenant, scope.user_id), None)
         self._items.write(of_tenant(scope.tenant), [ItemWrite(ItemKey(USERS, scope.user_id), None)], now)
 
-    def _write(self, owner: Scope, write: ItemWrite, now: datetime) -> None:
-        with suppress(VersionMismatch):  # another process was faster
-            self._items.write(owner, [write], now)
-
 
 class KnownSpaces:
     """The spaces of a user, which a query may name.
@@ -175,7 +171,6 @@ class KnownSpaces:
         self._noted: OrderedDict[tuple[str, str, str], datetime] = OrderedDict()
 
     def note(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
-        """Lists the spaces of these events."""
         named = dict.fromkeys(e.space_id for e in events if e.space_id is not None and not e.is_private)
         unknown = [space for space in named if not self._is_noted(scope, space, now)]
         for part in in_parts(unknown):
