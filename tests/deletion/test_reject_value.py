@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from embedded.setting import ANNA, NOON, Memory, open_memory, with_parts
+from embedded.standing import Before
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.scope import Scope
 from recollect.deletion.reject import Rejecting
@@ -286,17 +287,15 @@ def test_something_else_that_began_before_it_is_stored(memory: Memory) -> None:
     assert unkeyed_fingerprint(ANNA, VALUE) != unkeyed_fingerprint(HOME, VALUE)
 
 
-class Overtaken:
+class Overtaken(Before):
     """A timeline whose first append comes just after the value was rejected."""
 
     def __init__(self, memory: Memory) -> None:
+        super().__init__(memory.app.parts.timeline)
         self._memory, self._rejected = memory, False
 
     def append(self, *given: Any) -> Any:
         if not self._rejected:
             self._rejected = True
             self._memory.app.deletion.values.reject(ANNA, VALUE, order(self._memory))
-        return self._memory.app.parts.timeline.append(*given)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._memory.app.parts.timeline, name)
+        return self.part.append(*given)

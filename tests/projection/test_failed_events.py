@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from embedded.failing import Fault, Faults, ids_of, with_faults
 from embedded.setting import ANNA, Memory, open_memory, with_parts
+from embedded.standing import Before
 from recollect.adapters.local.database import FILE_NAME
 from recollect.contradictions import candidates as looked_at
 from recollect.core.errors import Conflict, StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
@@ -259,20 +260,18 @@ def test_a_removal_that_fails_is_tried_for_ever_and_its_event_counts_as_quaranti
     assert notes(memory) == {}
 
 
-class Refusing:
+class Refusing(Before):
     """An index that answers with a refusal of one document."""
 
     def __init__(self, index: Any, failure: IndexFailure) -> None:
-        self._index, self._failure = index, failure
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._index, name)
+        super().__init__(index)
+        self._failure = failure
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
-        return self._around(documents, [one.ref.id for one in documents], partial(self._index.put, shown=shown))
+        return self._around(documents, [one.ref.id for one in documents], partial(self.part.put, shown=shown))
 
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
-        return self._around(event_ids, event_ids, partial(self._index.remove, scope, shown=shown))
+        return self._around(event_ids, event_ids, partial(self.part.remove, scope, shown=shown))
 
     def _around(self, given: Sequence[Any], ids: Sequence[str], call: Any) -> list[IndexFailure]:
         taken = [one for one, event_id in zip(given, ids, strict=True) if event_id != self._failure.event_id]

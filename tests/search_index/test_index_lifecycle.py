@@ -6,8 +6,8 @@ import pytest
 
 from embedded.reindexing import OtherEmbedder, with_embedder
 from embedded.setting import ANNA, Memory, away, with_parts
+from embedded.standing import Before
 from recollect.core.items import of_tenant
-from recollect.core.scope import Scope
 from recollect.ports import SearchIndex
 from recollect.retrieval.nomination import IndexCount
 from recollect.retrieval.ranking import Mode
@@ -188,19 +188,8 @@ def _warnings(memory: Memory) -> list[dict[str, object]]:
     return [dict(event.detail) for event in memory.app.parts.publisher.published("acme", SEMANTIC_WARNING, None)]
 
 
-class _MadeAnew:
+class _MadeAnew(Before):
     """The same index with another identity."""
 
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._index, name)
-
     def identity(self) -> str:
-        """Another one."""
         return "made anew"
-
-    def count(self, owner: Scope) -> IndexCount:
-        """As it is."""
-        return self._index.count(owner)

@@ -8,6 +8,7 @@ import pytest
 
 from embedded.reindexing import OTHER, OtherEmbedder, reindexed, run_job, stepped, with_embedder
 from embedded.setting import ANNA, Memory, with_parts
+from embedded.standing import Before
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.core.errors import NotReady
 from recollect.core.items import of_tenant
@@ -252,15 +253,9 @@ class _CountingHashing(HashingEmbedder):
         return super().encode(texts, kind, with_tokens=with_tokens)
 
 
-class _Forgetful:
+class _Forgetful(Before):
     """Takes documents and shows one less."""
 
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._index, name)
-
     def count(self, owner: Scope) -> IndexCount:
-        found = self._index.count(owner)
+        found = self.part.count(owner)
         return IndexCount(found.documents - 1, found.vectors)
