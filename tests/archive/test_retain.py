@@ -64,15 +64,6 @@ def test_a_rule_is_by_age_type_importance_and_key(keeping: Keeping, rule: dict[s
     assert keeping.left() == [*kept, "new"]
 
 
-def test_any_rule_suffices(keeping: Keeping) -> None:
-    keeping.rules({"older_than_days": 90}, {"older_than_days": 10, "event_types": ["task"]})
-    keeping.say("old talk", 95)
-    keeping.say("task", 20, event_type=EventType.TASK)
-    keeping.say("talk", 20)
-    assert keeping.retain()["pruned"] == 2
-    assert keeping.left() == ["talk"]
-
-
 @pytest.mark.spec("P-22")
 def test_what_was_pruned_stays_deleted(keeping: Keeping) -> None:
     keeping.rules({"older_than_days": 30})
