@@ -46,7 +46,6 @@ def assign(memory: Memory, events: Sequence[Event], steps: float = float("inf"))
 
 
 def listed(memory: Memory) -> list[str]:
-    """All ids in rolls and in the counter."""
     items = memory.app.parts.items
     rolls = items.page(ANNA, ItemPath("segment_rolls"), 100, None).items
     counter = items.get(ANNA, [COUNTER]).get(COUNTER)

@@ -4,12 +4,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from embedded.archiving import all_events, remarks, texts
-from embedded.setting import ANNA, Memory, open_memory, with_parts
+from embedded.setting import ANNA, Memory, with_parts
 from embedded.standing import Before
 from recollect.app import App
 from recollect.archive.segment_archive import AssignSegments
@@ -22,7 +22,6 @@ BEN = Scope("acme", "ben")
 
 
 def places(memory: Memory, events: list[str], scope: Scope = ANNA) -> set[str]:
-    """The segments of these events."""
     return set(memory.app.projection.steps.segments.known(scope, events).values())
 
 
@@ -220,8 +219,7 @@ def test_a_broken_segment_warns_and_the_rest_is_served(memory: Memory) -> None:
 
 
 @pytest.mark.spec("A-52")
-def test_a_compaction_continues_after_a_crash_at_any_write(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path)
+def test_a_compaction_continues_after_a_crash_at_any_write(memory: Memory) -> None:
     remarks(memory, SEGMENT_EVENTS)
     memory.project()
     for calls in range(4):
@@ -233,21 +231,21 @@ def test_a_compaction_continues_after_a_crash_at_any_write(tmp_path: Path) -> No
             broken.app.segments.compaction.compact(ANNA, memory.now)
             break
     assert len(list(memory.app.segments.contents.read(ANNA))) == SEGMENT_EVENTS
-    memory.app.parts.close()
 
 
-class FailingAfter:
+class FailingAfter(Before):
     """A store that takes that many writes, and no more."""
 
     def __init__(self, store: object, calls: int) -> None:
-        self._store, self._left = store, calls
+        super().__init__(store)
+        self._left = calls
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("put"):
             self._left -= 1
             if self._left < 0:
                 raise Unavailable("the store is away")
-        return getattr(self._store, name)
+        return super().__getattr__(name)
 
 
 class NoPlace(Before):

@@ -26,18 +26,15 @@ SECRET = "the zebra sings at midnight"
 
 
 def city(name: str, day: float, **more: Any) -> EventDraft:
-    """A value of the slot `city`."""
     return EventDraft(content=name, key="city", timestamp=NOON + timedelta(days=day), **more)
 
 
 def listed(memory: Memory, scope: Scope = ANNA) -> list[str]:
-    """The contents of the timeline, newest first."""
     query = WindowQuery(now=memory.now, window=TimeWindow(), limit=100)
     return [event.content for event in memory.app.timeline.listing.window(scope, query).events]
 
 
 def forget(memory: Memory, number: int) -> Forgotten:
-    """Deletes the event that was made as that number."""
     return memory.app.deletion.events.forget(ANNA, event_id=memory.ids[number], now=memory.now)
 
 

@@ -27,7 +27,6 @@ HOME = Scope("acme", "anna", None, "home")
 
 
 def order(memory: Memory) -> Rejecting:
-    """Anna rejects."""
     return Rejecting(now=memory.now, actor=ANNA_HERSELF, via="delete")
 
 
@@ -43,7 +42,6 @@ def reject(memory: Memory, number: int = 0) -> None:
 
 
 def save(memory: Memory, content: str, scope: Scope = ANNA) -> str:
-    """A directly saved memory."""
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000))
     rules = memory.app.rules.resolved(scope.tenant)
     return memory.app.memories.store.save(
@@ -130,7 +128,6 @@ def test_summaries_and_goals_lose_it_and_new_ones_do_not_get_it(memory: Memory) 
 
 
 def summarized(memory: Memory, rules: object) -> str:
-    """The text of a summary made now."""
     from recollect.summaries.summarize import IDS, SummaryOrder
 
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000), IDS)

@@ -64,7 +64,6 @@ class Work:
     left: float = 900.0
 
     def runner(self) -> RunJobs:
-        """A process that runs jobs."""
         kinds: dict[str, Callable[[], JobKind]] = {"retain": lambda: self.kind, "snapshot": lambda: self.kind}
         return RunJobs(self.memory.app.parts.items, kinds)
 
@@ -73,17 +72,14 @@ class Work:
         return self.memory.app.jobs
 
     def start(self, tenant: str = ACME, kind: str = "retain", **parameters: Any) -> Job:
-        """A job."""
         seed = self.memory.app.ids.seed(int(self.now.timestamp() * 1000))
         order = JobOrder(kind=kind, parameters=parameters, now=self.now, real_now=self.now)
         return self.jobs.start(tenant, order, seed)
 
     def run(self, only: str | None = None) -> JobRun:
-        """All that is due."""
         return self.runner().run(lambda: self.now, lambda: self.left, only)
 
     def one(self, job: Job, tenant: str = ACME) -> Job:
-        """One of them."""
         return self.runner().one(tenant, job.id, lambda: self.now, lambda: self.left)
 
     def due(self) -> list[str]:
@@ -94,7 +90,6 @@ class Work:
 
 @pytest.fixture
 def work(memory: Memory) -> Work:
-    """Somebody who counts."""
     return Work(memory, Counting())
 
 

@@ -54,12 +54,10 @@ def projected(memory: Memory, scope: Scope, event_id: str) -> bool:
 
 
 def notes(memory: Memory, tenant: str = "acme") -> dict[str, FailedProjection]:
-    """The notes of a tenant."""
     return {one.failed.ref.id: one.failed for one in memory.app.projection.failed_events.listed(tenant, 1_000)}
 
 
 def run_job(memory: Memory, tenant: str, **parameters: object) -> Job:
-    """The job `reconcile`, to its end."""
     order = JobOrder(kind="reconcile", parameters=parameters, now=memory.now, real_now=memory.now)
     job = memory.app.jobs.start(tenant, order, memory.app.ids.seed(int(memory.now.timestamp() * 1000)))
     return memory.app.job_runs.one(tenant, job.id, lambda: memory.now, lambda: 900.0)
@@ -510,7 +508,6 @@ def _others_are_projected(memory: Memory, chosen: dict[int, Fault]) -> None:
 
 
 def _counted(memory: Memory, part: str, method: str) -> list[object]:
-    """The calls of a port from now on."""
     calls: list[object] = []
     real = getattr(memory.app.parts, part)
     found = getattr(real, method)

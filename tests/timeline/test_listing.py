@@ -72,7 +72,6 @@ class Counting(Before):
 
 
 def of_user(memory: Memory, scope: Scope) -> list[str]:
-    """The ids of the spaces that are stored."""
     page = memory.app.parts.items.page(scope.user, SPACES, 100, None)
     return [item.key.key for item in page.items]
 
