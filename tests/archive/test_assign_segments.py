@@ -2,52 +2,50 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from embedded.archiving import all_events, remarks
 from embedded.setting import ANNA, Memory
+from embedded.standing import Before
 from recollect.archive.segment_archive import AssignSegments
 from recollect.archive.segments import COUNTER, PLACES, ROLL_EVENTS, SEGMENT_EVENTS, counter_in
 from recollect.core.errors import Unavailable
 from recollect.core.event import Event
-from recollect.core.items import Item, ItemKey, ItemPath, ItemWrite
+from recollect.core.items import ItemKey, ItemPath, ItemWrite
 from recollect.core.scope import Scope
 from recollect.ports import Items
 
 
-class Watched:
+class Watched(Before):
     """Items that keep what is written in one step, and end after that many steps."""
 
     def __init__(self, items: Items, steps: float = float("inf")) -> None:
-        self._items, self._left = items, steps
+        super().__init__(items)
+        self._left = steps
         self.steps: list[list[ItemKey]] = []
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._items, name)
-
-    def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
-        """As the port says, as long as it goes."""
+    def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> Any:
         if len(self.steps) >= self._left:
             raise Unavailable("the process is gone")
         self.steps.append([write.key for write in writes])
-        return self._items.write(owner, writes, now)
+        return self.part.write(owner, writes, now)
 
 
 def assign(memory: Memory, events: Sequence[Event], steps: float = float("inf")) -> Watched:
     """Assigns them, or as many as that many writes allow."""
     watched = Watched(memory.app.parts.items, steps)
     try:
-        AssignSegments(watched, memory.app.parts.timeline).assign(ANNA, events, memory.now)
+        AssignSegments(cast(Items, watched), memory.app.parts.timeline).assign(ANNA, events, memory.now)
     except Unavailable:
         assert len(watched.steps) == steps
     return watched
 
 
 def listed(memory: Memory) -> list[str]:
-    """All ids in rolls and in the counter."""
     items = memory.app.parts.items
     rolls = items.page(ANNA, ItemPath("segment_rolls"), 100, None).items
     counter = items.get(ANNA, [COUNTER]).get(COUNTER)
@@ -131,18 +129,17 @@ def test_what_was_counted_and_then_deleted_gets_no_place(memory: Memory) -> None
     assert [ref.id for ref in memory.app.segments.compaction.refs(ANNA, 1)] == [e.id for e in events[1:ROLL_EVENTS]]
 
 
+@dataclass
 class _Forgets:
     """A timeline in which the event is deleted right after it was found."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    memory: Memory
 
     def find(self, scope: Scope, event_id: str) -> Event | None:
-        """As the port says."""
-        found = self._memory.app.parts.timeline.find(scope, event_id)
+        found = self.memory.app.parts.timeline.find(scope, event_id)
         if found is not None:
-            self._memory.app.deletion.events.forget(scope, now=self._memory.now, event_id=event_id)
-            self._memory.project()
+            self.memory.app.deletion.events.forget(scope, now=self.memory.now, event_id=event_id)
+            self.memory.project()
         return found
 
 

@@ -1,23 +1,15 @@
 """What has expired becomes a tombstone, without any rule: found by a queue, as soon as it is due."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from embedded.keeping import DAY, NOW, Keeping
-from embedded.setting import ANNA, NOON, Memory, with_parts
-from recollect.adapters.local.files import FolderSnapshots
+from embedded.setting import ANNA, NOON
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.save import MemoryChange
 from recollect.memories.storage import memory_key
 from recollect.timeline.record import EventDraft
-
-
-@pytest.fixture
-def keeping(memory: Memory, tmp_path: Path) -> Keeping:
-    """A memory at noon, a hundred days before the jobs run."""
-    return Keeping(with_parts(memory, snapshots=FolderSnapshots(tmp_path / "snapshots")), tmp_path)
 
 
 @pytest.mark.spec("P-22")

@@ -33,7 +33,6 @@ def other(tmp_path: Path) -> Memory:
 
 
 def saved(memory: Memory, content: str, scope: Scope = ANNA) -> Kept:
-    """A memory saved directly."""
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000))
     draft = MemoryDraft(content=content)
     return memory.app.memories.store.save(

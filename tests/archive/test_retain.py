@@ -1,14 +1,12 @@
 """The job `retain`: pruned and expired events are deleted everywhere, published, and archived where asked."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from embedded.keeping import BEN, DAY, NOW, STRANGER, Keeping
-from embedded.setting import ANNA, NOON, Memory, with_parts
-from recollect.adapters.local.files import FolderSnapshots
+from embedded.setting import ANNA, NOON, with_parts
 from recollect.archive.segments import user_hash
 from recollect.core.errors import NotFound, Unavailable
 from recollect.core.event import EventType
@@ -19,12 +17,6 @@ from recollect.memories.memory import MemoryDraft
 from recollect.memories.save import MemoryChange
 from recollect.memories.storage import memory_key
 from recollect.timeline.record import EventDraft
-
-
-@pytest.fixture
-def keeping(memory: Memory, tmp_path: Path) -> Keeping:
-    """A memory at noon, a hundred days before the jobs run."""
-    return Keeping(with_parts(memory, snapshots=FolderSnapshots(tmp_path / "snapshots")), tmp_path)
 
 
 @pytest.mark.spec("A-57")
@@ -70,15 +62,6 @@ def test_a_rule_is_by_age_type_importance_and_key(keeping: Keeping, rule: dict[s
     keeping.say("new", 2)
     keeping.retain()
     assert keeping.left() == [*kept, "new"]
-
-
-def test_any_rule_suffices(keeping: Keeping) -> None:
-    keeping.rules({"older_than_days": 90}, {"older_than_days": 10, "event_types": ["task"]})
-    keeping.say("old talk", 95)
-    keeping.say("task", 20, event_type=EventType.TASK)
-    keeping.say("talk", 20)
-    assert keeping.retain()["pruned"] == 2
-    assert keeping.left() == ["talk"]
 
 
 @pytest.mark.spec("P-22")

@@ -8,18 +8,13 @@ from typing import Any
 import pytest
 
 from embedded.keeping import DAY, NOW, STRANGER, Keeping, counted
-from embedded.setting import ANNA, Memory, with_parts
+from embedded.setting import ANNA, open_memory, with_parts
+from embedded.standing import Before
 from recollect.adapters.local.files import FolderSnapshots
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.jobs.job import JobStatus
 from recollect.memories.audit import AUDIT
-
-
-@pytest.fixture
-def keeping(memory: Memory, tmp_path: Path) -> Keeping:
-    """A memory at noon, a hundred days before the jobs run."""
-    return Keeping(with_parts(memory, snapshots=FolderSnapshots(tmp_path / "snapshots")), tmp_path)
 
 
 class Crash(BaseException):
@@ -80,8 +75,6 @@ def test_a_crash_before_or_after_any_call_loses_nothing_and_takes_no_more(keepin
 
 
 def _fresh(home: Path) -> Keeping:
-    from embedded.setting import open_memory
-
     keeping = Keeping(with_parts(open_memory(home), snapshots=FolderSnapshots(home / "snapshots")), home)
     keeping.rules({"older_than_days": 30, "archive": True})
     keeping.say("thing one", 40, importance=0.9)
@@ -97,12 +90,9 @@ def _crashing(keeping: Keeping, number: int, after: bool) -> bool:
     """Whether the job, run over parts that crash at that call, came that far."""
     calls = 0
 
-    class Crashing:
-        def __init__(self, part: object) -> None:
-            self._part = part
-
+    class Crashing(Before):
         def __getattr__(self, name: str) -> Any:
-            found = getattr(self._part, name)
+            found = super().__getattr__(name)
             if name not in ("write", "remove", "publish", "put_if_absent"):
                 return found
 
@@ -166,19 +156,16 @@ def test_its_cost_follows_what_is_due(keeping: Keeping) -> None:
     keeping.memory.project()
     read: list[int] = []
 
-    class Counting:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(keeping.memory.app.parts.timeline, name)
-
+    class Counting(Before):
         def records(self, *given: Any) -> Any:
-            page = keeping.memory.app.parts.timeline.records(*given)
+            page = self.part.records(*given)
             read.append(len(page.events))
             return page
 
         def window(self, *given: Any) -> Sequence[Event]:
             raise AssertionError("not a walk over all")
 
-    counting = Keeping(with_parts(keeping.memory, timeline=Counting()), keeping.home)
+    counting = Keeping(with_parts(keeping.memory, timeline=Counting(keeping.memory.app.parts.timeline)), keeping.home)
     counting.memory.now = NOW
     assert counting.run(counting.start()).status is JobStatus.DONE
     assert read == [100]

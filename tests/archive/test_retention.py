@@ -32,16 +32,7 @@ def test_an_event_of_just_the_age_stays() -> None:
     assert verdict([rule], event(timestamp=edge), 0.5, NOW) is None
     assert verdict([rule], event(timestamp=edge - TICK), 0.5, NOW) == Verdict(0, False)
     assert bound([rule], NOW) == edge
-
-
-def test_parts_of_a_day_count() -> None:
-    rule = RetentionRule(older_than_days=0.5)
-    assert bound([rule], NOW) == NOW - timedelta(hours=12)
-
-
-def test_no_rules_let_nothing_go() -> None:
-    assert verdict([], event(timestamp=EARLIEST), 0.0, NOW) is None
-    assert bound([], NOW) is None
+    assert bound([RetentionRule(older_than_days=0.5)], NOW) == NOW - timedelta(hours=12)
 
 
 def test_the_first_fitting_rule_is_named_and_any_of_them_archives() -> None:
@@ -56,22 +47,11 @@ def test_the_first_fitting_rule_is_named_and_any_of_them_archives() -> None:
     assert bound(rules, NOW) == NOW - timedelta(days=10)
 
 
-def test_what_was_saved_directly_is_never_let_go() -> None:
-    saved = event(timestamp=EARLIEST, event_type=EventType.MEMORY)
-    assert verdict([RetentionRule(older_than_days=1, keep_keyed=False)], saved, 0.0, NOW) is None
-
-
 def test_importance_is_what_the_caller_says() -> None:
     rule = RetentionRule(older_than_days=1, below_importance=0.6)
     old = event(timestamp=NOW - timedelta(days=2), importance=0.1)
     assert verdict([rule], old, 0.6, NOW) is None
     assert verdict([rule], old, 0.599, NOW) == Verdict(0, False)
-
-
-def test_keyed_events_stay_unless_said_otherwise() -> None:
-    keyed = event(timestamp=NOW - timedelta(days=2), key="city")
-    assert verdict([RetentionRule(older_than_days=1)], keyed, 0.1, NOW) is None
-    assert verdict([RetentionRule(older_than_days=1, keep_keyed=False)], keyed, 0.1, NOW) is not None
 
 
 @given(st.floats(min_value=0.001, max_value=36_525), st.datetimes(datetime(1900, 1, 1), datetime(2199, 1, 1)))

@@ -1,13 +1,16 @@
 """Segments of a timeline: assigned once, written beside everything, rewritten by deletions, read back though broken."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from embedded.archiving import all_events, remarks, texts
-from embedded.setting import ANNA, Memory, open_memory, with_parts
+from embedded.setting import ANNA, Memory, with_parts
+from embedded.standing import Before
 from recollect.app import App
 from recollect.archive.segment_archive import AssignSegments
 from recollect.archive.segments import SEGMENT_EVENTS, manifest_name, segment_name
@@ -19,7 +22,6 @@ BEN = Scope("acme", "ben")
 
 
 def places(memory: Memory, events: list[str], scope: Scope = ANNA) -> set[str]:
-    """The segments of these events."""
     return set(memory.app.projection.steps.segments.known(scope, events).values())
 
 
@@ -83,53 +85,53 @@ def test_closed_segments_are_written_once(memory: Memory) -> None:
     assert memory.app.segments.compaction.run(memory.now, lambda: 100.0).segments == 0
 
 
+class Held(Before):
+    """A store whose first write waits until it may go on."""
+
+    def __init__(self, part: object) -> None:
+        super().__init__(part)
+        self.writing, self.go_on = threading.Event(), threading.Event()
+
+    def put_if_absent(self, tenant: str, name: str, data: bytes) -> str:
+        self.writing.set()
+        assert self.go_on.wait(10)
+        return str(self.part.put_if_absent(tenant, name, data))
+
+
+@contextmanager
+def compacting(memory: Memory) -> Iterator[None]:
+    """While the body runs, a compaction is in the middle of writing its first object."""
+    store = Held(memory.app.parts.snapshots)
+    compact = with_parts(memory, snapshots=store).app.segments.compaction.compact
+    worker = threading.Thread(target=compact, args=(ANNA, memory.now))
+    worker.start()
+    assert store.writing.wait(10)
+    yield
+    store.go_on.set()
+    worker.join(10)
+
+
 @pytest.mark.spec("A-54")
 def test_writes_succeed_while_a_segment_is_written(memory: Memory) -> None:
     remarks(memory, SEGMENT_EVENTS)
     memory.project()
-    writing, go_on = threading.Event(), threading.Event()
-    slow = with_parts(memory, snapshots=Held(memory.app.parts.snapshots, writing, go_on))
-    worker = threading.Thread(target=slow.app.segments.compaction.compact, args=(ANNA, memory.now))
-    worker.start()
-    assert writing.wait(10)
-    memory.add("said meanwhile")
-    memory.project()
-    assert "said meanwhile" in memory.found("said meanwhile")
-    go_on.set()
-    worker.join(10)
+    with compacting(memory):
+        memory.add("said meanwhile")
+        memory.project()
+        assert "said meanwhile" in memory.found("said meanwhile")
     assert len(list(memory.app.segments.contents.read(ANNA))) == SEGMENT_EVENTS
 
 
-class Held:
-    """A store whose first write waits."""
-
-    def __init__(self, store: object, writing: threading.Event, go_on: threading.Event) -> None:
-        self._store, self._writing, self._go_on = store, writing, go_on
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def put_if_absent(self, tenant: str, name: str, data: bytes) -> str:
-        self._writing.set()
-        assert self._go_on.wait(10)
-        return str(self._store.put_if_absent(tenant, name, data))  # type: ignore[attr-defined]
-
-
-class PurgesSecond:
+class PurgesSecond(Before):
     """A store whose first purge fails."""
 
-    def __init__(self, store: object) -> None:
-        self._store = store
-        self.purged: list[str] = []
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
+    purged: tuple[str, ...] = ()
 
     def purge(self, tenant: str, name: str) -> None:
-        self.purged.append(name)
+        self.purged += (name,)
         if len(self.purged) == 1:
             raise Unavailable("the store is away")
-        self._store.purge(tenant, name)  # type: ignore[attr-defined]
+        self.part.purge(tenant, name)
 
 
 @pytest.mark.spec("P-22")
@@ -142,22 +144,16 @@ def test_a_purge_that_failed_is_made_by_the_next_try(memory: Memory) -> None:
     with pytest.raises(Unavailable):
         archive.remove(ANNA, name, {ids[7]})
     assert archive.remove(ANNA, name, {ids[7]}) is None
-    assert store.purged == [name, name]
+    assert store.purged == (name, name)
 
 
 @pytest.mark.spec("P-22")
 def test_what_is_deleted_while_its_segment_is_written_is_not_in_it(memory: Memory) -> None:
     ids = remarks(memory, SEGMENT_EVENTS)
     memory.project()
-    writing, go_on = threading.Event(), threading.Event()
-    slow = with_parts(memory, snapshots=Held(memory.app.parts.snapshots, writing, go_on))
-    worker = threading.Thread(target=slow.app.segments.compaction.compact, args=(ANNA, memory.now))
-    worker.start()
-    assert writing.wait(10)
-    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[7])
-    memory.project()
-    go_on.set()
-    worker.join(10)
+    with compacting(memory):
+        memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[7])
+        memory.project()
     kept = [line.event.id for line in memory.app.segments.contents.read(ANNA)]
     assert len(kept) == SEGMENT_EVENTS - 1
     assert ids[7] not in kept
@@ -223,8 +219,7 @@ def test_a_broken_segment_warns_and_the_rest_is_served(memory: Memory) -> None:
 
 
 @pytest.mark.spec("A-52")
-def test_a_compaction_continues_after_a_crash_at_any_write(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path)
+def test_a_compaction_continues_after_a_crash_at_any_write(memory: Memory) -> None:
     remarks(memory, SEGMENT_EVENTS)
     memory.project()
     for calls in range(4):
@@ -236,33 +231,29 @@ def test_a_compaction_continues_after_a_crash_at_any_write(tmp_path: Path) -> No
             broken.app.segments.compaction.compact(ANNA, memory.now)
             break
     assert len(list(memory.app.segments.contents.read(ANNA))) == SEGMENT_EVENTS
-    memory.app.parts.close()
 
 
-class FailingAfter:
+class FailingAfter(Before):
     """A store that takes that many writes, and no more."""
 
     def __init__(self, store: object, calls: int) -> None:
-        self._store, self._left = store, calls
+        super().__init__(store)
+        self._left = calls
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("put"):
             self._left -= 1
             if self._left < 0:
                 raise Unavailable("the store is away")
-        return getattr(self._store, name)
+        return super().__getattr__(name)
 
 
-class NoPlace:
+class NoPlace(Before):
     """Parts without a place for objects."""
 
-    def __init__(self, parts: object) -> None:
-        self._parts = parts
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "snapshots":
-            raise NotReady("there is no bucket")
-        return getattr(self._parts, name)
+    @property
+    def snapshots(self) -> None:
+        raise NotReady("there is no bucket")
 
 
 def test_without_a_place_for_objects_deletions_go_on(memory: Memory) -> None:

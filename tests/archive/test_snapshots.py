@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from embedded.archiving import all_events, exported, keyed, remarks, run_job, snapshot
 from embedded.setting import ANNA, Memory, open_memory, with_parts
+from embedded.standing import Before
 from recollect.archive.snapshot import piece_name, vectors_name
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Scope
@@ -148,15 +150,14 @@ def test_a_deletion_costs_the_same_calls_whatever_the_size(memory: Memory) -> No
     assert calls[0] == calls[1]
 
 
-class Counted:
+class Counted(Before):
     """A store that counts its calls."""
 
-    def __init__(self, store: object) -> None:
-        self._store, self.calls = store, 0
+    calls = 0
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         self.calls += 1
-        return getattr(self._store, name)
+        return super().__getattr__(name)
 
 
 @pytest.mark.spec("P-22")

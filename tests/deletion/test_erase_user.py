@@ -29,7 +29,6 @@ SECRET = "the zebra sings at midnight"
 
 
 def real_now() -> datetime:
-    """The clock of jobs."""
     return datetime.now(UTC)
 
 
@@ -39,7 +38,6 @@ def erase(memory: Memory, scope: Scope = ANNA) -> str:
 
 
 def finished(memory: Memory, erasure_id: str) -> ErasureReport:
-    """After its job has run."""
     memory.app.job_runs.one("acme", erasure_id, real_now, lambda: 60.0)
     return memory.app.deletion.users.report("acme", erasure_id)
 

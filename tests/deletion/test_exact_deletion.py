@@ -35,7 +35,6 @@ def planned(memory: Memory, said: tuple[str, ...], sentences: tuple[str, ...], g
 
 
 def forget(summaries: Summaries, place: int) -> None:
-    """Deletes what was said n-th."""
     summaries.app.deletion.events.forget(ANNA, event_id=summaries.memory.ids[place], now=summaries.memory.now)
 
 

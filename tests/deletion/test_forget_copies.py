@@ -14,7 +14,6 @@ BEN, CLEO, STRANGER = Scope("acme", "ben"), Scope("acme", "cleo"), Scope("other"
 
 
 def copied(memory: Memory, to: Scope, by: Scope = ANNA) -> None:
-    """Exports all of a user, and imports it for another one."""
     events = memory.app.parts.timeline.records(by, 100, None).events
     lines = memory.app.segments.record_lines.read(by, events, memory.now)
     memory.app.archive.imports.import_lines(to, lines, ImportOrder(actor=USER, via="import", now=memory.now))

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from embedded.setting import ANNA, NOON, Memory, away, open_memory
+from embedded.setting import ANNA, NOON, Memory, away, open_memory, with_parts
+from embedded.standing import Before
 from recollect.core.errors import NotFound, Unavailable, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.deletion.forget_events import Forgotten
-from recollect.projection.project import ProjectEvents
+from recollect.projection.project import ProjectEvents, ProjectionReport
 from recollect.retrieval.filters import TimeWindow
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent, WindowQuery
@@ -24,18 +26,15 @@ SECRET = "the zebra sings at midnight"
 
 
 def city(name: str, day: float, **more: Any) -> EventDraft:
-    """A value of the slot `city`."""
     return EventDraft(content=name, key="city", timestamp=NOON + timedelta(days=day), **more)
 
 
 def listed(memory: Memory, scope: Scope = ANNA) -> list[str]:
-    """The contents of the timeline, newest first."""
     query = WindowQuery(now=memory.now, window=TimeWindow(), limit=100)
     return [event.content for event in memory.app.timeline.listing.window(scope, query).events]
 
 
 def forget(memory: Memory, number: int) -> Forgotten:
-    """Deletes the event that was made as that number."""
     return memory.app.deletion.events.forget(ANNA, event_id=memory.ids[number], now=memory.now)
 
 
@@ -217,12 +216,11 @@ def test_a_key_is_deleted_with_its_whole_history(memory: Memory, projected: int)
 
 
 @pytest.mark.parametrize("method", ["fill_slot", "supersede"])
-@pytest.mark.parametrize("part", ["projections"])
-def test_a_failure_leaves_all_of_it_and_a_retry_continues(memory: Memory, part: str, method: str) -> None:
+def test_a_failure_leaves_all_of_it_and_a_retry_continues(memory: Memory, method: str) -> None:
     memory.add(city("Rome", 0))
     memory.project()
     memory.add(city("Lyon", 1))
-    with away(memory, part, method) as broken, pytest.raises(Unavailable):
+    with away(memory, "projections", method) as broken, pytest.raises(Unavailable):
         broken.app.deletion.events.forget(ANNA, key="city", now=memory.now)
     assert len(listed(memory)) == 2
     assert len(memory.app.deletion.events.forget(ANNA, key="city", now=memory.now).event_ids) == 2
@@ -231,24 +229,19 @@ def test_a_failure_leaves_all_of_it_and_a_retry_continues(memory: Memory, part: 
 def test_a_failure_half_way_has_emptied_the_slot_and_a_retry_continues(memory: Memory) -> None:
     memory.add(city("Rome", 0), city("Lyon", 1), city("Bonn", 2))
     memory.project()
-    real = memory.app.parts.timeline
-    calls: list[str] = []
 
-    class OnceOnly:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(real, name)
+    class OnceOnly(Before):
+        calls = 0
 
         def remove(self, *given: Any) -> bool:
-            calls.append("remove")
-            if len(calls) > 1:
+            self.calls += 1
+            if self.calls > 1:
                 raise Unavailable("away")
-            return real.remove(*given)
+            return bool(self.part.remove(*given))
 
-    from recollect.deletion.forget_events import ForgetEvents
-
-    forget_once = ForgetEvents(OnceOnly(), memory.app.parts.projections, memory.app.deletion.memories, lambda *_: None)
+    broken = with_parts(memory, timeline=OnceOnly(memory.app.parts.timeline))
     with pytest.raises(Unavailable):
-        forget_once.forget(ANNA, key="city", now=memory.now)
+        broken.app.deletion.events.forget(ANNA, key="city", now=memory.now)
     assert shown(memory, "Rome Lyon Bonn") == set()
     assert len(memory.app.deletion.events.forget(ANNA, key="city", now=memory.now).event_ids) == 2
     assert listed(memory) == []
@@ -285,24 +278,15 @@ def test_old_records_and_a_restart_bring_nothing_back(tmp_path: Path) -> None:
     memory.app.parts.close()
 
 
-Step = tuple[str, str]
-BETWEEN: tuple[Step, ...] = (
-    ("projections", "save"),
-    ("projections", "fill_slot"),
-    ("projections", "enter_conversation"),
-    ("index", "put"),
-    ("publisher", "publish"),
-)
-
-
-class Interrupting:
+class Interrupting(Before):
     """A part before whose method, or after it, something else happens once."""
 
     def __init__(self, part: object, method: str, happen: Any, *, after: bool) -> None:
-        self._part, self._method, self._happen, self._after = part, method, happen, after
+        super().__init__(part)
+        self._method, self._happen, self._after = method, happen, after
 
     def __getattr__(self, name: str) -> Any:
-        real = getattr(self._part, name)
+        real = super().__getattr__(name)
         return self._interrupted(real) if name == self._method and self._happen else real
 
     def _interrupted(self, real: Any) -> Any:
@@ -318,21 +302,21 @@ class Interrupting:
         return call
 
 
-class Apart:
+class Apart(Before):
     """Projections whose writes stand by themselves, as in a store without one transaction for all."""
 
-    def __init__(self, part: object) -> None:
-        self._part = part
-
-    def __getattr__(self, name: str) -> Any:
-        from contextlib import nullcontext
-
-        return nullcontext if name == "together" else getattr(self._part, name)
+    together = nullcontext
 
 
 @pytest.mark.spec("P-22", "P-25")
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize(("part", "method"), BETWEEN)
+@pytest.mark.parametrize(
+    ("part", "method"),
+    [
+        ("projections", "save"), ("projections", "fill_slot"), ("projections", "enter_conversation"),
+        ("index", "put"), ("publisher", "publish"),
+    ],
+)  # fmt: skip
 def test_a_deletion_in_the_middle_of_a_projection_leaves_nothing_behind(
     memory: Memory, part: str, method: str, after: bool
 ) -> None:
@@ -340,29 +324,18 @@ def test_a_deletion_in_the_middle_of_a_projection_leaves_nothing_behind(
     memory.add(city("Rome", 0), city(SECRET, 1))
     parts = memory.app.parts
 
+    def project(**others: Any) -> ProjectionReport:
+        own = {"projections": Apart(parts.projections), "index": parts.index, "publisher": parts.publisher, **others}
+        stores = (own["projections"], own["index"], parts.embedder, own["publisher"])
+        project = ProjectEvents(parts.timeline, *stores, memory.app.projection.steps)
+        return project.project(parts.projections.pending(10, None).markers, memory.now)
+
     def delete_and_project() -> None:
         forget(memory, 1)
-        other = ProjectEvents(
-            parts.timeline,
-            Apart(parts.projections),
-            parts.index,
-            parts.embedder,
-            parts.publisher,
-            memory.app.projection.steps,
-        )
-        assert other.project(parts.projections.pending(10, None).markers, memory.now).failed == {}
+        assert project().failed == {}
 
-    made: dict[str, Any] = {"projections": Apart(parts.projections), "index": parts.index, "publisher": parts.publisher}
-    made[part] = Interrupting(made[part], method, delete_and_project, after=after)
-    project = ProjectEvents(
-        parts.timeline,
-        made["projections"],
-        made["index"],
-        parts.embedder,
-        made["publisher"],
-        memory.app.projection.steps,
-    )
-    project.project(parts.projections.pending(10, None).markers, memory.now)
+    real = Apart(parts.projections) if part == "projections" else getattr(parts, part)
+    project(**{part: Interrupting(real, method, delete_and_project, after=after)})
     assert parts.projections.pending(10, None).markers == ()
     assert parts.projections.vectors(ANNA, memory.ids).keys() == {memory.ids[0]}
     assert [event.id for event in parts.publisher.published("acme", "memory:episodic:saved", None)] == [memory.ids[0]]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from embedded.memory_items import delete, kept_of, patch, save, shown, states, whole
 from embedded.setting import ANNA, NOON, Memory, open_memory, with_parts
+from embedded.standing import Before
 from recollect.core.errors import Conflict, NotFound, Unavailable, VersionMismatch
 from recollect.core.items import ItemPath
 from recollect.memories.audit import Action, Actor, ActorKind
@@ -134,20 +135,18 @@ def test_only_the_version_that_is_meant_is_deleted(memory: Memory) -> None:
     assert len(forgotten.event_ids) == 2
 
 
-class Failing:
+class Failing(Before):
     """Items whose writes fail from that number on, before they are made."""
 
     def __init__(self, items: object, after: int) -> None:
-        self._items, self._left = items, after
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._items, name)
+        super().__init__(items)
+        self._left = after
 
     def write(self, *arguments: Any) -> Any:
         self._left -= 1
         if self._left < 0:
             raise Unavailable("cut off")
-        return self._items.write(*arguments)  # type: ignore[attr-defined]
+        return self.part.write(*arguments)
 
 
 @pytest.mark.parametrize("after", range(4))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from embedded.setting import ANNA, NOON, Memory, open_memory, with_parts
+from embedded.standing import Before
 from recollect.core.errors import Conflict, NotFound, VersionMismatch
 from recollect.core.scope import Scope
 from recollect.deletion.reject import Rejecting
@@ -26,7 +27,6 @@ HOME = Scope("acme", "anna", None, "home")
 
 
 def order(memory: Memory) -> Rejecting:
-    """Anna rejects."""
     return Rejecting(now=memory.now, actor=ANNA_HERSELF, via="delete")
 
 
@@ -42,7 +42,6 @@ def reject(memory: Memory, number: int = 0) -> None:
 
 
 def save(memory: Memory, content: str, scope: Scope = ANNA) -> str:
-    """A directly saved memory."""
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000))
     rules = memory.app.rules.resolved(scope.tenant)
     return memory.app.memories.store.save(
@@ -50,27 +49,31 @@ def save(memory: Memory, content: str, scope: Scope = ANNA) -> str:
     ).memory.id
 
 
+@pytest.fixture
+def rejected(memory: Memory) -> Memory:
+    """A memory whose only event was deleted and its value rejected."""
+    memory.add(VALUE)
+    reject(memory)
+    return memory
+
+
 @pytest.mark.spec("P-22")
 @pytest.mark.parametrize(
     "written", [VALUE, VALUE.upper(), f"  {VALUE}!", VALUE.replace("e", "\u0435"), "\u200d".join(VALUE)]
 )
-def test_a_rejected_value_is_refused_however_it_is_written(memory: Memory, written: str) -> None:
-    memory.add(VALUE)
-    reject(memory)
-    (result,) = memory.add(written).results
+def test_a_rejected_value_is_refused_however_it_is_written(rejected: Memory, written: str) -> None:
+    (result,) = rejected.add(written).results
     assert (result.status, result.reason, result.event_id) == ("refused", "rejected", None)
     with pytest.raises(Conflict):
-        save(memory, written)
-    assert memory.add(f"{VALUE} and at noon").results[0].status == "created"
+        save(rejected, written)
+    assert rejected.add(f"{VALUE} and at noon").results[0].status == "created"
 
 
 @pytest.mark.spec("P-22")
 @pytest.mark.parametrize("scope", [COACH, HOME, Scope("acme", "ben"), Scope("other", "anna")])
-def test_it_is_rejected_in_its_scope_alone(memory: Memory, scope: Scope) -> None:
-    memory.add(VALUE)
-    reject(memory)
-    assert memory.add(VALUE, scope=scope).results[0].status == "created"
-    assert save(memory, VALUE, scope=scope)
+def test_it_is_rejected_in_its_scope_alone(rejected: Memory, scope: Scope) -> None:
+    assert rejected.add(VALUE, scope=scope).results[0].status == "created"
+    assert save(rejected, VALUE, scope=scope)
 
 
 @pytest.mark.spec("P-22")
@@ -92,14 +95,12 @@ def test_a_sentence_of_a_longer_text_is_recalled_nowhere_and_kept_as_evidence(me
     assert memory.app.timeline.listing.one(ANNA, memory.ids[1], memory.now).content == text
 
 
-def test_a_memory_cannot_be_changed_into_it(memory: Memory) -> None:
-    memory.add(VALUE)
-    reject(memory)
-    memory_id = save(memory, "The zebra sleeps")
+def test_a_memory_cannot_be_changed_into_it(rejected: Memory) -> None:
+    memory_id = save(rejected, "The zebra sleeps")
     change = MemoryChange({"content": VALUE.title()}, ANNA_HERSELF, lambda _: True)
     with pytest.raises(Conflict):
-        memory.app.memories.store.patch(ANNA, memory_id, change, memory.now)
-    assert memory.app.memories.store.one(ANNA, memory_id, memory.now).content == "The zebra sleeps"
+        rejected.app.memories.store.patch(ANNA, memory_id, change, rejected.now)
+    assert rejected.app.memories.store.one(ANNA, memory_id, rejected.now).content == "The zebra sleeps"
 
 
 @pytest.mark.spec("P-22")
@@ -129,7 +130,6 @@ def test_summaries_and_goals_lose_it_and_new_ones_do_not_get_it(memory: Memory) 
 
 
 def summarized(memory: Memory, rules: object) -> str:
-    """The text of a summary made now."""
     from recollect.summaries.summarize import IDS, SummaryOrder
 
     seed = memory.app.ids.seed(int(memory.now.timestamp() * 1000), IDS)
@@ -139,19 +139,17 @@ def summarized(memory: Memory, rules: object) -> str:
 
 
 @pytest.mark.spec("P-22")
-def test_lifting_lets_it_in_again(memory: Memory) -> None:
-    memory.add(VALUE)
-    reject(memory)
-    (value,) = memory.app.deletion.values.page(ANNA, 10, None).values
+def test_lifting_lets_it_in_again(rejected: Memory) -> None:
+    (value,) = rejected.app.deletion.values.page(ANNA, 10, None).values
     with pytest.raises(NotFound):
-        memory.app.deletion.values.lift(Scope("acme", "ben"), value.id, order(memory))
-    memory.app.deletion.values.lift(ANNA, value.id, order(memory))
+        rejected.app.deletion.values.lift(Scope("acme", "ben"), value.id, order(rejected))
+    rejected.app.deletion.values.lift(ANNA, value.id, order(rejected))
     with pytest.raises(NotFound):
-        memory.app.deletion.values.lift(ANNA, value.id, order(memory))
-    assert memory.add(VALUE).results[0].status == "created"
-    assert memory.found("zebra") == [VALUE]
-    reject(memory, 1)
-    assert memory.add(VALUE).results[0].status == "refused"
+        rejected.app.deletion.values.lift(ANNA, value.id, order(rejected))
+    assert rejected.add(VALUE).results[0].status == "created"
+    assert rejected.found("zebra") == [VALUE]
+    reject(rejected, 1)
+    assert rejected.add(VALUE).results[0].status == "refused"
 
 
 def test_rejecting_twice_is_one_rejection(memory: Memory) -> None:
@@ -196,7 +194,7 @@ def test_the_key_can_be_rotated_and_old_rejections_hold(memory: Memory) -> None:
     assert memory.app.deletion.values.reject(ANNA, VALUE, order(memory)) == first.id
     reject(memory, 2)
     values = memory.app.deletion.values.page(ANNA, 10, None).values
-    assert [value.key_id for value in values] == [before[0].id, after[0].id]
+    assert [value.key for value in values] == [before[0].id, after[0].id]
     assert [result.status for result in memory.add("another thing", VALUE, "a third").results] == [
         "refused",
         "refused",
@@ -222,12 +220,10 @@ def test_no_word_of_it_is_kept(tmp_path: Path) -> None:
     assert len(key) > 64
 
 
-def test_each_step_is_in_the_audit(memory: Memory) -> None:
-    memory.add(VALUE)
-    reject(memory)
-    (value,) = memory.app.deletion.values.page(ANNA, 10, None).values
-    memory.app.deletion.values.lift(ANNA, value.id, order(memory))
-    page = memory.app.parts.items.page(ANNA, AUDIT, 100, None)
+def test_each_step_is_in_the_audit(rejected: Memory) -> None:
+    (value,) = rejected.app.deletion.values.page(ANNA, 10, None).values
+    rejected.app.deletion.values.lift(ANNA, value.id, order(rejected))
+    page = rejected.app.parts.items.page(ANNA, AUDIT, 100, None)
     entries = [audit_entry(item.key.key, item.value) for item in page.items]
     done = [entry.action for entry in entries if value.id in entry.target_ids]
     assert done == [Action.REJECT, Action.REVERT]
@@ -286,17 +282,15 @@ def test_something_else_that_began_before_it_is_stored(memory: Memory) -> None:
     assert unkeyed_fingerprint(ANNA, VALUE) != unkeyed_fingerprint(HOME, VALUE)
 
 
-class Overtaken:
+class Overtaken(Before):
     """A timeline whose first append comes just after the value was rejected."""
 
     def __init__(self, memory: Memory) -> None:
+        super().__init__(memory.app.parts.timeline)
         self._memory, self._rejected = memory, False
 
     def append(self, *given: Any) -> Any:
         if not self._rejected:
             self._rejected = True
             self._memory.app.deletion.values.reject(ANNA, VALUE, order(self._memory))
-        return self._memory.app.parts.timeline.append(*given)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._memory.app.parts.timeline, name)
+        return self.part.append(*given)

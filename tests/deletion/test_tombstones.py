@@ -36,15 +36,14 @@ def kept(home: Path) -> None:
 
 
 def restored(memory: Memory, home: Path, *, lost: bool = False) -> Memory:
-    """The memory over the database as it was backed up, or over none."""
+    """The memory over the database as it was backed up, or over none; the test's own from then on, which closes it."""
     memory.app.parts.close()
     for name in home.glob("recollect.db*"):
         name.unlink()
     if not lost:
         shutil.copy(home / "backup", home / "recollect.db")
-    again = open_memory(home)
-    again.now, again.ids = memory.now, memory.ids
-    return again
+    memory.app = open_memory(home).app
+    return memory
 
 
 def contents(memory: Memory, scope: Scope = ANNA) -> list[str]:
@@ -62,8 +61,7 @@ def applied(memory: Memory) -> dict[str, int]:
 
 
 @pytest.mark.spec("P-22")
-def test_a_restored_table_forgets_again(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path)
+def test_a_restored_table_forgets_again(memory: Memory, tmp_path: Path) -> None:
     memory.add("the zebra sings", "the cat sleeps", EventDraft(content="Rome", key="city", timestamp=NOON))
     memory.add("I hate liver", scope=BEN)
     memory.project()
@@ -84,12 +82,10 @@ def test_a_restored_table_forgets_again(tmp_path: Path) -> None:
     assert back.add("I HATE liver").results[0].status == "refused"
     assert back.add("I hate tea").results[0].status == "refused"
     assert back.app.deletion.tombstones.apply(back.now, seconds_from_now(60)) == {}
-    back.app.parts.close()
 
 
 @pytest.mark.spec("P-22")
-def test_a_lost_table_lets_nothing_in_that_was_deleted(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path)
+def test_a_lost_table_lets_nothing_in_that_was_deleted(memory: Memory, tmp_path: Path) -> None:
     memory.add("the zebra sings", "the cat sleeps")
     memory.add("said before the erasure", scope=BEN)
     events = memory.app.parts.timeline.records(ANNA, 10, None).events
@@ -107,14 +103,14 @@ def test_a_lost_table_lets_nothing_in_that_was_deleted(tmp_path: Path) -> None:
     assert dict(new.app.archive.imports.import_lines(ANNA, lines, asked).counts) == {"created": 1, "refused": 1}
     assert dict(new.app.archive.imports.import_lines(BEN, bens, asked).counts) == {"refused": 1}
     assert contents(new) == ["the cat sleeps"]
-    new.app.parts.close()
 
 
 @pytest.mark.spec("P-20", "P-22")
 @pytest.mark.parametrize("conversation", ["c1", None], ids=["named conversation", "no conversation"])
 @pytest.mark.parametrize("told", ["at once", "by the reconciliation"])
-def test_a_lost_table_refuses_what_is_sent_again(tmp_path: Path, conversation: str | None, told: str) -> None:
-    memory = open_memory(tmp_path)
+def test_a_lost_table_refuses_what_is_sent_again(
+    memory: Memory, tmp_path: Path, conversation: str | None, told: str
+) -> None:
     zebra = EventDraft(content="the zebra sings", timestamp=NOON)
     cat = EventDraft(content="the cat sleeps", timestamp=NOON)
     memory.add(zebra, cat, conversation=conversation)
@@ -133,12 +129,10 @@ def test_a_lost_table_refuses_what_is_sent_again(tmp_path: Path, conversation: s
     assert [(one.status, one.reason) for one in answer.results] == [
         ("refused", "deleted"), ("created", None), ("created", None),
     ]  # fmt: skip
-    new.app.parts.close()
 
 
 @pytest.mark.spec("P-22")
-def test_what_was_sent_again_before_the_tombstones_goes_with_them(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path)
+def test_what_was_sent_again_before_the_tombstones_goes_with_them(memory: Memory, tmp_path: Path) -> None:
     zebra = EventDraft(content="the zebra sings", timestamp=NOON)
     memory.add(zebra, "the cat sleeps")
     memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
@@ -147,22 +141,18 @@ def test_what_was_sent_again_before_the_tombstones_goes_with_them(tmp_path: Path
     applied(new)
     assert contents(new) == []
     assert new.add(zebra).results[0].status == "refused"
-    new.app.parts.close()
 
 
-def test_tombstones_without_identities_are_read(tmp_path: Path) -> None:
+def test_tombstones_without_identities_are_read(memory: Memory, tmp_path: Path) -> None:
     """As they were written before identities stood in them."""
-    memory = open_memory(tmp_path)
     event_id = memory.app.ids.seed(1_700_000_000_000).nth(0)
     old = {"kind": "events", "events": [[event_id, iso(NOON)]], "tenant": "acme", "user_id": "anna", "at": iso(NOON)}
     memory.app.parts.snapshots.put_if_absent("", tombstone_name(1), json.dumps(old).encode())
     assert applied(memory) == {"events": 1}
     assert memory.app.parts.items.get(ANNA, [deleted_key(event_id)])
-    memory.app.parts.close()
 
 
-def test_a_deletion_on_a_restored_table_does_not_hide_those_before(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path)
+def test_a_deletion_on_a_restored_table_does_not_hide_those_before(memory: Memory, tmp_path: Path) -> None:
     memory.add("one", "two", "three")
     kept(tmp_path)
     memory.app.deletion.events.forget(ANNA, event_id=memory.ids[0], now=memory.now)
@@ -170,11 +160,9 @@ def test_a_deletion_on_a_restored_table_does_not_hide_those_before(tmp_path: Pat
     back.app.deletion.events.forget(ANNA, event_id=memory.ids[1], now=back.now)
     assert applied(back) == {"events": 1}
     assert contents(back) == ["three"]
-    back.app.parts.close()
 
 
-def test_a_lifted_rejection_stays_lifted(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path)
+def test_a_lifted_rejection_stays_lifted(memory: Memory, tmp_path: Path) -> None:
     memory.add("one")
     kept(tmp_path)
     rejection_id = memory.app.deletion.values.reject(ANNA, "I hate liver", order(memory))
@@ -182,11 +170,9 @@ def test_a_lifted_rejection_stays_lifted(tmp_path: Path) -> None:
     back = restored(memory, tmp_path)
     applied(back)
     assert back.add("I hate liver").results[0].status == "created"
-    back.app.parts.close()
 
 
-def test_it_continues_where_it_was_stopped(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path)
+def test_it_continues_where_it_was_stopped(memory: Memory, tmp_path: Path) -> None:
     memory.add("one", "two", "three")
     kept(tmp_path)
     for event_id in memory.ids:
@@ -196,7 +182,6 @@ def test_it_continues_where_it_was_stopped(tmp_path: Path) -> None:
     back.app.deletion.tombstones.apply(back.now, lambda: next(seconds))
     assert contents(back) == ["two", "three"]
     assert applied(back) == {"events": 2}
-    back.app.parts.close()
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,6 @@ def test_pieces_make_up_the_text(text: str) -> None:
 
 
 def judge(*values: str) -> Callable[[str], bool]:
-    """Whether a text is one of these values."""
     folds = {fold_value(value) for value in values}
     return lambda text: fold_value(text) in folds
 

@@ -4,23 +4,15 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import boto3
 import pytest
 from opensearchpy import OpenSearch
 
 from conftest import NEEDS_BUILT, Engines
-from deployment.built import (
-    BUILD,
-    Deployment,
-    RunningFunction,
-    build,
-    lay_out_opt,
-    staleness,
-    started,
-)
+from deployment.built import BUILD, Deployment, RunningFunction, build, lay_out_opt, staleness, started
 from deployment.gateway import Gateway
 from deployment.permissions import BEDROCK_MODEL_ARN, RULES_PARAMETER
 from deployment.template import FUNCTIONS, layers
@@ -28,12 +20,8 @@ from engines.conftest import shown_at_once
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.settings import Settings
 
-
-@dataclass(frozen=True, slots=True)
-class Opt:
-    """What each function finds under /opt."""
-
-    folders: Mapping[str, Path]
+Opt: TypeAlias = Mapping[str, Path]
+"""What each function finds under /opt."""
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +47,7 @@ def opt(built: Path) -> Iterator[Opt]:
         for name in FUNCTIONS:
             if tuple(layers(name)) not in folders:
                 folders[tuple(layers(name))] = lay_out_opt(name, place / name)
-        yield Opt({name: folders[tuple(layers(name))] for name in FUNCTIONS})
+        yield {name: folders[tuple(layers(name))] for name in FUNCTIONS}
     finally:
         shutil.rmtree(place)
 
@@ -116,7 +104,7 @@ def functions(
     try:
         for name, gateway in gateways.items():
             gateway.__enter__()
-            running[name] = started(name, deployment, gateway, opt.folders[name], logs / f"{name}.log")
+            running[name] = started(name, deployment, gateway, opt[name], logs / f"{name}.log")
         yield running
     finally:
         for one in running.values():

@@ -52,23 +52,12 @@ def properties(logical_id: str) -> dict[str, Any]:
 
 
 def function(name: str) -> dict[str, Any]:
-    """The properties of `functions/<name>`."""
     return properties(f"{name.capitalize()}Function")
 
 
 def environment(name: str) -> dict[str, Any]:
     shared: dict[str, Any] = template()["Globals"]["Function"]["Environment"]["Variables"]
     return {**shared, **function(name).get("Environment", {"Variables": {}})["Variables"]}
-
-
-IN_PROCESS = "e5"
-"""The EmbedderKind that runs in the function, from EmbedderLayer."""
-
-
-def default_embedder() -> str:
-    """The EmbedderKind of a deployment that names none."""
-    found: str = template()["Parameters"]["EmbedderKind"]["Default"]
-    return found
 
 
 def layers(name: str) -> list[str]:

@@ -133,7 +133,7 @@ def bedrock(deployment: Deployment, opt: Opt, tmp_path: Path) -> Iterator[Runnin
     names = {**deployment.names, "Model": "bedrock", "BedrockModel": BEDROCK_MODEL_ARN}
     with Gateway(deployment.upstream, said=f"In Lyon, since last week.\n{LEARNT}\n{UNLEARNT}") as gateway:
         chosen = replace(deployment, names=names)
-        function = started("converse", chosen, gateway, opt.folders["converse"], tmp_path / "bedrock.log")
+        function = started("converse", chosen, gateway, opt["converse"], tmp_path / "bedrock.log")
         yield function
         function.stop()
 

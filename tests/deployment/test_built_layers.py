@@ -24,7 +24,7 @@ def test_a_function_and_its_layers_fit(built: Path, name: str) -> None:
 
 def test_no_two_layers_of_a_function_hold_one_file(opt: Opt) -> None:
     """Lambda would lay the later over the earlier, and a package of two versions might stand there."""
-    assert set(opt.folders) == set(FUNCTIONS)
+    assert set(opt) == set(FUNCTIONS)
 
 
 def test_a_layer_holds_its_model_alone_and_others_may_read_it(built: Path) -> None:
@@ -63,7 +63,7 @@ def test_modules_are_compiled_ahead(built: Path, layer: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_all_that_a_function_imports_is_in_the_build_or_the_standard_library(opt: Opt, name: str) -> None:
-    task, site = BUILD / f"{name.capitalize()}Function", opt.folders[name] / "python"
+    task, site = BUILD / f"{name.capitalize()}Function", opt[name] / "python"
     mcp = "import mangum, recollect.entrypoints.mcp.server\n" if name == "mcp" else ""
     script = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"

@@ -33,7 +33,7 @@ def refusing(deployment: Deployment, word: str) -> Iterator[None]:
                 raise ValueError(word)
             return real.encode(texts, *given, **named)
 
-    attempt = deployment.app.projection.events._attempt
+    attempt = deployment.app.projection.events
     real: Any = attempt._embedder
     attempt._embedder = cast(Any, Refusing())
     try:

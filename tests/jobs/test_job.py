@@ -25,7 +25,6 @@ SECOND = timedelta(seconds=1)
 
 
 def stored(job: Job) -> Item:
-    """The job as an item."""
     return Item(job_key(job.id), job_document(job), job.version, NOW)
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from embedded.failing import Fault, Faults, ids_of, with_faults
 from embedded.setting import ANNA, Memory, open_memory, with_parts
+from embedded.standing import Before
 from recollect.adapters.local.database import FILE_NAME
 from recollect.contradictions import candidates as looked_at
 from recollect.core.errors import Conflict, StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
@@ -53,12 +54,10 @@ def projected(memory: Memory, scope: Scope, event_id: str) -> bool:
 
 
 def notes(memory: Memory, tenant: str = "acme") -> dict[str, FailedProjection]:
-    """The notes of a tenant."""
     return {one.failed.ref.id: one.failed for one in memory.app.projection.failed_events.listed(tenant, 1_000)}
 
 
 def run_job(memory: Memory, tenant: str, **parameters: object) -> Job:
-    """The job `reconcile`, to its end."""
     order = JobOrder(kind="reconcile", parameters=parameters, now=memory.now, real_now=memory.now)
     job = memory.app.jobs.start(tenant, order, memory.app.ids.seed(int(memory.now.timestamp() * 1000)))
     return memory.app.job_runs.one(tenant, job.id, lambda: memory.now, lambda: 900.0)
@@ -259,20 +258,18 @@ def test_a_removal_that_fails_is_tried_for_ever_and_its_event_counts_as_quaranti
     assert notes(memory) == {}
 
 
-class Refusing:
+class Refusing(Before):
     """An index that answers with a refusal of one document."""
 
     def __init__(self, index: Any, failure: IndexFailure) -> None:
-        self._index, self._failure = index, failure
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._index, name)
+        super().__init__(index)
+        self._failure = failure
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
-        return self._around(documents, [one.ref.id for one in documents], partial(self._index.put, shown=shown))
+        return self._around(documents, [one.ref.id for one in documents], partial(self.part.put, shown=shown))
 
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
-        return self._around(event_ids, event_ids, partial(self._index.remove, scope, shown=shown))
+        return self._around(event_ids, event_ids, partial(self.part.remove, scope, shown=shown))
 
     def _around(self, given: Sequence[Any], ids: Sequence[str], call: Any) -> list[IndexFailure]:
         taken = [one for one, event_id in zip(given, ids, strict=True) if event_id != self._failure.event_id]
@@ -511,7 +508,6 @@ def _others_are_projected(memory: Memory, chosen: dict[int, Fault]) -> None:
 
 
 def _counted(memory: Memory, part: str, method: str) -> list[object]:
-    """The calls of a port from now on."""
     calls: list[object] = []
     real = getattr(memory.app.parts, part)
     found = getattr(real, method)

@@ -26,19 +26,16 @@ def start(memory: Memory) -> Job:
 
 
 def run(memory: Memory, job: Job, minutes: float = 0.0) -> Job:
-    """Runs it so many minutes later."""
     later = datetime.now(NOON.tzinfo) + timedelta(minutes=minutes)
     return memory.app.job_runs.one("acme", job.id, lambda: later, lambda: 900.0)
 
 
 def pending(memory: Memory) -> list[str]:
-    """Whose markers are left."""
     return [marker.scope.tenant for marker in memory.app.parts.projections.pending(1000, None).markers]
 
 
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two markers a page."""
     monkeypatch.setattr("recollect.projection.reconcile._JOB_PAGE", 2)
 
 

@@ -1,4 +1,4 @@
-"""The index document and the bus event of an event."""
+"""The index document of an event."""
 
 from datetime import timedelta
 
@@ -10,7 +10,6 @@ from recollect.core.scope import Scope
 from recollect.retrieval.filters import metadata_facets
 from recollect.retrieval.nomination import IndexDocument
 from recollect.search_index.page import index_document
-from recollect.timeline.bus import BusEvent, episodic_saved
 from samples.events import NOON, event
 
 VECTOR = numpy.array([1, 0], dtype=numpy.float32)
@@ -72,26 +71,3 @@ def test_the_document_has_all_that_the_index_filters_and_ranks_by() -> None:
 def test_a_private_event_is_counted_and_can_never_be_found() -> None:
     found = index_document(Scope("acme", "anna"), event(is_private=True, content="secret dogs"), VECTOR)
     assert (found.is_private, found.terms, found.vector, found.superseded) == (True, (), None, False)
-
-
-@pytest.mark.spec("A-44", "A-59")
-@pytest.mark.parametrize("persona", [None, "p"])
-def test_a_saved_event_is_published_in_the_documents_form(persona: str | None) -> None:
-    one = event(id="e1", persona_id=persona, content="tea", importance=0.4, event_type=EventType.REMINDER)
-    assert episodic_saved(one, NOON + timedelta(hours=1)) == BusEvent(
-        "e1",
-        "memory:episodic:saved",
-        NOON + timedelta(hours=1),
-        {
-            "eventId": "e1",
-            "userId": "anna",
-            "personaId": persona,
-            "eventType": "reminder",
-            "timestamp": "2024-05-01T12:00:00.000000Z",
-            "importance": 0.4,
-            "content": "tea",
-            "segmentId": None,
-            "timelineLagMs": 0,
-            "segmentCount": 0,
-        },
-    )

@@ -6,8 +6,8 @@ import pytest
 
 from embedded.reindexing import OtherEmbedder, with_embedder
 from embedded.setting import ANNA, Memory, away, with_parts
+from embedded.standing import Before
 from recollect.core.items import of_tenant
-from recollect.core.scope import Scope
 from recollect.ports import SearchIndex
 from recollect.retrieval.nomination import IndexCount
 from recollect.retrieval.ranking import Mode
@@ -29,38 +29,40 @@ def _run_jobs(memory: Memory) -> None:
         memory.app.job_runs.run(lambda s=seconds: started + timedelta(seconds=s), lambda: 100.0)  # type: ignore[misc]
 
 
-@pytest.mark.spec("A-34", "A-35")
-def test_an_empty_index_is_not_ready_until_it_was_rebuilt_from_the_records(memory: Memory) -> None:
+@pytest.fixture
+def projected(memory: Memory) -> Memory:
+    """A memory of the texts, projected."""
     memory.add(*TEXTS)
     memory.project()
-    assert memory.app.readiness.check().ready
-    _index(memory).remove(ANNA, memory.ids)
-    part = memory.app.readiness.check().parts["index"]
+    return memory
+
+
+@pytest.mark.spec("A-34", "A-35")
+def test_an_empty_index_is_not_ready_until_it_was_rebuilt_from_the_records(projected: Memory) -> None:
+    assert projected.app.readiness.check().ready
+    _index(projected).remove(ANNA, projected.ids)
+    part = projected.app.readiness.check().parts["index"]
     assert (part.ready, part.pending) == (False, 1)
     assert "reindex" in part.detail
-    assert memory.app.reindexing.generations.begin(datetime.now(UTC)) == ["acme"]
-    _run_jobs(memory)
-    assert memory.app.readiness.check().ready
-    assert memory.found("who paints sunrises")[0] == TEXTS[1]
+    assert projected.app.reindexing.generations.begin(datetime.now(UTC)) == ["acme"]
+    _run_jobs(projected)
+    assert projected.app.readiness.check().ready
+    assert projected.found("who paints sunrises")[0] == TEXTS[1]
 
 
 @pytest.mark.spec("A-35")
-def test_an_index_of_another_embedder_is_not_ready_until_the_switch(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    other = with_embedder(memory, OtherEmbedder())
+def test_an_index_of_another_embedder_is_not_ready_until_the_switch(projected: Memory) -> None:
+    other = with_embedder(projected, OtherEmbedder())
     assert not other.app.search_index.health.check().ready
     assert other.app.reindexing.generations.begin(datetime.now(UTC)) == ["acme"]
     _run_jobs(other)
     assert other.app.search_index.health.check().ready
-    assert memory.app.search_index.health.lagging() == {"acme": "generation"}
+    assert projected.app.search_index.health.lagging() == {"acme": "generation"}
 
 
 @pytest.mark.spec("A-34")
-def test_an_index_that_was_made_anew_by_another_is_not_ready(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    made_anew = with_parts(memory, index=_MadeAnew(_index(memory)))
+def test_an_index_that_was_made_anew_by_another_is_not_ready(projected: Memory) -> None:
+    made_anew = with_parts(projected, index=_MadeAnew(_index(projected)))
     assert made_anew.app.search_index.health.lagging() == {"acme": "lost"}
     assert not made_anew.app.search_index.health.check().ready
 
@@ -79,25 +81,23 @@ def test_what_was_all_deleted_is_no_loss(memory: Memory) -> None:
     assert memory.app.readiness.check().ready
 
 
-def test_it_begins_once_and_looks_now_and_then(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    _index(memory).remove(ANNA, memory.ids)
-    begin = BeginReindex(memory.app.search_index.health, memory.app.jobs, memory.app.ids, lambda: None, 0.0, 0.0)
+def test_it_begins_once_and_looks_now_and_then(projected: Memory) -> None:
+    _index(projected).remove(ANNA, projected.ids)
+    begin = BeginReindex(
+        projected.app.search_index.health, projected.app.jobs, projected.app.ids, lambda: None, 0.0, 0.0
+    )
     assert begin.begin(datetime.now(UTC)) == ["acme"]
     assert begin.begin(datetime.now(UTC)) == [], "its job is not finished"
-    slow = BeginReindex(memory.app.search_index.health, memory.app.jobs, memory.app.ids, lambda: None)
+    slow = BeginReindex(projected.app.search_index.health, projected.app.jobs, projected.app.ids, lambda: None)
     assert slow.begin(datetime.now(UTC)) == []
-    _run_jobs(memory)
+    _run_jobs(projected)
     assert begin.begin(datetime.now(UTC)) == [], "it is whole"
 
 
 @pytest.mark.spec("A-39")
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.LEXICAL, Mode.SEMANTIC])
-def test_with_the_index_away_searches_are_answered_from_the_timeline(memory: Memory, mode: Mode) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    with away(memory, "index", "nominate") as degraded:
+def test_with_the_index_away_searches_are_answered_from_the_timeline(projected: Memory, mode: Mode) -> None:
+    with away(projected, "index", "nominate") as degraded:
         answer = degraded.search("my sister paints sunrises", mode=mode)
         assert answer.results[0].event.content == TEXTS[1]
         assert (answer.diagnostics.fallback, answer.diagnostics.missing) == ("timeline", ("index",))
@@ -114,10 +114,8 @@ def test_with_the_index_away_writes_are_kept_and_shown_later(memory: Memory) -> 
     assert memory.found("who paints sunrises")[0] == TEXTS[1]
 
 
-def test_a_pointer_that_cannot_be_read_stops_no_search(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    with away(memory, "items", "get") as degraded:
+def test_a_pointer_that_cannot_be_read_stops_no_search(projected: Memory) -> None:
+    with away(projected, "items", "get") as degraded:
         index = degraded.app.search_index.in_use
         assert index.holds_vectors("acme")
 
@@ -137,14 +135,12 @@ def test_more_records_than_the_capacity_are_warned_of_once(memory: Memory) -> No
 
 
 @pytest.mark.spec("A-38")
-def test_far_too_many_are_critical_and_slow_writes_are_published(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    _set_limits(memory, index_capacity=1)
-    watch = _watch(memory, WatchPolicy(slow_seconds=1.0, quiet_seconds=0.0))
+def test_far_too_many_are_critical_and_slow_writes_are_published(projected: Memory) -> None:
+    _set_limits(projected, index_capacity=1)
+    watch = _watch(projected, WatchPolicy(slow_seconds=1.0, quiet_seconds=0.0))
     watch.watch({"acme": 1}, 0.9)
     watch.watch({"acme": 1}, 1.0)
-    told = [(warning["severity"], warning["reason"]) for warning in _warnings(memory)]
+    told = [(warning["severity"], warning["reason"]) for warning in _warnings(projected)]
     assert told == [(CRITICAL, OVER_CAPACITY), (WARNING, SLOW_WRITES), (CRITICAL, OVER_CAPACITY)]
 
 
@@ -154,10 +150,8 @@ def test_a_warning_that_nobody_hears_fails_no_write(memory: Memory) -> None:
         _watch(muted, WatchPolicy()).watch({"acme": 1}, 100.0)
 
 
-def test_nobody_is_warned_without_a_capacity(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    assert _warnings(memory) == []
+def test_nobody_is_warned_without_a_capacity(projected: Memory) -> None:
+    assert _warnings(projected) == []
 
 
 def test_a_state_tells_why_it_lags() -> None:
@@ -188,19 +182,8 @@ def _warnings(memory: Memory) -> list[dict[str, object]]:
     return [dict(event.detail) for event in memory.app.parts.publisher.published("acme", SEMANTIC_WARNING, None)]
 
 
-class _MadeAnew:
+class _MadeAnew(Before):
     """The same index with another identity."""
 
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._index, name)
-
     def identity(self) -> str:
-        """Another one."""
         return "made anew"
-
-    def count(self, owner: Scope) -> IndexCount:
-        """As it is."""
-        return self._index.count(owner)

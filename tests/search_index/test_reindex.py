@@ -8,6 +8,7 @@ import pytest
 
 from embedded.reindexing import OTHER, OtherEmbedder, reindexed, run_job, stepped, with_embedder
 from embedded.setting import ANNA, Memory, with_parts
+from embedded.standing import Before
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.core.errors import NotReady
 from recollect.core.items import of_tenant
@@ -34,6 +35,14 @@ def _semantic(memory: Memory, text: str, scope: Scope = ANNA) -> list[str]:
     return [result.event.content for result in answer.results]
 
 
+@pytest.fixture
+def projected(memory: Memory) -> Memory:
+    """A memory of the texts, projected."""
+    memory.add(*TEXTS)
+    memory.project()
+    return memory
+
+
 @pytest.mark.spec("A-33")
 def test_a_new_embedder_gets_an_index_of_its_own_and_the_old_one_goes(memory: Memory) -> None:
     memory.add(*TEXTS)
@@ -49,16 +58,14 @@ def test_a_new_embedder_gets_an_index_of_its_own_and_the_old_one_goes(memory: Me
 
 
 @pytest.mark.spec("A-33")
-def test_until_the_switch_the_new_process_searches_by_words_and_says_so(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    other = with_embedder(memory, OtherEmbedder())
+def test_until_the_switch_the_new_process_searches_by_words_and_says_so(projected: Memory) -> None:
+    other = with_embedder(projected, OtherEmbedder())
     answer = other.search("who paints sunrises")
     assert answer.results[0].event.content == TEXTS[1]
     assert (answer.diagnostics.fallback, answer.diagnostics.missing) == ("lexical", ("vectors",))
     semantic = other.search("my sister paints", mode=Mode.SEMANTIC)
     assert semantic.results[0].event.content == TEXTS[1]
-    other.now = memory.now
+    other.now = projected.now
     other.add("said just now")
     found = other.search("said just now", mode=Mode.SEMANTIC, min_similarity=0.9)
     assert [result.event.content for result in found.results] == ["said just now"]
@@ -110,13 +117,11 @@ def test_what_is_deleted_while_it_is_built_is_in_neither(memory: Memory, monkeyp
     assert {ref.id for ref in other.app.search_index.in_use.listed(ANNA, 10, None).refs} == set(left)
 
 
-def test_vectors_that_are_kept_are_used_again(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    index = _index(memory)
-    index.remove(ANNA, memory.ids)
+def test_vectors_that_are_kept_are_used_again(projected: Memory) -> None:
+    index = _index(projected)
+    index.remove(ANNA, projected.ids)
     embedder = _CountingHashing()
-    again = with_parts(memory, embedder=embedder)
+    again = with_parts(projected, embedder=embedder)
     assert reindexed(again)["encoded"] == 0
     assert embedder.encoded == []
     assert _semantic(again, TEXTS[2]) == [TEXTS[2]]
@@ -150,12 +155,10 @@ def test_a_tenant_s_switch_is_nobody_else_s(memory: Memory) -> None:
     assert _semantic(memory, TEXTS[0], strangers) == [TEXTS[0]]
 
 
-def test_back_to_the_first_embedder_is_another_switch(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    other = with_embedder(memory, OtherEmbedder())
+def test_back_to_the_first_embedder_is_another_switch(projected: Memory) -> None:
+    other = with_embedder(projected, OtherEmbedder())
     reindexed(other)
-    back = with_embedder(memory, HashingEmbedder())
+    back = with_embedder(projected, HashingEmbedder())
     assert back.search(TEXTS[0]).diagnostics.missing == ("vectors",)
     assert reindexed(back)["encoded"] == 3
     assert _semantic(back, TEXTS[0]) == [TEXTS[0]]
@@ -177,18 +180,16 @@ def _draft(memory: Memory, text: str, *, expires: bool = False, **changes: Any) 
     return replace(draft, **changes, expires_at=memory.now.replace(year=2030) if expires else None)
 
 
-def test_a_process_with_the_old_embedder_writes_to_both_and_spoils_nothing(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    other = with_embedder(memory, OtherEmbedder())
+def test_a_process_with_the_old_embedder_writes_to_both_and_spoils_nothing(projected: Memory) -> None:
+    other = with_embedder(projected, OtherEmbedder())
     said: list[str] = []
 
     def between(_state: object) -> None:
         said.append(f"said to the old process number{len(said)}")
-        memory.now = max(other.now, memory.now)
-        memory.add(said[-1])
-        memory.project()
-        assert memory.found(said[-1])[0] == said[-1]
+        projected.now = max(other.now, projected.now)
+        projected.add(said[-1])
+        projected.project()
+        assert projected.found(said[-1])[0] == said[-1]
 
     stepped(other, "acme", between)
     assert other.found(said[0])[0] == said[0]
@@ -199,30 +200,24 @@ def test_a_process_with_the_old_embedder_writes_to_both_and_spoils_nothing(memor
     assert all(text in _semantic(other, text) for text in said)
 
 
-def test_a_process_with_the_old_embedder_searches_by_words_after_the_switch(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    reindexed(with_embedder(memory, OtherEmbedder()))
-    assert memory.found("who paints sunrises")[0] == TEXTS[1]
-    assert memory.search("who paints sunrises").diagnostics.missing == ("vectors",)
+def test_a_process_with_the_old_embedder_searches_by_words_after_the_switch(projected: Memory) -> None:
+    reindexed(with_embedder(projected, OtherEmbedder()))
+    assert projected.found("who paints sunrises")[0] == TEXTS[1]
+    assert projected.search("who paints sunrises").diagnostics.missing == ("vectors",)
 
 
 @pytest.mark.spec("A-34")
-def test_documents_without_a_record_are_found_and_removed(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    database = memory.app.parts._database  # type: ignore[attr-defined] # of the laptop's parts only
+def test_documents_without_a_record_are_found_and_removed(projected: Memory) -> None:
+    database = projected.app.parts._database  # type: ignore[attr-defined] # of the laptop's parts only
     with database.writing(durable=True) as connection:
-        connection.execute("DELETE FROM events WHERE id = ?", (memory.ids[0],))
-    counts = reindexed(memory)
+        connection.execute("DELETE FROM events WHERE id = ?", (projected.ids[0],))
+    counts = reindexed(projected)
     assert (counts["rebuilt"], counts["removed"]) == (2, 1)
-    assert {ref.id for ref in _index(memory).listed(ANNA, 10, None).refs} == set(memory.ids[1:])
+    assert {ref.id for ref in _index(projected).listed(ANNA, 10, None).refs} == set(projected.ids[1:])
 
 
-def test_an_index_that_loses_documents_again_and_again_is_reported(memory: Memory) -> None:
-    memory.add(*TEXTS)
-    memory.project()
-    job = run_job(with_parts(memory, index=_Forgetful(memory.app.parts.index)), "reindex")
+def test_an_index_that_loses_documents_again_and_again_is_reported(projected: Memory) -> None:
+    job = run_job(with_parts(projected, index=_Forgetful(projected.app.parts.index)), "reindex")
     assert (job.status, dict(job.errors)) == (JobStatus.FAILED, {"IndexLacksDocuments": 1})
 
 
@@ -252,15 +247,9 @@ class _CountingHashing(HashingEmbedder):
         return super().encode(texts, kind, with_tokens=with_tokens)
 
 
-class _Forgetful:
+class _Forgetful(Before):
     """Takes documents and shows one less."""
 
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._index, name)
-
     def count(self, owner: Scope) -> IndexCount:
-        found = self._index.count(owner)
+        found = self.part.count(owner)
         return IndexCount(found.documents - 1, found.vectors)

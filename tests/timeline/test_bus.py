@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from recollect.core.event import EventType
 from recollect.memories.memory import promoted
 from recollect.timeline.bus import (
     PRUNED_AT_ONCE,
@@ -21,21 +22,23 @@ from samples.events import ANNA, NOON, event
 LATER = NOON + timedelta(hours=1)
 
 
-@pytest.mark.spec("A-59", "A-61")
-def test_a_saved_event_has_the_documents_keys_and_its_segment() -> None:
-    saved = episodic_saved(event(recorded_at=NOON + timedelta(seconds=2)), LATER, SegmentPlace("0007", 3))
+@pytest.mark.spec("A-44", "A-59", "A-61")
+@pytest.mark.parametrize(("persona", "place"), [(None, SegmentPlace("0007", 3)), ("work", None)])
+def test_a_saved_event_has_the_documents_keys_and_its_segment(persona: str | None, place: SegmentPlace | None) -> None:
+    one = event(recorded_at=NOON + timedelta(seconds=2), persona_id=persona, event_type=EventType.REMINDER)
+    saved = episodic_saved(one, LATER, place)
     assert (saved.id, saved.type, saved.time) == (event().id, "memory:episodic:saved", LATER)
     assert dict(saved.detail) == {
         "eventId": event().id,
         "userId": "anna",
-        "personaId": None,
-        "eventType": "conversation",
+        "personaId": persona,
+        "eventType": "reminder",
         "timestamp": "2024-05-01T12:00:00.000000Z",
         "importance": 0.6,
         "content": "I live in Paris",
-        "segmentId": "0007",
+        "segmentId": "0007" if place else None,
         "timelineLagMs": 2000,
-        "segmentCount": 3,
+        "segmentCount": 3 if place else 0,
     }
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from embedded.asking import Asking, draft
 from embedded.setting import ANNA, NOON, Memory
+from embedded.standing import Before
 from recollect.core.scope import Scope
 from recollect.timeline.listing import SPACES, KnownSpaces, KnownUsers
 from recollect.timeline.listing import USERS as KNOWN
@@ -51,33 +52,26 @@ def test_two_who_note_a_user_at_once(memory: Memory) -> None:
     assert users.page("acme", 10, None).user_ids == ("anna",)
 
 
-class Blind:
+class Blind(Before):
     """Items that a reader does not see yet."""
-
-    def __init__(self, items: object) -> None:
-        self._items = items
 
     def get(self, owner: object, keys: object) -> dict[object, object]:
         return {}
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._items, name)
 
-
-class Counting:
+class Counting(Before):
     """Items that count what is asked of them."""
 
     def __init__(self, items: Any) -> None:
-        self._items = items
+        super().__init__(items)
         self.calls: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
         self.calls.append(name)
-        return getattr(self._items, name)
+        return super().__getattr__(name)
 
 
 def of_user(memory: Memory, scope: Scope) -> list[str]:
-    """The ids of the spaces that are stored."""
     page = memory.app.parts.items.page(scope.user, SPACES, 100, None)
     return [item.key.key for item in page.items]
 

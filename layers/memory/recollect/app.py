@@ -76,14 +76,12 @@ class App:
 
     @cached_property
     def outbox(self) -> BusOutbox:
-        """Events still to be published."""
         from recollect.timeline.bus import BusOutbox
 
         return BusOutbox(self.parts.items, self.parts.publisher)
 
     @cached_property
     def judge(self) -> RelationJudge:
-        """Judges what a newer statement does to older ones."""
         from recollect.contradictions.cues import CueJudge
 
         return CueJudge()

@@ -85,7 +85,7 @@ def refusing(app: App) -> Iterator[None]:
         def encode(self, *_: Any, **__: Any) -> Any:
             raise ValueError("the zebra sings")
 
-    real, attempt = app.parts.embedder, app.projection.events._attempt
+    real, attempt = app.parts.embedder, app.projection.events
     attempt._embedder = cast(Any, Refusing())
     try:
         yield

@@ -13,14 +13,14 @@ from functools import partial
 from typing import TypeVar
 
 from recollect.archive.record_line import RecordLine
-from recollect.archive.segment_archive import PackedSegment, SegmentArchive, counter_write, place_counted
+from recollect.archive.segment_archive import SegmentArchive, counter_write, place_counted
 from recollect.archive.segments import (
     COUNTER,
     QUEUE,
+    PackedSegment,
     SegmentCounter,
     SegmentManifest,
     counter_in,
-    entry_of,
     manifest_bytes,
     manifest_in,
     manifest_name,
@@ -37,7 +37,7 @@ from recollect.archive.transfer import RecordLines
 from recollect.core.errors import RecollectError, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import MOST_WRITES, Item, ItemPath, ItemWrite
+from recollect.core.items import ALL_PAGES, Item, ItemPath, ItemWrite, in_parts, pages, write_all
 from recollect.core.scope import Scope
 from recollect.deletion.tombstones import emptied_key, emptied_slot
 from recollect.ports import Items, SnapshotStore, Timeline
@@ -65,34 +65,24 @@ def no_rest() -> None:
     """Yields to nobody: no writer shares the process."""
 
 
+@dataclass(frozen=True, slots=True)
 class CompactSegments:
     """The use case that archives a timeline; idempotent, and safe to run concurrently.
 
     `rest` is called after every few events: where writers share the process, it lets them go first.
     """
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        items: Items,
-        store: SnapshotStore,
-        archive: SegmentArchive,
-        lines: RecordLines,
-        rest: Callable[[], None] = no_rest,
-    ) -> None:
-        self._timeline = timeline
-        self._items = items
-        self._store = store
-        self._archive = archive
-        self._lines = lines
-        self._rest = rest
+    _timeline: Timeline
+    _items: Items
+    _store: SnapshotStore
+    _archive: SegmentArchive
+    _lines: RecordLines
+    _rest: Callable[[], None] = no_rest
 
     def run(self, now: datetime, remaining_seconds: Callable[[], float], reserve_seconds: float = 10.0) -> Compaction:
         """Compacts every user's closed segments, longest waiting first, while there is time."""
         total = Compaction()
-        after: str | None = None
-        while True:
-            page = self._items.due(QUEUE, now, _PAGE, after)
+        for page in pages(lambda after: self._items.due(QUEUE, now, _PAGE, after), ALL_PAGES):
             for due in page.items:
                 if remaining_seconds() < reserve_seconds:
                     return total
@@ -100,9 +90,7 @@ class CompactSegments:
                     self.compact(due.owner, now, total)
                 except RecollectError:
                     total.failed += 1  # it stays due
-            after = page.more
-            if after is None:
-                return total
+        return total
 
     def compact(self, scope: Scope, now: datetime, total: Compaction | None = None) -> Compaction:
         """Compacts one user's closed segments. Raises Unavailable; what was written stays written."""
@@ -135,9 +123,9 @@ class CompactSegments:
         return ordered(self._rested(self._places(scope, ids)))
 
     def _places(self, scope: Scope, ids: Sequence[str]) -> Iterator[list[EventRef]]:
-        for start in range(0, len(ids), _AT_ONCE):
-            part = [place_key(event_id) for event_id in ids[start : start + _AT_ONCE]]
-            yield [ref_in(key.key, item.value) for key, item in self._items.get(scope.user, part).items()]
+        for part in in_parts(ids, _AT_ONCE):
+            found = self._items.get(scope.user, [place_key(event_id) for event_id in part])
+            yield [ref_in(key.key, item.value) for key, item in found.items()]
 
     def _counter(self, scope: Scope) -> tuple[Item | None, SegmentCounter]:
         item = self._items.get(scope.user, [COUNTER]).get(COUNTER)
@@ -151,8 +139,7 @@ class CompactSegments:
             self._archive.remove(scope, name, {ref.id for ref in refs})
             return
         packed = self._archive.write(scope, name, self._rested([line] for line in lines))
-        entry = entry_of(segment, packed.lines, packed.data, packed.raw_bytes)
-        change_manifest(self._store, scope, partial(SegmentManifest.with_entry, entry=entry))
+        change_manifest(self._store, scope, partial(SegmentManifest.with_entry, entry=packed.entry(segment)))
         if self._any_deleted(scope, lines):
             raise VersionMismatch("a record was deleted while its segment was written")
         done.segments += 1
@@ -161,15 +148,12 @@ class CompactSegments:
         done.raw_bytes += packed.raw_bytes
 
     def _existing(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> Iterator[list[RecordLine]]:
-        for start in range(0, len(refs), _AT_ONCE):
-            part = refs[start : start + _AT_ONCE]
+        for part in in_parts(refs, _AT_ONCE):
             there = self._timeline.read(scope, part)
             yield self._lines.read(scope, [there[ref.id] for ref in part if ref.id in there], now)
 
     def _any_deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> bool:
-        refs = [line.event.ref for line in lines]
-        for start in range(0, len(refs), _AT_ONCE):
-            part = refs[start : start + _AT_ONCE]
+        for part in in_parts([line.event.ref for line in lines], _AT_ONCE):
             if len(self._timeline.read(scope, part)) < len(part):
                 return True
             self._rest()
@@ -263,9 +247,7 @@ class RewriteSegments:
             if packed is not None:
                 change_manifest(self._store, scope, partial(_changed, segment=segment, packed=packed))
                 report.segments += 1
-        writes = [ItemWrite(key, None) for key in found]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(scope.user, writes[start : start + MOST_WRITES], now)
+        write_all(self._items.write, scope.user, [ItemWrite(key, None) for key in found], now)
 
     def _from_snapshot(self, scope: Scope, snapshot: str, refs: Sequence[EventRef], report: RewriteReport) -> None:
         user, _ = self._snapshots.user(scope, snapshot)
@@ -294,9 +276,10 @@ class RewriteSegments:
 def _changed(manifest: SegmentManifest, segment: str, packed: PackedSegment) -> SegmentManifest:
     if not packed.lines:
         return manifest.without(segment)
-    return manifest.with_entry(entry_of(segment, packed.lines, packed.data, packed.raw_bytes))
+    return manifest.with_entry(packed.entry(segment))
 
 
+@dataclass(frozen=True, slots=True)
 class EmptyArchivedSlots:
     """Marks archived values of an emptied slot as superseded, before the deleted newest value leaves the archive
     (P-22).
@@ -305,14 +288,11 @@ class EmptyArchivedSlots:
     elsewhere would make it current again. Idempotent.
     """
 
-    def __init__(
-        self, timeline: Timeline, items: Items, store: SnapshotStore, archive: SegmentArchive, snapshots: Snapshots
-    ) -> None:
-        self._timeline = timeline
-        self._items = items
-        self._store = store
-        self._archive = archive
-        self._snapshots = snapshots
+    _timeline: Timeline
+    _items: Items
+    _store: SnapshotStore
+    _archive: SegmentArchive
+    _snapshots: Snapshots
 
     def empty(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Handles those of the deleted records that were a slot's current value. Raises Unavailable, Conflict."""
@@ -323,9 +303,7 @@ class EmptyArchivedSlots:
                 self._in_segments(scope, older)
                 for snapshot in self._snapshots.begun(scope.tenant):
                     self._in_snapshot(scope, snapshot, older)
-        done = [ItemWrite(key, None) for key in emptied]
-        for start in range(0, len(done), MOST_WRITES):
-            self._items.write(scope.user, done[start : start + MOST_WRITES], now)
+        write_all(self._items.write, scope.user, [ItemWrite(key, None) for key in emptied], now)
 
     def _older(self, scope: Scope, slot: tuple[str, str, str], gone_id: str) -> list[Event]:
         """The values before the deleted one, newest first."""
@@ -347,8 +325,7 @@ class EmptyArchivedSlots:
     def _in_segment(self, scope: Scope, segment: str, event: Event) -> bool:
         there, packed = self._archive.supersede(scope, segment_name(scope.user_id, segment), event)
         if packed is not None:
-            entry = entry_of(segment, packed.lines, packed.data, packed.raw_bytes)
-            change_manifest(self._store, scope, partial(SegmentManifest.with_entry, entry=entry))
+            change_manifest(self._store, scope, partial(SegmentManifest.with_entry, entry=packed.entry(segment)))
         return there
 
     def _in_snapshot(self, scope: Scope, snapshot: str, older: Sequence[Event]) -> None:

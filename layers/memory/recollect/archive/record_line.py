@@ -88,7 +88,6 @@ class RecordLine:
 
     @property
     def copied(self) -> bool:
-        """Whether it is a copy of another record of the tenant."""
         return self.origin != RecordOrigin(self.event.user_id, self.event.id)
 
     def of_user(self, user_id: str) -> "RecordLine":
@@ -236,10 +235,6 @@ def _is_id(value: Any) -> bool:
     return id_fault(value) is None
 
 
-def _is_conversation(value: Any) -> bool:
-    return value == "" or _is_id(value)
-
-
 def _is_own_id(value: Any) -> bool:
     try:
         return isinstance(value, str) and str(UUID(value)) == value
@@ -268,10 +263,6 @@ def _is_number(value: Any) -> bool:
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
 
 
 def _is_moment(value: Any) -> bool:
@@ -325,7 +316,7 @@ _COMMON: Mapping[str, Check] = {
 }
 _EVENT: Mapping[str, Check] = {
     **_COMMON,
-    "conversation_id": _is_conversation,
+    "conversation_id": lambda value: value == "" or _is_id(value),
     "speaker": _optional(_text(TEXT_BYTES)),
     "tags": _WORDS,
     "space_id": _optional(_is_id),
@@ -333,7 +324,7 @@ _EVENT: Mapping[str, Check] = {
     "category": _optional(_text(TEXT_BYTES)),
     "notes": _optional(_text(TEXT_BYTES)),
     "views": _is_count,
-    "is_private": _is_flag,
+    "is_private": lambda value: isinstance(value, bool),
     "superseded_at": _optional(_is_moment),
 }
 _MEMORY: Mapping[str, Check] = {

@@ -25,7 +25,18 @@ from recollect.archive.segments import user_hash
 from recollect.core.errors import RecollectError, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, MOST_WRITES, Due, DueItem, Item, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.items import (
+    ABSENT,
+    Due,
+    DueItem,
+    Item,
+    ItemKey,
+    ItemPath,
+    ItemWrite,
+    of_tenant,
+    pages,
+    write_all,
+)
 from recollect.core.scope import Scope
 from recollect.core.time import EARLIEST, from_iso, iso
 from recollect.deletion.forget_events import ForgetEvents
@@ -109,7 +120,6 @@ def _oldest_kept(rule: RetentionRule, now: datetime) -> datetime:
 
 
 def expiring_key(event_id: str) -> ItemKey:
-    """The user's item of an event that expires."""
     return ItemKey(ItemPath("expiring"), event_id)
 
 
@@ -119,7 +129,6 @@ def expiring_write(ref: EventRef, expires_at: datetime, expected: int | None) ->
 
 
 def expiring_ref(item: Item) -> EventRef:
-    """The event of an item of `expiring`."""
     return EventRef(item.key.key, from_iso(str(item.value["at"])))
 
 
@@ -137,25 +146,18 @@ class PruneOrder:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
 class PruneEvents:
     """Prunes events; idempotent: deleted events are skipped, an archive is named by a hash of its content.
 
     The bus event is in the outbox before the first deletion, so that it is published whatever happens, and only once.
     """
 
-    def __init__(
-        self,
-        items: Items,
-        forget: ForgetEvents,
-        outbox: BusOutbox,
-        archives: Callable[[], SnapshotStore],
-        announce: Callable[[Scope, Sequence[EventRef]], None],
-    ) -> None:
-        self._items = items
-        self._forget = forget
-        self._outbox = outbox
-        self._archives = archives
-        self._announce = announce
+    _items: Items
+    _forget: ForgetEvents
+    _outbox: BusOutbox
+    _archives: Callable[[], SnapshotStore]
+    _announce: Callable[[Scope, Sequence[EventRef]], None]
 
     def prune(self, scope: Scope, events: Sequence[Event], order: PruneOrder) -> int:
         """Deletes events of one user, with the memories that no other event supports; answers how many.
@@ -170,8 +172,7 @@ class PruneEvents:
         new = episodic_pruned(scope, [e for e in events if e.id not in noted], order.reason, order.now)
         waiting = Due(QUEUE, order.now + _PUBLISHED_BY_RECONCILIATION_AFTER)
         writes = [replace(outbox_write(entry), due=waiting) for entry in new]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(scope.user, writes[start : start + MOST_WRITES], order.now)
+        write_all(self._items.write, scope.user, writes, order.now)
         asked = Order(now=order.now, actor=RETAIN, via=RETAIN.id, reason=order.reason, outcome=OUTCOME)
         deleted = [event for event in events if self._forget.one(scope, event, asked)]
         with suppress(RecollectError):  # it stays in the outbox
@@ -220,13 +221,13 @@ class _Run:
 
     @property
     def over(self) -> bool:
-        """Whether no further page may begin."""
         return self.deadline() < _RESERVE_SECONDS
 
     def order(self, reason: str) -> PruneOrder:
         return PruneOrder(self.job_id, self.now, reason)
 
 
+@dataclass(frozen=True, slots=True)
 class Retain:
     """The job `retain`; its state is a place in the queue, or a user and a record of theirs.
 
@@ -234,20 +235,11 @@ class Retain:
     deletions after a crash; the audit has all of them.
     """
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        items: Items,
-        users: KnownUsers,
-        prune: PruneEvents,
-        rules_of: Callable[[str], Rules],
-    ) -> None:
-        self._timeline = timeline
-        self._items = items
-        self._users = users
-        self._prune = prune
-        self._rules_of = rules_of
-        self._memories = ReadMemories(items)
+    _timeline: Timeline
+    _items: Items
+    _users: KnownUsers
+    _prune: PruneEvents
+    _rules_of: Callable[[str], Rules]
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: as many pages as the time allows, at least one."""
@@ -276,13 +268,12 @@ class Retain:
         """Prunes one user's expired events, and enters the others again at their new expiry."""
         items = self._items.get(owner, keys)
         events = self._timeline.read(owner, [expiring_ref(item) for item in items.values()])
-        kept = self._memories.kept(owner, events)
+        kept = ReadMemories(self._items).kept(owner, events)
         gone = {one.id: one for event in events.values() for one in self._over(owner, event, kept.get(event.id), run)}
         run.counts[EXPIRED] += self._prune.prune(owner, list(gone.values()), run.order(EXPIRED))
         left = {event_id: event for event_id, event in events.items() if event_id not in gone}
         writes = [_noted(item, left.get(item.key.key), kept.get(item.key.key)) for item in items.values()]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(owner, writes[start : start + MOST_WRITES], run.now)
+        write_all(self._items.write, owner, writes, run.now)
 
     def _over(self, owner: Scope, event: Event, kept: StoredMemory | None, run: _Run) -> list[Event]:
         """The event, where expired; all events of the memory that it carries, where that has expired."""
@@ -324,7 +315,6 @@ class Retain:
         return None
 
     def _prune_due(self, run: _Run, scope: Scope, events: Sequence[Event]) -> None:
-        """Archives and prunes those that a rule lets go."""
         due = self._due(run, scope, events)
         archived = [event for event, found in due if found.archive]
         self._prune.archive(scope, archived, run.order("retention"))
@@ -336,7 +326,7 @@ class Retain:
     def _due(self, run: _Run, scope: Scope, events: Sequence[Event]) -> list[tuple[Event, Verdict]]:
         """An event counts as important as its memory where somebody raised that."""
         maybe = [event for event in events if verdict(run.rules, event, 0.0, run.now) is not None]
-        kept = self._memories.kept(scope, [event.id for event in maybe]) if maybe else {}
+        kept = ReadMemories(self._items).kept(scope, [event.id for event in maybe]) if maybe else {}
         judged = ((e, verdict(run.rules, e, _importance(e, kept.get(e.id)), run.now)) for e in maybe)
         return [(event, found) for event, found in judged if found is not None]
 
@@ -375,14 +365,8 @@ class ScheduleRetention:
 
     def schedule(self, now: datetime) -> int:
         """Starts the jobs that are due; answers how many. Raises as `Items.due`."""
-        started, after = 0, None
-        for _ in range(_MOST_PAGES):
-            page = self.items.due(SCHEDULE_QUEUE, now, _PAGE, after)
-            started += sum(self._started(due, now) for due in page.items)
-            after = page.more
-            if after is None:
-                break
-        return started
+        found = pages(lambda after: self.items.due(SCHEDULE_QUEUE, now, _PAGE, after), _MOST_PAGES)
+        return sum(self._started(due, now) for page in found for due in page.items)
 
     def _started(self, due: DueItem, now: datetime) -> bool:
         """False where another process started it."""
@@ -418,8 +402,7 @@ class NoteExpiry:
             for event in expiring.values()
             if event.expires_at is not None and noted.get(event.id) != event.expires_at
         ]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(scope.user, writes[start : start + MOST_WRITES], now)
+        write_all(self._items.write, scope.user, writes, now)
 
     def _note_tenant(self, tenant: str, now: datetime) -> None:
         if tenant in self._tenants:

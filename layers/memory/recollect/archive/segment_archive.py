@@ -12,7 +12,7 @@ the counter was never counted.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TypeAlias
@@ -21,10 +21,10 @@ from recollect.archive.record_line import RecordLine, line_text, read_line
 from recollect.archive.segments import (
     COUNTER,
     QUEUE,
+    PackedSegment,
     SegmentCounter,
     SegmentManifest,
     counter_in,
-    counter_value,
     manifest_in,
     manifest_name,
     pack_segment,
@@ -39,7 +39,7 @@ from recollect.archive.segments import (
 from recollect.core.errors import StoredDataError, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT, Due, Item, ItemWrite
+from recollect.core.items import ABSENT, Due, Item, ItemWrite, document_of, in_parts
 from recollect.core.scope import Scope
 from recollect.ports import Items, SnapshotStore, Timeline
 from recollect.timeline.bus import SegmentPlace
@@ -53,23 +53,10 @@ _ONE_BY_ONE = 4  # more than these are one transaction: twice the units, but one
 _COUNTER_TRIES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class PackedSegment:
-    """A segment's object as written."""
-
-    lines: int
-    data: bytes
-    raw_bytes: int
-
-
-def no_warning(_scope: Scope, _name: str, _faults: int) -> None:
-    """Reports to nobody."""
-
-
 class SegmentArchive:
     """Segment objects of one deployment's store."""
 
-    def __init__(self, store: SnapshotStore, warn: WarnOf = no_warning) -> None:
+    def __init__(self, store: SnapshotStore, warn: WarnOf) -> None:
         self._store = store
         self._warn = warn
 
@@ -77,12 +64,16 @@ class SegmentArchive:
         """Writes the object, or replaces what an earlier try left. Raises VersionMismatch."""
         texts = [line_text(line) for line in lines]
         data = pack_segment(texts)
+        self.put(scope, name, data)
+        return PackedSegment(len(texts), data, raw_bytes(texts))
+
+    def put(self, scope: Scope, name: str, data: bytes) -> None:
+        """Writes an object, over what an earlier try left. Raises VersionMismatch."""
         found = self._store.get(scope.tenant, name)
         if found is None:
             self._store.put_if_absent(scope.tenant, name, data)
         elif found[0] != data:
             self._store.put_if_match(scope.tenant, name, data, found[1])
-        return PackedSegment(len(texts), data, raw_bytes(texts))
 
     def read(self, scope: Scope, name: str) -> list[RecordLine]:
         """The intact lines, in order; none where the object does not exist. Faults are reported."""
@@ -219,14 +210,12 @@ class AssignSegments:
         """The segment of each event, by its id. Raises Conflict."""
         places: dict[str, SegmentPlace] = {}
         distinct = list({event.id: event for event in events}.values())
-        for start in range(0, len(distinct), _AT_ONCE):
-            part = distinct[start : start + _AT_ONCE]
+        for part in in_parts(distinct, _AT_ONCE):
             assign = partial(self._assign, scope, part, now)
             places |= retry_on_conflict(assign, "the segment counter of a user", _COUNTER_TRIES)
         return places
 
     def known(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, str]:
-        """The segments of the events that have one."""
         found = self._items.get(scope.user, [place_key(event_id) for event_id in event_ids])
         return {key.key: segment_id(item.value["n"]) for key, item in found.items()}
 
@@ -287,7 +276,7 @@ def counter_write(item: Item | None, counter: SegmentCounter, now: datetime) -> 
     """The counter's write; due while a closed segment waits, since the first one does."""
     since = item.due if item and item.due else Due(QUEUE, now)
     due = since if counter.waiting else None
-    return ItemWrite(COUNTER, counter_value(counter), item.version if item else ABSENT, due)
+    return ItemWrite(COUNTER, document_of(counter), item.version if item else ABSENT, due)
 
 
 def _place(event: Event, number: int) -> ItemWrite:

@@ -27,7 +27,7 @@ from typing import Any
 
 from recollect.core.errors import StoredDataError
 from recollect.core.event import EventRef
-from recollect.core.items import ItemKey, ItemPath
+from recollect.core.items import ItemKey, ItemPath, reading
 from recollect.core.time import from_iso, iso
 
 SEGMENT_EVENTS = 500
@@ -58,7 +58,6 @@ class SegmentCounter:
 
     @property
     def count(self) -> int:
-        """The events of the open segment."""
         return self.rolled + len(self.ids)
 
     @property
@@ -68,16 +67,13 @@ class SegmentCounter:
 
     @property
     def waiting(self) -> bool:
-        """Whether a closed segment waits to be written."""
         return self.number - 1 > self.written
 
     def with_event(self, event_id: str) -> SegmentCounter:
-        """With one more event."""
         return replace(self, ids=(*self.ids, event_id))
 
     @property
     def roll_full(self) -> bool:
-        """Whether the open roll must be written."""
         return len(self.ids) >= ROLL_EVENTS
 
     def put_by(self) -> SegmentCounter:
@@ -86,7 +82,6 @@ class SegmentCounter:
         return rolled.closed() if rolled.rolled >= SEGMENT_EVENTS else rolled
 
     def closed(self) -> SegmentCounter:
-        """With the next segment open."""
         return replace(self, number=self.number + 1, rolled=0, ids=())
 
 
@@ -114,12 +109,10 @@ class SegmentManifest:
         return replace(self, segments=tuple(sorted([*others, entry], key=lambda one: one.id)))
 
     def without(self, segment: str) -> SegmentManifest:
-        """Without that segment."""
         return replace(self, segments=tuple(one for one in self.segments if one.id != segment))
 
 
 def segment_id(number: int) -> str:
-    """A segment's number as eight digits."""
     return f"{number:0{_DIGITS}d}"
 
 
@@ -134,7 +127,6 @@ def segment_name(user_id: str, segment: str) -> str:
 
 
 def manifest_name(user_id: str) -> str:
-    """The object that lists a user's segments."""
     return f"{timeline_folder(user_id)}manifest.json"
 
 
@@ -144,67 +136,59 @@ def timeline_folder(user_id: str) -> str:
 
 
 def roll_key(number: int, roll: int) -> ItemKey:
-    """The item of a full roll."""
     return ItemKey(ItemPath("segment_rolls", (segment_id(number),)), f"{roll:02d}")
 
 
 def place_key(event_id: str) -> ItemKey:
-    """The item that stores an event's segment."""
     return ItemKey(PLACES, event_id)
 
 
 def place_value(number: int, ref: EventRef) -> dict[str, Any]:
-    """The value of that item."""
     return {"n": number, "t": iso(ref.timestamp)}
 
 
 def ref_in(event_id: str, value: Mapping[str, Any]) -> EventRef:
-    """The event of that item."""
     return EventRef(event_id, from_iso(value["t"]))
 
 
-def counter_value(counter: SegmentCounter) -> dict[str, Any]:
-    """The stored form."""
-    return {"number": counter.number, "rolled": counter.rolled, "ids": list(counter.ids), "written": counter.written}
-
-
+@reading("a counter of segments")
 def counter_in(value: Mapping[str, Any]) -> SegmentCounter:
-    """Reads what `counter_value` wrote. Raises StoredDataError."""
-    try:
-        return SegmentCounter(int(value["number"]), int(value["rolled"]), tuple(value["ids"]), int(value["written"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("a counter of segments cannot be read") from error
+    return SegmentCounter(int(value["number"]), int(value["rolled"]), tuple(value["ids"]), int(value["written"]))
 
 
 def manifest_bytes(manifest: SegmentManifest) -> bytes:
-    """The manifest's object."""
-    document = {
-        "format": FORMAT_VERSION,
-        "user_id": manifest.user_id,
-        "segments": [asdict(entry) for entry in manifest.segments],
-    }
+    return json_line({"format": FORMAT_VERSION, **asdict(manifest)})
+
+
+def json_line(document: Mapping[str, Any]) -> bytes:
+    """The JSON of the archive's objects, without spaces and line end."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+@reading("a manifest")
 def manifest_in(data: bytes) -> SegmentManifest:
-    """Reads what `manifest_bytes` wrote. Raises StoredDataError."""
-    try:
-        document = json.loads(data)
-        if document["format"] > FORMAT_VERSION:
-            raise StoredDataError("a manifest of a newer format")
-        return SegmentManifest(document["user_id"], tuple(SegmentEntry(**one) for one in document["segments"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"a manifest cannot be read: {type(error).__name__}") from error
-
-
-def entry_of(segment: str, events: int, data: bytes, raw_bytes: int) -> SegmentEntry:
-    """The manifest's entry of a packed segment."""
-    return SegmentEntry(segment, events, len(data), raw_bytes, hashlib.sha256(data).hexdigest())
+    document = json.loads(data)
+    if document["format"] > FORMAT_VERSION:
+        raise StoredDataError("a manifest of a newer format")
+    return SegmentManifest(document["user_id"], tuple(SegmentEntry(**one) for one in document["segments"]))
 
 
 def ordered(refs: Iterable[EventRef]) -> list[EventRef]:
     """Oldest first: the order of lines inside a segment."""
     return sorted(refs, key=lambda ref: (ref.timestamp, ref.id))
+
+
+@dataclass(frozen=True, slots=True)
+class PackedSegment:
+    """A segment's object: the number of its lines, its bytes, and their size as plain NDJSON."""
+
+    lines: int
+    data: bytes
+    raw_bytes: int
+
+    def entry(self, segment: str) -> SegmentEntry:
+        sha256 = hashlib.sha256(self.data).hexdigest()
+        return SegmentEntry(segment, self.lines, len(self.data), self.raw_bytes, sha256)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ record's own place, whatever the size of the timeline.
 
 import base64
 import hashlib
+import heapq
 import json
 import re
 from collections import Counter
@@ -22,13 +23,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from recollect.archive.record_line import RecordLine, line_text
 from recollect.archive.segment_archive import SegmentArchive
-from recollect.archive.segments import user_hash
+from recollect.archive.segments import json_line, user_hash
 from recollect.core.errors import InvalidInput, NotFound, StoredDataError, VersionMismatch
 from recollect.core.event import EventRef
+from recollect.core.items import reading
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.core.vectors import pack_vector, unpack_vector
@@ -59,7 +63,6 @@ def path_of(name: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """The name of a path."""
     parts: list[str] = []
     for piece in path.split("/"):
         if piece.startswith(_CONTINUED):
@@ -149,17 +152,14 @@ class SnapshotUser:
         }
 
     def with_piece(self, piece: SnapshotPiece) -> "SnapshotUser":
-        """With one more piece."""
         return replace(self, pieces=(*self.pieces, piece))
 
 
 def manifest_of(snapshot_id: str) -> str:
-    """The manifest's object."""
     return f"{MANIFESTS}{snapshot_id}.json"
 
 
 def snapshot_in_name(name: str) -> str:
-    """The snapshot's id in a manifest's name."""
     return name.removeprefix(MANIFESTS).removesuffix(".json")
 
 
@@ -169,7 +169,6 @@ def data_folder(snapshot_id: str, user_id: str | None = None) -> str:
 
 
 def user_name(snapshot_id: str, user_id: str) -> str:
-    """The object of a user."""
     return data_folder(snapshot_id, user_id) + "user.json"
 
 
@@ -179,47 +178,37 @@ def piece_name(snapshot_id: str, user_id: str, number: int) -> str:
 
 
 def vectors_name(snapshot_id: str, user_id: str, number: int) -> str:
-    """The object of the vectors of the same records."""
     return f"{data_folder(snapshot_id, user_id)}{number:0{_DIGITS}d}.vectors"
 
 
 def snapshot_json(snapshot: Snapshot) -> dict[str, Any]:
-    """The snapshot in a list."""
     shown = {"id": snapshot.id, "created_at": iso(snapshot.created_at), "counts": dict(snapshot.counts)}
     return shown if snapshot.user_id is None else {**shown, "user_id": snapshot.user_id}
 
 
 def snapshot_bytes(snapshot: Snapshot) -> bytes:
-    """The manifest's object."""
-    return _json({"format": FORMAT_VERSION, **snapshot_json(snapshot)})
+    return json_line({"format": FORMAT_VERSION, **snapshot_json(snapshot)})
 
 
+@reading("a snapshot")
 def snapshot_in(data: bytes) -> Snapshot:
-    """Reads what `snapshot_bytes` wrote. Raises StoredDataError."""
     document = _read(data)
-    try:
-        created_at = from_iso(document["created_at"])
-        return Snapshot(document["id"], created_at, document.get("user_id"), dict(document["counts"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("a snapshot cannot be read") from error
+    created_at = from_iso(document["created_at"])
+    return Snapshot(document["id"], created_at, document.get("user_id"), dict(document["counts"]))
 
 
 def user_bytes(user: SnapshotUser) -> bytes:
-    """The user's object."""
-    return _json({"format": FORMAT_VERSION, **asdict(user)})
+    return json_line({"format": FORMAT_VERSION, **asdict(user)})
 
 
+@reading("a user of a snapshot")
 def user_in(data: bytes) -> SnapshotUser:
-    """Reads what `user_bytes` wrote. Raises StoredDataError."""
     document = _read(data)
-    try:
-        pieces = tuple(
-            SnapshotPiece(tuple(one["first"]), tuple(one["last"]), one["records"], one["memories"], one["bytes"])
-            for one in document["pieces"]
-        )
-        return SnapshotUser(document["user_id"], pieces, document["whole"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("a user of a snapshot cannot be read") from error
+    pieces = tuple(
+        SnapshotPiece(tuple(one["first"]), tuple(one["last"]), one["records"], one["memories"], one["bytes"])
+        for one in document["pieces"]
+    )
+    return SnapshotUser(document["user_id"], pieces, document["whole"])
 
 
 def vectors_bytes(projections: Sequence[Projection]) -> bytes:
@@ -229,7 +218,7 @@ def vectors_bytes(projections: Sequence[Projection]) -> bytes:
         for one in projections
         if one.vector is not None
     ]
-    return b"".join(_json(line) + b"\n" for line in lines)
+    return b"".join(json_line(line) + b"\n" for line in lines)
 
 
 def vectors_in(data: bytes, refs: Mapping[str, EventRef]) -> list[Projection]:
@@ -246,19 +235,11 @@ def vectors_in(data: bytes, refs: Mapping[str, EventRef]) -> list[Projection]:
     return found
 
 
-def _json(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def _read(data: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(data)
-        newer = document["format"] > FORMAT_VERSION
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("a snapshot's object cannot be read") from error
-    if newer:
+    document: dict[str, Any] = json.loads(data)
+    if document["format"] > FORMAT_VERSION:
         raise StoredDataError("a snapshot of a newer format")
-    return dict(document)
+    return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,22 +310,11 @@ class Snapshots:
         return self.store.put_if_match(scope.tenant, name, data, tag)
 
     def lines(self, scope: Scope, snapshot_id: str, number: int) -> list[RecordLine]:
-        """The intact lines of a piece."""
         return self.archive.read(scope, piece_name(snapshot_id, scope.user_id, number))
 
     def vectors(self, scope: Scope, snapshot_id: str, number: int) -> bytes:
-        """The vectors of a piece, as stored."""
         found = self.store.get(scope.tenant, vectors_name(snapshot_id, scope.user_id, number))
         return found[0] if found else b""
-
-    def put_vectors(self, scope: Scope, snapshot_id: str, number: int, data: bytes) -> None:
-        """Writes the vectors of a piece, over what an earlier try left."""
-        name = vectors_name(snapshot_id, scope.user_id, number)
-        found = self.store.get(scope.tenant, name)
-        if found is None:
-            self.store.put_if_absent(scope.tenant, name, data)
-        elif found[0] != data:
-            self.store.put_if_match(scope.tenant, name, data, found[1])
 
     def _found(self, tenant: str, snapshot_id: str) -> Snapshot | None:
         try:
@@ -400,20 +370,15 @@ class DiffSnapshots:
 
 def _changes(before: Iterator[RecordLine], after: Iterator[RecordLine]) -> Iterator[tuple[str, str]]:
     """Both are in the order of their records' places."""
-    old, new = next(before, None), next(after, None)
-    while old is not None or new is not None:
-        if new is None or (old is not None and _place(old) < _place(new)):
-            assert old is not None
-            yield REMOVED, old.event.id
-            old = next(before, None)
-        elif old is None or _place(new) < _place(old):
-            yield ADDED, new.event.id
-            new = next(after, None)
-        else:
-            if line_text(old) != line_text(new):
-                yield CHANGED, new.event.id
-            old, new = next(before, None), next(after, None)
+    merged = heapq.merge(_sided(before, REMOVED), _sided(after, ADDED), key=itemgetter(0))
+    for (_, record_id), found in groupby(merged, key=itemgetter(0)):
+        (_, kind, line), *others = found
+        if not others:
+            yield kind, record_id
+        elif line_text(line) != line_text(others[0][2]):
+            yield CHANGED, record_id
 
 
-def _place(line: RecordLine) -> tuple[datetime, str]:
-    return line.event.timestamp, line.event.id
+def _sided(lines: Iterator[RecordLine], kind: str) -> Iterator[tuple[tuple[datetime, str], str, RecordLine]]:
+    """Each line with its place, and the change that it is where the other snapshot has no such record."""
+    return (((line.event.timestamp, line.event.id), kind, line) for line in lines)

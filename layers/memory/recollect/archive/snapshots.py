@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from recollect.archive.compact import RewriteSegments
 from recollect.archive.record_line import RecordLine
@@ -26,10 +26,12 @@ from recollect.archive.snapshot import (
     piece_name,
     vectors_bytes,
     vectors_in,
+    vectors_name,
 )
 from recollect.archive.transfer import ImportMemories, ImportOrder, LineOutcome, RecordLines
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import Event
+from recollect.core.items import ALL_PAGES, pages
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.jobs.job import JOB_ID, JobProgress, RemainingSeconds
@@ -49,24 +51,16 @@ _PAGE = 300
 _NONE = {"users": 0, "events": 0, "memories": 0, "bytes": 0}
 
 
+@dataclass(frozen=True, slots=True)
 class TakeSnapshot:
     """The job kind `snapshot`; the snapshot has the job's id. Parameters: `user_id`, absent for every user."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        snapshots: Snapshots,
-        users: KnownUsers,
-        lines: RecordLines,
-        rewrite: RewriteSegments,
-    ) -> None:
-        self._timeline = timeline
-        self._projections = projections
-        self._snapshots = snapshots
-        self._users = users
-        self._lines = lines
-        self._rewrite = rewrite
+    _timeline: Timeline
+    _projections: Projections
+    _snapshots: Snapshots
+    _users: KnownUsers
+    _lines: RecordLines
+    _rewrite: RewriteSegments
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """Writes pieces while there is time. The next state has the current user and the counts so far."""
@@ -88,14 +82,10 @@ class TakeSnapshot:
         if "created_at" in state:
             return dict(state)
         self._snapshots.begin(tenant, state[JOB_ID])
-        after: str | None = None
-        while True:
-            page = self._projections.pending(_PAGE, after)
+        for page in pages(lambda after: self._projections.pending(_PAGE, after), ALL_PAGES):
             for scope in {marker.scope.user for marker in page.markers if marker.scope.tenant == tenant}:
                 self._users.note(scope, now)
-            after = page.more
-            if after is None:
-                return {"created_at": iso(now), "counts": dict(_NONE), "last": False, **state}
+        return {"created_at": iso(now), "counts": dict(_NONE), "last": False, **state}
 
     def _next_user(self, tenant: str, going: dict[str, Any]) -> bool:
         if going["last"]:
@@ -148,7 +138,7 @@ class TakeSnapshot:
         packed = self._snapshots.archive.write(scope, name, lines)
         kept = self._projections.vectors(scope, [line.event.id for line in lines])
         vectors = vectors_bytes([kept[line.event.id] for line in lines if line.event.id in kept])
-        self._snapshots.put_vectors(scope, snapshot_id, number, vectors)
+        self._snapshots.archive.put(scope, vectors_name(snapshot_id, scope.user_id, number), vectors)
         first, last = ((iso(event.timestamp), event.id) for event in (events[0], events[-1]))
         memories = sum(line.memory is not None for line in lines)
         return SnapshotPiece(first, last, packed.lines, memories, len(packed.data) + len(vectors))
@@ -174,25 +164,14 @@ class RestorePlace:
     pieces: int
 
 
-class RestoreSource(Protocol):
-    """The source of a restore."""
-
-    def users(self, tenant: str, after: str | None) -> Iterator[RestorePlace]: ...
-    def user(self, scope: Scope) -> RestorePlace: ...
-    def lines(self, scope: Scope, number: int) -> list[RecordLine]: ...
-    def vectors(self, scope: Scope, number: int) -> bytes: ...
-
-
+@dataclass(frozen=True, slots=True)
 class RestoreSnapshot:
     """The job kind `restore`. Parameters: `snapshot_id`, or `timeline`; `user_id`, absent for every user in it."""
 
-    def __init__(
-        self, snapshots: Snapshots, segments: ReadSegments, importing: ImportMemories, projections: Projections
-    ) -> None:
-        self._snapshots = snapshots
-        self._segments = segments
-        self._import = importing
-        self._projections = projections
+    _snapshots: Snapshots
+    _segments: ReadSegments
+    _import: ImportMemories
+    _projections: Projections
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """Restores pieces while there is time. Raises NotFound for an unknown snapshot."""
@@ -210,7 +189,7 @@ class RestoreSnapshot:
             going |= {"name": place.name, "piece": 0}
         return JobProgress(state=going, counts=counts, done=True)
 
-    def _source(self, tenant: str, state: Mapping[str, Any]) -> RestoreSource:
+    def _source(self, tenant: str, state: Mapping[str, Any]) -> "RestoreSource":
         snapshot_id = state.get("snapshot_id")
         if not isinstance(snapshot_id, str):
             raise InvalidInput("a restore names its snapshot", ("snapshot_id",))
@@ -218,13 +197,13 @@ class RestoreSnapshot:
             return _OfTimeline(self._segments)
         return _OfSnapshot(self._snapshots, self._snapshots.one(tenant, snapshot_id).id)
 
-    def _places(self, tenant: str, going: Mapping[str, Any], source: RestoreSource) -> Iterator[RestorePlace]:
+    def _places(self, tenant: str, going: Mapping[str, Any], source: "RestoreSource") -> Iterator[RestorePlace]:
         user_id = going.get("user_id")
         if user_id is None:
             return source.users(tenant, going.get("name"))
         return iter([] if "name" in going else [source.user(Scope(tenant, user_id))])
 
-    def _piece(self, scope: Scope, source: RestoreSource, number: int, now: datetime) -> dict[str, int]:
+    def _piece(self, scope: Scope, source: "RestoreSource", number: int, now: datetime) -> dict[str, int]:
         lines = source.lines(scope, number)
         report = self._import.import_lines(scope, lines, ImportOrder(actor=RESTORE, via="restore", now=now))
         refs = {ref.id: ref for ref in report.created}
@@ -273,3 +252,6 @@ class _OfTimeline:
 
     def vectors(self, _scope: Scope, _number: int) -> bytes:
         return b""
+
+
+RestoreSource: TypeAlias = _OfSnapshot | _OfTimeline

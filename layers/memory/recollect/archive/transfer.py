@@ -2,8 +2,8 @@
 
 An export has private records and memories too, superseded ones as such. An import keeps ids, times and origins. Each
 record is durable by itself, atomically with its memory and audit entry; a stored record is a duplicate, so a page may
-be sent twice. Deleted records are refused by their identity, here and at their origin; `Refusal` adds erased users,
-`SuppressionList` rejected values. The audit names the ids of refused records, except those of an erased user.
+be sent twice. Deleted records are refused by their identity, here and at their origin; `TombstoneRefusal` adds erased
+users, `SuppressionList` rejected values. The audit names the ids of refused records, except those of an erased user.
 """
 
 from collections import Counter
@@ -29,9 +29,9 @@ from recollect.core.errors import Conflict
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, Item, ItemKey, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, Item, ItemKey, ItemWrite, in_parts, of_tenant, write_all
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import NoRefusal, Refusal, SuppressionList
+from recollect.deletion.suppression import SuppressionList, TombstoneRefusal
 from recollect.deletion.tombstones import ORIGINS, copy_write, origin_in, origin_key, origin_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.memories.audit_log import DELETED, REJECTED, AuditRefusedWrite, RefusedWrite
@@ -175,7 +175,6 @@ class ImportOrder:
 
     @property
     def action(self) -> Action:
-        """The action in the audit."""
         return Action.RESTORE if self.via == "restore" else Action.CREATE
 
 
@@ -199,37 +198,25 @@ class _Judged:
     reasons: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
 class ImportMemories:
     """`announce` notifies the projector; `forget` deletes a copy whose origin was deleted during the import."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        items: Items,
-        ids: IdSource,
-        announce: Callable[[Scope, Sequence[EventRef]], None],
-        forget: Callable[[Scope, EventRef, datetime], None],
-        gate: SuppressionList,
-        refusal: Refusal | None = None,
-    ) -> None:
-        self._timeline = timeline
-        self._projections = projections
-        self._items = items
-        self._ids = ids
-        self._announce = announce
-        self._forget = forget
-        self._gate = gate
-        self._refusal = refusal or NoRefusal()
-        self._slots = FillSlots(timeline, projections)
-        self._refused = AuditRefusedWrite(items, ids)
+    _timeline: Timeline
+    _projections: Projections
+    _items: Items
+    _ids: IdSource
+    _announce: Callable[[Scope, Sequence[EventRef]], None]
+    _forget: Callable[[Scope, EventRef, datetime], None]
+    _gate: SuppressionList
+    _refusal: TombstoneRefusal
 
     def import_lines(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
         """Stores the lines as this user's. Raises Unavailable with some of them stored; a retry continues."""
         report = ImportReport()
         owned = [line.of_user(scope.user_id) for line in lines]
-        for start in range(0, len(owned), _IMPORTED_AT_ONCE):
-            self._slice(scope.user, owned[start : start + _IMPORTED_AT_ONCE], order, report)
+        for part in in_parts(owned, _IMPORTED_AT_ONCE):
+            self._slice(scope.user, part, order, report)
         return report
 
     def _slice(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, report: ImportReport) -> None:
@@ -254,10 +241,11 @@ class ImportMemories:
         for reason in dict.fromkeys(reasons.values()):
             ids = [event_id for event_id, why in reasons.items() if why == reason]
             refused = RefusedWrite(actor=order.actor, via=order.via, now=order.now, target_ids=ids, reason=reason)
-            self._refused.record(scope, refused)
+            AuditRefusedWrite(self._items, self._ids).record(scope, refused)
 
     def _leave_slots_empty(self, scope: Scope, refused: Sequence[Event]) -> None:
-        changed = [ref for event in refused for ref in self._slots.leave_empty(scope, event)]
+        slots = FillSlots(self._timeline, self._projections)
+        changed = [ref for event in refused for ref in slots.leave_empty(scope, event)]
         if changed:
             self._announce(scope, changed)
 
@@ -318,17 +306,14 @@ class ImportMemories:
     def _register_copies(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
         copies = [line for line in lines if line.copied]
         for owner, write in ((of_tenant(scope.tenant), copy_write), (scope.user, origin_write)):
-            for start in range(0, len(copies), _WRITES_AT_ONCE):
-                part = copies[start : start + _WRITES_AT_ONCE]
-                self._items.write(owner, [write(line) for line in part], now)
+            write_all(self._items.write, owner, [write(line) for line in copies], now, _WRITES_AT_ONCE)
 
     def _register_decisions(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
         """Before the memories, so that nothing is decided again; existing decisions stay."""
         decisions = {decision_key(one.id): one for line in lines for one in line.decisions}
         known = self._items.get(scope.user, list(decisions)) if decisions else {}
         writes = [ItemWrite(key, decision_document(one)) for key, one in decisions.items() if key not in known]
-        for start in range(0, len(writes), _WRITES_AT_ONCE):
-            self._items.write(scope.user, writes[start : start + _WRITES_AT_ONCE], now)
+        write_all(self._items.write, scope.user, writes, now, _WRITES_AT_ONCE)
 
     def _stored(
         self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, counts: Counter[LineOutcome]
@@ -390,12 +375,7 @@ class ImportMemories:
 def _counted(
     lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome], counts: Counter[LineOutcome]
 ) -> list[RecordLine]:
-    names = {
-        AppendStatus.CREATED: LineOutcome.CREATED,
-        AppendStatus.DUPLICATE: LineOutcome.DUPLICATE,
-        AppendStatus.REFUSED: LineOutcome.REFUSED,
-    }
-    counts.update(names[outcome.status] for outcome in outcomes)
+    counts.update(LineOutcome(outcome.status.value) for outcome in outcomes)
     return [line for line, one in zip(lines, outcomes, strict=True) if one.status is AppendStatus.CREATED]
 
 

@@ -46,7 +46,6 @@ class ArbitrationUseCases(UseCases):
 
     @cached_property
     def verdicts(self) -> ApplyArbitration:
-        """Writes the arbiter's decisions."""
         found = self._contradictions
         return ApplyArbitration(ReadMemories(self._parts.items), found.ledger, found.merged_parts)
 

@@ -28,7 +28,6 @@ class ContradictionUseCases(UseCases):
 
     @cached_property
     def candidates(self) -> FindContradicting:
-        """Candidates: records that may contradict those of a projection."""
         return FindContradicting(self._parts.timeline, self._search_index.in_use)
 
     @cached_property
@@ -42,17 +41,14 @@ class ContradictionUseCases(UseCases):
 
     @cached_property
     def ledger(self) -> DecisionWriter:
-        """Writes decisions."""
         return DecisionWriter(self._parts.items, self._deployment.ids)
 
     @cached_property
     def merged_parts(self) -> MergeParts:
-        """Merges two memories into one."""
         return MergeParts(self._parts.items, self.ledger)
 
     @cached_property
     def verdicts(self) -> ApplyVerdicts:
-        """Writes the judge's decisions."""
         return ApplyVerdicts(self._parts.items, self._memories.promoted, self.ledger, self.merged_parts)
 
     @cached_property

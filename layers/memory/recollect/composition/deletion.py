@@ -21,7 +21,6 @@ from recollect.deletion.erase import (
     EraseDocuments,
     EraseFromList,
     EraseUser,
-    IndexSnapshotErasure,
     Reach,
 )
 from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
@@ -49,17 +48,14 @@ class DeletionUseCases(UseCases):
 
     @cached_property
     def memories(self) -> ForgetMemories:
-        """Deletes the memories of deleted events."""
         return ForgetMemories(self._parts.timeline, self._parts.items, self._deployment.ids)
 
     @cached_property
     def copies(self) -> ForgetCopies:
-        """Deletes imported copies of a deleted record."""
         return ForgetCopies(self._parts.items, self.forget_quietly)
 
     @cached_property
     def suppression(self) -> SuppressionList:
-        """The rejected values."""
         return SuppressionList(self._parts.items, self.tombstone_log.keys)
 
     @cached_property
@@ -71,7 +67,6 @@ class DeletionUseCases(UseCases):
 
     @cached_property
     def tombstone_log(self) -> TombstoneLog:
-        """The log of deletions outside of the table."""
         return TombstoneLog(self._parts.items, lambda: self._parts.snapshots)
 
     @cached_property
@@ -114,8 +109,8 @@ class DeletionUseCases(UseCases):
         checks: list[Check] = [documents.left, copies.left]
         from_list = EraseFromList(self._timeline.known_users, parts.timeline)
         with suppress(NotReady):
-            indexed = IndexSnapshotErasure(self._search_index.erase, self._search_index.left)
-            archive = EraseArchive(self._segments.rewriting, parts.snapshots, indexed)
+            indexed = (self._search_index.erase, self._search_index.left)
+            archive = EraseArchive(self._segments.rewriting, parts.snapshots, *indexed)
             return [*again, archive.erase, from_list.erase], again, [*checks, archive.left]
         return [*again, from_list.erase], again, checks
 

@@ -133,10 +133,8 @@ class TimelineUseCases(UseCases):
 
     @cached_property
     def known_users(self) -> KnownUsers:
-        """The users of a tenant."""
         return KnownUsers(self._parts.items)
 
     @cached_property
     def known_spaces(self) -> KnownSpaces:
-        """The spaces of a user."""
         return KnownSpaces(self._parts.items)

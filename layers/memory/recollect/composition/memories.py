@@ -59,7 +59,6 @@ class MemoryUseCases(UseCases):
 
     @cached_property
     def step(self) -> MemoryStep:
-        """The projection step of memories."""
         return MemoryStep(self._parts.items, self.promotion, self._deletion.memories)
 
     @cached_property

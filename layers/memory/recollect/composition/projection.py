@@ -52,7 +52,6 @@ class ProjectionUseCases(UseCases):
 
     @cached_property
     def steps(self) -> ProjectionSteps:
-        """The steps of the other subjects in a projection."""
         return ProjectionSteps(
             rules=self._rules.resolved,
             memories=self._memories.step,
@@ -69,13 +68,11 @@ class ProjectionUseCases(UseCases):
 
     @cached_property
     def contradictions(self) -> FollowContradictions:
-        """The projection step of contradictions."""
         steps = Steps(self._contradictions.settlement, self._arbitration.proposals)
         return FollowContradictions(steps, self._mark_again, self._steps_sparing_failed)
 
     @cached_property
     def failed_events(self) -> FailedEvents:
-        """The notes of failed projections."""
         return FailedEvents(self._parts.items, self._parts.projections)
 
     @cached_property

@@ -27,7 +27,6 @@ class SearchIndexUseCases(UseCases):
 
     @cached_property
     def states(self) -> IndexStates:
-        """The pointers to the generations in use."""
         seconds = POINTER_SECONDS if self._deployment.settings.engines == "aws" else 0.0
         return IndexStates(self._parts.items, self._parts.index, utc_now, seconds)
 

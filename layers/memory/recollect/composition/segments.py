@@ -38,22 +38,18 @@ class SegmentUseCases(UseCases):
 
     @cached_property
     def record_lines(self) -> RecordLines:
-        """Records as lines, with all that belongs to them."""
         return RecordLines(self._parts.timeline, self._parts.items)
 
     @cached_property
     def archive(self) -> SegmentArchive:
-        """Segments stored as objects."""
         return SegmentArchive(self._parts.snapshots, self._warn_of_broken)
 
     @cached_property
     def contents(self) -> ReadSegments:
-        """Reads a timeline from the archive."""
         return ReadSegments(self._parts.snapshots, self.archive)
 
     @cached_property
     def compaction(self) -> CompactSegments:
-        """Writes closed segments as objects."""
         parts = self._parts
         rest = partial(sleep, _REST_SECONDS) if self._deployment.settings.engines == "local" else no_rest
         return CompactSegments(parts.timeline, parts.items, parts.snapshots, self.archive, self.record_lines, rest)
@@ -68,7 +64,6 @@ class SegmentUseCases(UseCases):
 
     @cached_property
     def rewriting(self) -> RewriteSegments:
-        """Removes deleted events from the archive."""
         return RewriteSegments(self._parts.items, self._parts.snapshots, self.archive, self.snapshots)
 
     @cached_property
@@ -84,7 +79,6 @@ class SegmentUseCases(UseCases):
 
     @cached_property
     def differences(self) -> DiffSnapshots:
-        """The difference of two snapshots."""
         return DiffSnapshots(self.snapshots)
 
     @cached_property

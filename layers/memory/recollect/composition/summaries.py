@@ -50,12 +50,10 @@ class SummaryUseCases(UseCases):
 
     @cached_property
     def redaction(self) -> RedactSummaries:
-        """Removes deleted and corrected words from summaries and goals."""
         return RedactSummaries(self._parts.items)
 
     @cached_property
     def step(self) -> SummaryStep:
-        """The projection step of summaries."""
         return SummaryStep(NoteMessages(self._parts.items, self._rules.resolved), self.redaction)
 
     def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:

@@ -127,7 +127,6 @@ class Event:
 
     @property
     def ref(self) -> EventRef:
-        """The event's place in the timeline."""
         return EventRef(self.id, self.timestamp)
 
     @property
@@ -170,9 +169,7 @@ class Event:
 
     @property
     def passage(self) -> str:
-        """The text to embed: the searchable text, after name and day where the speaker is known (`Anna on 8 May 2023.
-
-        …`).
+        """The text to embed: the searchable text, after name and day where the speaker is known (`passage_head`).
 
         Without a speaker the text stands alone, so that a statement and a question in the same words stay close.
         """

@@ -33,7 +33,6 @@ class IdSeed:
 
     @classmethod
     def decode(cls, text: str) -> "IdSeed":
-        """Reads what `encode` wrote."""
         tick, tail = text.split(".")
         return cls(int(tick, 16), int(tail, 16))
 

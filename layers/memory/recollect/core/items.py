@@ -6,13 +6,16 @@ as UTF-8 bytes; each adapter sorts the labels before it in its own fixed order.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
-from recollect.core.errors import InvalidInput
+from recollect.core.errors import InvalidInput, StoredDataError
 from recollect.core.scope import Scope
+from recollect.core.time import iso
 
 ABSENT = 0
 """The version to expect of an item that must not exist yet."""
@@ -117,17 +120,60 @@ class _Page(Protocol):
 
 
 _PageT = TypeVar("_PageT", bound=_Page)
+_T = TypeVar("_T")
+
+ALL_PAGES: Final = sys.maxsize
 
 
-def pages(read: Callable[[str | None], _PageT], most: int = 10_000) -> Iterator[_PageT]:
-    """The pages that `read` returns, each from where the one before it ended: to the end, or `most` of them."""
-    after: str | None = None
+def pages(read: Callable[[str | None], _PageT], most: int = 10_000, after: str | None = None) -> Iterator[_PageT]:
+    """The pages that `read` returns from `after` on, each from where the one before ended: `most` of them at most."""
     for _ in range(most):
         page = read(after)
         yield page
         after = page.more
         if after is None:
             return
+
+
+def in_parts(whole: Sequence[_T], most: int = MOST_WRITES) -> Iterator[Sequence[_T]]:
+    """The sequence in order, in parts of at most so many."""
+    for start in range(0, len(whole), most):
+        yield whole[start : start + most]
+
+
+def write_all(
+    write: Callable[[Scope, Sequence[ItemWrite], datetime], object],
+    owner: Scope,
+    writes: Sequence[ItemWrite],
+    now: datetime,
+    at_once: int = MOST_WRITES,
+) -> None:
+    """Writes any number of items of an owner with `Items.write`, each call's all or none. Raises what it raises."""
+    for part in in_parts(writes, at_once):
+        write(owner, part, now)
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Raises StoredDataError, naming `what`, where the body or the decorated function meets data of another form."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredDataError(f"{what} cannot be read: {type(error).__name__}") from error
+
+
+def document_of(value: Any, without: Collection[str] = ()) -> dict[str, Any]:
+    """A dataclass as JSON, its fields in their order: without None values and the named fields, instants as text."""
+    names = [field.name for field in fields(value) if field.name not in without]
+    return {name: _plain(one) for name in names if (one := getattr(value, name)) is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def checked(writes: Sequence[ItemWrite]) -> list[str | None]:

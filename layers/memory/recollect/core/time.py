@@ -17,7 +17,6 @@ MONTHS: Final = (
 
 
 def utc_now() -> datetime:
-    """The real time."""
     return datetime.now(UTC)
 
 
@@ -59,7 +58,6 @@ def iso(moment: datetime) -> str:
 
 
 def from_iso(text: str) -> datetime:
-    """Reads what `iso` wrote."""
     return datetime.fromisoformat(text)
 
 
@@ -69,7 +67,6 @@ def microseconds(moment: datetime) -> int:
 
 
 def from_microseconds(count: int) -> datetime:
-    """Reads what `microseconds` made."""
     return EARLIEST + timedelta(microseconds=count)
 
 

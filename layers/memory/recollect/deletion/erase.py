@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from recollect.archive.compact import RewriteSegments
 from recollect.archive.retain import archive_folder
 from recollect.core.errors import NotFound, OutOfTime, VersionMismatch
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, ALL_PAGES, ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.deletion.forget_events import ForgetCopies
 from recollect.deletion.tombstone_log import erasure_tombstone
@@ -43,7 +43,8 @@ _PAGE = 500
 _RESERVE_SECONDS = 4.0
 _TRIES = 5
 _STORE, _ELSEWHERE, _VERIFY = "store", "elsewhere", "verify"
-Reach = Callable[[Scope, Exempt, datetime, RemainingSeconds], Mapping[str, int] | None]
+Counts: TypeAlias = Mapping[str, int] | None
+Reach = Callable[[Scope, Exempt, datetime, RemainingSeconds], Counts]
 """Erases one part outside of the store and answers the counts; None when out of time."""
 Check = Callable[[Scope, Exempt], int]
 """The number of objects left in one part."""
@@ -59,6 +60,7 @@ class ErasureReport:
     verified: bool
 
 
+@dataclass(frozen=True, slots=True)
 class EraseUser:
     """The use case behind `DELETE /v1/users/{user_id}` and `GET /v1/erasures/{id}`, and the job kind `erase`.
 
@@ -66,25 +68,14 @@ class EraseUser:
     appends to the tombstone log.
     """
 
-    def __init__(
-        self,
-        eraser: Eraser,
-        items: Items,
-        ids: IdSource,
-        elsewhere: Sequence[Reach],
-        again: Sequence[Reach],
-        checks: Sequence[Check],
-        note: Callable[[Scope, Erasure], None],
-        engines: str,
-    ) -> None:
-        self._eraser = eraser
-        self._items = items
-        self._ids = ids
-        self._elsewhere = elsewhere
-        self._again = again
-        self._checks = checks
-        self._note = note
-        self._engines = engines
+    _eraser: Eraser
+    _items: Items
+    _ids: IdSource
+    _elsewhere: Sequence[Reach]
+    _again: Sequence[Reach]
+    _checks: Sequence[Check]
+    _note: Callable[[Scope, Erasure], None]
+    _engines: str
 
     def erase(
         self, scope: Scope, now: datetime, real_now: datetime, actor: Actor, remaining_seconds: RemainingSeconds
@@ -94,8 +85,10 @@ class EraseUser:
         erasure = Erasure(id=self._ids.fresh(), user_id=scope.user_id, at=now, lapses=lapses)
         self._begin(scope, erasure, real_now, actor)
         self._note(scope, erasure)
-        hidden = self.hide(scope, erasure, remaining_seconds)
-        return self._counted(scope, replace(erasure, counts=hidden), now)
+        erasure = replace(erasure, counts=self.hide(scope, erasure, remaining_seconds))
+        write = ItemWrite(erasure_key(erasure.id), erasure_document(erasure))
+        self._items.write(of_tenant(scope.tenant), [write], now)
+        return erasure
 
     def hide(self, scope: Scope, erasure: Erasure, remaining_seconds: RemainingSeconds) -> Mapping[str, int]:
         """Empties the store, records after `now` included: the user has not begun anew yet. Raises OutOfTime."""
@@ -123,11 +116,8 @@ class EraseUser:
             self._items.write(owner, writes, now)
 
     def _erase_store(self, scope: Scope, exempt: Exempt) -> None:
-        after: str | None = None
-        while True:
-            after = self._eraser.erase(scope.user, exempt, _PAGE, after).more
-            if after is None:
-                return
+        for _ in pages(lambda after: self._eraser.erase(scope.user, exempt, _PAGE, after), ALL_PAGES):
+            pass  # each page is erased where it is read
 
     def report(self, tenant: str, erasure_id: str) -> ErasureReport:
         """The state of an erasure. Raises NotFound."""
@@ -204,11 +194,6 @@ class EraseUser:
         item = self._items.get(of_tenant(tenant), [key]).get(key)
         return erasure_in(erasure_id, item.value) if item else None
 
-    def _counted(self, scope: Scope, erasure: Erasure, now: datetime) -> Erasure:
-        write = ItemWrite(erasure_key(erasure.id), erasure_document(erasure))
-        self._items.write(of_tenant(scope.tenant), [write], now)
-        return erasure
-
     def _start_second_job(self, scope: Scope, state: Mapping[str, Any], now: datetime) -> None:
         """The last walk, some minutes later; made once, whatever is tried again."""
         job_id = f"{state['before']}.again"
@@ -226,7 +211,6 @@ def _entry(erasure: Erasure, actor: Actor) -> ItemWrite:
 
 
 def _own_audit_entry(erasure: Erasure) -> Exempt:
-    """The user's own entry of the audit, alone."""
     return Exempt(frozenset([audit_key(erasure.id, erasure.at)]))
 
 
@@ -236,9 +220,7 @@ class EraseDocuments:
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
 
-    def erase(
-        self, scope: Scope, exempt: Exempt, _now: datetime, deadline: RemainingSeconds
-    ) -> Mapping[str, int] | None:
+    def erase(self, scope: Scope, exempt: Exempt, _now: datetime, deadline: RemainingSeconds) -> Counts:
         """Removes the user's documents that are not exempt, page by page; None when out of time."""
         count, after = 0, None
         while True:
@@ -254,36 +236,26 @@ class EraseDocuments:
 
     def left(self, scope: Scope, exempt: Exempt) -> int:
         """The number of documents that are not exempt."""
-        count, after = 0, None
-        while True:
-            page = self._index.listed(scope, _PAGE, after)
-            count += sum(not exempt.keeps_record(ref.id) for ref in page.refs)
-            after = page.more
-            if after is None:
-                return count
+        found = pages(lambda after: self._index.listed(scope, _PAGE, after), ALL_PAGES)
+        return sum(not exempt.keeps_record(ref.id) for page in found for ref in page.refs)
 
 
 @dataclass(frozen=True, slots=True)
-class IndexSnapshotErasure:
-    """Index snapshots: `erase` answers the objects deleted, `left` the vectors whose record ids do not pass."""
-
-    erase: Callable[[Scope], int]
-    left: Callable[[Scope, Callable[[str], bool]], int]
-
-
 class EraseArchive:
-    """Segments, snapshots, index snapshots and retention's archives, with every earlier version of each object."""
+    """Segments, snapshots, index snapshots and retention's archives, with every earlier version of each object.
 
-    def __init__(self, rewrite: RewriteSegments, store: SnapshotStore, indexed: IndexSnapshotErasure) -> None:
-        self._rewrite = rewrite
-        self._store = store
-        self._indexed = indexed
+    Of the index snapshots, `erase_indexed` answers the number of objects deleted, `left_indexed` that of the vectors
+    whose record ids do not pass.
+    """
 
-    def erase(
-        self, scope: Scope, _kept: Exempt, _now: datetime, _deadline: RemainingSeconds
-    ) -> Mapping[str, int] | None:
+    _rewrite: RewriteSegments
+    _store: SnapshotStore
+    _erase_indexed: Callable[[Scope], int]
+    _left_indexed: Callable[[Scope, Callable[[str], bool]], int]
+
+    def erase(self, scope: Scope, _kept: Exempt, _now: datetime, _deadline: RemainingSeconds) -> Counts:
         """Deletes all of the user's objects; segments of records made since are written again."""
-        report, indexed = self._rewrite.erase(scope), self._indexed.erase(scope)
+        report, indexed = self._rewrite.erase(scope), self._erase_indexed(scope)
         archived = self._archived(scope)
         for name in archived:
             self._store.delete(scope.tenant, name)
@@ -297,7 +269,7 @@ class EraseArchive:
 
     def left(self, scope: Scope, exempt: Exempt) -> int:
         """The number of records that are not exempt, and of retention's archives."""
-        records = self._rewrite.left(scope, exempt.keeps_record) + self._indexed.left(scope, exempt.keeps_record)
+        records = self._rewrite.left(scope, exempt.keeps_record) + self._left_indexed(scope, exempt.keeps_record)
         return records + len(self._archived(scope))
 
     def _archived(self, scope: Scope) -> list[str]:
@@ -310,7 +282,7 @@ class EraseCopies:
     def __init__(self, copies: ForgetCopies) -> None:
         self._copies = copies
 
-    def erase(self, scope: Scope, _kept: Exempt, now: datetime, deadline: RemainingSeconds) -> Mapping[str, int] | None:
+    def erase(self, scope: Scope, _kept: Exempt, now: datetime, deadline: RemainingSeconds) -> Counts:
         """Deletes them, page by page; None when out of time."""
         count = 0
         while True:
@@ -333,9 +305,7 @@ class EraseFromList:
         self._users = users
         self._timeline = timeline
 
-    def erase(
-        self, scope: Scope, _kept: Exempt, now: datetime, _deadline: RemainingSeconds
-    ) -> Mapping[str, int] | None:
+    def erase(self, scope: Scope, _kept: Exempt, now: datetime, _deadline: RemainingSeconds) -> Counts:
         """Removes the user; the next projection of that user enters them again."""
         if self._timeline.records(scope, 1, None).events:
             return {}

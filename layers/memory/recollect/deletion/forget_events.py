@@ -8,11 +8,12 @@ from a deleted record are deleted too.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from recollect.archive.record_line import RecordOrigin
 from recollect.core.errors import NotFound, VersionMismatch
 from recollect.core.event import Event, EventRef
-from recollect.core.items import MOST_WRITES, Item, ItemPath, ItemWrite, of_tenant
+from recollect.core.items import Item, ItemPath, ItemWrite, of_tenant, write_all
 from recollect.core.scope import Scope
 from recollect.deletion.forget_memories import ForgetMemories, Order
 from recollect.deletion.tombstones import COPIES, copied_ref, copies_path, emptied_write
@@ -36,27 +37,20 @@ class Forgotten:
 
 
 def any_version(_version: int) -> bool:
-    """Accepts every version."""
     return True
 
 
+@dataclass(frozen=True, slots=True)
 class ForgetEvents:
     """The use case behind `DELETE …/events/{event_id}`, `…/memories/{memory_id}` and `…/keys/{key}`.
 
     `announce` notifies the projector.
     """
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        memories: ForgetMemories,
-        announce: Callable[[Scope, Sequence[EventRef]], None],
-    ) -> None:
-        self._timeline = timeline
-        self._fill_slots = FillSlots(timeline, projections)
-        self._memories = memories
-        self._announce = announce
+    _timeline: Timeline
+    _projections: Projections
+    _memories: ForgetMemories
+    _announce: Callable[[Scope, Sequence[EventRef]], None]
 
     def forget(
         self,
@@ -76,15 +70,12 @@ class ForgetEvents:
         """
         order = Order(now=now, actor=actor or _user(scope), via="delete")
         found = self._named(scope, event_id) if event_id is not None else self._of_slot(scope, key)
-        first = [
-            e.ref for e in found[:1] if self._forget(scope, e, accepts, lambda one: self._remove(scope, one, order))
-        ]
-        rest = [
-            e.ref
-            for e in found[1:]
-            if self._forget(scope, e, accepts, lambda one: self._remove_older(scope, one, order))
-        ]
-        return self._announced(scope, [*first, *rest])
+        deleted: list[EventRef] = []
+        for place, event in enumerate(found):
+            remove = self._remove_older if place else self._remove
+            if self._forget(scope, event, accepts, partial(remove, scope, order=order)):
+                deleted.append(event.ref)
+        return self._announced(scope, deleted)
 
     def memory(
         self,
@@ -118,7 +109,7 @@ class ForgetEvents:
 
     def one(self, scope: Scope, event: Event, order: Order) -> bool:
         """Deletes one event without announcing it; False where it is deleted already."""
-        return self._forget(scope, event, any_version, lambda one: self._remove(scope, one, order))
+        return self._forget(scope, event, any_version, partial(self._remove, scope, order=order))
 
     def _announced(self, scope: Scope, deleted: Sequence[EventRef]) -> Forgotten:
         if not deleted:
@@ -158,7 +149,7 @@ class ForgetEvents:
         slot = slot_of(event)
         if slot is None:
             return self._remove_older(scope, event, order)
-        settled = {one.id: one for one in self._fill_slots.fill(scope, event)}
+        settled = {one.id: one for one in FillSlots(self._timeline, self._projections).fill(scope, event)}
         own = settled.pop(event.id, event)
         also = tuple(neighbour.ref for neighbour in settled.values())
         newest = next((e for e in self._timeline.of_slot(scope, slot) if slot_of(e) == slot), own)
@@ -225,6 +216,4 @@ class ForgetCopies:
     def _delete(self, tenant: str, items: Sequence[Item], now: datetime) -> None:
         for item in items:
             self._forget(Scope(tenant, item.key.key), copied_ref(item.value), now)
-        writes = [ItemWrite(item.key, None) for item in items]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(of_tenant(tenant), writes[start : start + MOST_WRITES], now)
+        write_all(self._items.write, of_tenant(tenant), [ItemWrite(item.key, None) for item in items], now)

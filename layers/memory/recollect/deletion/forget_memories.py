@@ -12,7 +12,7 @@ from recollect.contradictions.merged import UnmergeMemories, moved_record
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event
 from recollect.core.ids import IdSource
-from recollect.core.items import MOST_WRITES, Due, Item, ItemWrite
+from recollect.core.items import Due, Item, ItemWrite, write_all
 from recollect.core.scope import Scope
 from recollect.deletion.tombstone_log import DeletedRecord, events_tombstone
 from recollect.deletion.tombstones import tombstone_outbox_write
@@ -159,9 +159,7 @@ class ForgetMemories:
             *self._handed(scope, memory, after),
         ]
         self._items.write(scope.user, handed_over, now)
-        for start in range(0, len(rest), MOST_WRITES):
-            part = rest[start : start + MOST_WRITES]
-            self._items.write(scope.user, [_leads_to(first, one.stub) for one in part], now)
+        write_all(self._items.write, scope.user, [_leads_to(first, one.stub) for one in rest], now)
 
     def _handed(self, scope: Scope, memory: Memory, after: Memory) -> Sequence[ItemWrite]:
         """The content record; of other words where the merged-in content is not the new carrier's."""

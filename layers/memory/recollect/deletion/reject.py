@@ -52,24 +52,16 @@ class Rejecting:
     target_ids: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class RejectValue:
     """The use case behind `?reject=true` and `…/rejections`. `redact` removes the value from summaries and goals."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        items: Items,
-        ids: IdSource,
-        redact: Redact,
-        suppressed: SuppressionList,
-        log: TombstoneLog,
-    ) -> None:
-        self._timeline = timeline
-        self._items = items
-        self._ids = ids
-        self._redact = redact
-        self._suppressed = suppressed
-        self._log = log
+    _timeline: Timeline
+    _items: Items
+    _ids: IdSource
+    _redact: Redact
+    _suppressed: SuppressionList
+    _log: TombstoneLog
 
     def reject(self, owner: Scope, text: str, order: Rejecting) -> str:
         """Rejects a value for a user, persona and household (absent: the default ones); answers the rejection's id.
@@ -90,7 +82,7 @@ class RejectValue:
             at=order.now,
             persona_id=owner.persona_id,
             household_id=owner.household_id,
-            key_id=key.id,
+            key=key.id,
             hash=value_hash(key, owner, text),
             pieces=count_pieces(text),
         )
@@ -171,5 +163,4 @@ class RejectValue:
 
 
 def owner_of(scope: Scope, event: Event) -> Scope:
-    """The scope of an event's user, persona and household."""
     return Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)

@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.core.errors import StoredDataError
-from recollect.core.items import ItemKey, ItemPath
+from recollect.core.items import ItemKey, ItemPath, document_of, reading
 from recollect.core.scope import Scope
-from recollect.core.time import from_iso, iso
+from recollect.core.time import from_iso
 from recollect.text.phrases import CJK_CLASS, folded, is_invisible, may_hide
 
 REJECTIONS = ItemPath("rejections")
@@ -45,19 +44,18 @@ class ValueKey:
 
 @dataclass(frozen=True, slots=True)
 class RejectedValue:
-    """A stored rejection: its owner, time, hash and key; `pieces` ≥ 1 is the value's number of sentences."""
+    """A stored rejection: its owner, time, hash and its key's id; `pieces` ≥ 1 is the value's number of sentences."""
 
     id: str
     at: datetime
     persona_id: str | None
     household_id: str | None
-    key_id: str
+    key: str
     hash: str
     pieces: int
 
     @property
     def owner(self) -> tuple[str | None, str | None]:
-        """Persona and household."""
         return self.persona_id, self.household_id
 
 
@@ -142,7 +140,6 @@ def rejected_places(pieces: Sequence[str], is_rejected: Callable[[str], bool], r
 
 
 def rejection_key(rejection_id: str) -> ItemKey:
-    """The user's item of a rejection."""
     return ItemKey(REJECTIONS, rejection_id)
 
 
@@ -152,32 +149,20 @@ def hash_key(value: str) -> ItemKey:
 
 
 def rejection_document(value: RejectedValue) -> dict[str, Any]:
-    """The stored form, without None values."""
-    document = {
-        "at": iso(value.at),
-        "persona_id": value.persona_id,
-        "household_id": value.household_id,
-        "key": value.key_id,
-        "hash": value.hash,
-        "pieces": value.pieces,
-    }
-    return {name: one for name, one in document.items() if one is not None}
+    return document_of(value, without=("id",))
 
 
+@reading("a rejection")
 def rejection_in(rejection_id: str, document: Mapping[str, Any]) -> RejectedValue:
-    """Reads what `rejection_document` wrote. Raises StoredDataError."""
-    try:
-        return RejectedValue(
-            id=rejection_id,
-            at=from_iso(document["at"]),
-            persona_id=document.get("persona_id"),
-            household_id=document.get("household_id"),
-            key_id=document["key"],
-            hash=document["hash"],
-            pieces=document["pieces"],
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"a rejection cannot be read: {type(error).__name__}") from error
+    return RejectedValue(
+        id=rejection_id,
+        at=from_iso(document["at"]),
+        persona_id=document.get("persona_id"),
+        household_id=document.get("household_id"),
+        key=document["key"],
+        hash=document["hash"],
+        pieces=document["pieces"],
+    )
 
 
 def keys_document(keys: Sequence[ValueKey]) -> dict[str, Any]:
@@ -185,12 +170,9 @@ def keys_document(keys: Sequence[ValueKey]) -> dict[str, Any]:
     return {"keys": [{"id": key.id, "secret": key.secret.hex()} for key in keys]}
 
 
+@reading("a tenant's keys")
 def keys_in(document: Mapping[str, Any]) -> tuple[ValueKey, ...]:
-    """Reads what `keys_document` wrote. Raises StoredDataError."""
-    try:
-        return tuple(ValueKey(one["id"], bytes.fromhex(one["secret"])) for one in document["keys"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"a tenant's keys cannot be read: {type(error).__name__}") from error
+    return tuple(ValueKey(one["id"], bytes.fromhex(one["secret"])) for one in document["keys"])
 
 
 def _says_something(piece: str) -> bool:

@@ -1,6 +1,6 @@
 """The suppression list: rejected values, checked on every write and every recall (P-22).
 
-Imports also refuse records that were deleted, and records of erased users (`Refusal`).
+Imports also refuse records that were deleted, and records of erased users (`TombstoneRefusal`).
 """
 
 import secrets
@@ -9,12 +9,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from recollect.archive.record_line import RecordLine
 from recollect.core.event import Event
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, ALL_PAGES, ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.deletion.rejected_values import (
     LONGEST_RUN,
@@ -109,7 +109,7 @@ class Rejections:
         """The rejection of exactly this value in this scope."""
         values = self._by_owner.get((owner.persona_id, owner.household_id), ())
         hashes = {key.id: value_hash(key, owner, text) for key in self.keys}
-        return next((value for value in values if hashes.get(value.key_id) == value.hash), None)
+        return next((value for value in values if hashes.get(value.key) == value.hash), None)
 
     @cached_property
     def _by_owner(self) -> dict[tuple[str | None, str | None], list[RejectedValue]]:
@@ -132,8 +132,8 @@ class Rejections:
 
     def _judge(self, owner: tuple[str | None, str | None], values: Sequence[RejectedValue]) -> Judge:
         scope = Scope(self.user.tenant, self.user.user_id, *owner)
-        rejected = {(value.key_id, value.hash) for value in values}
-        used = [key for key in self.keys if any(key.id == value.key_id for value in values)]
+        rejected = {(value.key, value.hash) for value in values}
+        used = [key for key in self.keys if any(key.id == value.key for value in values)]
         return lambda text: any((key.id, value_hash(key, scope, text)) in rejected for key in used)
 
 
@@ -153,7 +153,6 @@ class SuppressionCheck:
         return cls((), Rejections(scope.user))
 
     def fingerprint(self, tenant: str, event: Event) -> str:
-        """The fingerprint of an event's content."""
         return fingerprint_of(self.keys, _owner(tenant, event), event.content)
 
     def refuses(self, event: Event) -> bool:
@@ -172,15 +171,9 @@ class SuppressionList:
 
     def load(self, scope: Scope) -> Rejections:
         """The user's rejections, of every persona and household."""
-        values: list[RejectedValue] = []
-        after: str | None = None
-        while True:
-            page = self._items.page(scope.user, REJECTIONS, _PAGE, after)
-            values += [rejection_in(item.key.key, item.value) for item in page.items]
-            after = page.more
-            if after is None:
-                break
-        return Rejections(scope.user, tuple(values), self.keys(scope.tenant) if values else ())
+        found = pages(lambda after: self._items.page(scope.user, REJECTIONS, _PAGE, after), ALL_PAGES)
+        values = tuple(rejection_in(item.key.key, item.value) for page in found for item in page.items)
+        return Rejections(scope.user, values, self.keys(scope.tenant) if values else ())
 
     def keys(self, tenant: str) -> tuple[ValueKey, ...]:
         """The tenant's keys, newest first; none before the first rejection."""
@@ -220,39 +213,19 @@ def _owner(tenant: str, event: Event) -> Scope:
     return Scope(tenant, event.user_id, event.persona_id, event.household_id)
 
 
-class Refusal(Protocol):
-    """Which lines an import refuses beside those whose identity is tombstoned: their positions."""
-
-    def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """Those that were deleted: where one was a slot's current value, its slot stays empty (P-22)."""
-
-    def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """Those of erased users: nothing of them is stored."""
-
-
-class NoRefusal:
-    """Refuses nothing."""
-
-    def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:  # noqa: ARG002
-        return frozenset()
-
-    def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:  # noqa: ARG002
-        return frozenset()
-
-
 class TombstoneRefusal:
-    """A `Refusal` by the tombstones in the table; each check is one read."""
+    """The lines that an import refuses beside those whose identity is tombstoned: their positions, in one read each."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
 
     def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """The positions of lines that were deleted before the table was lost."""
+        """Those deleted before the table was lost: the slot of a current value then stays empty (P-22)."""
         ids = {key.key for key in self._items.get(scope.user, [deleted_key(line.event.id) for line in lines])}
         return {position for position, line in enumerate(lines) if line.event.id in ids}
 
     def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """The positions of lines recorded before an erasure of their user, or of their origin's."""
+        """Those recorded before an erasure of their user, or of their origin's: nothing of them is stored."""
         users = {scope.user_id, *(line.origin.user_id for line in lines)}
         keys = {erased_user_key(user_id): user_id for user_id in users}
         found = self._items.get(of_tenant(scope.tenant), list(keys))

@@ -22,7 +22,17 @@ from typing import Any
 from recollect.core.errors import Conflict, NotFound, NotReady, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT, MOST_WRITES, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.items import (
+    ABSENT,
+    ALL_PAGES,
+    ItemKey,
+    ItemPath,
+    ItemWrite,
+    in_parts,
+    of_tenant,
+    pages,
+    write_all,
+)
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.deletion.rejected_values import VALUE_KEYS, hash_key, keys_document, keys_in, rejection_in, rejection_key
@@ -60,11 +70,9 @@ class AppliedTombstones:
 
     @property
     def next(self) -> int:
-        """The first number that is not applied."""
         return self.last + 1
 
     def with_one(self, number: int) -> "AppliedTombstones":
-        """With this number applied too."""
         last, beyond = self.last, self.beyond | {number}
         while last + 1 in beyond:
             last += 1
@@ -91,8 +99,7 @@ class TombstoneLog:
 
     def events(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Logs records that were deleted, expired or pruned. Their identities are read from the outbox."""
-        for start in range(0, len(refs), _IDS_IN_ONE):
-            part = refs[start : start + _IDS_IN_ONE]
+        for part in in_parts(refs, _IDS_IN_ONE):
             self._append({**events_tombstone(self._records(scope, part)), **_whose(scope)}, now)
             self.clear_outbox(scope.user, [ref.id for ref in part], now)
 
@@ -102,17 +109,14 @@ class TombstoneLog:
         return [known.get(ref.id, DeletedRecord(ref)) for ref in refs]
 
     def rejection(self, scope: Scope, rejection_id: str, document: Mapping[str, Any], now: datetime) -> None:
-        """Logs that a value of the user was rejected."""
         self._append({**rejection_tombstone(rejection_id, document), **_whose(scope)}, now)
         self.clear_outbox(scope.user, [rejection_id], now)
 
     def lifted(self, scope: Scope, rejection_id: str, fingerprint: str, now: datetime) -> None:
-        """Logs that a rejection was lifted."""
         self._append({**lifted_tombstone(rejection_id, fingerprint), **_whose(scope)}, now)
         self.clear_outbox(scope.user, [rejection_id], now)
 
     def erasure(self, scope: Scope, erasure_id: str, now: datetime) -> None:
-        """Logs that the user was erased."""
         self._append({**erasure_tombstone(scope, erasure_id), **_whose(scope)}, now)
         self.clear_outbox(of_tenant(scope.tenant), [erasure_id], now)
 
@@ -122,24 +126,16 @@ class TombstoneLog:
         self.clear_outbox(of_tenant(tenant), [KEYS], now)
 
     def clear_outbox(self, owner: Scope, names: Sequence[str], now: datetime) -> None:
-        """Removes logged tombstones from the outbox."""
-        writes = [ItemWrite(tombstone_outbox_key(name), None) for name in names]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(owner, writes[start : start + MOST_WRITES], now)
+        write_all(self._items.write, owner, [ItemWrite(tombstone_outbox_key(name), None) for name in names], now)
 
     def flush_outbox(self, now: datetime) -> None:
         """Logs what a process left in the outbox; idempotent. Raises as `Items.due` and the store."""
-        after: str | None = None
-        while True:
-            page = self._items.due(QUEUE, now, _PAGE, after)
+        for page in pages(lambda after: self._items.due(QUEUE, now, _PAGE, after), ALL_PAGES):
             for due in page.items:
                 item = self._items.get(due.owner, [due.key]).get(due.key)
                 if item is not None:
                     self._append({**_whose(due.owner), **item.value}, now)
                     self._items.write(due.owner, [ItemWrite(due.key, None, item.version)], now)
-            after = page.more
-            if after is None:
-                return
 
     def behind(self) -> bool:
         """Whether the log has a tombstone that the table has not applied."""
@@ -149,7 +145,6 @@ class TombstoneLog:
             return False
 
     def applied(self) -> AppliedTombstones:
-        """The applied numbers."""
         return self._marker()[0]
 
     def _marker(self) -> tuple[AppliedTombstones, int]:
@@ -213,22 +208,18 @@ def deleted_records(tombstone: Mapping[str, Any]) -> list[DeletedRecord]:
 
 
 def rejection_tombstone(rejection_id: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a rejected value, as a hash."""
     return {"kind": REJECTION, "id": rejection_id, "rejection": dict(document)}
 
 
 def lifted_tombstone(rejection_id: str, fingerprint: str) -> dict[str, Any]:
-    """Of a lifted rejection."""
     return {"kind": LIFTED, "id": rejection_id, "hash": fingerprint}
 
 
 def erasure_tombstone(scope: Scope, erasure_id: str) -> dict[str, Any]:
-    """Of an erased user."""
     return {"kind": ERASURE, "user_id": scope.user_id, "id": erasure_id}
 
 
 def keys_tombstone(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a tenant's keys."""
     return {"kind": KEYS, "keys": dict(document)}
 
 
@@ -297,9 +288,7 @@ class ApplyTombstones:
         for ref in [one.ref for one in records if one.ref.id in there]:
             self._forgotten(scope, ref, now)
         lost = [one for one in records if one.ref.id not in there]
-        writes = [deleted_write(one.ref.id) for one in lost]
-        for start in range(0, len(writes), MOST_WRITES):
-            self._items.write(scope, writes[start : start + MOST_WRITES], now)
+        write_all(self._items.write, scope, [deleted_write(one.ref.id) for one in lost], now)
         identities = [one.identity for one in lost if one.identity is not None]
         if identities:
             self._bury(scope, identities, now)
@@ -338,6 +327,5 @@ class ApplyTombstones:
 
 
 def seconds_from_now(seconds: float) -> RemainingSeconds:
-    """A deadline that many seconds away."""
     over = time.monotonic() + seconds
     return lambda: over - time.monotonic()

@@ -21,15 +21,14 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.archive.record_line import RecordLine, RecordOrigin
-from recollect.core.errors import StoredDataError
 from recollect.core.event import Event, EventRef
-from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite
+from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite, document_of, reading
 from recollect.core.time import from_iso, iso
 from recollect.timeline.slots import slot_of
 
@@ -46,7 +45,6 @@ _OUR_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 
 
 def deleted_key(record_id: str) -> ItemKey:
-    """The user's item of a deleted record."""
     return ItemKey(DELETED_IDS, record_id)
 
 
@@ -56,7 +54,6 @@ def deleted_write(record_id: str) -> ItemWrite:
 
 
 def emptied_key(event_id: str) -> ItemKey:
-    """The user's item of a removed event that was a slot's current value."""
     return ItemKey(EMPTIED_SLOTS, event_id)
 
 
@@ -65,17 +62,13 @@ def emptied_write(event: Event) -> ItemWrite:
     return ItemWrite(emptied_key(event.id), {"slot": list(slot_of(event) or ())})
 
 
+@reading("an emptied slot")
 def emptied_slot(value: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The slot that `emptied_write` stored. Raises StoredDataError."""
-    try:
-        persona, household, key = value["slot"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError("an emptied slot cannot be read") from error
+    persona, household, key = value["slot"]
     return str(persona), str(household), str(key)
 
 
 def tombstone_outbox_key(key: str) -> ItemKey:
-    """The outbox item of a tombstone."""
     return ItemKey(TOMBSTONE_OUTBOX, key)
 
 
@@ -98,22 +91,18 @@ def copy_entry(origin: RecordOrigin, user_id: str, copy: EventRef) -> ItemWrite:
 
 
 def origin_entry(origin: RecordOrigin, event_id: str) -> ItemWrite:
-    """The user's entry of the copy."""
     return ItemWrite(origin_key(event_id), {"user_id": origin.user_id, "event_id": origin.event_id})
 
 
 def origin_key(event_id: str) -> ItemKey:
-    """The user's item that names a copy's origin."""
     return ItemKey(ORIGINS, event_id)
 
 
 def copy_write(line: RecordLine) -> ItemWrite:
-    """The tenant's entry of an imported copy."""
     return copy_entry(line.origin, line.event.user_id, line.event.ref)
 
 
 def origin_write(line: RecordLine) -> ItemWrite:
-    """The user's entry of an imported copy."""
     return origin_entry(line.origin, line.event.id)
 
 
@@ -123,7 +112,6 @@ def copied_ref(value: Mapping[str, Any]) -> EventRef:
 
 
 def origin_in(value: Mapping[str, Any]) -> RecordOrigin:
-    """The origin that the user's entry names."""
     return RecordOrigin(value["user_id"], value["event_id"])
 
 
@@ -184,16 +172,14 @@ class Erasure:
     user_id: str
     at: datetime
     counts: Mapping[str, int] = field(default_factory=dict)
-    lapses: Sequence[tuple[str, datetime]] = ()
+    lapses: tuple[tuple[str, datetime], ...] = ()
 
 
 def erasure_key(erasure_id: str) -> ItemKey:
-    """The tenant's item of an erasure."""
     return ItemKey(ERASURES, erasure_id)
 
 
 def erased_user_key(user_id: str) -> ItemKey:
-    """The tenant's item of an erased user."""
     return ItemKey(ERASED_USERS, user_id)
 
 
@@ -203,27 +189,18 @@ def lapses_of(engines: str, now: datetime) -> tuple[tuple[str, datetime], ...]:
 
 
 def erasure_document(erasure: Erasure) -> dict[str, Any]:
-    """The stored form."""
-    return {
-        "user_id": erasure.user_id,
-        "at": iso(erasure.at),
-        "counts": dict(erasure.counts),
-        "lapses": [[part, iso(until)] for part, until in erasure.lapses],
-    }
+    return document_of(erasure, without=("id",))
 
 
+@reading("an erasure")
 def erasure_in(erasure_id: str, document: Mapping[str, Any]) -> Erasure:
-    """Reads what `erasure_document` wrote. Raises StoredDataError."""
-    try:
-        return Erasure(
-            id=erasure_id,
-            user_id=document["user_id"],
-            at=from_iso(document["at"]),
-            counts=document["counts"],
-            lapses=tuple((part, from_iso(until)) for part, until in document["lapses"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"an erasure cannot be read: {type(error).__name__}") from error
+    return Erasure(
+        id=erasure_id,
+        user_id=document["user_id"],
+        at=from_iso(document["at"]),
+        counts=document["counts"],
+        lapses=tuple((part, from_iso(until)) for part, until in document["lapses"]),
+    )
 
 
 def _ids_in(names: Iterable[str]) -> list[str]:

@@ -16,8 +16,8 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from recollect.core.errors import StoredDataError
-from recollect.core.items import Due, Item, ItemKey, ItemPath, ItemWrite
-from recollect.core.time import from_iso, iso
+from recollect.core.items import Due, Item, ItemKey, ItemPath, ItemWrite, document_of, reading
+from recollect.core.time import from_iso
 
 FORMAT_VERSION = 1
 QUEUE = "jobs"
@@ -82,9 +82,9 @@ class Job:
 
     id: str
     kind: str
+    status: JobStatus = JobStatus.RUNNING
     asked_at: datetime
     started_at: datetime
-    status: JobStatus = JobStatus.RUNNING
     state: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
@@ -109,7 +109,6 @@ class Job:
         return not self.finished and not leased and (self.retry_at is None or self.retry_at <= now)
 
     def taken(self, now: datetime) -> Job:
-        """With a lease from `now` on."""
         return replace(self, leased_until=now + LEASE, retry_at=None)
 
     def released(self) -> Job:
@@ -117,7 +116,6 @@ class Job:
         return replace(self, leased_until=None)
 
     def stepped(self, progress: JobProgress, now: datetime) -> Job:
-        """After a successful step."""
         job = replace(
             self,
             state=progress.state,
@@ -146,7 +144,6 @@ def job_key(job_id: str) -> ItemKey:
 
 
 def turn_key(kind: str) -> ItemKey:
-    """The key of the item that names whose turn it is."""
     return ItemKey(ItemPath("job_turns"), kind)
 
 
@@ -158,59 +155,36 @@ def job_write(job: Job) -> ItemWrite:
 
 def job_document(job: Job) -> dict[str, Any]:
     """The stored form; absent values are left out."""
-    document = {
-        "format": FORMAT_VERSION,
-        "kind": job.kind,
-        "status": job.status.value,
-        "asked_at": iso(job.asked_at),
-        "started_at": iso(job.started_at),
-        "state": dict(job.state),
-        "counts": dict(job.counts),
-        "errors": dict(job.errors),
-        "share": job.share,
-        "leased_until": _text(job.leased_until),
-        "retry_at": _text(job.retry_at),
-        "tries": job.tries,
-        "finished_at": _text(job.finished_at),
-    }
-    return {name: value for name, value in document.items() if value is not None}
+    return {"format": FORMAT_VERSION, **document_of(job, without=("id", "version"))}
 
 
+@reading("a job's record")
 def job_in(item: Item) -> Job:
-    """Reads what `job_document` wrote. Raises StoredDataError."""
     value = item.value
-    try:
-        if value["format"] > FORMAT_VERSION:
-            raise StoredDataError("a job of a newer format")
-        return Job(
-            id=item.key.key,
-            kind=value["kind"],
-            status=JobStatus(value["status"]),
-            asked_at=from_iso(value["asked_at"]),
-            started_at=from_iso(value["started_at"]),
-            state=value["state"],
-            counts=value["counts"],
-            errors=value["errors"],
-            share=value.get("share"),
-            leased_until=_moment(value.get("leased_until")),
-            retry_at=_moment(value.get("retry_at")),
-            tries=value["tries"],
-            finished_at=_moment(value.get("finished_at")),
-            version=item.version,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"a job's record cannot be read: {type(error).__name__}") from error
+    if value["format"] > FORMAT_VERSION:
+        raise StoredDataError("a job of a newer format")
+    return Job(
+        id=item.key.key,
+        kind=value["kind"],
+        status=JobStatus(value["status"]),
+        asked_at=from_iso(value["asked_at"]),
+        started_at=from_iso(value["started_at"]),
+        state=value["state"],
+        counts=value["counts"],
+        errors=value["errors"],
+        share=value.get("share"),
+        leased_until=_moment(value.get("leased_until")),
+        retry_at=_moment(value.get("retry_at")),
+        tries=value["tries"],
+        finished_at=_moment(value.get("finished_at")),
+        version=item.version,
+    )
 
 
 def _sum(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
     total = Counter(first)
-    for name, count in second.items():
-        total[name] += count
+    total.update(second)
     return dict(total)
-
-
-def _text(moment: datetime | None) -> str | None:
-    return iso(moment) if moment else None
 
 
 def _moment(text: str | None) -> datetime | None:

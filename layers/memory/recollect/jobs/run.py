@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from recollect.core.errors import Conflict, NotFound, RecollectError, Unavailable, UpstreamFailed, VersionMismatch
 from recollect.core.ids import IdSeed
-from recollect.core.items import Item, ItemWrite, of_tenant
+from recollect.core.items import DueItem, Item, ItemWrite, of_tenant, pages
 from recollect.jobs.job import (
     JOB_ID,
     JOBS,
@@ -78,11 +78,7 @@ class Jobs:
 
     def read(self, tenant: str, job_id: str) -> Job:
         """The tenant's job. Raises NotFound."""
-        key = job_key(job_id)
-        item = self._items.get(of_tenant(tenant), [key]).get(key)
-        if item is None:
-            raise NotFound("no such job")
-        return job_in(item)
+        return _read(self._items, tenant, job_id)
 
     def newest(self, tenant: str, limit: int) -> list[Job]:
         """The tenant's jobs, the last requested first."""
@@ -119,34 +115,23 @@ class RunJobs:
     def run(self, clock: Clock, remaining_seconds: RemainingSeconds, only: str | None = None) -> JobRun:
         """Runs every due job of every tenant, as far as the time goes; `only` those of this kind.
 
-        Raises as `Items.due`.
-
-        A job that cannot be read or written does not stop the others.
+        Raises as `Items.due`. A job that cannot be read or written does not stop the others.
         """
-        run, started, after = JobRun(), clock(), None
-        for _ in range(_MOST_PAGES):
-            page = self._items.due(QUEUE, started, _PAGE, after)
+        run, started = JobRun(), clock()
+        for page in pages(lambda after: self._items.due(QUEUE, started, _PAGE, after), _MOST_PAGES):
             for due in page.items:
                 if remaining_seconds() < LEAST_SECONDS:
                     return run
-                self._run_one(due.owner.tenant, due.key.key, clock, remaining_seconds, only, run)
-            after = page.more
-            if after is None:
-                run.complete = True
-                break
+                self._run_one(due, clock, remaining_seconds, only, run)
+            run.complete = page.more is None
         return run
 
     def _run_one(
-        self,
-        tenant: str,
-        job_id: str,
-        clock: Clock,
-        remaining_seconds: RemainingSeconds,
-        only: str | None,
-        run: JobRun,
+        self, due: DueItem, clock: Clock, remaining_seconds: RemainingSeconds, only: str | None, run: JobRun
     ) -> None:
+        tenant, job_id = due.owner.tenant, due.key.key
         try:
-            job = self._read(tenant, job_id)
+            job = _read(self._items, tenant, job_id)
             if only in (None, job.kind):
                 job = self.one(tenant, job_id, clock, remaining_seconds)
         except RecollectError as error:
@@ -168,7 +153,7 @@ class RunJobs:
 
         Calls `on_step` after each step. Where it is another job's turn, runs that one first. Raises NotFound.
         """
-        job = self._taken(tenant, self._read(tenant, job_id), clock, remaining_seconds)
+        job = self._taken(tenant, _read(self._items, tenant, job_id), clock, remaining_seconds)
         while job is not None and not job.finished and job.leased_until is not None:
             if remaining_seconds() < LEAST_SECONDS:
                 job = self._written(tenant, job.released(), clock())
@@ -176,13 +161,7 @@ class RunJobs:
             job = self._written(tenant, self._stepped(tenant, job, clock, remaining_seconds), clock())
             if job is not None:
                 on_step(job)
-        return job or self._read(tenant, job_id)
-
-    def _read(self, tenant: str, job_id: str) -> Job:
-        item = self._items.get(of_tenant(tenant), [job_key(job_id)]).get(job_key(job_id))
-        if item is None:
-            raise NotFound("no such job")
-        return job_in(item)
+        return job or _read(self._items, tenant, job_id)
 
     def _taken(self, tenant: str, job: Job, clock: Clock, remaining_seconds: RemainingSeconds) -> Job | None:
         """With a lease; None where another process holds it, or it is another job's turn."""
@@ -239,3 +218,11 @@ class RunJobs:
             done = {"job_id": job.id, "kind": job.kind, "status": job.status.value, "errors": dict(job.errors)}
             _LOG.info("a job ended", extra=done | {"counts": dict(job.counts)})
         return job_in(item)
+
+
+def _read(items: Items, tenant: str, job_id: str) -> Job:
+    key = job_key(job_id)
+    item = items.get(of_tenant(tenant), [key]).get(key)
+    if item is None:
+        raise NotFound("no such job")
+    return job_in(item)

@@ -111,28 +111,17 @@ class _Batch:
         return found
 
 
+@dataclass(frozen=True, slots=True)
 class ProjectionAttempt:
     """Projects events of any users; `forget` removes the notes of deleted events."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        index: SearchIndex,
-        embedder: Embedder | None,
-        publisher: Publisher,
-        steps: ProjectionSteps,
-        forget: Forget | None = None,
-    ) -> None:
-        self._timeline = timeline
-        self._projections = projections
-        self._index = index
-        self._embedder = embedder
-        self._publisher = publisher
-        self._fill_slots = FillSlots(timeline, projections)
-        self._steps = steps
-        self._memories = steps.memories
-        self._forget = forget
+    _timeline: Timeline
+    _projections: Projections
+    _index: SearchIndex
+    _embedder: Embedder | None
+    _publisher: Publisher
+    _steps: ProjectionSteps
+    _forget: Forget | None = None
 
     def run(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
         """Projects what it can. Raises no `Exception`: each is in `failures`, with the events that it stopped."""
@@ -176,7 +165,7 @@ class ProjectionAttempt:
         self._run(self._steps.before, batch.scope, ProjectedBatch(gone=batch.gone_refs), now)
         stored = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
         batch.vectors = {i: p.vector for i, p in stored.items() if p.vector is not None and p.generation == self._model}
-        batch.memories = self._memories.read(batch.scope, list(batch.events.values()))
+        batch.memories = self._steps.memories.read(batch.scope, list(batch.events.values()))
         in_other_words = [e.id for e in batch.events.values() if batch.indexed(e).content != e.content]
         for event_id in in_other_words:
             batch.vectors.pop(event_id, None)
@@ -189,8 +178,9 @@ class ProjectionAttempt:
         if batch.unsaved:
             made = [Projection(ref, batch.vectors.get(ref.id), self._model) for ref in batch.unsaved]
             self._projections.save(batch.scope, made)
+        slots = FillSlots(self._timeline, self._projections)
         for event in [event for event in batch.events.values() if event.key is not None]:
-            changed = self._fill_slots.fill(batch.scope, event)
+            changed = slots.fill(batch.scope, event)
             batch.events |= {e.id: e for e in changed if e.id in batch.events}
             batch.reindexed |= {e.id: e for e in changed if e.id not in batch.refs}
         if batch.reindexed:
@@ -277,7 +267,7 @@ class ProjectionAttempt:
         if overtaken:
             self._projections.mark(batch.scope, overtaken)
         self._projections.settle(batch.scope, [event.ref for event in projected.values()])
-        self._memories.shown(batch.scope, [batch.memories[i] for i in projected if i in batch.memories], now)
+        self._steps.memories.shown(batch.scope, [batch.memories[i] for i in projected if i in batch.memories], now)
         if gone:
             self._remove_derived(batch.scope, gone, now)
         self._count(batch, outcome, projected.keys(), gone.keys() & batch.refs.keys())
@@ -313,7 +303,7 @@ class ProjectionAttempt:
             return {}, set()
         there = self._timeline.read(batch.scope, [event.ref for event in written.values()])
         removed = {event_id: event.ref for event_id, event in written.items() if event_id not in there}
-        edited = self._memories.changed(batch.scope, {i: batch.memories.get(i) for i in there})
+        edited = self._steps.memories.changed(batch.scope, {i: batch.memories.get(i) for i in there})
         return removed, edited | {i for i, event in there.items() if event.version != written[i].version}
 
 

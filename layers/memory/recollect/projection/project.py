@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from recollect.core.ids import accepted_ms
+from recollect.core.items import in_parts
 from recollect.core.scope import Scope
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
 from recollect.projection.attempt import Failure, Outcome, ProjectionAttempt
@@ -46,7 +47,6 @@ class ProjectionReport:
     done: set[tuple[Scope, str]] = field(default_factory=set)
 
     def add(self, other: "ProjectionReport") -> None:
-        """Adds the counts of another call."""
         self.projected += other.projected
         self.gone += other.gone
         self.failed |= other.failed
@@ -54,27 +54,24 @@ class ProjectionReport:
         self.done |= other.done
 
 
+@dataclass(slots=True, eq=False)
 class ProjectEvents:
     """Behind the stream reader and the laptop's drain. Without `failed` it writes no notes."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        index: SearchIndex,
-        embedder: Embedder | None,
-        publisher: Publisher,
-        steps: ProjectionSteps,
-        failed: FailedEvents | None = None,
-    ) -> None:
-        forget = failed.forget if failed is not None else None
-        self._attempt = ProjectionAttempt(timeline, projections, index, embedder, publisher, steps, forget)
-        self._failed = failed
+    _timeline: Timeline
+    _projections: Projections
+    _index: SearchIndex
+    _embedder: Embedder | None
+    _publisher: Publisher
+    _steps: ProjectionSteps
+    _failed: FailedEvents | None = None
 
     def project(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
         """Projects all events but those that fail. Raises none of their exceptions."""
+        stores = (self._timeline, self._projections, self._index, self._embedder, self._publisher)
+        attempt = ProjectionAttempt(*stores, self._steps, self._failed.forget if self._failed is not None else None)
         isolation = _Isolation(
-            attempt=lambda markers: self._attempt.run(markers, now),
+            attempt=lambda markers: attempt.run(markers, now),
             note=lambda failure: self._failed is not None and self._failed.note(failure, now),
             now_ms=int(now.timestamp() * 1000),
         )
@@ -170,4 +167,4 @@ class _Isolation:
 
 def _split(markers: tuple[PendingEvent, ...]) -> list[tuple[PendingEvent, ...]]:
     size = -(-len(markers) // PARTS)
-    return [markers[start : start + size] for start in range(0, len(markers), size)]
+    return [tuple(part) for part in in_parts(markers, size)]

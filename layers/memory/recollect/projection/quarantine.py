@@ -51,7 +51,6 @@ class Noted:
 
     @property
     def marker(self) -> PendingEvent:
-        """The event as `project` takes it."""
         return PendingEvent(self.scope, self.failed.ref)
 
 

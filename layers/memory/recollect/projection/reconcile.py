@@ -197,6 +197,7 @@ class _Pass:
     errors: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True, slots=True)
 class ReconcileJob:
     """Walks over the tenant's markers until a whole walk leaves nothing that was accepted before the request.
 
@@ -206,19 +207,11 @@ class ReconcileJob:
     all of them first, from the start.
     """
 
-    def __init__(
-        self,
-        projections: Projections,
-        project: ProjectEvents,
-        retry: RetryFailed,
-        bridge: ReconcileBridge,
-        mark: MarkStaleMemories,
-    ) -> None:
-        self._projections = projections
-        self._project = project
-        self._retry = retry
-        self._bridge = bridge
-        self._mark = mark
+    _projections: Projections
+    _project: ProjectEvents
+    _retry: RetryFailed
+    _bridge: ReconcileBridge
+    _mark: MarkStaleMemories
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: as many pages as the time allows, at least one."""

@@ -6,7 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
@@ -63,7 +63,6 @@ class CheckReadiness:
         self._checks = checks
 
     def check(self) -> Readiness:
-        """The current state of all parts."""
         return Readiness({name: self._state(check) for name, check in self._checks.items()})
 
     @staticmethod
@@ -82,22 +81,15 @@ _REASONS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class CheckIndex:
     """Checks the pointers of the first 50 tenants, and the indexes of the first 5 of them (A-34, A-35)."""
 
-    def __init__(
-        self,
-        check: Callable[[], PartState],
-        index: SearchIndex,
-        states: IndexStates,
-        users: KnownUsers,
-        timeline: Timeline,
-    ) -> None:
-        self._check = check
-        self._index = index
-        self._states = states
-        self._users = users
-        self._timeline = timeline
+    _check: Callable[[], PartState]
+    _index: SearchIndex
+    _states: IndexStates
+    _users: KnownUsers
+    _timeline: Timeline
 
     def check(self) -> PartState:
         """Not ready while a tenant's index is another embedder's, was lost, or is empty where records exist.
@@ -185,25 +177,17 @@ class WatchPolicy:
     critical_share: float = 2.0
 
 
+@dataclass(slots=True, eq=False)
 class WatchIndex:
     """Called after each write to the index; publishes warnings (A-38). A failed warning never fails the write."""
 
-    def __init__(
-        self,
-        index: SearchIndex,
-        publisher: Publisher,
-        rules: Callable[[str], Rules],
-        ids: IdSource,
-        clock: Callable[[], datetime],
-        policy: WatchPolicy | None = None,
-    ) -> None:
-        self._index = index
-        self._publisher = publisher
-        self._rules = rules
-        self._ids = ids
-        self._clock = clock
-        self._policy = policy or WatchPolicy()
-        self._warned: dict[tuple[str, str], float] = {}
+    _index: SearchIndex
+    _publisher: Publisher
+    _rules: Callable[[str], Rules]
+    _ids: IdSource
+    _clock: Callable[[], datetime]
+    _policy: WatchPolicy = field(default_factory=WatchPolicy)
+    _warned: dict[tuple[str, str], float] = field(default_factory=dict, init=False)
 
     def watch(self, written: Mapping[str, int], seconds: float) -> None:
         """`written`: the number of documents by tenant, of a write that took `seconds`."""

@@ -98,7 +98,6 @@ def page_in(data: bytes) -> dict[str, SnapshotVector]:
 
 
 def without(vectors: Mapping[str, SnapshotVector], event_ids: AbstractSet[str]) -> bytes:
-    """The page without these records."""
     return page_bytes(one for event_id, one in vectors.items() if event_id not in event_ids)
 
 

@@ -7,9 +7,8 @@ projection wins. Records deleted meanwhile are removed again: they are read once
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from recollect.core.errors import Unavailable, VersionMismatch
 from recollect.core.event import Event, EventRef
@@ -46,13 +45,6 @@ from recollect.search_index.page import (
 from recollect.timeline.timeline import Projection
 
 
-class VectorSource(Protocol):
-    """Another source of vectors of this generation: a snapshot of the index."""
-
-    def vectors(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
-        """The vectors found, by event id, of the texts that these events have now."""
-
-
 @dataclass(frozen=True, slots=True)
 class RebuiltPage:
     """How many documents were put, and how many vectors encoded; `more` is where the next page begins.
@@ -73,34 +65,24 @@ class RebuiltPage:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The job's counts."""
         return {"rebuilt": self.documents, "encoded": self.encoded, **self.settled}
 
 
+@dataclass(slots=True, eq=False)
 class RebuildIndex:
     """One walk; `index` is that of the embedder's generation only.
 
     A page is written while the next one is read; `settled` waits for the pending write.
     """
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        items: Items,
-        index: SearchIndex,
-        embedder: Embedder | None,
-        concurrency: Concurrency,
-        snapshots: VectorSource | None = None,
-    ) -> None:
-        self._timeline = timeline
-        self._projections = projections
-        self._memories = ReadMemories(items)
-        self._index = index
-        self._embedder = embedder
-        self._concurrency = concurrency
-        self._snapshots = snapshots
-        self._under_way: Pending[Counter[str]] | None = None
+    _timeline: Timeline
+    _projections: Projections
+    _items: Items
+    _index: SearchIndex
+    _embedder: Embedder | None
+    _concurrency: Concurrency
+    _snapshots: "IndexSnapshots | None" = None
+    _under_way: Pending[Counter[str]] | None = field(default=None, init=False)
 
     def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RebuiltPage:
         """Indexes the user's next records; searches show all pages when this returns the last one.
@@ -145,7 +127,7 @@ class RebuildIndex:
 
     def _as_said(self, scope: Scope, events: Sequence[Event]) -> list[Event]:
         """The events in the words of the memories that have their ids."""
-        kept = self._memories.read(scope, [event.id for event in events])
+        kept = ReadMemories(self._items).read(scope, [event.id for event in events])
         own = {event_id: memory for event_id, memory in kept.items() if memory.id == event_id}
         return [indexed(event, own.get(event.id)) for event in events]
 
@@ -201,7 +183,6 @@ class IndexSnapshots:
         self._read: dict[tuple[Scope, str], dict[str, SnapshotVector]] = {}
 
     def of(self, generation: str) -> "IndexSnapshots":
-        """Those of another generation."""
         return self if generation == self._generation else IndexSnapshots(self._store, generation)
 
     def vectors(self, scope: Scope, events: Sequence[Event]) -> Mapping[str, FloatArray]:
@@ -231,14 +212,14 @@ class IndexSnapshots:
         whole = f"{self._rotation(scope, rotation)}{WHOLE}"
         if self._store.get(scope.tenant, whole) is None:
             self._store.put_if_absent(scope.tenant, whole, b"")
-        for name in list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id))):
+        for name in self._names(scope):
             if not name.startswith(self._rotation(scope, rotation)):
-                self._erase(scope, name)
+                self._erase(scope.tenant, name)
 
     def forget(self, scope: Scope, refs: Sequence[EventRef]) -> int:
         """Removes these records from every snapshot; answers how many objects were rewritten."""
         by_rotation: dict[str, list[str]] = defaultdict(list)
-        for name in self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)):
+        for name in self._names(scope):
             by_rotation[name.rpartition("/")[0]].append(name)
         pages = {name for names in by_rotation.values() for ref in refs for name in covering(names, ref)}
         gone = {ref.id for ref in refs}
@@ -246,22 +227,20 @@ class IndexSnapshots:
 
     def erase(self, scope: Scope) -> int:
         """Deletes all of the user's objects; answers their number."""
-        names = list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)))
+        names = self._names(scope)
         for name in names:
-            self._erase(scope, name)
+            self._erase(scope.tenant, name)
         return len(names)
 
     def left(self, scope: Scope, keeps: Callable[[str], bool]) -> int:
         """The number of the user's vectors whose record ids do not pass `keeps`."""
-        names = self._store.names(scope.tenant, index_folder(self._generation, scope.user_id))
-        objects = [self._store.get(scope.tenant, name) for name in names if not name.endswith(f"/{WHOLE}")]
+        objects = [self._store.get(scope.tenant, name) for name in self._names(scope) if not name.endswith(f"/{WHOLE}")]
         return sum(not keeps(record_id) for found in objects if found for record_id in page_in(found[0]))
 
     def drop(self, tenant: str) -> None:
         """Deletes all objects of the generation, of every user of the tenant."""
         for name in list(self._store.names(tenant, index_folder(self._generation))):
-            self._store.delete(tenant, name)
-            self._store.purge(tenant, name)
+            self._erase(tenant, name)
 
     def _rewritten(self, scope: Scope, name: str, gone: AbstractSet[str]) -> bool:
         self._read.clear()
@@ -277,12 +256,15 @@ class IndexSnapshots:
             self._store.purge(scope.tenant, name)
             return True
 
-    def _erase(self, scope: Scope, name: str) -> None:
-        self._store.delete(scope.tenant, name)
-        self._store.purge(scope.tenant, name)
+    def _erase(self, tenant: str, name: str) -> None:
+        self._store.delete(tenant, name)
+        self._store.purge(tenant, name)
+
+    def _names(self, scope: Scope) -> list[str]:
+        return list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)))
 
     def _newest_whole(self, scope: Scope) -> list[str]:
-        names = list(self._store.names(scope.tenant, index_folder(self._generation, scope.user_id)))
+        names = self._names(scope)
         whole = sorted(name.removesuffix(WHOLE) for name in names if name.endswith(f"/{WHOLE}"))
         return [name for name in names if name.startswith(whole[-1])] if whole else []
 

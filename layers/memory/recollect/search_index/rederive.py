@@ -7,9 +7,9 @@ reader sees an older value meanwhile.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, cast
 
 from recollect.core.errors import Unavailable
 from recollect.core.event import Event, EventRef
@@ -20,11 +20,11 @@ from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import memory_document, memory_key
 from recollect.ports import IndexFailure, Items, Projections, Publisher, SearchIndex, Timeline
 from recollect.projection.project import ProjectEvents
-from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
+from recollect.retrieval.nomination import IndexDocument
 from recollect.search_index.health import Sample
 from recollect.search_index.rebuild import RebuildIndex
 from recollect.timeline.bus import BusEvent
-from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
+from recollect.timeline.timeline import PendingEvent, Projection
 
 Projector = Callable[[Projections, SearchIndex, Publisher], ProjectEvents]
 
@@ -42,7 +42,6 @@ class RederivedPage:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The job's counts."""
         return {
             "rebuilt": self.documents,
             "dropped": self.dropped,
@@ -51,25 +50,16 @@ class RederivedPage:
         }
 
 
+@dataclass(frozen=True, slots=True)
 class Rederive:
     """`index` is that of the embedder's generation only; `projector` makes a `ProjectEvents`."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        items: Items,
-        index: SearchIndex,
-        projector: Projector,
-        rebuild: RebuildIndex,
-    ) -> None:
-        self._timeline = timeline
-        self._projections = projections
-        self._items = items
-        self._index = index
-        self._projector = projector
-        self._rebuild = rebuild
-        self._memories = ReadMemories(items)
+    _timeline: Timeline
+    _projections: Projections
+    _items: Items
+    _index: SearchIndex
+    _projector: Projector
+    _rebuild: RebuildIndex
 
     def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RederivedPage:
         """Derives the user's next records. A failed record is marked for projection; raises where all of them fail."""
@@ -79,7 +69,8 @@ class Rederive:
         index = _Replaced(self._index, shown=page.more is None)
         fresh = _Fresh(self._projections, {event.id for event in page.events})
         markers = [PendingEvent(scope.user, event.ref) for event in page.events]
-        report = self._projector(fresh, index, _Silent()).project(markers, now)
+        projector = self._projector(cast(Projections, fresh), cast(SearchIndex, index), _Silent())
+        report = projector.project(markers, now)
         if report.failed and len(report.failed) >= len(page.events):
             raise Unavailable("none of a page could be derived again")
         if report.failed:
@@ -92,13 +83,12 @@ class Rederive:
         return {}
 
     def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]:
-        """See `RebuildIndex`."""
         return self._rebuild.orphans(scope, after, limit)
 
     def _remade(self, scope: Scope, events: Sequence[Event], now: datetime) -> int:
         """Makes memories in their first version of their events again; answers how many there are."""
         by_id = {event.id: event for event in events}
-        kept = {i: one for i, one in self._memories.kept(scope, by_id).items() if _is_derived(i, one)}
+        kept = {i: one for i, one in ReadMemories(self._items).kept(scope, by_id).items() if _is_derived(i, one)}
         for event_id, one in kept.items():
             fresh = _of_event(one.memory, by_id[event_id])
             if fresh != one.memory:
@@ -137,11 +127,8 @@ class _Fresh:
         self._projections = projections
         self._event_ids = event_ids
 
-    def together(self) -> AbstractContextManager[None]:
-        return self._projections.together()
-
-    def pending(self, limit: int, after: str | None) -> PendingPage:
-        return self._projections.pending(limit, after)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._projections, name)
 
     def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
         self._projections.save(scope, projections)
@@ -150,24 +137,6 @@ class _Fresh:
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
         others = [event_id for event_id in event_ids if event_id not in self._event_ids]
         return self._projections.vectors(scope, others) if others else {}
-
-    def fill_slot(self, scope: Scope, event: Event) -> None:
-        self._projections.fill_slot(scope, event)
-
-    def keep_place(self, scope: Scope, event: Event, *, emptied: bool) -> None:
-        self._projections.keep_place(scope, event, emptied=emptied)
-
-    def store_bound(self, scope: Scope, event: Event) -> None:
-        self._projections.store_bound(scope, event)
-
-    def supersede(self, scope: Scope, event: Event, by: EventRef | None) -> Event:
-        return self._projections.supersede(scope, event, by)
-
-    def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
-        self._projections.enter_conversation(scope, conversation_id, started_at)
-
-    def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        self._projections.mark(scope, refs)
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Does nothing: a pending event stays pending."""
@@ -184,6 +153,9 @@ class _Replaced:
         self._shown = shown
         self.put_ids: set[str] = set()
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
         for scope in {Scope(document.tenant, document.user_id) for document in documents}:
             own = [d.ref.id for d in documents if (d.tenant, d.user_id) == (scope.tenant, scope.user_id)]
@@ -192,40 +164,6 @@ class _Replaced:
                 return failures
         self.put_ids |= {document.ref.id for document in documents}
         return self._index.put(documents, shown=self._shown)
-
-    def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
-        return self._index.remove(scope, event_ids, shown=shown)
-
-    @property
-    def generation(self) -> str:
-        return self._index.generation
-
-    def holds_vectors(self, tenant: str) -> bool:
-        return self._index.holds_vectors(tenant)
-
-    def of(self, generation: str) -> SearchIndex:
-        return self._index.of(generation)
-
-    def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
-        return self._index.nominate(scope, request)
-
-    def count(self, owner: Scope) -> IndexCount:
-        return self._index.count(owner)
-
-    def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        return self._index.listed(scope, limit, after)
-
-    def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
-        return self._index.drop(tenant, limit, whole=whole)
-
-    def identity(self) -> str:
-        return self._index.identity()
-
-    def check(self) -> str:
-        return self._index.check()
-
-    def create(self) -> bool:
-        return self._index.create()
 
 
 class _Silent:

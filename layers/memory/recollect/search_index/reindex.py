@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from recollect.core.errors import InvalidInput, NotReady, RecollectError
 from recollect.core.event import Event, EventRef
@@ -30,7 +30,8 @@ from recollect.memories.representation import indexed
 from recollect.ports import Items, Projections, SearchIndex, Timeline
 from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
 from recollect.search_index.page import SnapshotVector, words_hash
-from recollect.search_index.rebuild import IndexSnapshots
+from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
+from recollect.search_index.rederive import Rederive
 from recollect.search_index.state import NO_GENERATION, IndexState, IndexStates
 from recollect.timeline.listing import KnownUsers
 
@@ -47,25 +48,8 @@ _JOBS_CHECKED = 50
 _MOST_TENANTS = 10_000
 
 
-class Made(Protocol):
-    """A page: the documents put, counts for the job, a sample to search for, where the next page begins."""
-
-    @property
-    def documents(self) -> int: ...
-    @property
-    def sample(self) -> Sample | None: ...
-    @property
-    def more(self) -> EventRef | None: ...
-    @property
-    def counts(self) -> Mapping[str, int]: ...
-
-
-class Maker(Protocol):
-    """One walk: see `rebuild.RebuildIndex`, `rederive.Rederive`."""
-
-    def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> Made: ...
-    def settled(self) -> Mapping[str, int]: ...
-    def orphans(self, scope: Scope, after: str | None, limit: int) -> tuple[int, str | None]: ...
+Maker: TypeAlias = RebuildIndex | Rederive
+"""One walk over the records of a user, page by page."""
 
 
 @dataclass(slots=True)
@@ -87,10 +71,7 @@ class _Step:
         return JobProgress(state=self.state, counts=dict(self.counts), errors=dict(self.errors), **more)
 
 
-def _nothing_more(_tenant: str, _generation: str) -> None:
-    """A generation has no other data."""
-
-
+@dataclass(frozen=True, slots=True)
 class Reindex:
     """A `JobKind`. `makers` by the value of `from`; `index` is that of this process's embedder only.
 
@@ -98,22 +79,12 @@ class Reindex:
     `dropped` is called after a tenant's generation was deleted.
     """
 
-    def __init__(
-        self,
-        index: SearchIndex,
-        states: IndexStates,
-        users: KnownUsers,
-        makers: Mapping[str, Callable[[], Maker]],
-        ready: Callable[[], None],
-        dropped: Callable[[str, str], None] = _nothing_more,
-    ) -> None:
-        self._index = index
-        self._states = states
-        self._users = users
-        self._makers = makers
-        self._ready = ready
-        self._dropped = dropped
-        self._check = CheckRebuilt(index)
+    _index: SearchIndex
+    _states: IndexStates
+    _users: KnownUsers
+    _makers: Mapping[str, Callable[[], Maker]]
+    _ready: Callable[[], None]
+    _dropped: Callable[[str, str], None]
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: as many pages as the time allows, at least one."""
@@ -181,7 +152,7 @@ class Reindex:
 
     def _finish_user(self, step: _Step, scope: Scope, sample: Sample | None) -> None:
         """Leaves the user where the index shows at least what was written, else walks once more."""
-        found = self._check.check(scope, step.state.pop("walked"), sample, step.now)
+        found = CheckRebuilt(self._index).check(scope, step.state.pop("walked"), sample, step.now)
         passes = step.state.get("passes", 1)
         if found.too_many:
             step.state["orphans"] = None
@@ -236,26 +207,17 @@ def _stored(ref: EventRef | None) -> list[str] | None:
     return [ref.id, iso(ref.timestamp)] if ref else None
 
 
+@dataclass(frozen=True, slots=True)
 class RotateIndex:
     """A `JobKind`: runs the steps of `first`, such as those of a snapshot, then its own."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        projections: Projections,
-        items: Items,
-        users: KnownUsers,
-        snapshots: Callable[[], IndexSnapshots],
-        generation: str,
-        first: JobKind | None = None,
-    ) -> None:
-        self._timeline = timeline
-        self._projections = projections
-        self._memories = ReadMemories(items)
-        self._users = users
-        self._snapshots = snapshots
-        self._generation = generation
-        self._first = first
+    _timeline: Timeline
+    _projections: Projections
+    _items: Items
+    _users: KnownUsers
+    _snapshots: Callable[[], IndexSnapshots]
+    _generation: str
+    _first: JobKind | None = None
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`. Counts `indexed`: vectors in the snapshot of the index."""
@@ -305,13 +267,14 @@ class RotateIndex:
         """The stored vectors, except of memories whose change is not projected yet: their words are newer."""
         kept = self._projections.vectors(scope, [event.id for event in events])
         fit = {i: one.vector for i, one in kept.items() if one.generation == self._generation}
-        memories = self._memories.kept(scope, fit)
+        memories = ReadMemories(self._items).kept(scope, fit)
         changed = {i for i, one in memories.items() if one.memory.id == i and one.item.due is not None}
         own = {i: one.memory for i, one in memories.items() if one.memory.id == i}
         words = {event.id: words_hash(indexed(event, own.get(event.id)).passage) for event in events}
         return [SnapshotVector(i, words[i], v) for i, v in fit.items() if v is not None and i not in changed]
 
 
+@dataclass(slots=True, eq=False)
 class BeginReindex:
     """Starts `reindex` where an index is another embedder's, lost or incomplete (A-34), on a laptop only.
 
@@ -319,23 +282,14 @@ class BeginReindex:
     Checks every `pause_seconds`, and starts at most one job of a tenant in `again_seconds`.
     """
 
-    def __init__(
-        self,
-        check: CheckIndex,
-        jobs: Jobs,
-        ids: IdSource,
-        ready: Callable[[], None],
-        pause_seconds: float = 5.0,
-        again_seconds: float = 60.0,
-    ) -> None:
-        self._check = check
-        self._jobs = jobs
-        self._ids = ids
-        self._ready = ready
-        self._pause_seconds = pause_seconds
-        self._again_seconds = again_seconds
-        self._checked_at: float | None = None
-        self._begun: dict[str, float] = {}
+    _check: CheckIndex
+    _jobs: Jobs
+    _ids: IdSource
+    _ready: Callable[[], None]
+    _pause_seconds: float = 5.0
+    _again_seconds: float = 60.0
+    _checked_at: float | None = field(default=None, init=False)
+    _begun: dict[str, float] = field(default_factory=dict, init=False)
 
     def begin(self, now: datetime) -> list[str]:
         """The tenants whose rebuild was started; none while the embedder is missing. Raises what the parts raise."""

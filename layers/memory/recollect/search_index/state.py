@@ -11,13 +11,12 @@ writes go to both, reads to the one in use. An index with another embedder's vec
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from recollect.core.errors import RecollectError, StoredDataError, VersionMismatch
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, ALL_PAGES, Due, Item, ItemKey, ItemPath, ItemWrite, of_tenant, pages, reading
 from recollect.core.scope import Scope
 from recollect.ports import IndexFailure, Items, SearchIndex
 from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
@@ -65,7 +64,6 @@ class IndexState:
         return INCOMPLETE if generation in self.incomplete else None
 
     def lacking(self, generations: Iterable[str]) -> "IndexState":
-        """With these among the incomplete ones."""
         return replace(self, incomplete=tuple(sorted({*self.incomplete, *generations})))
 
     def begun(self, generation: str) -> "IndexState":
@@ -78,31 +76,22 @@ class IndexState:
         return IndexState(generation=generation, identity=identity, incomplete=lacking)
 
 
+@reading("an index's state")
 def state_in(item: Item) -> IndexState:
-    """Reads what `state_write` wrote. Raises StoredDataError."""
     value = item.value
-    try:
-        if value["format"] > FORMAT_VERSION:
-            raise StoredDataError("an index's state of a newer format")
-        return IndexState(
-            generation=value["generation"],
-            identity=value["identity"],
-            building=value.get("building"),
-            incomplete=tuple(value["incomplete"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise StoredDataError(f"an index's state cannot be read: {type(error).__name__}") from error
+    if value["format"] > FORMAT_VERSION:
+        raise StoredDataError("an index's state of a newer format")
+    return IndexState(
+        generation=value["generation"],
+        identity=value["identity"],
+        building=value.get("building"),
+        incomplete=tuple(value["incomplete"]),
+    )
 
 
 def state_write(state: IndexState, expected: int) -> ItemWrite:
     """The conditional write of the state, on the item's version `expected`."""
-    value: dict[str, Any] = {
-        "format": FORMAT_VERSION,
-        "generation": state.generation,
-        "identity": state.identity,
-        "building": state.building,
-        "incomplete": list(state.incomplete),
-    }
+    value = {"format": FORMAT_VERSION, **asdict(state)}
     return ItemWrite(STATE, value, expected, Due(QUEUE, _ALWAYS_DUE))
 
 
@@ -149,7 +138,6 @@ class IndexStates:
         return self.cached(tenant)
 
     def read(self, tenant: str) -> VersionedState:
-        """The current state."""
         item = self._items.get(of_tenant(tenant), [STATE]).get(STATE)
         if item is None:
             return VersionedState(IndexState(generation=self._index.generation, identity=""), ABSENT)
@@ -175,16 +163,11 @@ class IndexStates:
 
     def all(self) -> Iterator[tuple[str, IndexState]]:
         """Every tenant's state; one written in the last seconds may be missing."""
-        after: str | None = None
-        while True:
-            page = self._items.due(QUEUE, self._clock(), _PAGE, after)
+        for page in pages(lambda after: self._items.due(QUEUE, self._clock(), _PAGE, after), ALL_PAGES):
             for due in page.items:
                 found = self.read(due.owner.tenant)
                 if found.version != ABSENT:
                     yield due.owner.tenant, found.state
-            after = page.more
-            if after is None:
-                return
 
     def _note(self, tenant: str) -> None:
         first = IndexState(generation=self._index.generation, identity=self._index.identity())
@@ -215,7 +198,6 @@ class IndexInUse:
         return self._index.holds_vectors(tenant) and self._readable(tenant).generation == self.generation
 
     def of(self, generation: str) -> SearchIndex:
-        """See `SearchIndex`."""
         if generation not in self._others:
             self._others[generation] = self._index.of(generation)
         return self._others[generation]
@@ -254,27 +236,21 @@ class IndexInUse:
         return replace(found, hits=tuple(replace(hit, vector=None) for hit in found.hits))
 
     def count(self, owner: Scope) -> IndexCount:
-        """Counts in the index in use."""
         return self._at(self._readable(owner.tenant).generation).count(owner)
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        """Lists the index in use."""
         return self._at(self._readable(scope.tenant).generation).listed(scope, limit, after)
 
     def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
-        """See `SearchIndex`."""
         return self._index.drop(tenant, limit, whole=whole)
 
     def identity(self) -> str:
-        """See `SearchIndex`."""
         return self._index.identity()
 
     def check(self) -> str:
-        """See `SearchIndex`."""
         return self._index.check()
 
     def create(self) -> bool:
-        """See `SearchIndex`."""
         return self._index.create()
 
     def _at(self, generation: str) -> SearchIndex:

@@ -1,6 +1,4 @@
-"""The bus.
-
-Published events with the documents' names and payloads (A-58 to A-66), and the outbox before it (A-62, A-66).
+"""The bus: events as the documents name and describe them (A-58 to A-66), and the outbox before it (A-62, A-66).
 
 A repeated publication has the same id, by which readers recognise it. An entry of the outbox is an item, written
 atomically with the change that it reports. It is published after that, and again by every reconciliation until the bus
@@ -17,7 +15,7 @@ from uuid import UUID, uuid5
 
 from recollect.core.errors import RecollectError
 from recollect.core.event import Event, Json
-from recollect.core.items import MOST_WRITES, Due, Item, ItemKey, ItemPath, ItemWrite, pages
+from recollect.core.items import Due, Item, ItemKey, ItemPath, ItemWrite, in_parts, pages, write_all
 from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.memories.audit import content_hash
@@ -121,18 +119,13 @@ def episodic_pruned(scope: Scope, events: Sequence[Event], reason: str, now: dat
     return [
         _pruned(scope, persona_id, part, reason, now)
         for persona_id, of_persona in by_persona
-        for part in _parts(list(of_persona))
+        for part in in_parts(list(of_persona), PRUNED_AT_ONCE)
     ]
 
 
 def pruned_ids(event: BusEvent) -> frozenset[str]:
-    """The ids in an `episodic_pruned`."""
     ids = event.detail["ids"]
     return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
-
-
-def _parts(events: Sequence[Event]) -> list[Sequence[Event]]:
-    return [events[start : start + PRUNED_AT_ONCE] for start in range(0, len(events), PRUNED_AT_ONCE)]
 
 
 def _persona(event: Event) -> tuple[bool, str, str]:
@@ -191,8 +184,7 @@ class BusOutbox:
         """Publishes events just written; returns the ids that the bus refused. Raises as publisher and items."""
         left = self._publisher.publish(owner.tenant, events)
         taken = [ItemWrite(_key(event.id), None) for event in events if event.id not in left]
-        for start in range(0, len(taken), MOST_WRITES):
-            self._items.write(owner, taken[start : start + MOST_WRITES], now)
+        write_all(self._items.write, owner, taken, now)
         return left
 
     def of_user(self, owner: Scope, now: datetime) -> None:

@@ -18,13 +18,12 @@ from typing import Any
 from recollect.core.errors import (
     ConfigurationError,
     Conflict,
-    StoredDataError,
     Unavailable,
     UpstreamFailed,
     VersionMismatch,
 )
 from recollect.core.event import EventRef
-from recollect.core.items import Due, Item, ItemKey, ItemPath, ItemWrite
+from recollect.core.items import Due, Item, ItemKey, ItemPath, ItemWrite, document_of, reading
 from recollect.core.time import from_iso, iso
 
 FAILED = ItemPath("failed_projections")
@@ -85,9 +84,9 @@ class FailedProjection:
     tries: int
     first_at: datetime
     last_at: datetime
-    next_at: datetime | None
     quarantined: bool = False
     removed: bool = False
+    next_at: datetime | None
     replay: str = ""
     version: int = 0
 
@@ -126,35 +125,24 @@ def failed_write(failed: FailedProjection) -> ItemWrite:
     return ItemWrite(failed_key(failed.ref.id), _document(failed), failed.version, due)
 
 
+@reading("a note of a failed projection")
 def failed_in(item: Item) -> FailedProjection:
-    """Reads what `failed_write` wrote. Raises StoredDataError."""
     value = item.value
-    try:
-        return FailedProjection(
-            ref=EventRef(item.key.key, from_iso(value["timestamp"])),
-            error=value["error"],
-            tries=value["tries"],
-            first_at=from_iso(value["first_at"]),
-            last_at=from_iso(value["last_at"]),
-            next_at=from_iso(value["next_at"]) if "next_at" in value else None,
-            quarantined=value["quarantined"],
-            removed=value["removed"],
-            replay=value.get("replay", ""),
-            version=item.version,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"a note of a failed projection cannot be read: {type(error).__name__}") from error
+    return FailedProjection(
+        ref=EventRef(item.key.key, from_iso(value["timestamp"])),
+        error=value["error"],
+        tries=value["tries"],
+        first_at=from_iso(value["first_at"]),
+        last_at=from_iso(value["last_at"]),
+        next_at=from_iso(value["next_at"]) if "next_at" in value else None,
+        quarantined=value["quarantined"],
+        removed=value["removed"],
+        replay=value.get("replay", ""),
+        version=item.version,
+    )
 
 
 def _document(failed: FailedProjection) -> Mapping[str, Any]:
-    document = {
-        "timestamp": iso(failed.ref.timestamp),
-        "error": failed.error[:_LONGEST_NAME],
-        "tries": failed.tries,
-        "first_at": iso(failed.first_at),
-        "last_at": iso(failed.last_at),
-        "quarantined": failed.quarantined,
-        "removed": failed.removed,
-    }
-    document |= {"next_at": iso(failed.next_at)} if failed.next_at else {}
-    return document | ({"replay": failed.replay} if failed.replay else {})
+    named = replace(failed, error=failed.error[:_LONGEST_NAME])
+    without = ("ref", "version") if failed.replay else ("ref", "version", "replay")
+    return {"timestamp": iso(failed.ref.timestamp), **document_of(named, without)}

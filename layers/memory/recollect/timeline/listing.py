@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from recollect.core.errors import NotFound, VersionMismatch
 from recollect.core.event import Event, EventRef
-from recollect.core.items import ABSENT, Item, ItemKey, ItemPath, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, Item, ItemKey, ItemPath, ItemWrite, in_parts, of_tenant
 from recollect.core.scope import Scope
 from recollect.ports import Items, Timeline
 from recollect.retrieval.filters import TimeWindow
@@ -38,7 +38,6 @@ SPACES = ItemPath("spaces")
 
 _CHUNK = 200
 _MOST_CHUNKS = 10
-_SPACES_AT_ONCE = 25
 _SPACES_PAGE = 1000
 _REMEMBERED = 10_000
 _REMEMBERED_SECONDS = 300.0
@@ -84,7 +83,6 @@ class ListEvents:
         return event
 
     def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
-        """The user's conversations, the last begun first."""
         return self._timeline.conversations(scope, limit, after)
 
 
@@ -146,7 +144,8 @@ class KnownUsers:
             return
         owner, key = of_tenant(scope.tenant), ItemKey(USERS, scope.user_id)
         if not self._items.get(owner, [key]):
-            self._write(owner, ItemWrite(key, {}, ABSENT), now)
+            with suppress(VersionMismatch):  # another process was faster
+                self._items.write(owner, [ItemWrite(key, {}, ABSENT)], now)
         self._noted[known] = time.monotonic()
         if len(self._noted) > _REMEMBERED:
             self._noted.popitem(last=False)
@@ -160,10 +159,6 @@ class KnownUsers:
         self._noted.pop((scope.tenant, scope.user_id), None)
         self._items.write(of_tenant(scope.tenant), [ItemWrite(ItemKey(USERS, scope.user_id), None)], now)
 
-    def _write(self, owner: Scope, write: ItemWrite, now: datetime) -> None:
-        with suppress(VersionMismatch):  # another process was faster
-            self._items.write(owner, [write], now)
-
 
 class KnownSpaces:
     """The spaces of a user, which a query may name.
@@ -176,11 +171,10 @@ class KnownSpaces:
         self._noted: OrderedDict[tuple[str, str, str], datetime] = OrderedDict()
 
     def note(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
-        """Lists the spaces of these events."""
         named = dict.fromkeys(e.space_id for e in events if e.space_id is not None and not e.is_private)
         unknown = [space for space in named if not self._is_noted(scope, space, now)]
-        for start in range(0, len(unknown), _SPACES_AT_ONCE):
-            self._write(scope, unknown[start : start + _SPACES_AT_ONCE], now)
+        for part in in_parts(unknown):
+            self._write(scope, part, now)
 
     def of(self, scope: Scope) -> frozenset[str]:
         """The first 1,000 spaces of the user, in the order of their ids."""
@@ -191,7 +185,7 @@ class KnownSpaces:
         at = self._noted.get((scope.tenant, scope.user_id, space))
         return at is not None and now - at < _REMEMBERED_FOR
 
-    def _write(self, scope: Scope, spaces: list[str], now: datetime) -> None:
+    def _write(self, scope: Scope, spaces: Sequence[str], now: datetime) -> None:
         keys = [ItemKey(SPACES, space) for space in spaces]
         there = self._items.get(scope.user, keys)
         missing = [ItemWrite(key, {}) for key in keys if key not in there]

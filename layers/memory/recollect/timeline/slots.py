@@ -3,8 +3,6 @@
 A removed value leaves its entry in the slot's history: no older value comes back by itself, and an event that arrives
 later fills the slot only with a newer timestamp (P-22). A value with a bound in time ("until Friday") is in no slot's
 history: it holds over the slot's value within its bounds, and supersedes nothing (P-24).
-
-Slots: enters a keyed event in its slot's history and says of its neighbours who supersedes whom (P-19).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -80,7 +78,6 @@ def read_bound(event: Event) -> datetime:
 
 
 def entry_of(event: Event) -> SlotEntry:
-    """The event as a value of its slot."""
     return SlotEntry(event.ref, event.recorded_at)
 
 

@@ -78,11 +78,11 @@ def list_rejections(
             one for page in pages(lambda after: app.deletion.values.page(scope, _PAGE, after)) for one in page.values
         ]
     if as_json:
-        write_json({"rejections": [{"id": one.id, "time": iso(one.at), "key_id": one.key_id} for one in found]})
+        write_json({"rejections": [{"id": one.id, "time": iso(one.at), "key_id": one.key} for one in found]})
         return
     for one in found:
         whose = ", ".join(name for name in (one.persona_id, one.household_id) if name)
-        write_line(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  key {one.key_id}  {whose}".rstrip())
+        write_line(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  key {one.key}  {whose}".rstrip())
     say(f"{len(found)} rejections")
 
 
