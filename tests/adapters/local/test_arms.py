@@ -227,9 +227,8 @@ def test_words_are_found_from_the_append_on(timeline: SqliteTimeline, sqlite_ind
 
 
 def test_words_that_were_lost_are_written_again(
-    timeline: SqliteTimeline, sqlite_index: SqliteSearchIndex, database: Database
+    timeline: SqliteTimeline, sqlite_index: SqliteSearchIndex, database: Database, scope: Scope
 ) -> None:
-    scope = a_scope()
     event = an_event(scope)
     sqlite_index.put([a_document(scope, event)])
     sqlite_index.put([a_document(scope, replace(event, content="I live in Rome", version=2))])
@@ -240,10 +239,9 @@ def test_words_that_were_lost_are_written_again(
 
 @pytest.mark.parametrize("enough", [1, 20, 5000])
 def test_common_terms_nominate_nobody_beyond_the_bound(
-    sqlite_index: SqliteSearchIndex, monkeypatch: pytest.MonkeyPatch, enough: int
+    sqlite_index: SqliteSearchIndex, monkeypatch: pytest.MonkeyPatch, enough: int, scope: Scope
 ) -> None:
     monkeypatch.setattr(lexical_arm, "READ_ENOUGH", enough)
-    scope = a_scope()
     rare = [an_event(scope, content="lighthouse coffee"), an_event(scope, content="lighthouse")]
     common = some_events(scope, 50, content="coffee")
     sqlite_index.put([a_document(scope, event) for event in (*rare, *common)])
@@ -255,8 +253,7 @@ def test_common_terms_nominate_nobody_beyond_the_bound(
     assert len(more.hits) == 10
 
 
-def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(sqlite_index: SqliteSearchIndex) -> None:
-    scope = a_scope()
+def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:
     first = [an_event(scope, content="paris", persona_id="q") for _ in range(7)]
     rest = [an_event(scope, content="paris" if n % 2 else "rome") for n in range(COUNTED_RECORDS)]
     sqlite_index.put([a_document(scope, event) for event in (*first, *rest)])
@@ -277,8 +274,7 @@ def test_memory_is_bounded_by_the_budget(database: Database) -> None:
     assert index._cache.size_bytes > 20_000
 
 
-def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex) -> None:
-    scope = a_scope()
+def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:
     good, bad = some_events(scope, 2, content="paris")
     wrong = np.ones(DIMENSION + 1, dtype=np.float32)
     [failure] = sqlite_index.put([a_document(scope, good, a_vector()), a_document(scope, bad, wrong)])

@@ -89,8 +89,7 @@ def test_what_changed_is_read_again_and_the_rest_is_not(sqlite_index: SqliteSear
         assert np.allclose(columns.vectors[place], a_random_vector(number), atol=1e-3)
 
 
-def test_a_read_that_broke_off_is_made_again(sqlite_index: SqliteSearchIndex, database: Database) -> None:
-    scope = a_scope()
+def test_a_read_that_broke_off_is_made_again(sqlite_index: SqliteSearchIndex, database: Database, scope: Scope) -> None:
     events = some_events(scope, 30)
     put(sqlite_index, scope, events)
     cache = ColumnsCache(GENERATION)

@@ -11,7 +11,19 @@ from typing import Any
 
 import pytest
 
-from recollect.contracts.examples import HARD_IDS, NOW, a_scope, a_seed, a_write, an_event, some_events, writes_of
+from recollect.contracts.examples import (
+    HARD_IDS,
+    NOW,
+    OwnUser,
+    a_scope,
+    a_seed,
+    a_write,
+    an_event,
+    append_event,
+    append_events,
+    some_events,
+    writes_of,
+)
 from recollect.contracts.items import a_key, a_put
 from recollect.contracts.timeline import a_query, project
 from recollect.core.errors import InvalidInput, VersionMismatch
@@ -28,7 +40,7 @@ KEY, OTHER = a_key("k", "label"), a_key("other")
 THREADS = 4
 
 
-class ItemsWithEventsContract:
+class ItemsWithEventsContract(OwnUser):
     """`EventWrite.items` and `Removal.items`."""
 
     @pytest.mark.spec("P-20")
@@ -47,9 +59,8 @@ class ItemsWithEventsContract:
     @pytest.mark.spec("P-20")
     @pytest.mark.parametrize("expected", [ABSENT, 2])
     def test_without_the_version_expected_nothing_of_the_write_is_stored(
-        self, timeline: Timeline, items: Items, expected: int
+        self, timeline: Timeline, items: Items, expected: int, scope: Scope
     ) -> None:
-        scope = a_scope()
         items.write(scope, [a_put(KEY)], NOW)
         write = a_write(scope, an_event(scope))
         for more in ((), (a_put(a_key("any"), {}, None),)):
@@ -63,8 +74,7 @@ class ItemsWithEventsContract:
         assert outcome.status is AppendStatus.CREATED
         assert items.get(scope, [KEY, OTHER]).keys() == {KEY, OTHER}
 
-    def test_a_retry_writes_them_no_second_time(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
+    def test_a_retry_writes_them_no_second_time(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         write = replace(a_write(scope, an_event(scope)), items=(a_put(KEY), a_put(OTHER, {"n": 1}, None)))
         before = timeline.append(scope, [write])
         items.write(scope, [a_put(OTHER, {"n": 2}, 1)], LATER)
@@ -81,9 +91,8 @@ class ItemsWithEventsContract:
         assert items.get(scope, [KEY]) == {}
 
     def test_those_of_a_refused_event_are_not_written(
-        self, timeline: Timeline, items: Items, plant_tombstone: Plant, plant_rejection: Plant
+        self, timeline: Timeline, items: Items, plant_tombstone: Plant, plant_rejection: Plant, scope: Scope
     ) -> None:
-        scope = a_scope()
         deleted, rejected = (replace(a_write(scope, e), items=(a_put(a_key(e.id)),)) for e in some_events(scope, 2))
         plant_tombstone(scope, deleted.identity)
         plant_rejection(scope, rejected.fingerprint)
@@ -98,8 +107,7 @@ class ItemsWithEventsContract:
         plant_rejection(scope, write.fingerprint)
         assert [o.status for o in timeline.append(scope, [write])] == [AppendStatus.REFUSED]
 
-    def test_as_many_and_as_large_as_items_may_be(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
+    def test_as_many_and_as_large_as_items_may_be(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         keys = [a_key(f"{n:02d}") for n in range(MOST_WRITES)]
         write = replace(a_write(scope, an_event(scope)), items=tuple(a_put(key) for key in keys))
         assert timeline.append(scope, [write])[0].status is AppendStatus.CREATED
@@ -109,9 +117,8 @@ class ItemsWithEventsContract:
 
     @pytest.mark.parametrize("wrong", ["large", "many"])
     def test_too_large_or_too_many_is_refused_before_anything(
-        self, timeline: Timeline, items: Items, wrong: str
+        self, timeline: Timeline, items: Items, wrong: str, scope: Scope
     ) -> None:
-        scope = a_scope()
         first, second = (a_write(scope, event) for event in some_events(scope, 2))
         refused = {
             "large": (a_put(KEY, {"text": "x" * MOST_BYTES}),),
@@ -125,8 +132,7 @@ class ItemsWithEventsContract:
             timeline.remove(scope, first.event, Removal(items=refused, at=NOW))
         assert timeline.find(scope, first.event.id) == first.event
 
-    def test_of_many_appends_with_one_item_one_is_stored(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
+    def test_of_many_appends_with_one_item_one_is_stored(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         writes = [replace(a_write(scope, e), items=(a_put(KEY, {"id": e.id}),)) for e in some_events(scope, THREADS)]
 
         def stored(number: int) -> bool:
@@ -142,8 +148,7 @@ class ItemsWithEventsContract:
         assert items.get(scope, [KEY])[KEY].value == {"id": event.id}
         assert timeline.records(scope, 9, None).events == (event,)
 
-    def test_appends_that_take_any_version_all_count(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
+    def test_appends_that_take_any_version_all_count(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         writes = [replace(a_write(scope, e), items=(a_put(KEY, {}, None),)) for e in some_events(scope, 3)]
         with ThreadPoolExecutor(3) as pool:
             outcomes = [o for [o] in pool.map(lambda write: timeline.append(scope, [write]), writes)]
@@ -167,9 +172,8 @@ class ItemsWithEventsContract:
     @pytest.mark.spec("P-22")
     @pytest.mark.parametrize("also_any", [False, True])
     def test_without_the_version_expected_nothing_is_removed(
-        self, timeline: Timeline, items: Items, also_any: bool
+        self, timeline: Timeline, items: Items, also_any: bool, scope: Scope
     ) -> None:
-        scope = a_scope()
         write = replace(a_write(scope, an_event(scope)), items=(a_put(KEY),))
         timeline.append(scope, [write])
         more = (a_put(a_key("any"), {}, None),) if also_any else ()
@@ -181,17 +185,14 @@ class ItemsWithEventsContract:
 
     def test_those_of_another_version_of_the_event_are_not_written(self, timeline: Timeline, items: Items) -> None:
         scope = a_scope()
-        event = an_event(scope)
-        timeline.append(scope, [a_write(scope, event)])
+        event = append_event(timeline, scope)
         with pytest.raises(VersionMismatch):
             timeline.remove(scope, replace(event, version=2), Removal(items=(a_put(KEY),), at=NOW))
         assert items.get(scope, [KEY]) == {}
         assert timeline.find(scope, event.id) == event
 
-    def test_of_many_removers_one_writes_them(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
-        event = an_event(scope, key="home")
-        timeline.append(scope, [a_write(scope, event)])
+    def test_of_many_removers_one_writes_them(self, timeline: Timeline, items: Items, scope: Scope) -> None:
+        event = append_event(timeline, scope, key="home")
         removal = Removal(items=(a_put(KEY, {}, None),), at=LATER)
         with ThreadPoolExecutor(THREADS) as pool:
             assert sum(pool.map(lambda _: timeline.remove(scope, event, removal), range(THREADS))) == 1
@@ -221,7 +222,7 @@ def all_records(timeline: Timeline, scope: Scope, limit: int) -> list[Event]:
     return found
 
 
-class RecordsContract:
+class RecordsContract(OwnUser):
     """`records`, and what `EventType.MEMORY` is hidden from."""
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 50])
@@ -233,8 +234,7 @@ class RecordsContract:
         timeline.append(other, writes_of(other, some_events(other, 2)))
         assert all_records(timeline, scope, limit) == in_order(events)
 
-    def test_whatever_is_stored_is_among_them(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
+    def test_whatever_is_stored_is_among_them(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         old, new = some_events(scope, 2, key="home")
         rest = [
             an_event(scope, content="private", is_private=True),
@@ -259,16 +259,13 @@ class RecordsContract:
             admitted = [event for event in events if scope.admits(event.persona_id, event.household_id)]
             assert all_records(timeline, scope, limit) == in_order(admitted)
 
-    def test_a_walk_goes_on_though_its_place_is_gone(self, timeline: Timeline) -> None:
-        scope = a_scope()
-        events = some_events(scope, 5)
-        timeline.append(scope, writes_of(scope, events))
+    def test_a_walk_goes_on_though_its_place_is_gone(self, timeline: Timeline, scope: Scope) -> None:
+        events = append_events(timeline, scope, 5)
         page = timeline.records(scope, 2, None)
         assert page.events == tuple(events[:2])
         assert page.more == events[1].ref
         timeline.remove(scope, events[1], Removal())
-        late = an_event(scope, timestamp=events[1].timestamp + timedelta(microseconds=1), content="late")
-        timeline.append(scope, [a_write(scope, late)])
+        late = append_event(timeline, scope, timestamp=events[1].timestamp + timedelta(microseconds=1), content="late")
         assert timeline.records(scope, 9, page.more).events == (late, *events[2:])
 
     def test_of_nothing_there_is_an_empty_page(self, timeline: Timeline) -> None:

@@ -82,9 +82,8 @@ def test_a_place_we_never_gave_is_refused(moto_access: ItemAccess, after: str) -
         DynamoDBProjections(moto_access).pending(10, after)
 
 
-def test_a_partition_of_markers_holds_many_users_and_splits_by_them() -> None:
+def test_a_partition_of_markers_holds_many_users_and_splits_by_them(scope: Scope) -> None:
     """The user's hash comes first: a hot partition can be split between users, and one user's stay together."""
-    scope = a_scope()
     sort_keys = [keys.pending_key(scope, event.id).sk for event in some_events(scope, 3)]
     assert sort_keys == sorted(sort_keys)
     assert len({key.split("#")[0] for key in sort_keys}) == 1

@@ -21,6 +21,7 @@ from recollect.contracts.examples import NOW, a_scope, an_event, some_events, wr
 from recollect.contracts.services import a_warning, saved
 from recollect.core.errors import UpstreamFailed
 from recollect.core.event import EventRef
+from recollect.core.scope import Scope
 from recollect.timeline.bus import BusEvent
 
 NO_WAIT = Backoff(tries=3, sleep=lambda _: None)
@@ -121,8 +122,7 @@ def test_the_service_itself_takes_our_entries(log: BusLog, monkeypatch: pytest.M
 
 
 @pytest.mark.spec("P-17")
-def test_deleted_expired_and_private_events_leave_the_log(moto_access: ItemAccess, log: BusLog) -> None:
-    scope = a_scope()
+def test_deleted_expired_and_private_events_leave_the_log(moto_access: ItemAccess, log: BusLog, scope: Scope) -> None:
     ends: dict[int, dict[str, Any]] = {1: {"expires_at": NOW + timedelta(hours=1)}, 2: {"is_private": True}}
     events = [replace(event, **ends.get(n, {})) for n, event in enumerate(some_events(scope, 4))]
     DynamoDBTimeline(moto_access).append(scope, writes_of(scope, events))
@@ -133,8 +133,7 @@ def test_deleted_expired_and_private_events_leave_the_log(moto_access: ItemAcces
     assert later.published(scope.tenant, None, None) == saved(events[:1])
 
 
-def test_an_entry_holds_no_text_and_ends_after_a_week(moto_access: ItemAccess, log: BusLog) -> None:
-    scope = a_scope()
+def test_an_entry_holds_no_text_and_ends_after_a_week(moto_access: ItemAccess, log: BusLog, scope: Scope) -> None:
     event = an_event(scope, content="a secret")
     publisher(log, Bus()).publish(scope.tenant, saved([event]))
     partitions = [keys.bus_partition(scope.tenant, shard) for shard in range(keys.BUS_SHARDS)]

@@ -17,6 +17,7 @@ from recollect.adapters.aws.opensearch import (
 )
 from recollect.contracts.examples import a_document, a_scope, a_vector, some_events
 from recollect.core.errors import NotReady, WritesBlocked
+from recollect.core.scope import Scope
 from recollect.ports import IndexFailure
 
 PLAN = IndexPlan(prefix="p", generation="g", dimension=8)
@@ -37,7 +38,7 @@ def failed(status: int, kind: str) -> dict[str, Any]:
     return {"index": {"status": status, "error": {"type": kind, "reason": "quotes a memory"}}}
 
 
-def test_each_document_fails_by_itself(server: Server, index: OpenSearchIndex) -> None:
+def test_each_document_fails_by_itself(server: Server, index: OpenSearchIndex, scope: Scope) -> None:
     outcomes = [
         {"index": {"status": 201}},
         failed(409, "version_conflict_engine_exception"),
@@ -46,7 +47,6 @@ def test_each_document_fails_by_itself(server: Server, index: OpenSearchIndex) -
         failed(503, "unavailable_shards_exception"),
     ]
     server.replies = told({"errors": True, "items": outcomes})
-    scope = a_scope()
     events = some_events(scope, len(outcomes))
     assert index.put([a_document(scope, event, a_vector()) for event in events]) == [
         IndexFailure(events[2].id, "rejected_execution_exception", retryable=True),
@@ -63,9 +63,8 @@ def test_documents_that_meet_a_block_fail_together(server: Server, index: OpenSe
         index.put([a_document(scope, event, None) for event in some_events(scope, 2)])
 
 
-def test_a_write_never_creates_the_index(server: Server, index: OpenSearchIndex) -> None:
+def test_a_write_never_creates_the_index(server: Server, index: OpenSearchIndex, scope: Scope) -> None:
     server.replies = told({"errors": True, "items": [failed(404, "index_not_found_exception")]})
-    scope = a_scope()
     with pytest.raises(NotReady, match="recollect init"):
         index.put([a_document(scope, event, None) for event in some_events(scope, 1)])
     assert "require_alias=true" in server.requests[0].path
