@@ -11,11 +11,12 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Generic, TypeVar
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -40,13 +41,20 @@ def within(seconds: float, service: str, call: Callable[[], T]) -> T:
     The limit holds whatever the call waits for: name resolution, headers, a trickling body. A call that is given up
     goes on in its own thread until its own time-outs end it; its result is lost.
     """
-    running = _Running(call)
+    running: Future[T] = Future()
     if seconds > 0:
-        threading.Thread(target=running.run, name=f"call to {service}", daemon=True).start()
-        running.ended.wait(seconds)
-    if not running.ended.is_set():
+        threading.Thread(target=_run, args=(running, call), name=f"call to {service}", daemon=True).start()
+        wait([running], seconds)
+    if not running.done():
         raise OutOfTime(f"{service} did not answer in time")
     return running.result()
+
+
+def _run(running: Future[T], call: Callable[[], T]) -> None:
+    try:
+        running.set_result(call())
+    except BaseException as error:  # noqa: BLE001 - raised again where the call is waited for
+        running.set_exception(error)
 
 
 class Deadline:
@@ -186,26 +194,6 @@ def retry_after_seconds(header: str | None) -> float | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return min(max(0.0, seconds), _LONGEST_RETRY_AFTER_SECONDS) if not math.isnan(seconds) else None
-
-
-class _Running(Generic[T]):
-    def __init__(self, call: Callable[[], T]) -> None:
-        self._call = call
-        self._results: list[T] = []
-        self._error: BaseException | None = None
-        self.ended = threading.Event()
-
-    def run(self) -> None:
-        try:
-            self._results.append(self._call())
-        except BaseException as error:  # noqa: BLE001 - raised again where the call is waited for
-            self._error = error
-        self.ended.set()
-
-    def result(self) -> T:
-        if self._error is not None:
-            raise self._error
-        return self._results[0]
 
 
 def _seconds_until(http_date: str) -> float:
