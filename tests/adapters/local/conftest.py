@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,6 @@ from recollect.core.scope import Scope
 from recollect.timeline.bus import BusEvent
 
 GENERATION = "test.1"
-Plant = Callable[[Scope, str], None]
 
 
 @pytest.fixture
@@ -29,24 +29,41 @@ def database(tmp_path: Path) -> Iterator[Database]:
     database.close()
 
 
-@pytest.fixture
-def timeline(database: Database) -> SqliteTimeline:
-    return SqliteTimeline(database)
+def in_the_file(adapter: Callable[[Database], Any]) -> Any:
+    """A fixture: an adapter over `database`."""
+
+    @pytest.fixture
+    def made(database: Database) -> Any:
+        return adapter(database)
+
+    return made
 
 
-@pytest.fixture
-def projections(database: Database) -> SqliteProjections:
-    return SqliteProjections(database)
+timeline = in_the_file(SqliteTimeline)
+projections = in_the_file(SqliteProjections)
+sqlite_index = in_the_file(lambda database: SqliteSearchIndex(database, GENERATION, DIMENSION))
+publisher = in_the_file(SqlitePublisher)
+store = in_the_file(SqliteIdempotencyStore)
+items = in_the_file(SqliteItems)
+eraser = in_the_file(SqliteEraser)
 
 
-@pytest.fixture
-def sqlite_index(database: Database) -> SqliteSearchIndex:
-    return SqliteSearchIndex(database, GENERATION, DIMENSION)
+def planting(statement: str) -> Any:
+    """A fixture: a function that makes a row of a user and a text."""
+
+    @pytest.fixture
+    def planted(database: Database) -> Callable[[Scope, str], None]:
+        def plant(scope: Scope, text: str) -> None:
+            with database.writing(durable=True) as connection:
+                connection.execute(statement, (enter_user(connection, scope).number, text))
+
+        return plant
+
+    return planted
 
 
-@pytest.fixture
-def publisher(database: Database) -> SqlitePublisher:
-    return SqlitePublisher(database)
+plant_tombstone = planting("INSERT INTO identities (scope, identity) VALUES (?, ?)")
+plant_rejection = planting("INSERT INTO rejections (scope, fingerprint) VALUES (?, ?)")
 
 
 @pytest.fixture
@@ -67,37 +84,12 @@ def unreliable(database: Database) -> Callable[[dict[str, int]], SqlitePublisher
 
 
 @pytest.fixture
-def store(database: Database) -> SqliteIdempotencyStore:
-    return SqliteIdempotencyStore(database)
-
-
-@pytest.fixture
-def items(database: Database) -> SqliteItems:
-    return SqliteItems(database)
-
-
-@pytest.fixture
-def eraser(database: Database) -> SqliteEraser:
-    return SqliteEraser(database)
-
-
-@pytest.fixture
 def keep(timeline: SqliteTimeline) -> Callable[[Scope, list[Event]], None]:
     def append(scope: Scope, events: list[Event]) -> None:
         for start in range(0, len(events), 100):
             timeline.append(scope, writes_of(scope, events[start : start + 100]))
 
     return append
-
-
-@pytest.fixture
-def plant_tombstone(database: Database) -> Plant:
-    def plant(scope: Scope, identity: str) -> None:
-        with database.writing(durable=True) as connection:
-            user = enter_user(connection, scope)
-            connection.execute("INSERT INTO identities (scope, identity) VALUES (?, ?)", (user.number, identity))
-
-    return plant
 
 
 @pytest.fixture
@@ -108,13 +100,3 @@ def spoil(database: Database) -> Callable[[Scope, Event], None]:
             connection.execute("UPDATE records SET record = '{' WHERE row = ?", row)
 
     return spoil_record
-
-
-@pytest.fixture
-def plant_rejection(database: Database) -> Plant:
-    def plant(scope: Scope, fingerprint: str) -> None:
-        with database.writing(durable=True) as connection:
-            user = enter_user(connection, scope)
-            connection.execute("INSERT INTO rejections (scope, fingerprint) VALUES (?, ?)", (user.number, fingerprint))
-
-    return plant

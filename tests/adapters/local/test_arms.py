@@ -1,7 +1,5 @@
 """Both arms against brute force over the domain's own rules; the cache against writes from elsewhere; the bounds."""
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -31,13 +29,13 @@ from recollect.contracts.examples import (
     some_events,
     writes_of,
 )
+from recollect.contracts.search_index_order import by_bm25, by_cosine, reasons_of, statistics_of
 from recollect.core.errors import InvalidInput
-from recollect.core.event import Event, EventType, Json
+from recollect.core.event import EventType, Json
 from recollect.core.scope import Scope
-from recollect.core.vectors import FloatArray, cosine
 from recollect.retrieval.filters import DropReason, TimeWindow, drop_reason
-from recollect.retrieval.nomination import Arm, NominationRequest
-from recollect.text.terms import TermStatistics, bm25, terms
+from recollect.retrieval.nomination import Arm
+from recollect.text.terms import TermStatistics
 from recollect.timeline.timeline import COUNTED_RECORDS
 
 GENERATION = "test.1"
@@ -89,37 +87,6 @@ FILTERS = st.fixed_dictionaries(
 )
 
 
-def best(scored: Sequence[tuple[float, Event]], limit: int) -> list[str]:
-    ordered = sorted(scored, key=lambda pair: (pair[0], pair[1].timestamp, pair[1].id), reverse=True)
-    return [event.id for _, event in ordered[:limit]]
-
-
-def statistics_of(events: Sequence[Event], query: Sequence[str]) -> TermStatistics:
-    counted = [Counter(terms(event.searchable_text)) for event in events if not event.is_private]
-    frequency = {term: sum(1 for one in counted if term in one) for term in query}
-    return TermStatistics(len(counted), sum(one.total() for one in counted), frequency)
-
-
-def tally_of(
-    scope: Scope, stored: Sequence[tuple[Event, FloatArray | None]], request: NominationRequest
-) -> Counter[DropReason]:
-    reasons: Counter[DropReason] = Counter()
-    for event, vector in stored:
-        reason = drop_reason(scope, event, request.filters)
-        if reason is None and not passes(event, vector, request):
-            reason = DropReason.THRESHOLD
-        if reason is not None:
-            reasons[reason] += 1
-    return reasons
-
-
-def passes(event: Event, vector: FloatArray | None, request: NominationRequest) -> bool:
-    if request.vector is None:
-        return bool(set(request.terms) & set(terms(event.searchable_text)))
-    least = request.min_similarity
-    return least is None or (vector is not None and round(cosine(vector, request.vector), 6) >= least)
-
-
 @given(
     drafts=st.lists(st.tuples(EVENTS, maybe(0, 1, 2, 3)), max_size=25),
     filters=FILTERS,
@@ -152,16 +119,14 @@ def test_both_arms_and_the_tally_are_those_of_brute_force(
 
     statistics = statistics_of(events, request.terms)
     shown = [(e, v) for e, v in zip(events, vectors, strict=True) if drop_reason(scope, e, request.filters) is None]
-    near = [(round(cosine(v, vector), 6), e) for e, v in shown if v is not None and vector is not None]
-    scored = [(e, Counter(terms(e.searchable_text))) for e, _ in shown]
-    lexical = [(round(bm25(statistics, c, c.total(), request.terms), 9), e) for e, c in scored]
+    near = [(e, v) for e, v in shown if v is not None]
     assert found.statistics == statistics
-    assert arm_of(found, Arm.VECTOR) == best(near, limit)
-    assert arm_of(found, Arm.LEXICAL) == best([pair for pair in lexical if pair[0] > 0], limit)
+    by_vector = [] if vector is None else by_cosine([e for e, _ in near], [v for _, v in near], vector)
+    assert arm_of(found, Arm.VECTOR) == by_vector[:limit]
+    assert arm_of(found, Arm.LEXICAL) == by_bm25([e for e, _ in shown], request.terms, statistics)[:limit]
     assert found.tally is not None
     assert (found.tally.considered, found.tally.exact) == (len(events), True)
-    stored = list(zip(events, vectors, strict=True))
-    assert found.tally.dropped == tally_of(scope, stored, request)
+    assert found.tally.dropped == reasons_of(scope, events, vectors, request)
 
 
 @given(
@@ -261,17 +226,6 @@ def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(sqlite_index: Sq
     assert tally is not None
     assert (tally.considered, tally.exact) == (COUNTED_RECORDS, False)
     assert tally.dropped == {DropReason.THRESHOLD: COUNTED_RECORDS // 2}
-
-
-def test_memory_is_bounded_by_the_budget(database: Database) -> None:
-    index = SqliteSearchIndex(database, GENERATION, DIMENSION, budget_bytes=60_000)
-    scopes = [a_scope() for _ in range(12)]
-    for scope in scopes:
-        index.put([a_document(scope, event, a_vector()) for event in some_events(scope, 100)])
-    for scope in (*scopes, *scopes[:3]):
-        assert len(index.nominate(scope, a_request(vector=a_vector())).hits) == 10
-        assert index._cache.size_bytes <= 60_000
-    assert index._cache.size_bytes > 20_000
 
 
 def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:

@@ -111,7 +111,7 @@ def test_the_sum_stays_that_of_who_is_in_memory(database: Database) -> None:
     for times in (1, 2):
         for number, scope in enumerate(scopes):
             put(index, scope, some_events(scope, 20 * times + number))
-            shown(index, scope, number)
+            assert shown(index, scope, number)
             held = index._cache._entries.values()
             assert index._cache.size_bytes == sum(entry.columns.size_bytes for entry in held) <= 50_000
     assert 1 < len(index._cache._entries) < 12

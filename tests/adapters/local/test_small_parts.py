@@ -1,16 +1,19 @@
 """The publisher's subscribers, and what the timeline in SQLite promises beyond the port."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 
 from recollect.adapters.local.database import Database
+from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqlitePublisher
 from recollect.adapters.local.rows import event_of
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import NOW, a_scope, an_event, append_event, some_events, writes_of
+from recollect.contracts.items import a_key, a_put
 from recollect.contracts.timeline import a_query, shown, walk
-from recollect.core.errors import Conflict, StoredDataError, Throttled
+from recollect.core.errors import Conflict, StoredDataError, Throttled, VersionMismatch
 from recollect.core.scope import Scope
 from recollect.memories.memory import promoted
 from recollect.retrieval.filters import DropReason, TimeWindow
@@ -87,3 +90,21 @@ def test_what_has_expired_leaves_the_log(database: Database, timeline: SqliteTim
     before, after = (SqlitePublisher(database, clock=at) for at in (lambda: NOW, lambda: NOW + timedelta(hours=1)))
     assert before.published(scope.tenant, None, None) == published
     assert after.published(scope.tenant, None, None) == published[::2]
+
+
+def test_items_are_stored_with_the_projections_beside_them_or_not_at_all(
+    database: Database, items: SqliteItems, scope: Scope
+) -> None:
+    one, two = a_key("one"), a_key("two")
+    with database.together():
+        assert database.grouped
+        items.write(scope, [a_put(one)], NOW)
+        with pytest.raises(VersionMismatch):
+            items.write(scope, [a_put(two), a_put(one, {"n": 2}, 7)], NOW)
+        assert items.get(scope, [one, two])[one].version == 1
+    assert not database.grouped
+    assert set(items.get(scope, [one, two])) == {one}
+    with suppress(ZeroDivisionError), database.together():
+        items.write(scope, [a_put(one, {"n": 2}, 1), a_put(two)], NOW)
+        raise ZeroDivisionError
+    assert {key: dict(item.value) for key, item in items.get(scope, [one, two]).items()} == {one: {"n": 1}}

@@ -54,9 +54,9 @@ def statistics_of(events: Sequence[Event], query: Sequence[str]) -> TermStatisti
     return TermStatistics(len(counts), sum(count.total() for count in counts), frequency)
 
 
-def by_bm25(events: Sequence[Event], query: Sequence[str]) -> list[str]:
+def by_bm25(events: Sequence[Event], query: Sequence[str], statistics: TermStatistics | None = None) -> list[str]:
     """The ids of the events that hold a term of the query, best first; of equals the newer, then the later id."""
-    statistics = statistics_of(events, query)
+    statistics = statistics or statistics_of(events, query)
     scored = [(bm25(statistics, counted(e), counted(e).total(), query), e.timestamp, e.id) for e in events]
     return [event_id for score, _, event_id in sorted(_rounded(scored, 9), reverse=True) if score > 0]
 
@@ -202,7 +202,7 @@ class SearchIndexOrderContract(SearchIndexSetting):
         tally = index.nominate(scope, request).tally
         assert tally is not None
         assert (tally.considered, tally.exact) == (len(events), True)
-        assert {r: n for r, n in tally.dropped.items() if n} == _reasons(scope, events, vectors, request)
+        assert {r: n for r, n in tally.dropped.items() if n} == reasons_of(scope, events, vectors, request)
 
     def test_a_tally_without_a_threshold_drops_nothing_for_it(self, index: SearchIndex, scope: Scope) -> None:
         self.put(index, scope, some_events(scope, 3), [a_vector(0.1), a_vector(0.2), None])
@@ -232,13 +232,20 @@ def _merged(changes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {name: value for change in changes for name, value in change.items()}
 
 
-def _reasons(
-    scope: Scope, events: Sequence[Event], vectors: Sequence[FloatArray], request: NominationRequest
-) -> dict[DropReason, int]:
+def reasons_of(
+    scope: Scope, events: Sequence[Event], vectors: Sequence[FloatArray | None], request: NominationRequest
+) -> Counter[DropReason]:
+    """How many events each reason drops, by brute force."""
     found: Counter[DropReason] = Counter()
     for event, vector in zip(events, vectors, strict=True):
         reason = drop_reason(scope, event, request.filters)
-        below = request.vector is not None and cosine(vector, request.vector) < (request.min_similarity or -1)
-        if reason is not None or below:
+        if reason is not None or not _reaches(event, vector, request):
             found[reason or DropReason.THRESHOLD] += 1
-    return dict(found)
+    return found
+
+
+def _reaches(event: Event, vector: FloatArray | None, request: NominationRequest) -> bool:
+    if request.vector is None:
+        return not counted(event).keys().isdisjoint(request.terms)
+    least = request.min_similarity
+    return least is None or (vector is not None and round(cosine(vector, request.vector), 6) >= least)

@@ -108,24 +108,22 @@ def a_table(client: Any, concurrency: Concurrency) -> Iterator[ItemAccess]:
     client.delete_table(TableName=name)
 
 
-@pytest.fixture
-def timeline(access: ItemAccess) -> DynamoDBTimeline:
-    return DynamoDBTimeline(access)
+def over_the_table(adapter: Callable[[ItemAccess], Any]) -> Any:
+    """A fixture: an adapter over `access`."""
+
+    @pytest.fixture
+    def made(access: ItemAccess) -> Any:
+        return adapter(access)
+
+    return made
 
 
-@pytest.fixture
-def projections(access: ItemAccess) -> DynamoDBProjections:
-    return DynamoDBProjections(access)
-
-
-@pytest.fixture
-def store(access: ItemAccess) -> DynamoDBIdempotency:
-    return DynamoDBIdempotency(access)
-
-
-@pytest.fixture
-def publisher(access: ItemAccess) -> AwsPublisher:
-    return AwsPublisher(BusLog(access))
+timeline = over_the_table(DynamoDBTimeline)
+projections = over_the_table(DynamoDBProjections)
+store = over_the_table(DynamoDBIdempotency)
+publisher = over_the_table(lambda access: AwsPublisher(BusLog(access)))
+eraser = over_the_table(DynamoDBEraser)
+items = over_the_table(DynamoDBItems)
 
 
 @pytest.fixture
@@ -151,16 +149,6 @@ class FailingBus:
     def _taken(self, event_id: str) -> dict[str, str]:
         self.left[event_id] = self.left.get(event_id, 0) - 1
         return {"ErrorCode": "InternalFailure"} if self.left[event_id] >= 0 else {"EventId": "1"}
-
-
-@pytest.fixture
-def eraser(access: ItemAccess) -> DynamoDBEraser:
-    return DynamoDBEraser(access)
-
-
-@pytest.fixture
-def items(access: ItemAccess) -> DynamoDBItems:
-    return DynamoDBItems(access)
 
 
 @pytest.fixture

@@ -17,44 +17,23 @@ from recollect.core.errors import (
 
 CODES: dict[type[RecollectError], list[str]] = {
     Throttled: [
-        "LimitExceededException",
-        "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded",
-        "SlowDown",
-        "ThrottledException",
-        "Throttling",
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "TransactionConflictException",
-        "TransactionInProgressException",
+        "LimitExceededException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "SlowDown",
+        "ThrottledException", "Throttling", "ThrottlingException", "TooManyRequestsException",
+        "TransactionConflictException", "TransactionInProgressException",
     ],
     Unavailable: [
-        "InternalException",
-        "InternalFailure",
-        "InternalServerError",
-        "RequestTimeout",
-        "RequestTimeoutException",
-        "ServiceUnavailable",
-        "ServiceUnavailableException",
+        "InternalException", "InternalFailure", "InternalServerError", "RequestTimeout", "RequestTimeoutException",
+        "ServiceUnavailable", "ServiceUnavailableException",
     ],
     NotReady: [
-        "AccessDeniedException",
-        "ExpiredTokenException",
-        "InvalidSignatureException",
-        "MissingAuthenticationToken",
-        "ResourceInUseException",
-        "ResourceNotFoundException",
-        "UnrecognizedClientException",
+        "AccessDeniedException", "ExpiredTokenException", "InvalidSignatureException", "MissingAuthenticationToken",
+        "ResourceInUseException", "ResourceNotFoundException", "UnrecognizedClientException",
     ],
     VersionMismatch: ["ConditionalCheckFailedException"],
     UpstreamFailed: [
-        "IdempotentParameterMismatchException",
-        "SerializationException",
-        "ValidationException",
-        "New",
-        "",
+        "IdempotentParameterMismatchException", "SerializationException", "ValidationException", "New", "",
     ],
-}
+}  # fmt: skip
 CONNECTION = {
     sdk.EndpointConnectionError(endpoint_url="http://x"): Unavailable,
     sdk.ConnectTimeoutError(endpoint_url="http://x"): Unavailable,

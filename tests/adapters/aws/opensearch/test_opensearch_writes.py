@@ -31,7 +31,7 @@ def index(server: Server) -> OpenSearchIndex:
 
 
 def told(*answers: Any) -> list[Reply]:
-    return [Reply(json.dumps(answer).encode()) for answer in answers]
+    return [Reply(answer) for answer in answers]
 
 
 def failed(status: int, kind: str) -> dict[str, Any]:

@@ -71,7 +71,6 @@ class DynamoDBTimeline:
         return _append(self.access, scope, writes) if writes else []
 
     def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
-        """The events that exist, by id, in one batch."""
         found = self.access.get_many(keys.event_key(scope, ref) for ref in refs)
         events = [event_in(item) for item in found.values()]
         return {event.id: event for event in events}
@@ -101,7 +100,6 @@ class DynamoDBTimeline:
         return list(islice((e for e in events if not e.is_carrier and _admits(scope, e)), limit))
 
     def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
-        """The newest of a conversation, newest first; lacks the tail."""
         partition = keys.conversation_index(scope, conversation_id)
         walk = Walk(partition, newest_first=True, index="conversation", partition_name="c")
         return _refs(scope, self.access.walk(walk, limit), limit)
@@ -112,7 +110,6 @@ class DynamoDBTimeline:
         return _refs(scope, self.access.walk(walk, limit), limit)
 
     def records(self, scope: Scope, limit: int, after: EventRef | None) -> RecordPage:
-        """All that is stored of the user, oldest first."""
         walk = Walk(keys.user_partition(scope), keys.records_from(after))
         stored = (event_in(item) for item in self.access.walk(walk, limit + 2))
         read: list[Event] = []
@@ -147,7 +144,6 @@ class DynamoDBTimeline:
         return ConversationPage(tuple(_conversation_in(item) for _, item in page), more)
 
     def slot_history(self, scope: Scope, slot: tuple[str, str, str]) -> list[SlotEntry]:
-        """All values a slot has had, oldest first."""
         walk = Walk(keys.user_partition(scope), keys.slot_range(slot))
         return [slot_entry_in(item) for item in self.access.walk(walk)]
 

@@ -38,7 +38,6 @@ class SqliteItems:
         self._database = database
 
     def get(self, owner: Scope, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
-        """The items that exist, in one state of the file."""
         with self._database.reading() as connection:
             user = user_number(connection, owner)
             rows = [
@@ -77,7 +76,6 @@ class SqliteItems:
         return ItemPage(items, more)
 
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
-        """Due items of every tenant, the longest due first."""
         place = _BEFORE_ALL if after is None else _numbers(after)
         with self._database.reading() as connection:
             rows = connection.execute(_DUE, (queue, microseconds(now), *place, limit + 1)).fetchall()
