@@ -10,7 +10,6 @@ from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.items import SqliteIdempotencyStore, SqliteItems
 from recollect.adapters.local.projections import SqliteProjections, SqlitePublisher
 from recollect.adapters.local.removal import SqliteEraser
-from recollect.adapters.local.rows import enter_user
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import DIMENSION, writes_of
@@ -46,24 +45,6 @@ publisher = in_the_file(SqlitePublisher)
 store = in_the_file(SqliteIdempotencyStore)
 items = in_the_file(SqliteItems)
 eraser = in_the_file(SqliteEraser)
-
-
-def planting(statement: str) -> Any:
-    """A fixture: a function that makes a row of a user and a text."""
-
-    @pytest.fixture
-    def planted(database: Database) -> Callable[[Scope, str], None]:
-        def plant(scope: Scope, text: str) -> None:
-            with database.writing(durable=True) as connection:
-                connection.execute(statement, (enter_user(connection, scope).number, text))
-
-        return plant
-
-    return planted
-
-
-plant_tombstone = planting("INSERT INTO identities (scope, identity) VALUES (?, ?)")
-plant_rejection = planting("INSERT INTO rejections (scope, fingerprint) VALUES (?, ?)")
 
 
 @pytest.fixture

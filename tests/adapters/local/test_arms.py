@@ -50,10 +50,6 @@ def maybe(*values: object) -> st.SearchStrategy[Any]:
 METADATA: st.SearchStrategy[dict[str, Json]] = st.sampled_from([{}, {"a": 1}, {"a": 1, "b": [None]}])
 
 
-def frozen(metadata: dict[str, Json]) -> MappingProxyType[str, Json]:
-    return MappingProxyType(metadata)
-
-
 EVENTS = st.fixed_dictionaries(
     {
         "content": st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
@@ -63,7 +59,7 @@ EVENTS = st.fixed_dictionaries(
         "event_type": st.sampled_from([EventType.TASK, EventType.EMOTION]),
         "key": maybe("home"),
         "tags": st.sampled_from([(), ("x",), ("x", "y")]),
-        "metadata": METADATA.map(frozen),
+        "metadata": METADATA.map(MappingProxyType[str, Json]),
         "timestamp": st.sampled_from(HOURS),
         "recorded_at": st.sampled_from(HOURS),
         "expires_at": maybe(NOW, NOW + timedelta(hours=1)),
@@ -135,9 +131,7 @@ def test_both_arms_and_the_tally_are_those_of_brute_force(
     )
 )
 @settings(max_examples=60)
-def test_the_cache_follows_what_other_connections_write(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]
-) -> None:
+def test_the_cache_follows_others(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]) -> None:
     path = tmp_path_factory.getbasetemp() / "cache" / FILE_NAME
     database, elsewhere, scope = Database(path), Database(path), a_scope()
     reader = SqliteSearchIndex(database, GENERATION, DIMENSION)
@@ -191,9 +185,7 @@ def test_words_are_found_from_the_append_on(timeline: SqliteTimeline, sqlite_ind
     assert projected.hits[0].vector is not None
 
 
-def test_words_that_were_lost_are_written_again(
-    timeline: SqliteTimeline, sqlite_index: SqliteSearchIndex, database: Database, scope: Scope
-) -> None:
+def test_words_of_an_older_version_are_replaced(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:
     event = an_event(scope)
     sqlite_index.put([a_document(scope, event)])
     sqlite_index.put([a_document(scope, replace(event, content="I live in Rome", version=2))])

@@ -256,9 +256,7 @@ def test_nothing_is_left_of_the_log_after_closing(tmp_path: Path, scope: Scope) 
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
 
 
-def test_an_interrupt_right_after_the_tables_are_committed_is_an_interrupt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_after_the_tables_are_committed_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(database_module._Connection):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
             cursor = super().execute(sql, *parameters)

@@ -92,9 +92,7 @@ def test_what_has_expired_leaves_the_log(database: Database, timeline: SqliteTim
     assert after.published(scope.tenant, None, None) == published[::2]
 
 
-def test_items_are_stored_with_the_projections_beside_them_or_not_at_all(
-    database: Database, items: SqliteItems, scope: Scope
-) -> None:
+def test_items_beside_projections_are_stored_with_them(database: Database, items: SqliteItems, scope: Scope) -> None:
     one, two = a_key("one"), a_key("two")
     with database.together():
         assert database.grouped

@@ -25,7 +25,7 @@ import urllib3
 from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError, ProxyError
 from urllib3.exceptions import TimeoutError as TimedOut
 
-from recollect.core.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import CutAnswer, OutOfTime, Throttled, Unavailable, UpstreamFailed
 
 T = TypeVar("T")
 
@@ -175,14 +175,12 @@ class HttpConnection:
         try:
             yield
         except (NewConnectionError, ProxyError, ProtocolError) as error:  # the first counts as a time-out to urllib3
-            raise self._broken(what, error, cut) from None
+            kind = CutAnswer if cut else Unavailable
+            raise kind(f"{self._service.name} {what} ({type(error).__name__})") from None
         except TimedOut:
             raise OutOfTime(f"{self._service.name} did not answer in time") from None
         except (HTTPError, ValueError) as error:  # ValueError: an address or a header that cannot be sent
             raise UpstreamFailed(f"{self._service.name} {what} ({type(error).__name__})") from None
-
-    def _broken(self, what: str, error: Exception, cut: bool) -> RecollectError:
-        return (CutAnswer if cut else Unavailable)(f"{self._service.name} {what} ({type(error).__name__})")
 
 
 def retry_after_seconds(header: str | None) -> float | None:

@@ -58,9 +58,7 @@ def erased(eraser: Eraser, scope: Scope, kept: Exempt = Exempt(), limit: int = 1
 class ProjectionsContract(OwnUser):
     """Markers, vectors, slots, supersession, conversations."""
 
-    def test_of_what_is_written_together_a_failed_call_is_missing_alone(
-        self, timeline: Timeline, projections: Projections, scope: Scope
-    ) -> None:
+    def test_a_failed_call_within_together(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         event = append_event(timeline, scope, key="city")
         with projections.together():
             projections.save(scope, [Projection(event.ref, a_vector(1), "test.1")])
@@ -76,9 +74,7 @@ class ProjectionsContract(OwnUser):
         assert timeline.read(scope, [event.ref]) == {event.id: event}
         assert pending_of(projections, scope) == []
 
-    def test_a_bounded_value_is_in_no_history_and_is_found_by_its_key(
-        self, timeline: Timeline, projections: Projections, scope: Scope
-    ) -> None:
+    def test_a_bounded_value_is_in_no_history(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         paris = an_event(scope, key="city", content="Paris")
         berlin = an_event(scope, key="city", content="in Berlin until tomorrow", timestamp=NOW + timedelta(hours=1))
         timeline.append(scope, [a_write(scope, paris), a_write(scope, berlin)])
@@ -92,9 +88,7 @@ class ProjectionsContract(OwnUser):
         assert timeline.of_slot(scope, slot) == [paris]
 
     @pytest.mark.parametrize("limit", [1, 3, 100])
-    def test_markers_are_found_oldest_first_until_they_are_settled(
-        self, timeline: Timeline, projections: Projections, limit: int
-    ) -> None:
+    def test_markers_come_oldest_first(self, timeline: Timeline, projections: Projections, limit: int) -> None:
         scope, other = a_scope(), a_scope()
         events, others = some_events(scope, 7), some_events(other, 2)
         timeline.append(scope, writes_of(scope, events))
@@ -124,9 +118,7 @@ class ProjectionsContract(OwnUser):
         assert pending_of(projections, scope) == []
         assert timeline.tail(scope).refs == ()
 
-    def test_what_is_marked_is_pending_again_for_its_user_alone(
-        self, timeline: Timeline, projections: Projections
-    ) -> None:
+    def test_what_is_marked_is_pending_for_its_user_alone(self, timeline: Timeline, projections: Projections) -> None:
         scope, other = a_scope(), a_scope()
         event = append_event(timeline, scope)
         projections.settle(scope, [event.ref])
@@ -195,9 +187,7 @@ class ProjectionsContract(OwnUser):
             assert timeline.slot_history(scope, slot_of(event) or ("", "", "")) == [entry_of(event)]
 
     @pytest.mark.spec("P-22")
-    def test_what_may_not_be_stored_keeps_its_place_in_its_slot(
-        self, timeline: Timeline, projections: Projections, scope: Scope
-    ) -> None:
+    def test_a_refused_event_keeps_its_place(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         there, refused, older = some_events(scope, 3, key="home")
         timeline.append(scope, [a_write(scope, there)])
         projections.fill_slot(scope, there)
@@ -344,9 +334,7 @@ class FailedProjectionsContract(OwnUser):
         failed.note(failure_of(scope, event), NOW)
         assert projections.vectors(scope, [event.id])[event.id].generation == "test.1"
 
-    def test_each_failure_doubles_the_pause_and_the_last_one_quarantines(
-        self, timeline: Timeline, failed: FailedEvents, scope: Scope
-    ) -> None:
+    def test_pauses_double_until_quarantine(self, timeline: Timeline, failed: FailedEvents, scope: Scope) -> None:
         event = append_event(timeline, scope)
         over = quarantined(failed, scope, event)
         assert failed.due(over + timedelta(days=365), 10, scope.tenant) == []
@@ -355,9 +343,7 @@ class FailedProjectionsContract(OwnUser):
         assert failed.note(failure_of(scope, event), over)
         assert failed.listed(scope.tenant, 10) == [note]
 
-    def test_a_replay_makes_the_tenants_notes_due_and_is_safe_to_do_twice(
-        self, timeline: Timeline, failed: FailedEvents, scope: Scope
-    ) -> None:
+    def test_a_replay_makes_notes_due_once(self, timeline: Timeline, failed: FailedEvents, scope: Scope) -> None:
         other = a_scope()
         mine, waiting = some_events(scope, 2)
         (theirs,) = some_events(other, 1)
@@ -377,9 +363,7 @@ class FailedProjectionsContract(OwnUser):
         failed.clear(due, over)
         assert failed.listed(scope.tenant, 10) == []
 
-    def test_many_of_a_tenant_are_walked_page_by_page(
-        self, timeline: Timeline, failed: FailedEvents, scope: Scope
-    ) -> None:
+    def test_many_of_a_tenant_are_walked_in_pages(self, timeline: Timeline, failed: FailedEvents, scope: Scope) -> None:
         events = some_events(scope, 130)
         for start in range(0, 130, 65):
             timeline.append(scope, writes_of(scope, events[start : start + 65]))
@@ -407,9 +391,7 @@ class FailedProjectionsContract(OwnUser):
         assert failed.listed(scope.tenant, 10) == []
 
     @pytest.mark.spec("P-22")
-    def test_a_note_goes_with_its_user(
-        self, timeline: Timeline, failed: FailedEvents, eraser: Eraser, scope: Scope
-    ) -> None:
+    def test_notes_are_erased_too(self, timeline: Timeline, failed: FailedEvents, eraser: Eraser, scope: Scope) -> None:
         old, new = append_events(timeline, scope, 2)
         quarantined(failed, scope, old)
         failed.note(failure_of(scope, new), NOW)
@@ -418,9 +400,7 @@ class FailedProjectionsContract(OwnUser):
         erased(eraser, scope)
         assert failed.listed(scope.tenant, 10) == []
 
-    def test_users_and_events_of_any_name_are_told_apart(
-        self, timeline: Timeline, projections: Projections, failed: FailedEvents
-    ) -> None:
+    def test_any_names_are_told_apart(self, timeline: Timeline, projections: Projections, failed: FailedEvents) -> None:
         tenant = a_scope().tenant
         scopes = [a_scope(tenant=tenant, user_id=name) for name in HARD_IDS]
         for scope in scopes:

@@ -117,9 +117,7 @@ class SearchIndexSightContract(SearchIndexSetting):
         assert seen(index, scope) == {new.id}
         assert seen(index, scope, filters={asking: True if asking == "include_superseded" else NOW}) == {old.id, new.id}
 
-    def test_superseded_records_are_named_besides_where_their_successors_are_to_stand_for_them(
-        self, index: SearchIndex
-    ) -> None:
+    def test_superseded_records_are_named_besides_for_their_successors(self, index: SearchIndex) -> None:
         scope = a_scope(persona_id="p")
         hidden = {"is_private": True}, {"expires_at": NOW}, {"persona_id": "q"}, {"timestamp": NOW - 2 * TICK}
         old = an_event(scope, key="city", timestamp=NOW - TICK, content="paris paris in june")

@@ -103,20 +103,16 @@ class RemoteModelContract(ModelContract):
         self, model: Model, suffer: Callable[[Trouble], None], trouble: Trouble
     ) -> None:
         suffer(trouble)
+        seconds = 0.25 if trouble in _SLOW else 10.0  # more than a busy machine needs
         began = time.monotonic()
         with pytest.raises(PASSING.get(trouble, UpstreamFailed)) as raised:
-            model.generate(a_request(_seconds_for(trouble), json_answer=True))
+            model.generate(a_request(seconds, json_answer=True))
         assert time.monotonic() - began < _MOST_SECONDS
         if isinstance(raised.value, Throttled):
             assert raised.value.retry_after_seconds == 7
         assert raised.value.__cause__ is None
         shown = "".join(traceback.format_exception_only(raised.value))
         assert not any(word in shown for word in ("lurcher", "Biscuit", "Bearer"))
-
-
-def _seconds_for(trouble: Trouble) -> float:
-    """Little where the time is to run out, else more than a busy machine needs."""
-    return 0.25 if trouble in _SLOW else 10.0
 
 
 Keep = Callable[[Scope, list[Event]], None]

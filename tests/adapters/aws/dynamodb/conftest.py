@@ -31,7 +31,6 @@ from recollect.core.scope import Scope
 from recollect.ports import Concurrency
 
 PATIENT = ClientPolicy(connect_seconds=5, read_seconds=20)
-Plant = Callable[[Scope, str], None]
 
 
 class TableCopying:
@@ -160,15 +159,5 @@ def keep(timeline: DynamoDBTimeline) -> Callable[[Scope, list[Event]], None]:
 
 
 @pytest.fixture
-def plant_tombstone(access: ItemAccess) -> Plant:
-    return lambda scope, identity: access.put_many([dict(keys.dedupe_key(scope, identity).attributes)])
-
-
-@pytest.fixture
 def spoil(access: ItemAccess) -> Callable[[Scope, Event], None]:
     return lambda scope, event: access.put_many([dict(keys.event_key(scope, event.ref).attributes)])
-
-
-@pytest.fixture
-def plant_rejection(access: ItemAccess) -> Plant:
-    return lambda scope, fingerprint: access.put_many([dict(keys.rejection_key(scope, fingerprint).attributes)])

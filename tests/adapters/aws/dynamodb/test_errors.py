@@ -92,9 +92,7 @@ def test_what_could_not_be_sent_has_one_kind(error: Exception, kind: type[Recoll
         ([], UpstreamFailed),
     ],
 )
-def test_a_cancelled_transaction_may_pass_where_nothing_but_haste_was_wrong(
-    reasons: list[str], kind: type[RecollectError]
-) -> None:
+def test_a_transaction_cancelled_by_haste_alone_may_pass(reasons: list[str], kind: type[RecollectError]) -> None:
     with pytest.raises(RecollectError) as raised, translated("DynamoDB"):
         raise a_client_error("TransactionCanceledException", reasons=reasons)
     assert type(raised.value) is kind

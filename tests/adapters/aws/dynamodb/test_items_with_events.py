@@ -11,14 +11,7 @@ from recollect.adapters.aws.item_format import projection_item
 from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
-from recollect.contracts.examples import (
-    NOW,
-    a_scope,
-    a_write,
-    an_event,
-    append_event,
-    append_events,
-)
+from recollect.contracts.examples import NOW, a_scope, a_write, an_event, append_event, append_events
 from recollect.contracts.items import a_key, a_put
 from recollect.contracts.timeline import a_query
 from recollect.core.errors import Conflict, RecollectError, Throttled, VersionMismatch

@@ -11,16 +11,7 @@ from recollect.adapters.aws.item_format import event_item, item_bytes
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
-from recollect.contracts.examples import (
-    NOW,
-    a_seed,
-    a_vector,
-    a_write,
-    an_event,
-    append_events,
-    some_events,
-    writes_of,
-)
+from recollect.contracts.examples import NOW, a_seed, a_vector, a_write, an_event, append_events, some_events, writes_of
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.retrieval.filters import DropReason, TimeWindow
@@ -74,17 +65,6 @@ def test_reads_of_a_wave_are_one_call_each(moto_access: ItemAccess, scope: Scope
     for number, call in enumerate(calls, start=1):
         call()
         assert len(client.requests) == number
-
-
-def test_an_event_is_found_by_its_marker_and_then_by_its_projection(moto_access: ItemAccess, scope: Scope) -> None:
-    event = an_event(scope)
-    timeline, projections = DynamoDBTimeline(moto_access), DynamoDBProjections(moto_access)
-    timeline.append(scope, [a_write(scope, event)])
-    assert timeline.find(scope, event.id) == event
-    projections.save(scope, [Projection(event.ref, None, None)])
-    assert timeline.find(scope, event.id) == event
-    projections.settle(scope, [event.ref])
-    assert timeline.find(scope, event.id) == event
 
 
 def test_a_projection_of_an_event_that_is_gone_is_in_no_index(moto_access: ItemAccess, scope: Scope) -> None:

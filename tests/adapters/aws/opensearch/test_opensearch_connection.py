@@ -132,8 +132,7 @@ def test_a_url_that_is_none_names_the_setting(url: str) -> None:
     ],
 )  # fmt: skip
 def test_a_status_becomes_an_error_of_ours(server: Server, status: int, error: type[RecollectError]) -> None:
-    told = {"error": {"type": "some_exception", "reason": "quotes a memory"}, "status": status}
-    server.replies = [Reply(told, status)]
+    server.replies = [refused(status, "some_exception")]
     for call in (nominate, OpenSearchIndex.create, OpenSearchIndex.check, write, remove):
         with pytest.raises(RecollectError) as raised:
             call(index_at(server.url))
@@ -244,9 +243,7 @@ def test_a_passing_failure_is_tried_again_once(server: Server, first: Reply) -> 
         ({"error": {"type": "search_phase_execution_exception"}, "status": 400}, UpstreamFailed),
     ],
 )
-def test_a_search_that_failed_fails_the_wave(
-    server: Server, change: dict[str, object], error: type[RecollectError]
-) -> None:
+def test_a_failed_search_fails_the_wave(server: Server, change: dict[str, object], error: type[RecollectError]) -> None:
     server.replies = [Reply({"responses": [{**EMPTY["responses"][0], **change}]})]
     with pytest.raises(RecollectError) as raised:
         nominate(index_at(server.url))

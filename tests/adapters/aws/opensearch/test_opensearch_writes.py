@@ -63,13 +63,6 @@ def test_documents_that_meet_a_block_fail_together(server: Server, index: OpenSe
         index.put([a_document(scope, event, None) for event in some_events(scope, 2)])
 
 
-def test_a_write_never_creates_the_index(server: Server, index: OpenSearchIndex, scope: Scope) -> None:
-    server.replies = told({"errors": True, "items": [failed(404, "index_not_found_exception")]})
-    with pytest.raises(NotReady, match="recollect init"):
-        index.put([a_document(scope, event, None) for event in some_events(scope, 1)])
-    assert "require_alias=true" in server.requests[0].path
-
-
 def test_many_documents_are_written_in_requests_of_a_bearable_size(server: Server, index: OpenSearchIndex) -> None:
     scope = a_scope()
     batches = [DOCUMENTS_A_REQUEST, DOCUMENTS_A_REQUEST, 1]
@@ -97,12 +90,6 @@ def test_what_another_removed_meanwhile_is_no_failure(server: Server, index: Ope
         {"docs": [{"found": True, "_version": 3}]}, {"errors": False, "items": [{"delete": {"status": 404}}]}
     )
     assert index.remove(a_scope(), ["id"]) == []
-
-
-def test_a_removal_needs_the_index(server: Server, index: OpenSearchIndex) -> None:
-    server.replies = told({"docs": [{"error": {"type": "index_not_found_exception"}}]})
-    with pytest.raises(NotReady):
-        index.remove(a_scope(), ["id"])
 
 
 def mapped(format_number: int = 1, dimension: int = 8) -> dict[str, Any]:
@@ -160,11 +147,7 @@ def test_an_index_that_lost_its_name_gets_it_back(server: Server, index: OpenSea
 
 @pytest.mark.parametrize(
     ("generation", "alias"),
-    [
-        ("e5-small.int8.1", r"p-e5-small\.int8\.1"),
-        (None, "p-none"),
-        ("Org/Model:1", "p-org-model-1-[0-9a-f]{8}"),
-    ],
+    [("e5-small.int8.1", r"p-e5-small\.int8\.1"), (None, "p-none"), ("Org/Model:1", "p-org-model-1-[0-9a-f]{8}")],
 )
 def test_the_name_carries_the_generation(generation: str | None, alias: str) -> None:
     plan = replace(PLAN, generation=generation)

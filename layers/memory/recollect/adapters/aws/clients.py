@@ -78,11 +78,7 @@ _BEDROCK_THROTTLED = frozenset(
     {"ThrottlingException", "TooManyRequestsException", "ServiceUnavailableException", "ModelNotReadyException"}
 )
 _BEDROCK_KINDS: Mapping[str, type[RecollectError]] = MappingProxyType(
-    {
-        "ModelTimeoutException": OutOfTime,
-        "ModelErrorException": Unavailable,
-        "InternalServerException": Unavailable,
-    }
+    {"ModelTimeoutException": OutOfTime, "ModelErrorException": Unavailable, "InternalServerException": Unavailable}
 )
 _PASSING = (ConnectionFailed, HTTPClientError, IncompleteReadError, ChecksumError)
 _SETTINGS: Mapping[type[BotoCoreError], str] = MappingProxyType(

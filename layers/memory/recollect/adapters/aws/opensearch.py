@@ -295,11 +295,7 @@ class OpenSearchIndex:
     def count(self, owner: Scope) -> IndexCount:
         """What searches show of a user or of a whole tenant."""
         embedded = {"exists": {"field": "vector"}} if self._plan.has_vectors else {"match_none": {}}
-        body = {
-            "size": 0,
-            "track_total_hits": True,
-            "aggs": {"embedded": {"filter": embedded}},
-        }
+        body = {"size": 0, "track_total_hits": True, "aggs": {"embedded": {"filter": embedded}}}
         answer = self._search(owner, body)
         return IndexCount(answer["hits"]["total"]["value"], answer["aggregations"]["embedded"]["doc_count"])
 

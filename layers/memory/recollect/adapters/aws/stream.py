@@ -145,16 +145,13 @@ class StreamPump:
 
     def _try(self, records: list[Record]) -> list[Record]:
         """The rest of the batch after all tries, from its first failed record on."""
-        for _ in self._pauses().attempts():
+        # Pauses end when the pump stops; the next start reads the rest of the batch again.
+        for _ in replace(self.policy.backoff, sleep=self._stop.wait).attempts():
             records = self._handled(records)
             if not records or self._stop.is_set():
                 return []
         _LOG.warning("a stream record is given up", extra={"event_id": records[0].get("eventID")})
         return records
-
-    def _pauses(self) -> Backoff:
-        """Pauses that end when the pump stops; the next start reads the rest of the batch again."""
-        return replace(self.policy.backoff, sleep=self._stop.wait)
 
     def _handled(self, records: list[Record]) -> list[Record]:
         try:

@@ -30,7 +30,7 @@ from recollect.adapters.embedders.model_folder import (
     pooled_generation,
     read_manifest,
 )
-from recollect.adapters.embedders.unigram import Pieces, Unigram, read_unigram
+from recollect.adapters.embedders.unigram import Unigram, read_unigram
 from recollect.core.errors import NotReady, missing_package, require_package
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
@@ -103,16 +103,13 @@ class OnnxEmbedder:
         model = self._loaded()
         pieces = model.tokenizer.pieces(self._acceptable(text), prefix)
         states = model.states(pieces.ids)
-        return Encoding(unit(states.mean(axis=0)), _token_vectors(pieces, states) if with_tokens else None)
+        vector, spans = unit(states.mean(axis=0)), pieces.spans
+        return Encoding(vector, TokenVectors(unit(states[list(spans)]), tuple(spans.values())) if with_tokens else None)
 
     def _acceptable(self, text: str) -> str:
         cut = text[: self._manifest.max_tokens * _CHARACTERS_PER_PIECE]
         # "?" replaces half a surrogate pair, one character for one, so that spans stay right.
         return cut.encode("utf-8", "replace").decode("utf-8")
-
-
-def _token_vectors(pieces: Pieces, states: FloatArray) -> TokenVectors:
-    return TokenVectors(unit(states[list(pieces.spans)]), tuple(pieces.spans.values()))
 
 
 def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":

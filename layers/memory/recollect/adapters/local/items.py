@@ -91,7 +91,7 @@ def write_items(
 
 
 def _write(connection: sqlite3.Connection, user: int, write: ItemWrite, text: str | None, now: datetime) -> Item | None:
-    place = (user, *_place(write.key))
+    place = (user, write.key.path.collection, _labels(write.key.path.labels), write.key.key)
     found = connection.execute(f"SELECT version FROM items WHERE {_AT}", place).fetchone()  # noqa: S608
     version = int(found[0]) if found else ABSENT
     deleted_already = text is None and version == ABSENT
@@ -115,10 +115,6 @@ def _by_path(keys: Sequence[ItemKey]) -> Iterable[tuple[ItemPath, list[str]]]:
 @lru_cache(maxsize=_CACHED_PATHS)
 def _labels(labels: tuple[str, ...]) -> str:
     return "[" + "".join(f"{json.dumps(label, ensure_ascii=False)}," for label in labels)
-
-
-def _place(key: ItemKey) -> tuple[str, str, str]:
-    return key.path.collection, _labels(key.path.labels), key.key
 
 
 def key_of_row(collection: str, labels: str, key: str) -> ItemKey:

@@ -170,10 +170,6 @@ def _count_rows(table: str, condition: str) -> Step:
     return lambda erasing: int(erasing.execute(statement).fetchone()[0])
 
 
-def _count_items(erasing: _Erasing) -> int:
-    return sum(1 for _ in _erased_items(erasing))
-
-
 _TABLES = (
     ("events", "events", _BY_ID.format("id")),
     ("projections", "projections", _BY_ID.format("event_id")),
@@ -193,5 +189,5 @@ _COUNTS: tuple[Step, ...] = (
     _count_rows("identities", f"AND event_id IS NOT NULL {_BY_ID.format('event_id')}"),
     _count_rows("documents", _BY_ID.format("id")),
     *(_count_rows(table, condition) for _, table, condition in _TABLES),
-    _count_items,
+    lambda erasing: sum(1 for _ in _erased_items(erasing)),
 )

@@ -34,11 +34,7 @@ class SqliteSearchIndex:
     """
 
     def __init__(
-        self,
-        database: Database,
-        generation: str | None,
-        dimension: int | None = None,
-        budget_bytes: int = BUDGET_BYTES,
+        self, database: Database, generation: str | None, dimension: int | None = None, budget_bytes: int = BUDGET_BYTES
     ) -> None:
         self._database = database
         self._generation = generation

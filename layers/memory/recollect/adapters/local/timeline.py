@@ -146,7 +146,8 @@ class SqliteTimeline:
                 " WHERE scope = ? AND persona = ? AND household = ? AND key = ? ORDER BY timestamp, event_id",
                 (user_number(connection, scope), *slot),
             ).fetchall()
-        return [SlotEntry(ref_of(row), from_microseconds(row[2]), _emptied(row[3])) for row in rows]
+        emptied = {None: None, 0: False, 1: True}
+        return [SlotEntry(ref_of(row), from_microseconds(row[2]), emptied[row[3]]) for row in rows]
 
     def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
         with self._database.reading() as connection:
@@ -350,10 +351,6 @@ def _change(
 
 def _pending_count(connection: sqlite3.Connection, user: int) -> int:
     return int(connection.execute("SELECT count(*) FROM outbox WHERE scope = ?", (user,)).fetchone()[0])
-
-
-def _emptied(stored: int | None) -> bool | None:
-    return None if stored is None else bool(stored)
 
 
 def _conversation_place(after: str | None) -> tuple[int, str]:
