@@ -85,6 +85,19 @@ class Deployment:
         answer = self.handlers[function](event, lambda_context())
         return Answer(answer["statusCode"], json.loads(answer["body"] or "null"))
 
+    def ingest(self, *contents: str, day: int = 1, tenant: str = "acme", **more: Any) -> Answer:
+        """Events of anna, a second apart on a day of May 2024."""
+        moments = [f"2024-05-{day:02d}T12:00:{n:02d}Z" for n in range(len(contents))]
+        said = [{"content": c, "timestamp": at, **more} for c, at in zip(contents, moments, strict=True)]
+        body = {"user_id": "anna", "conversation_id": "c1", "events": said}
+        return self.call("ingest", "POST", "/v1/events", body, tenant)
+
+    def found(self, query: str, tenant: str = "acme", **more: Any) -> list[str]:
+        """The contents that a search of anna's shows."""
+        answer = self.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": query, **more}, tenant)
+        assert answer.status == 200, answer.body
+        return [result["content"] for result in answer.body["results"]]
+
 
 def settings_on(engines: Engines, name: str) -> Settings:
     """Settings of a deployment whose table, index and bucket have that name, with the hashing embedder."""

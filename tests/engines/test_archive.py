@@ -90,8 +90,7 @@ def test_an_archived_value_says_that_a_deleted_one_superseded_it(deployment: Dep
 
 def said(deployment: Deployment, city: str, day: int) -> str:
     """The id of a new value of a slot, not projected."""
-    event = {"content": city, "key": "city", "timestamp": f"2026-01-0{day}T00:00:00Z"}
-    answer = deployment.call("ingest", "POST", "/v1/events", {"user_id": "anna", "events": [event]})
+    answer = deployment.ingest(city, key="city", timestamp=f"2026-01-0{day}T00:00:00Z")
     return str(answer.body["results"][0]["event_id"])
 
 
@@ -103,18 +102,9 @@ def test_an_export_is_imported_for_another_user(deployment: Deployment) -> None:
     assert ([line.event.id for line in lines], page.more) == (ids, None)
     order = ImportOrder(actor=Actor(ActorKind.USER, "ben"), via="import", now=NOW)
     app.deletion.events.forget(ANNA, now=NOW, event_id=ids[3])
-    assert app.archive.imports.import_lines(BEN, lines, order).counts == {
-        LineOutcome.CREATED: 104,
-        LineOutcome.REFUSED: 1,
-    }
-    assert app.archive.imports.import_lines(BEN, lines, order).counts == {
-        LineOutcome.DUPLICATE: 104,
-        LineOutcome.REFUSED: 1,
-    }
-    assert app.archive.imports.import_lines(ANNA, lines, order).counts == {
-        LineOutcome.DUPLICATE: 104,
-        LineOutcome.REFUSED: 1,
-    }
+    for user, outcome in ((BEN, LineOutcome.CREATED), (BEN, LineOutcome.DUPLICATE), (ANNA, LineOutcome.DUPLICATE)):
+        counts = app.archive.imports.import_lines(user, lines, order).counts
+        assert counts == {outcome: 104, LineOutcome.REFUSED: 1}
     app.projection.reconciliation.run(NOW)
     copies = app.segments.exports.page(BEN, None, NOW).text.splitlines()
     assert {json.loads(text)["origin"]["user_id"] for text in copies} == {"anna"}

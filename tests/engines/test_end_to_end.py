@@ -13,27 +13,14 @@ TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery
 SAVED = "/v1/bus?type=memory:episodic:saved"
 
 
-def events(*contents: str, day: int = 1, **more: object) -> dict[str, object]:
-    listed = [
-        {"content": text, "timestamp": f"2024-05-{day:02d}T12:00:{n:02d}Z", **more} for n, text in enumerate(contents)
-    ]
-    return {"user_id": "anna", "conversation_id": "c1", "events": listed}
-
-
-def found(deployment: Deployment, query: str, tenant: str = "acme", **more: Any) -> list[str]:
-    answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": query, **more}, tenant)
-    assert answer.status == 200, answer.body
-    return [result["content"] for result in answer.body["results"]]
-
-
 def test_what_was_said_comes_back_before_and_after_the_stream(deployment: Deployment) -> None:
-    answer = deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
+    answer = deployment.ingest(*TEXTS)
     assert answer.status == 201
     ids = [result["event_id"] for result in answer.body["results"]]
     modes: dict[str, dict[str, Any]] = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
     for state in ("tail", "indexed"):
         for mode, more in modes.items():
-            assert found(deployment, "my sister paints", mode=mode, **more)[0] == TEXTS[1], (state, mode)
+            assert deployment.found("my sister paints", mode=mode, **more)[0] == TEXTS[1], (state, mode)
         if state == "tail":
             assert deployment.pump.drain() >= 3
             assert deployment.pump.given_up == 0
@@ -46,11 +33,11 @@ def test_what_was_said_comes_back_before_and_after_the_stream(deployment: Deploy
 
 
 def test_a_stream_that_never_comes_is_made_good_by_reconcile(deployment: Deployment) -> None:
-    deployment.call("ingest", "POST", "/v1/events", events(*TEXTS))
+    deployment.ingest(*TEXTS)
     assert len(deployment.app.parts.projections.pending(10, None).markers) == 3
     deployment.handlers["project"]({"task": "reconcile"}, lambda_context())
     assert deployment.app.parts.projections.pending(10, None).markers == ()
-    assert found(deployment, "bakery")[0] == TEXTS[2]
+    assert deployment.found("bakery")[0] == TEXTS[2]
     assert deployment.pump.drain() >= 3
     answer = deployment.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": "bakery"})
     assert answer.body["diagnostics"]["matched_count"] == 3
@@ -58,34 +45,28 @@ def test_a_stream_that_never_comes_is_made_good_by_reconcile(deployment: Deploym
 
 def test_the_newest_value_of_a_key_whatever_the_order(deployment: Deployment) -> None:
     for day, city in ((3, "Lyon"), (1, "Rome"), (2, "Paris")):
-        deployment.call("ingest", "POST", "/v1/events", events(f"I live in {city}", day=day, key="city"))
+        deployment.ingest(f"I live in {city}", day=day, key="city")
         deployment.pump.drain()
-    assert found(deployment, "I live in Rome Paris Lyon") == ["I live in Lyon"]
-    assert len(found(deployment, "I live in Rome Paris Lyon", include_superseded=True)) == 3
-    assert found(deployment, "I live in", as_of="2024-05-02T12:00:00Z") == ["I live in Paris"]
+    assert deployment.found("I live in Rome Paris Lyon") == ["I live in Lyon"]
+    assert len(deployment.found("I live in Rome Paris Lyon", include_superseded=True)) == 3
+    assert deployment.found("I live in", as_of="2024-05-02T12:00:00Z") == ["I live in Paris"]
 
 
 def test_tenants_never_meet(deployment: Deployment) -> None:
-    deployment.call("ingest", "POST", "/v1/events", events("I live in Paris"))
-    deployment.call("ingest", "POST", "/v1/events", events("I live in Oslo"), tenant="other")
+    deployment.ingest("I live in Paris")
+    deployment.ingest("I live in Oslo", tenant="other")
     for _ in ("tail", "indexed"):
-        assert found(deployment, "where do I live") == ["I live in Paris"]
-        assert found(deployment, "where do I live", tenant="other") == ["I live in Oslo"]
-        assert found(deployment, "where do I live", tenant="third") == []
+        assert deployment.found("where do I live") == ["I live in Paris"]
+        assert deployment.found("where do I live", tenant="other") == ["I live in Oslo"]
+        assert deployment.found("where do I live", tenant="third") == []
         deployment.pump.drain()
     assert len(deployment.call("retrieval", "GET", SAVED, tenant="other").body["events"]) == 1
 
 
 def test_with_the_projector_stopped_the_last_of_3000_is_found(deployment: Deployment) -> None:
     for batch in range(30):
-        said = [
-            {"content": f"entry w{batch * 100 + n}", "timestamp": f"2019-01-{batch % 28 + 1:02d}T00:00:00Z"}
-            for n in range(100)
-        ]
-        answer = deployment.call(
-            "ingest", "POST", "/v1/events", {"user_id": "anna", "conversation_id": "c", "events": said}
-        )
-        assert answer.status == 201
+        contents = [f"entry w{batch * 100 + n}" for n in range(100)]
+        assert deployment.ingest(*contents, timestamp=f"2019-01-{batch % 28 + 1:02d}T00:00:00Z").status == 201
     modes: dict[str, dict[str, Any]] = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
     for mode, more in modes.items():
-        assert found(deployment, "entry w2999", mode=mode, **more)[0] == "entry w2999"
+        assert deployment.found("entry w2999", mode=mode, **more)[0] == "entry w2999"

@@ -1,20 +1,19 @@
 """Rejected values and erased users on the real engines: table, stream, index, bucket."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from engines.conftest import Deployment
-from engines.test_end_to_end import events, found
 from engines.test_forgetting import SECRET, in_index, in_table, ingested
 from recollect.deletion.tombstone_log import seconds_from_now
 
 pytestmark = pytest.mark.engines
 
 
-def statuses(deployment: Deployment, *contents: str, **more: object) -> list[str]:
-    answer = deployment.call("ingest", "POST", "/v1/events", events(*contents, **more))  # type: ignore[arg-type]
-    return [result["status"] for result in answer.body["results"]]
+def statuses(deployment: Deployment, *contents: str, **more: Any) -> list[str]:
+    return [result["status"] for result in deployment.ingest(*contents, **more).body["results"]]
 
 
 def finished(deployment: Deployment, erasure_id: str) -> dict[str, object]:
@@ -31,7 +30,7 @@ def test_a_rejected_value_is_refused_until_it_is_lifted(deployment: Deployment) 
     assert deployment.call("retrieval", "DELETE", path).status == 204
     assert statuses(deployment, SECRET.upper(), f"We met. {SECRET}. We left.", day=2) == ["refused", "created"]
     for _ in range(2):
-        assert found(deployment, SECRET) == ["We met. We left."]
+        assert deployment.found(SECRET) == ["We met. We left."]
         deployment.pump.drain()
     (listed,) = deployment.call("retrieval", "GET", "/v1/users/anna/rejections").body["rejections"]
     assert deployment.call("retrieval", "DELETE", f"/v1/users/anna/rejections/{listed['id']}").status == 204
@@ -47,7 +46,7 @@ def test_an_erased_user_is_gone_everywhere(deployment: Deployment, projected: bo
         assert len(in_index(deployment)) == 2
     answer = deployment.call("retrieval", "DELETE", "/v1/users/anna")
     assert answer.status == 202
-    assert found(deployment, SECRET) == []
+    assert deployment.found(SECRET) == []
     assert deployment.call("retrieval", "GET", "/v1/users/anna/events?last_days=3650").body["events"] == []
     report = finished(deployment, answer.body["erasure_id"])
     assert (report["status"], report["verified"]) == ("done", True), report
@@ -57,7 +56,7 @@ def test_an_erased_user_is_gone_everywhere(deployment: Deployment, projected: bo
     assert {kind: len(keys) for kind, keys in in_table(deployment).items()} == {"E": 0, "D": 2, "V": 0, "K": 0, "P": 0}
     assert statuses(deployment, "the cat sleeps", "a new life", key="home") == ["refused", "created"]
     deployment.pump.drain()
-    assert found(deployment, "life") == ["a new life"]
+    assert deployment.found("life") == ["a new life"]
     lapses = {one["part"] for one in report["lapses"]}  # type: ignore[attr-defined]
     assert lapses == {"idempotency_records", "bus_log", "index_snapshots", "point_in_time_backups"}
 
@@ -78,5 +77,5 @@ def test_a_restored_table_is_not_ready_until_it_has_forgotten(deployment: Deploy
     assert dict(deployment.app.deletion.tombstones.apply(datetime.now(UTC), seconds_from_now(60))) == {"events": 1}
     assert deployment.call("retrieval", "GET", "/v1/ready").status == 200
     deployment.pump.drain()
-    assert found(deployment, SECRET) == []
+    assert deployment.found(SECRET) == []
     assert in_index(deployment) == set()

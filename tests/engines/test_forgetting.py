@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from engines.conftest import Deployment, lambda_context
-from engines.test_end_to_end import events, found
 from recollect.adapters.aws import keys
 from recollect.core.errors import NotFound
 from recollect.core.scope import Scope
@@ -19,9 +18,9 @@ ANNA = Scope("acme", "anna")
 SECRET = "the zebra sings at midnight"
 
 
-def ingested(deployment: Deployment, *contents: str, **more: object) -> list[str]:
-    answer = deployment.call("ingest", "POST", "/v1/events", events(*contents, **more))  # type: ignore[arg-type]
-    return [result.get("event_id") or result["status"] for result in answer.body["results"]]
+def ingested(deployment: Deployment, *contents: str, **more: Any) -> list[str]:
+    results = deployment.ingest(*contents, **more).body["results"]
+    return [result.get("event_id") or result["status"] for result in results]
 
 
 def forget(deployment: Deployment, **named: str) -> tuple[str, ...]:
@@ -54,7 +53,7 @@ def test_a_deleted_event_leaves_a_tombstone_and_nothing_else(deployment: Deploym
         deployment.pump.drain()
         assert in_index(deployment) == {kept, secret}
     assert forget(deployment, event_id=secret) == (secret,)
-    assert found(deployment, SECRET) == ["the cat sleeps"]
+    assert deployment.found(SECRET) == ["the cat sleeps"]
     if way == "stream":
         deployment.pump.drain()
         assert deployment.pump.given_up == 0
@@ -63,7 +62,7 @@ def test_a_deleted_event_leaves_a_tombstone_and_nothing_else(deployment: Deploym
     assert in_index(deployment) == {kept}
     left = in_table(deployment)
     assert {kind: len(found) for kind, found in left.items()} == {"E": 1, "D": 2, "V": 1, "K": 0, "P": 0}
-    assert found(deployment, SECRET) == ["the cat sleeps"]
+    assert deployment.found(SECRET) == ["the cat sleeps"]
     assert deployment.call("retrieval", "GET", f"/v1/users/anna/events/{secret}").status == 404
     published = deployment.call("retrieval", "GET", "/v1/bus").body["events"]
     assert [event["id"] for event in published if "content" in event["detail"]] == [kept]
@@ -97,17 +96,17 @@ def test_a_slot_stays_empty_whatever_comes_late(deployment: Deployment) -> None:
     (lyon,) = ingested(deployment, "Lyon", day=3, key="city")
     assert forget(deployment, event_id=lyon) == (lyon,)
     for _ in range(2):
-        assert found(deployment, "Rome Lyon") == []
+        assert deployment.found("Rome Lyon") == []
         deployment.pump.drain()
     ingested(deployment, "Oslo", day=2, key="city")
     ingested(deployment, "Bonn", day=3, key="city")
     for _ in range(2):
-        assert found(deployment, "Rome Lyon Oslo Bonn") == []
-        assert sorted(found(deployment, "Rome Lyon Oslo Bonn", include_superseded=True)) == ["Bonn", "Oslo", "Rome"]
+        assert deployment.found("Rome Lyon Oslo Bonn") == []
+        assert sorted(deployment.found("Rome Lyon Oslo Bonn", include_superseded=True)) == ["Bonn", "Oslo", "Rome"]
         deployment.pump.drain()
     ingested(deployment, "Kyiv", day=4, key="city")
     for _ in range(2):
-        assert found(deployment, "Kyiv") == ["Kyiv"]
+        assert deployment.found("Kyiv") == ["Kyiv"]
         deployment.pump.drain()
     assert len(forget(deployment, key="city")) == 4
     deployment.pump.drain()

@@ -79,11 +79,6 @@ def noting(jobs: Deployment) -> Iterator[set[Need]]:
         events.unregister("provide-client-params.dynamodb.*", note)
 
 
-def found(jobs: Deployment, text: str) -> list[str]:
-    answer = jobs.call("retrieval", "POST", "/v1/search", {"user_id": "anna", "query": text})
-    return [one["content"] for one in answer.body["results"]]
-
-
 @pytest.mark.spec("A-57", "A-62", "A-63", "A-64", "A-65")
 def test_what_the_rules_let_go_is_gone_everywhere_told_and_archived(jobs: Deployment) -> None:
     rules = {"retention": [{"older_than_days": 30, "archive": True}]}
@@ -97,11 +92,11 @@ def test_what_the_rules_let_go_is_gone_everywhere_told_and_archived(jobs: Deploy
     assert refusals("jobs", needs, jobs.app.settings.index_prefix) == set()
     shown = jobs.call("admin", "GET", f"/v1/jobs/{reconcile}").body
     assert (shown["status"], shown["counts"]["projected"]) == ("done", 3)
-    assert "the zebra sings at midnight" in found(jobs, "zebra sings midnight")
+    assert "the zebra sings at midnight" in jobs.found("zebra sings midnight")
     with noting(jobs) as needs:
         assert run(jobs, "retain")["done"] == 1
     assert refusals("retain", needs, jobs.app.settings.index_prefix) == set()
-    assert found(jobs, "zebra sings midnight") == ["the cat sleeps all day"]
+    assert jobs.found("zebra sings midnight") == ["the cat sleeps all day"]
     run_again = asked(jobs, "reconcile")
     run(jobs, "jobs")
     assert jobs.call("admin", "GET", f"/v1/jobs/{run_again}").body["counts"]["gone"] == 2

@@ -10,7 +10,6 @@ import pytest
 
 from embedded.reindexing import OTHER, OtherEmbedder
 from engines.conftest import Deployment
-from engines.test_end_to_end import found
 from recollect.app import App
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.composition import search_index
@@ -74,10 +73,10 @@ def test_a_generation_is_built_switched_to_and_the_old_index_goes(deployment: De
     assert deployment.app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
     ready = other.call("retrieval", "GET", "/v1/ready")
     assert (ready.status, ready.body["parts"]["index"]["ready"]) == (503, False)
-    assert found(other, "who paints sunrises")[0] == TEXTS[1]
+    assert other.found("who paints sunrises")[0] == TEXTS[1]
     counts = _reindexed(other.app)
     assert (counts["rebuilt"], counts["encoded"], counts["dropped"]) == (3, 3, 3)
-    assert found(other, TEXTS[1], mode="semantic", min_similarity=0.9) == [TEXTS[1]]
+    assert other.found(TEXTS[1], mode="semantic", min_similarity=0.9) == [TEXTS[1]]
     assert other.call("retrieval", "GET", "/v1/ready").status == 200
     assert [OTHER in name for name in _indexes(other)] == [True], "the old index is gone"
 
@@ -94,7 +93,7 @@ def test_what_is_said_while_it_is_built_is_in_the_new_one(deployment: Deployment
         time.sleep(progress.pause.total_seconds() if progress.pause else 0)
         _say(deployment, f"meanwhile number{number}")
         assert other.app.projection.reconciliation.run(datetime.now(UTC)).failed == {}
-        assert found(other, f"meanwhile number{number}")[0] == f"meanwhile number{number}"
+        assert other.found(f"meanwhile number{number}")[0] == f"meanwhile number{number}"
     assert other.app.search_index.in_use.count(ANNA) == IndexCount(3 + number, 3 + number)
     assert other.app.search_index.health.lagging() == {}
 

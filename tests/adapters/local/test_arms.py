@@ -1,7 +1,5 @@
 """Both arms against brute force over the domain's own rules; the cache against writes from elsewhere; the bounds."""
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -31,13 +29,13 @@ from recollect.contracts.examples import (
     some_events,
     writes_of,
 )
+from recollect.contracts.search_index_order import by_bm25, by_cosine, reasons_of, statistics_of
 from recollect.core.errors import InvalidInput
-from recollect.core.event import Event, EventType, Json
+from recollect.core.event import EventType, Json
 from recollect.core.scope import Scope
-from recollect.core.vectors import FloatArray, cosine
 from recollect.retrieval.filters import DropReason, TimeWindow, drop_reason
-from recollect.retrieval.nomination import Arm, NominationRequest
-from recollect.text.terms import TermStatistics, bm25, terms
+from recollect.retrieval.nomination import Arm
+from recollect.text.terms import TermStatistics
 from recollect.timeline.timeline import COUNTED_RECORDS
 
 GENERATION = "test.1"
@@ -52,10 +50,6 @@ def maybe(*values: object) -> st.SearchStrategy[Any]:
 METADATA: st.SearchStrategy[dict[str, Json]] = st.sampled_from([{}, {"a": 1}, {"a": 1, "b": [None]}])
 
 
-def frozen(metadata: dict[str, Json]) -> MappingProxyType[str, Json]:
-    return MappingProxyType(metadata)
-
-
 EVENTS = st.fixed_dictionaries(
     {
         "content": st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
@@ -65,7 +59,7 @@ EVENTS = st.fixed_dictionaries(
         "event_type": st.sampled_from([EventType.TASK, EventType.EMOTION]),
         "key": maybe("home"),
         "tags": st.sampled_from([(), ("x",), ("x", "y")]),
-        "metadata": METADATA.map(frozen),
+        "metadata": METADATA.map(MappingProxyType[str, Json]),
         "timestamp": st.sampled_from(HOURS),
         "recorded_at": st.sampled_from(HOURS),
         "expires_at": maybe(NOW, NOW + timedelta(hours=1)),
@@ -87,37 +81,6 @@ FILTERS = st.fixed_dictionaries(
         "metadata": st.sampled_from([{}, {"a": 1}, {"b": [None]}]),
     },
 )
-
-
-def best(scored: Sequence[tuple[float, Event]], limit: int) -> list[str]:
-    ordered = sorted(scored, key=lambda pair: (pair[0], pair[1].timestamp, pair[1].id), reverse=True)
-    return [event.id for _, event in ordered[:limit]]
-
-
-def statistics_of(events: Sequence[Event], query: Sequence[str]) -> TermStatistics:
-    counted = [Counter(terms(event.searchable_text)) for event in events if not event.is_private]
-    frequency = {term: sum(1 for one in counted if term in one) for term in query}
-    return TermStatistics(len(counted), sum(one.total() for one in counted), frequency)
-
-
-def tally_of(
-    scope: Scope, stored: Sequence[tuple[Event, FloatArray | None]], request: NominationRequest
-) -> Counter[DropReason]:
-    reasons: Counter[DropReason] = Counter()
-    for event, vector in stored:
-        reason = drop_reason(scope, event, request.filters)
-        if reason is None and not passes(event, vector, request):
-            reason = DropReason.THRESHOLD
-        if reason is not None:
-            reasons[reason] += 1
-    return reasons
-
-
-def passes(event: Event, vector: FloatArray | None, request: NominationRequest) -> bool:
-    if request.vector is None:
-        return bool(set(request.terms) & set(terms(event.searchable_text)))
-    least = request.min_similarity
-    return least is None or (vector is not None and round(cosine(vector, request.vector), 6) >= least)
 
 
 @given(
@@ -152,16 +115,14 @@ def test_both_arms_and_the_tally_are_those_of_brute_force(
 
     statistics = statistics_of(events, request.terms)
     shown = [(e, v) for e, v in zip(events, vectors, strict=True) if drop_reason(scope, e, request.filters) is None]
-    near = [(round(cosine(v, vector), 6), e) for e, v in shown if v is not None and vector is not None]
-    scored = [(e, Counter(terms(e.searchable_text))) for e, _ in shown]
-    lexical = [(round(bm25(statistics, c, c.total(), request.terms), 9), e) for e, c in scored]
+    near = [(e, v) for e, v in shown if v is not None]
     assert found.statistics == statistics
-    assert arm_of(found, Arm.VECTOR) == best(near, limit)
-    assert arm_of(found, Arm.LEXICAL) == best([pair for pair in lexical if pair[0] > 0], limit)
+    by_vector = [] if vector is None else by_cosine([e for e, _ in near], [v for _, v in near], vector)
+    assert arm_of(found, Arm.VECTOR) == by_vector[:limit]
+    assert arm_of(found, Arm.LEXICAL) == by_bm25([e for e, _ in shown], request.terms, statistics)[:limit]
     assert found.tally is not None
     assert (found.tally.considered, found.tally.exact) == (len(events), True)
-    stored = list(zip(events, vectors, strict=True))
-    assert found.tally.dropped == tally_of(scope, stored, request)
+    assert found.tally.dropped == reasons_of(scope, events, vectors, request)
 
 
 @given(
@@ -170,9 +131,7 @@ def test_both_arms_and_the_tally_are_those_of_brute_force(
     )
 )
 @settings(max_examples=60)
-def test_the_cache_follows_what_other_connections_write(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]
-) -> None:
+def test_the_cache_follows_others(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]) -> None:
     path = tmp_path_factory.getbasetemp() / "cache" / FILE_NAME
     database, elsewhere, scope = Database(path), Database(path), a_scope()
     reader = SqliteSearchIndex(database, GENERATION, DIMENSION)
@@ -226,10 +185,7 @@ def test_words_are_found_from_the_append_on(timeline: SqliteTimeline, sqlite_ind
     assert projected.hits[0].vector is not None
 
 
-def test_words_that_were_lost_are_written_again(
-    timeline: SqliteTimeline, sqlite_index: SqliteSearchIndex, database: Database
-) -> None:
-    scope = a_scope()
+def test_words_of_an_older_version_are_replaced(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:
     event = an_event(scope)
     sqlite_index.put([a_document(scope, event)])
     sqlite_index.put([a_document(scope, replace(event, content="I live in Rome", version=2))])
@@ -240,10 +196,9 @@ def test_words_that_were_lost_are_written_again(
 
 @pytest.mark.parametrize("enough", [1, 20, 5000])
 def test_common_terms_nominate_nobody_beyond_the_bound(
-    sqlite_index: SqliteSearchIndex, monkeypatch: pytest.MonkeyPatch, enough: int
+    sqlite_index: SqliteSearchIndex, monkeypatch: pytest.MonkeyPatch, enough: int, scope: Scope
 ) -> None:
     monkeypatch.setattr(lexical_arm, "READ_ENOUGH", enough)
-    scope = a_scope()
     rare = [an_event(scope, content="lighthouse coffee"), an_event(scope, content="lighthouse")]
     common = some_events(scope, 50, content="coffee")
     sqlite_index.put([a_document(scope, event) for event in (*rare, *common)])
@@ -255,8 +210,7 @@ def test_common_terms_nominate_nobody_beyond_the_bound(
     assert len(more.hits) == 10
 
 
-def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(sqlite_index: SqliteSearchIndex) -> None:
-    scope = a_scope()
+def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:
     first = [an_event(scope, content="paris", persona_id="q") for _ in range(7)]
     rest = [an_event(scope, content="paris" if n % 2 else "rome") for n in range(COUNTED_RECORDS)]
     sqlite_index.put([a_document(scope, event) for event in (*first, *rest)])
@@ -266,19 +220,7 @@ def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(sqlite_index: Sq
     assert tally.dropped == {DropReason.THRESHOLD: COUNTED_RECORDS // 2}
 
 
-def test_memory_is_bounded_by_the_budget(database: Database) -> None:
-    index = SqliteSearchIndex(database, GENERATION, DIMENSION, budget_bytes=60_000)
-    scopes = [a_scope() for _ in range(12)]
-    for scope in scopes:
-        index.put([a_document(scope, event, a_vector()) for event in some_events(scope, 100)])
-    for scope in (*scopes, *scopes[:3]):
-        assert len(index.nominate(scope, a_request(vector=a_vector())).hits) == 10
-        assert index._cache.size_bytes <= 60_000
-    assert index._cache.size_bytes > 20_000
-
-
-def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex) -> None:
-    scope = a_scope()
+def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:
     good, bad = some_events(scope, 2, content="paris")
     wrong = np.ones(DIMENSION + 1, dtype=np.float32)
     [failure] = sqlite_index.put([a_document(scope, good, a_vector()), a_document(scope, bad, wrong)])

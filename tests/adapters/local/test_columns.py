@@ -89,8 +89,7 @@ def test_what_changed_is_read_again_and_the_rest_is_not(sqlite_index: SqliteSear
         assert np.allclose(columns.vectors[place], a_random_vector(number), atol=1e-3)
 
 
-def test_a_read_that_broke_off_is_made_again(sqlite_index: SqliteSearchIndex, database: Database) -> None:
-    scope = a_scope()
+def test_a_read_that_broke_off_is_made_again(sqlite_index: SqliteSearchIndex, database: Database, scope: Scope) -> None:
     events = some_events(scope, 30)
     put(sqlite_index, scope, events)
     cache = ColumnsCache(GENERATION)
@@ -112,7 +111,7 @@ def test_the_sum_stays_that_of_who_is_in_memory(database: Database) -> None:
     for times in (1, 2):
         for number, scope in enumerate(scopes):
             put(index, scope, some_events(scope, 20 * times + number))
-            shown(index, scope, number)
+            assert shown(index, scope, number)
             held = index._cache._entries.values()
             assert index._cache.size_bytes == sum(entry.columns.size_bytes for entry in held) <= 50_000
     assert 1 < len(index._cache._entries) < 12

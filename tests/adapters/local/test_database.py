@@ -11,8 +11,9 @@ import pytest
 from recollect.adapters.local import database as database_module
 from recollect.adapters.local.database import FILE_NAME, FORMAT_VERSION, Database
 from recollect.adapters.local.timeline import SqliteTimeline
-from recollect.contracts.examples import a_scope, a_write, an_event
+from recollect.contracts.examples import a_scope, a_write, an_event, append_event
 from recollect.core.errors import NotReady, StoredDataError, Throttled, Unavailable
+from recollect.core.scope import Scope
 
 
 def test_a_file_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -75,9 +76,8 @@ def test_the_file_is_in_wal_mode_and_evidence_waits_for_the_disk(database: Datab
             assert connection.execute("PRAGMA synchronous").fetchone() == (2 if durable else 1,)
 
 
-def test_another_process_that_writes_too_long_is_throttling(tmp_path: Path) -> None:
+def test_another_process_that_writes_too_long_is_throttling(tmp_path: Path, scope: Scope) -> None:
     ours, theirs = Database(tmp_path / FILE_NAME, busy_seconds=0.05), Database(tmp_path / FILE_NAME)
-    scope = a_scope()
     with theirs.writing(durable=False), pytest.raises(Throttled) as raised:
         SqliteTimeline(ours).append(scope, [a_write(scope, an_event(scope))])
     assert raised.value.retry_after_seconds
@@ -108,8 +108,7 @@ def test_another_thread_that_writes_too_long_is_throttling(tmp_path: Path) -> No
 def test_readers_do_not_wait_for_a_writer(tmp_path: Path) -> None:
     database = Database(tmp_path / FILE_NAME, busy_seconds=0.05)
     timeline, scope = SqliteTimeline(database), a_scope()
-    event = an_event(scope)
-    timeline.append(scope, [a_write(scope, event)])
+    event = append_event(timeline, scope)
     with database.writing(durable=False) as connection:
         connection.execute("DELETE FROM records")
         assert timeline.newest(scope, 1) == [event]
@@ -250,17 +249,14 @@ def test_a_closed_database_says_so(database: Database) -> None:
     database.close()
 
 
-def test_nothing_is_left_of_the_log_after_closing(tmp_path: Path) -> None:
+def test_nothing_is_left_of_the_log_after_closing(tmp_path: Path, scope: Scope) -> None:
     database = Database(tmp_path / FILE_NAME)
-    scope = a_scope()
     SqliteTimeline(database).append(scope, [a_write(scope, an_event(scope))])
     database.close()
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
 
 
-def test_an_interrupt_right_after_the_tables_are_committed_is_an_interrupt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_after_the_tables_are_committed_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(database_module._Connection):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
             cursor = super().execute(sql, *parameters)

@@ -1,16 +1,20 @@
 """The publisher's subscribers, and what the timeline in SQLite promises beyond the port."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 
 from recollect.adapters.local.database import Database
+from recollect.adapters.local.items import SqliteItems
 from recollect.adapters.local.projections import SqlitePublisher
 from recollect.adapters.local.rows import event_of
 from recollect.adapters.local.timeline import SqliteTimeline
-from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
+from recollect.contracts.examples import NOW, a_scope, an_event, append_event, some_events, writes_of
+from recollect.contracts.items import a_key, a_put
 from recollect.contracts.timeline import a_query, shown, walk
-from recollect.core.errors import Conflict, StoredDataError, Throttled
+from recollect.core.errors import Conflict, StoredDataError, Throttled, VersionMismatch
+from recollect.core.scope import Scope
 from recollect.memories.memory import promoted
 from recollect.retrieval.filters import DropReason, TimeWindow
 from recollect.timeline.bus import BusEvent, episodic_saved, semantic_saved
@@ -23,7 +27,7 @@ def test_a_row_that_is_no_record_is_an_error_of_ours(row: str) -> None:
         event_of(row)
 
 
-def test_subscribers_get_what_is_published(database: Database) -> None:
+def test_subscribers_get_what_is_published(database: Database, scope: Scope) -> None:
     got: list[tuple[str, BusEvent]] = []
 
     def refuse(tenant: str, event: BusEvent) -> None:
@@ -31,14 +35,12 @@ def test_subscribers_get_what_is_published(database: Database) -> None:
             raise Throttled("later")
 
     publisher = SqlitePublisher(database, [lambda tenant, event: got.append((tenant, event)), refuse])
-    scope = a_scope()
     events = [episodic_saved(an_event(scope, content=content), NOW) for content in ("fine", "refused")]
     assert publisher.publish(scope.tenant, events) == [events[1].id]
     assert got == [(scope.tenant, event) for event in events]
 
 
-def test_one_id_for_two_events_is_a_conflict_and_stores_nothing(timeline: SqliteTimeline) -> None:
-    scope = a_scope()
+def test_one_id_for_two_events_is_a_conflict_and_stores_nothing(timeline: SqliteTimeline, scope: Scope) -> None:
     first = an_event(scope)
     with pytest.raises(Conflict):
         timeline.append(scope, writes_of(scope, [first, an_event(scope, id=first.id, content="another")]))
@@ -67,8 +69,7 @@ def test_the_first_page_counts_what_is_outside_of_the_window(timeline: SqliteTim
 
 def test_a_page_reads_a_bounded_number_of_records(timeline: SqliteTimeline) -> None:
     user = a_scope()
-    wanted = an_event(user, persona_id="p", timestamp=NOW - timedelta(days=3))
-    timeline.append(user, [a_write(user, wanted)])
+    wanted = append_event(timeline, user, persona_id="p", timestamp=NOW - timedelta(days=3))
     events = some_events(user, COUNTED_RECORDS + 5)
     for start in range(0, len(events), 1000):
         timeline.append(user, writes_of(user, events[start : start + 1000]))
@@ -80,8 +81,7 @@ def test_a_page_reads_a_bounded_number_of_records(timeline: SqliteTimeline) -> N
 
 
 @pytest.mark.spec("P-17")
-def test_what_has_expired_leaves_the_log(database: Database, timeline: SqliteTimeline) -> None:
-    scope = a_scope()
+def test_what_has_expired_leaves_the_log(database: Database, timeline: SqliteTimeline, scope: Scope) -> None:
     events = [an_event(scope), an_event(scope, content="short-lived", expires_at=NOW + timedelta(hours=1))]
     timeline.append(scope, writes_of(scope, events))
     published = [episodic_saved(event, NOW) for event in events]
@@ -90,3 +90,19 @@ def test_what_has_expired_leaves_the_log(database: Database, timeline: SqliteTim
     before, after = (SqlitePublisher(database, clock=at) for at in (lambda: NOW, lambda: NOW + timedelta(hours=1)))
     assert before.published(scope.tenant, None, None) == published
     assert after.published(scope.tenant, None, None) == published[::2]
+
+
+def test_items_beside_projections_are_stored_with_them(database: Database, items: SqliteItems, scope: Scope) -> None:
+    one, two = a_key("one"), a_key("two")
+    with database.together():
+        assert database.grouped
+        items.write(scope, [a_put(one)], NOW)
+        with pytest.raises(VersionMismatch):
+            items.write(scope, [a_put(two), a_put(one, {"n": 2}, 7)], NOW)
+        assert items.get(scope, [one, two])[one].version == 1
+    assert not database.grouped
+    assert set(items.get(scope, [one, two])) == {one}
+    with suppress(ZeroDivisionError), database.together():
+        items.write(scope, [a_put(one, {"n": 2}, 1), a_put(two)], NOW)
+        raise ZeroDivisionError
+    assert {key: dict(item.value) for key, item in items.get(scope, [one, two]).items()} == {one: {"n": 1}}

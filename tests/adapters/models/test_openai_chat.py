@@ -7,7 +7,6 @@ import pytest
 
 from adapters.embedders.local_server import Reply, Server
 from recollect.adapters.models.openai_chat import ChatEndpoint, OpenAiChat
-from recollect.context.model_call import ModelRequest
 from recollect.context.rendering import Message, MessageRole
 from recollect.contracts.services import RemoteModelContract, Trouble, a_request
 from recollect.core.errors import Throttled, Unavailable, UpstreamFailed
@@ -46,17 +45,14 @@ class TestOpenAiChat(RemoteModelContract):
         return chat(server, api_key="secret")
 
 
-def request(*said: tuple[MessageRole, str], **changes: Any) -> ModelRequest:
-    return replace(a_request(), messages=tuple(Message(role, text) for role, text in said), **changes)
-
-
 @pytest.mark.spec("K-78", "K-79", "H-19")
 def test_the_whole_context_is_sent_and_bot_is_assistant(server: Server) -> None:
     server.replies = [
         Reply(completion("It is Biscuit.", usage={"prompt_tokens": 31, "completion_tokens": 5, "total_tokens": 36}))
     ]
     said = ((SYSTEM, "instructions"), (SYSTEM, "recalled"), (USER, "hi"), (BOT, "hello"), (USER, "日本 🙂?"))
-    answer = chat(server, api_key="secret").generate(request(*said, max_tokens=77))
+    messages = tuple(Message(role, text) for role, text in said)
+    answer = chat(server, api_key="secret").generate(replace(a_request(), messages=messages, max_tokens=77))
     assert (answer.text, answer.model) == ("It is Biscuit.", "openai:llama3.2")
     assert (answer.input_tokens, answer.output_tokens) == (31, 5)
     path, headers, body = server.asked[0]

@@ -1,8 +1,12 @@
-"""Providers in order: retries, time, breakers and the fallback list; clock, sleep and chance are the test's."""
+"""Providers in order: retries, time, breakers and the fallback list; clock, sleep and chance are the test's.
 
+The last of them is the one without a model.
+"""
+
+import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -23,7 +27,8 @@ from recollect.adapters.models.resilient import (
     Timing,
     resilient,
 )
-from recollect.context.model_call import ModelAnswer, ModelRequest
+from recollect.context.extractive_answer import NOTHING
+from recollect.context.model_call import ModelAnswer, ModelRequest, Task
 from recollect.contracts.services import ModelContract, RemoteModelContract, Trouble, a_request
 from recollect.core.errors import CutAnswer, NotReady, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
 from recollect.ports import Model
@@ -75,9 +80,69 @@ def of(world: World, models: Sequence[Scripted], least: float = 5.0, **policy: A
     return ResilientModel(providers, RetryPolicy(**policy), world.timing)
 
 
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def breaker(world: World) -> CircuitBreaker:
+    return CircuitBreaker(BreakerPolicy(failures=3, cool_down_seconds=10), lambda: world.now)
+
+
+def fail(breaker: CircuitBreaker, times: int) -> None:
+    for _ in range(times):
+        breaker.failed()
+
+
+def test_it_opens_after_failures_in_a_row(breaker: CircuitBreaker) -> None:
+    fail(breaker, 2)
+    breaker.succeeded()
+    fail(breaker, 2)
+    assert breaker.admits()
+    assert not breaker.is_open
+    fail(breaker, 1)
+    assert not breaker.admits()
+    assert breaker.is_open
+
+
+def test_after_the_cool_down_one_call_passes(breaker: CircuitBreaker, world: World) -> None:
+    fail(breaker, 3)
+    world.now += 9.9
+    assert not breaker.admits()
+    assert breaker.seconds_closed_off == pytest.approx(0.1)
+    world.now += 0.1
+    assert breaker.seconds_closed_off == 0
+    assert [breaker.admits() for _ in range(3)] == [True, False, False]
+
+
+def test_a_good_trial_closes_it(breaker: CircuitBreaker, world: World) -> None:
+    fail(breaker, 3)
+    world.now += 10
+    assert breaker.admits()
+    breaker.succeeded()
+    assert breaker.admits()
+    assert not breaker.is_open
+    fail(breaker, 2)
+    assert breaker.admits()
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["a bad trial", "a trial that never ends"])
+def test_after_a_trial_it_is_open_for_another_cool_down(breaker: CircuitBreaker, world: World, ends: bool) -> None:
+    fail(breaker, 3)
+    world.now += 10
+    assert breaker.admits()
+    if ends:
+        world.now += 5
+        breaker.failed()
+    world.now += 9
+    assert not breaker.admits()
+    world.now += 1
+    assert breaker.admits()
+
+
 @pytest.mark.spec("H-27")
-def test_what_may_pass_is_tried_again_after_growing_pauses() -> None:
-    world = World()
+def test_what_may_pass_is_tried_again_after_growing_pauses(world: World) -> None:
     model = Scripted(world, "a", [Unavailable("x"), OutOfTime("x"), CutAnswer("x"), "good"])
     answer = of(world, [model], attempts=4, base_seconds=1, cap_seconds=3).generate(a_request(30))
     assert (answer.text, world.slept) == ("good", [1, 2, 3])
@@ -92,8 +157,7 @@ def test_a_pause_is_a_random_part() -> None:
 
 
 @pytest.mark.spec("H-30")
-def test_attempts_are_bounded_and_the_last_error_is_raised() -> None:
-    world = World()
+def test_attempts_are_bounded_and_the_last_error_is_raised(world: World) -> None:
     last = Throttled("second")
     model = Scripted(world, "a", [Unavailable("first"), last])
     with pytest.raises(Throttled) as raised:
@@ -103,8 +167,7 @@ def test_attempts_are_bounded_and_the_last_error_is_raised() -> None:
 
 
 @pytest.mark.parametrize("error", [UpstreamFailed("refused"), NotReady("not set up")])
-def test_what_will_not_pass_is_not_tried_again(error: RecollectError) -> None:
-    world = World()
+def test_what_will_not_pass_is_not_tried_again(world: World, error: RecollectError) -> None:
     model = Scripted(world, "a", [error, "never"])
     with pytest.raises(type(error)):
         of(world, [model]).generate(a_request(30))
@@ -112,16 +175,14 @@ def test_what_will_not_pass_is_not_tried_again(error: RecollectError) -> None:
 
 
 @pytest.mark.spec("H-27")
-def test_retry_after_is_waited_out() -> None:
-    world = World()
+def test_retry_after_is_waited_out(world: World) -> None:
     model = Scripted(world, "a", [Throttled("slow", 7.0), "good"])
     assert of(world, [model]).generate(a_request(30)).text == "good"
     assert world.slept == [7]
 
 
 @pytest.mark.spec("H-27", "H-30")
-def test_nothing_sleeps_past_the_request() -> None:
-    world = World()
+def test_nothing_sleeps_past_the_request(world: World) -> None:
     model = Scripted(world, "a", [Throttled("slow", 31.0), "never"])
     with pytest.raises(Throttled) as raised:
         of(world, [model]).generate(a_request(30))
@@ -129,16 +190,14 @@ def test_nothing_sleeps_past_the_request() -> None:
     assert world.slept == []
 
 
-def test_where_there_is_another_provider_a_long_wait_is_not_waited_out() -> None:
-    world = World()
+def test_where_there_is_another_provider_a_long_wait_is_not_waited_out(world: World) -> None:
     busy, free = Scripted(world, "busy", [Throttled("slow", 7.0), "late"]), Scripted(world, "free", ["good"])
     answer = of(world, [busy, free], patience_seconds=3).generate(a_request(30))
     assert (answer.model, world.slept) == ("free", [])
 
 
 @pytest.mark.spec("K-78")
-def test_providers_are_tried_in_their_order() -> None:
-    world = World()
+def test_providers_are_tried_in_their_order(world: World) -> None:
     models = [
         Scripted(world, "a", [UpstreamFailed("x")]),
         Scripted(world, "b", [Unavailable("x")]),
@@ -150,8 +209,7 @@ def test_providers_are_tried_in_their_order() -> None:
     assert model.name == "a, b, c"
 
 
-def test_all_failed_raises_the_last_one_s_error() -> None:
-    world = World()
+def test_all_failed_raises_the_last_one_s_error(world: World) -> None:
     models = [Scripted(world, "a", [Throttled("first")]), Scripted(world, "b", [UpstreamFailed("last")])]
     with pytest.raises(UpstreamFailed, match="last"):
         of(world, models).generate(a_request(30))
@@ -165,8 +223,7 @@ def test_all_failed_raises_the_last_one_s_error() -> None:
         (30.0, 0.2, [[20, 9.3], [10.7]]),
     ],
 )
-def test_a_slow_provider_leaves_time_for_the_next(seconds: float, least: float, given: list[list[float]]) -> None:
-    world = World()
+def test_a_slow_one_leaves_others_time(world: World, seconds: float, least: float, given: list[list[float]]) -> None:
     slow, next_one = Scripted(world, "slow", ["late"], takes=99), Scripted(world, "next", ["good"])
     model = of(world, [slow, next_one], least, attempts=2, attempt_seconds=20, base_seconds=0.5)
     assert model.generate(a_request(seconds)).model == "next"
@@ -174,8 +231,7 @@ def test_a_slow_provider_leaves_time_for_the_next(seconds: float, least: float, 
     assert world.now <= seconds
 
 
-def test_the_time_of_the_request_holds() -> None:
-    world = World()
+def test_the_time_of_the_request_holds(world: World) -> None:
     model = Scripted(world, "slow", ["late"], takes=99)
     with pytest.raises(OutOfTime):
         of(world, [model], attempts=10, attempt_seconds=8).generate(a_request(30))
@@ -183,16 +239,14 @@ def test_the_time_of_the_request_holds() -> None:
     assert len(model.given) == 4
 
 
-def test_without_time_nobody_is_asked() -> None:
-    world = World()
+def test_without_time_nobody_is_asked(world: World) -> None:
     model = Scripted(world, "a", ["good"])
     with pytest.raises(OutOfTime):
         of(world, [model]).generate(a_request(0.01))
     assert model.given == []
 
 
-def test_a_provider_that_keeps_failing_is_left_alone_and_tried_again_later() -> None:
-    world = World()
+def test_a_provider_that_keeps_failing_is_left_alone_and_tried_again_later(world: World) -> None:
     bad = Scripted(world, "bad", [Unavailable("x")])
     model = of(world, [bad, Scripted(world, "good", ["good"])], attempts=2, failures=3, base_seconds=0.0)
     assert [model.generate(a_request(30)).model for _ in range(4)] == ["good"] * 4
@@ -204,8 +258,7 @@ def test_a_provider_that_keeps_failing_is_left_alone_and_tried_again_later() -> 
     assert model.state == "bad, good"
 
 
-def test_a_trial_that_fails_is_the_only_one() -> None:
-    world = World()
+def test_a_trial_that_fails_is_the_only_one(world: World) -> None:
     bad = Scripted(world, "bad", [Unavailable("x")])
     model = of(world, [bad], attempts=3, failures=3)
     with pytest.raises(Unavailable, match="x"):
@@ -219,8 +272,7 @@ def test_a_trial_that_fails_is_the_only_one() -> None:
     assert len(bad.given) == 4
 
 
-def test_refusals_do_not_close_a_provider_off() -> None:
-    world = World()
+def test_refusals_do_not_close_a_provider_off(world: World) -> None:
     model = Scripted(world, "a", [*[UpstreamFailed("this request")] * 9, "good"])
     tried = of(world, [model], failures=2)
     for _ in range(9):
@@ -230,8 +282,7 @@ def test_refusals_do_not_close_a_provider_off() -> None:
 
 
 @pytest.mark.spec("H-26", "H-29")
-def test_each_failure_is_logged_without_what_was_said(caplog: pytest.LogCaptureFixture) -> None:
-    world = World()
+def test_each_failure_is_logged_without_what_was_said(world: World, caplog: pytest.LogCaptureFixture) -> None:
     model = Scripted(world, "openai:m", [Unavailable("x"), Throttled("x", 1.0), "good"])
     with caplog.at_level(logging.DEBUG):
         of(world, [model], base_seconds=0).generate(a_request(30))
@@ -290,3 +341,37 @@ def test_from_one_kind_of_provider_to_the_next_over_http(server: Server) -> None
     server.replies = [BEDROCK_TROUBLES[Trouble.REFUSED]]
     answer = resilient([*providers, (ExtractiveModel(), 0.1)], QUICK).generate(a_request())
     assert (answer.model, "Biscuit" in answer.text) == ("extractive", True)
+
+
+class TestExtractive(ModelContract):
+    @pytest.fixture
+    def model(self) -> Model:
+        return ExtractiveModel()
+
+
+def summarizing(**changes: object) -> ModelRequest:
+    return replace(a_request(), task=Task.SUMMARIZE, **changes)  # type: ignore[arg-type]
+
+
+def test_it_answers_from_the_evidence() -> None:
+    answer = ExtractiveModel().generate(a_request())
+    assert "“My lurcher is called Biscuit.”" in answer.text
+    assert (answer.model, answer.input_tokens) == ("extractive", None)
+
+
+def test_it_says_when_it_has_nothing() -> None:
+    assert ExtractiveModel().generate(replace(a_request(), evidence=())).text == NOTHING
+    assert ExtractiveModel().generate(replace(a_request(), user_input="Who?")).text == NOTHING
+
+
+def test_it_summarizes_as_json_and_as_text() -> None:
+    given = json.loads(ExtractiveModel().generate(summarizing(json_answer=True)).text)
+    assert given.keys() == {"summary", "tracked_goals"}
+    assert "Biscuit" in given["summary"]
+    assert isinstance(given["tracked_goals"], list)
+    assert ExtractiveModel().generate(summarizing()).text == given["summary"]
+
+
+def test_the_same_request_gives_the_same_answer() -> None:
+    for request in (a_request(), summarizing(json_answer=True)):
+        assert ExtractiveModel().generate(request) == ExtractiveModel().generate(request)

@@ -11,11 +11,12 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Generic, TypeVar
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -24,7 +25,7 @@ import urllib3
 from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError, ProxyError
 from urllib3.exceptions import TimeoutError as TimedOut
 
-from recollect.core.errors import CutAnswer, OutOfTime, RecollectError, Throttled, Unavailable, UpstreamFailed
+from recollect.core.errors import CutAnswer, OutOfTime, Throttled, Unavailable, UpstreamFailed
 
 T = TypeVar("T")
 
@@ -40,13 +41,20 @@ def within(seconds: float, service: str, call: Callable[[], T]) -> T:
     The limit holds whatever the call waits for: name resolution, headers, a trickling body. A call that is given up
     goes on in its own thread until its own time-outs end it; its result is lost.
     """
-    running = _Running(call)
+    running: Future[T] = Future()
     if seconds > 0:
-        threading.Thread(target=running.run, name=f"call to {service}", daemon=True).start()
-        running.ended.wait(seconds)
-    if not running.ended.is_set():
+        threading.Thread(target=_run, args=(running, call), name=f"call to {service}", daemon=True).start()
+        wait([running], seconds)
+    if not running.done():
         raise OutOfTime(f"{service} did not answer in time")
     return running.result()
+
+
+def _run(running: Future[T], call: Callable[[], T]) -> None:
+    try:
+        running.set_result(call())
+    except BaseException as error:  # noqa: BLE001 - raised again where the call is waited for
+        running.set_exception(error)
 
 
 class Deadline:
@@ -167,14 +175,12 @@ class HttpConnection:
         try:
             yield
         except (NewConnectionError, ProxyError, ProtocolError) as error:  # the first counts as a time-out to urllib3
-            raise self._broken(what, error, cut) from None
+            kind = CutAnswer if cut else Unavailable
+            raise kind(f"{self._service.name} {what} ({type(error).__name__})") from None
         except TimedOut:
             raise OutOfTime(f"{self._service.name} did not answer in time") from None
         except (HTTPError, ValueError) as error:  # ValueError: an address or a header that cannot be sent
             raise UpstreamFailed(f"{self._service.name} {what} ({type(error).__name__})") from None
-
-    def _broken(self, what: str, error: Exception, cut: bool) -> RecollectError:
-        return (CutAnswer if cut else Unavailable)(f"{self._service.name} {what} ({type(error).__name__})")
 
 
 def retry_after_seconds(header: str | None) -> float | None:
@@ -186,26 +192,6 @@ def retry_after_seconds(header: str | None) -> float | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return min(max(0.0, seconds), _LONGEST_RETRY_AFTER_SECONDS) if not math.isnan(seconds) else None
-
-
-class _Running(Generic[T]):
-    def __init__(self, call: Callable[[], T]) -> None:
-        self._call = call
-        self._results: list[T] = []
-        self._error: BaseException | None = None
-        self.ended = threading.Event()
-
-    def run(self) -> None:
-        try:
-            self._results.append(self._call())
-        except BaseException as error:  # noqa: BLE001 - raised again where the call is waited for
-            self._error = error
-        self.ended.set()
-
-    def result(self) -> T:
-        if self._error is not None:
-            raise self._error
-        return self._results[0]
 
 
 def _seconds_until(http_date: str) -> float:

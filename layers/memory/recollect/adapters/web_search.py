@@ -30,16 +30,12 @@ class DuckDuckGo:
 
         Raises Throttled, Unavailable, OutOfTime and UpstreamFailed.
         """
-        asked = _sendable(query)
+        asked = " ".join(query[:_LONGEST_QUERY].encode("utf-8", "ignore").decode().split())
         if not asked:
             return ()
         fields = urlencode({"q": asked, **_OPTIONS})
         answer = self._connection.get(f"{self._separator}{fields}", min(seconds, _LONGEST_SECONDS))
         return texts_of(_parsed(answer.content))
-
-
-def _sendable(query: str) -> str:
-    return " ".join(query[:_LONGEST_QUERY].encode("utf-8", "ignore").decode().split())
 
 
 def _parsed(content: bytes) -> Any:

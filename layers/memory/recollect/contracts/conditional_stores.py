@@ -31,6 +31,13 @@ def a_claim(**changes: object) -> IdempotencyClaim:
     return replace(claim, **changes)  # type: ignore[arg-type]
 
 
+def claimed(store: IdempotencyStore) -> IdempotencyClaim:
+    """`a_claim`, made."""
+    claim = a_claim()
+    store.claim(claim)
+    return claim
+
+
 def again(claim: IdempotencyClaim, after: timedelta = timedelta(seconds=1), **changes: object) -> IdempotencyClaim:
     """The same request sent again, some time later, with a seed of its own."""
     now = claim.now + after
@@ -42,8 +49,7 @@ class IdempotencyStoreContract:
     """Hold an adapter to it by a subclass that gives the fixture `store`."""
 
     def test_another_body_is_refused_whatever_the_state(self, store: IdempotencyStore) -> None:
-        claim = a_claim()
-        store.claim(claim)
+        claim = claimed(store)
         other = again(claim, body_hash="c" * 64)
         with pytest.raises(KeyReused):
             store.claim(other)
@@ -53,15 +59,13 @@ class IdempotencyStoreContract:
         assert store.claim(again(claim)) == Replay(200, ANSWER)
 
     def test_a_claim_under_way_keeps_others_out_until_it_lapses(self, store: IdempotencyStore) -> None:
-        claim = a_claim()
-        store.claim(claim)
+        claim = claimed(store)
         with pytest.raises(InFlight):
             store.claim(again(claim, LAPSE - timedelta(microseconds=1)))
         assert store.claim(again(claim, LAPSE)) == Claimed(claim.seed)
 
     def test_who_takes_over_a_lapsed_claim_keeps_others_out_in_turn(self, store: IdempotencyStore) -> None:
-        claim = a_claim()
-        store.claim(claim)
+        claim = claimed(store)
         second = again(claim, LAPSE)
         assert store.claim(second) == Claimed(claim.seed)
         with pytest.raises(InFlight):
@@ -70,8 +74,7 @@ class IdempotencyStoreContract:
         assert store.claim(again(second)) == Replay(201, ANSWER)
 
     def test_a_released_claim_is_free_at_once_with_the_first_seed(self, store: IdempotencyStore) -> None:
-        claim = a_claim()
-        store.claim(claim)
+        claim = claimed(store)
         store.release(claim)
         second = again(claim, timedelta(0))
         assert store.claim(second) == Claimed(claim.seed)
@@ -80,8 +83,7 @@ class IdempotencyStoreContract:
 
     @pytest.mark.parametrize("meanwhile", ["nothing", "a replay", "a release", "another answer"])
     def test_a_done_request_is_replayed_until_its_end(self, store: IdempotencyStore, meanwhile: str) -> None:
-        claim = a_claim()
-        store.claim(claim)
+        claim = claimed(store)
         store.complete(claim, 201, ANSWER)
         if meanwhile == "a replay":
             assert store.claim(again(claim)) == Replay(201, ANSWER)
@@ -100,8 +102,7 @@ class IdempotencyStoreContract:
 
     @pytest.mark.parametrize("completed", [False, True])
     def test_a_record_is_forgotten_at_its_end(self, store: IdempotencyStore, completed: bool) -> None:
-        claim = a_claim()
-        store.claim(claim)
+        claim = claimed(store)
         if completed:
             store.complete(claim, 201, ANSWER)
         late = again(claim, KEPT_FOR, body_hash="d" * 64)
@@ -117,8 +118,7 @@ class IdempotencyStoreContract:
     def test_an_answer_of_a_hundred_results_comes_back_whole(self, store: IdempotencyStore) -> None:
         results = [{"status": "created", "event_id": a_seed().nth(0), "tags": [RIGHT_TO_LEFT]} for _ in range(100)]
         body: dict[str, object] = {"conversation_id": FOUR_BYTES, "results": results}
-        claim = a_claim()
-        store.claim(claim)
+        claim = claimed(store)
         store.complete(claim, 201, body)
         assert store.claim(again(claim)) == Replay(201, body)
 
@@ -126,8 +126,7 @@ class IdempotencyStoreContract:
         self._one_of(store, [a_claim(key_hash="f" * 32 + uuid.uuid4().hex)] * 8)
 
     def test_of_requests_at_once_one_takes_over(self, store: IdempotencyStore) -> None:
-        claim = a_claim()
-        store.claim(claim)
+        claim = claimed(store)
         self._one_of(store, [again(claim, LAPSE)] * 8)
 
     def _one_of(self, store: IdempotencyStore, claims: list[IdempotencyClaim]) -> None:
@@ -151,11 +150,6 @@ NAMES_TO_SPARE = tuple(hard for hard in HARD_IDS if "/" not in hard and hard != 
 
 class SnapshotStoreContract:
     """Objects of a tenant by name, written whole, on the condition of their current tag."""
-
-    @pytest.fixture
-    def store(self) -> SnapshotStore:
-        """The store under test, empty or shared."""
-        raise NotImplementedError("a subclass provides the store")
 
     @pytest.fixture
     def versions_of(self, store: SnapshotStore) -> Callable[[str, str], int]:
@@ -234,22 +228,14 @@ class SnapshotStoreContract:
         assert list(store.names(tenant, "nothing")) == list(store.names(tenant, "no/thing")) == []
 
     def test_a_long_list_is_walked_to_its_end(self, store: SnapshotStore, tenant: str) -> None:
-        names = [f"part-{number:04d}" for number in range(self.more_than_a_page)]
+        names = [f"part-{number:04d}" for number in range(1_100)]  # more than a page of S3
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda name: store.put_if_absent(tenant, name, b""), names))
         assert list(store.names(tenant, "part-")) == names
 
-    more_than_a_page = 1_100
-
     def test_tenants_do_not_meet(self, store: SnapshotStore, tenant: str) -> None:
-        tenants = [
-            tenant,
-            tenant.upper(),
-            f"{tenant}/a",
-            f"{tenant}/../{tenant}",
-            f"{tenant}~",
-            (tenant + FOUR_BYTES)[:128],
-        ]
+        tenants = [tenant, tenant.upper(), f"{tenant}/a", f"{tenant}/../{tenant}", f"{tenant}~"]
+        tenants.append((tenant + FOUR_BYTES)[:128])
         tags = [store.put_if_absent(each, "a/same", each.encode()) for each in tenants]
         assert [store.get(each, "a/same") for each in tenants] == [
             (each.encode(), tag) for each, tag in zip(tenants, tags, strict=True)

@@ -14,7 +14,7 @@ from recollect.core.event import ContentType, Event, Role, Source
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, pack_vector, unpack_vector
-from recollect.ports import SearchIndex
+from recollect.ports import SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import Arm, Candidate, IndexDocument, NominationRequest, Nominations
 from recollect.search_index.page import index_document
@@ -87,6 +87,28 @@ def writes_of(scope: Scope, events: Sequence[Event]) -> list[EventWrite]:
     return [a_write(scope, event) for event in events]
 
 
+def append_events(timeline: Timeline, scope: Scope, count: int, **changes: Any) -> list[Event]:
+    """`some_events`, appended in one call."""
+    events = some_events(scope, count, **changes)
+    timeline.append(scope, writes_of(scope, events))
+    return events
+
+
+def append_event(timeline: Timeline, scope: Scope, **changes: Any) -> Event:
+    """`an_event`, appended."""
+    event = an_event(scope, **changes)
+    timeline.append(scope, [a_write(scope, event)])
+    return event
+
+
+class OwnUser:
+    """Gives the fixture `scope`: a user whom no other test has."""
+
+    @pytest.fixture
+    def scope(self) -> Scope:
+        return a_scope()
+
+
 def a_document(scope: Scope, event: Event, vector: FloatArray | None = None) -> IndexDocument:
     """The index document of the event."""
     return index_document(scope, event, vector)
@@ -113,13 +135,8 @@ def a_request(text: str = "", **changes: Any) -> NominationRequest:
 BOTH_ARMS = (Arm.LEXICAL, Arm.VECTOR)
 
 
-class SearchIndexSetting:
-    """A subclass gives the fixture `index`, empty or shared, for vectors of `examples.DIMENSION` numbers."""
-
-    @pytest.fixture
-    def index(self) -> SearchIndex:
-        """The index under test, created."""
-        raise NotImplementedError("a subclass provides the index")
+class SearchIndexSetting(OwnUser):
+    """A subclass gives the fixture `index`, created, empty or shared, for vectors of `examples.DIMENSION` numbers."""
 
     def admit(self, scope: Scope, events: Sequence[Event]) -> None:
         """Called before these events are put: an index that reads from its timeline appends them here.

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from itertools import pairwise
 from uuid import uuid4
 
 import pytest
@@ -22,13 +21,15 @@ from recollect.core.items import (
     ItemPath,
     ItemWrite,
     of_tenant,
+    pages,
 )
 from recollect.core.scope import Scope
 from recollect.memories.audit import AUDIT, Action, Actor, ActorKind, AuditEntry, audit_entry, audit_json, audit_write
 from recollect.ports import Items
 
 _IDS = IdSource()
-_SECOND = timedelta(seconds=1)
+SECOND = timedelta(seconds=1)
+LATER = NOW + SECOND
 # The order in which the writers come, by the instants of their entries.
 _LATE = (5, 3, 9, 0, 7, 7, 1, 8, 2, 4, 6)
 
@@ -45,23 +46,30 @@ def append(items: Items, owner: Scope, entries: Sequence[AuditEntry]) -> None:
         items.write(owner, [audit_write(entry)], NOW)
 
 
-class AuditOrderContract:
+class OwnOwner:
+    """Gives the fixture `owner`: a user whom no other test has."""
+
+    @pytest.fixture
+    def owner(self) -> Scope:
+        return a_scope()
+
+
+class AuditOrderContract(OwnOwner):
     """Entries, newest first."""
 
     @pytest.mark.parametrize("limit", [1, 3, 100])
     def test_entries_are_in_the_order_of_their_instants_whoever_wrote_late(self, items: Items, limit: int) -> None:
         owner = a_scope()
-        written = [an_entry(NOW + _SECOND * place) for place in _LATE]
+        written = [an_entry(NOW + SECOND * place) for place in _LATE]
         append(items, owner, written)
         expected = sorted(written, key=lambda entry: (entry.at, entry.id), reverse=True)
         assert audit_pages(items, owner, limit) == expected
 
-    def test_a_walk_sees_each_once_while_others_write_late(self, items: Items) -> None:
-        owner = a_scope()
-        written = [an_entry(NOW + _SECOND * 2 * place) for place in range(6)]
+    def test_a_walk_sees_each_once_while_others_write_late(self, items: Items, owner: Scope) -> None:
+        written = [an_entry(NOW + SECOND * 2 * place) for place in range(6)]
         append(items, owner, written)
         first = items.page(owner, AUDIT, 3, None, descending=True)
-        behind, ahead = an_entry(NOW + _SECOND * 9), an_entry(NOW + _SECOND * 3)
+        behind, ahead = an_entry(NOW + SECOND * 9), an_entry(NOW + SECOND * 3)
         append(items, owner, [behind, ahead])
         rest = items.page(owner, AUDIT, 10, first.more, descending=True)
         seen = [audit_entry(item.key.key, item.value) for item in (*first.items, *rest.items)]
@@ -69,17 +77,16 @@ class AuditOrderContract:
         assert behind not in seen
         assert audit_pages(items, owner, 4).count(behind) == 1
 
-    def test_entries_that_were_stored_under_their_id_alone_are_listed_last(self, items: Items) -> None:
-        owner = a_scope()
-        before = [an_entry(NOW), an_entry(NOW + _SECOND)]
+    def test_entries_that_were_stored_under_their_id_alone_are_listed_last(self, items: Items, owner: Scope) -> None:
+        before = [an_entry(NOW), an_entry(NOW + SECOND)]
         for entry in before:
             items.write(owner, [ItemWrite(ItemKey(AUDIT, entry.id), audit_json(entry), ABSENT)], NOW)
-        new = an_entry(NOW + _SECOND * 2)
+        new = an_entry(NOW + SECOND * 2)
         append(items, owner, [new])
         assert audit_pages(items, owner, 1) == [new, *reversed(before)]
 
-    def test_an_entry_is_appended_once(self, items: Items) -> None:
-        owner, entry = a_scope(), an_entry(NOW)
+    def test_an_entry_is_appended_once(self, items: Items, owner: Scope) -> None:
+        entry = an_entry(NOW)
         append(items, owner, [entry])
         with pytest.raises(VersionMismatch):
             append(items, owner, [entry])
@@ -87,18 +94,7 @@ class AuditOrderContract:
 
 def audit_pages(items: Items, owner: Scope, limit: int) -> list[AuditEntry]:
     """All entries, page by page, the newest first."""
-    found: list[AuditEntry] = []
-    after: str | None = None
-    for _ in range(100):
-        page = items.page(owner, AUDIT, limit, after, descending=True)
-        found += [audit_entry(item.key.key, item.value) for item in page.items]
-        after = page.more
-        if after is None:
-            return found
-    pytest.fail("the walk does not end")
-
-
-SECOND = timedelta(seconds=1)
+    return [audit_entry(item.key.key, item.value) for item in pages_of(items, owner, AUDIT, limit, descending=True)]
 
 
 def put_all(items: Items, owner: Scope, keys: Sequence[ItemKey], due: Due | None = None) -> list[Item]:
@@ -112,33 +108,19 @@ def put_all(items: Items, owner: Scope, keys: Sequence[ItemKey], due: Due | None
 
 def pages_of(items: Items, owner: Scope, path: ItemPath, limit: int, descending: bool = False) -> list[Item]:
     """All of a listing, page by page."""
-    found: list[Item] = []
-    after: str | None = None
-    for _ in range(500):
-        page = items.page(owner, path, limit, after, descending=descending)
-        assert len(page.items) <= limit
-        found += page.items
-        after = page.more
-        if after is None:
-            return found
-    pytest.fail("the walk does not end")
+    found = [page.items for page in pages(lambda after: items.page(owner, path, limit, after, descending=descending))]
+    assert max(map(len, found)) <= limit
+    return [item for page in found for item in page]
 
 
 def all_due(items: Items, queue: str, now: datetime, limit: int = 100) -> list[DueItem]:
     """All of a queue that is due, page by page."""
-    found: list[DueItem] = []
-    after: str | None = None
-    for _ in range(500):
-        page = items.due(queue, now, limit, after)
-        assert len(page.items) <= limit
-        found += page.items
-        after = page.more
-        if after is None:
-            return found
-    pytest.fail("the walk does not end")
+    found = [page.items for page in pages(lambda after: items.due(queue, now, limit, after))]
+    assert max(map(len, found)) <= limit
+    return [item for page in found for item in page]
 
 
-class ItemsListedContract:
+class ItemsListedContract(OwnOwner):
     """Listings by path, and the due queue."""
 
     @pytest.mark.parametrize("limit", [1, 3, 100])
@@ -159,15 +141,14 @@ class ItemsListedContract:
             assert [one.key for one in found] == (wanted[::-1] if descending else wanted)
 
     @pytest.mark.parametrize("descending", [False, True])
-    def test_keys_sort_as_bytes_of_utf_8(self, items: Items, descending: bool) -> None:
-        owner, path = a_scope(), ItemPath("notes", ("label",))
+    def test_keys_sort_as_bytes_of_utf_8(self, items: Items, descending: bool, owner: Scope) -> None:
+        path = ItemPath("notes", ("label",))
         names = sorted({*HARD_IDS, "", "#k", "!", "$", "A", "\uffff", "\U0001f600", "zz"}, key=str.encode)
         put_all(items, owner, [ItemKey(path, name) for name in reversed(names)])
         found = pages_of(items, owner, path, 4, descending)
         assert [one.key.key for one in found] == (names[::-1] if descending else names)
 
-    def test_hard_labels_stand_together_each_with_its_own(self, items: Items) -> None:
-        owner = a_scope()
+    def test_hard_labels_stand_together_each_with_its_own(self, items: Items, owner: Scope) -> None:
         labels = [(name,) for name in (*HARD_IDS, "")] + [(name, "x") for name in HARD_IDS]
         keys = [ItemKey(ItemPath("notes", one), key) for one in labels for key in ("1", "2")]
         put_all(items, owner, keys)
@@ -179,8 +160,8 @@ class ItemsListedContract:
             assert below == [key for key in keys if key.path.labels[0] == name]
 
     @pytest.mark.parametrize("descending", [False, True])
-    def test_a_walk_goes_on_whatever_is_written_meanwhile(self, items: Items, descending: bool) -> None:
-        owner, path = a_scope(), ItemPath("notes", ("label",))
+    def test_a_walk_goes_on_whatever_is_written_meanwhile(self, items: Items, descending: bool, owner: Scope) -> None:
+        path = ItemPath("notes", ("label",))
         keys = [ItemKey(path, f"{n}") for n in range(1, 9)][:: -1 if descending else 1]
         put_all(items, owner, keys)
         first = items.page(owner, path, 3, None, descending=descending)
@@ -190,14 +171,14 @@ class ItemsListedContract:
         assert [one.key for one in (*first.items, *rest.items)] == [*keys[:3], *keys[4:]]
         assert rest.more is None
 
-    def test_a_full_last_page_has_no_next(self, items: Items) -> None:
-        owner, path = a_scope(), ItemPath("notes")
+    def test_a_full_last_page_has_no_next(self, items: Items, owner: Scope) -> None:
+        path = ItemPath("notes")
         put_all(items, owner, [ItemKey(path, f"{n}") for n in range(4)])
         assert items.page(owner, path, 4, None).more is None
         assert items.page(owner, path, 3, None).more is not None
 
-    def test_a_page_of_large_items_is_whole(self, items: Items) -> None:
-        owner, path = a_scope(), ItemPath("notes")
+    def test_a_page_of_large_items_is_whole(self, items: Items, owner: Scope) -> None:
+        path = ItemPath("notes")
         for n in range(5):
             text = "".join(uuid4().hex for _ in range(10_000))
             items.write(owner, [ItemWrite(ItemKey(path, f"{n}"), {"text": text})], NOW)
@@ -253,17 +234,10 @@ class ItemsListedContract:
         keys = [ItemKey(ItemPath("jobs"), f"{n:02d}") for n in range(20)]
         put_all(items, owner, keys, Due(queue, NOW))
         seen: list[str] = []
-        after: str | None = None
-        for _ in range(100):
-            page = items.due(queue, NOW, 3, after)
+        for page in pages(lambda after: items.due(queue, NOW, 3, after)):
             seen += [one.key.key for one in page.items]
-            if page.items:
-                items.write(owner, [ItemWrite(one.key, None) for one in page.items], NOW)
-            after = page.more
-            if after is None:
-                break
+            items.write(owner, [ItemWrite(one.key, None) for one in page.items], NOW)
         assert sorted(seen) == [key.key for key in keys]
-        assert all(one < other for one, other in pairwise(sorted(seen)))
 
 
 def a_queue() -> str:
@@ -271,7 +245,6 @@ def a_queue() -> str:
     return "queue_" + "".join(chr(ord("a") + int(digit, 16)) for digit in uuid4().hex[:10])
 
 
-LATER = NOW + timedelta(seconds=1)
 DOCUMENT = {
     "text": "I live in Paris. 我住在巴黎 🙂\u202e\u0000\n",
     "é": {"deep": [1, -2.5, None, True, {"": []}]},
@@ -289,11 +262,14 @@ def a_put(key: ItemKey, value: dict[str, object] | None = None, expected: int | 
     return ItemWrite(key, {"n": 1} if value is None else value, expected)
 
 
+KEY = a_key()
+
+
 class ItemsContract(ItemsListedContract, AuditOrderContract):
     """Reading, writing, versions, owners, names, sizes; `ItemsListedContract` has lists and queues."""
 
-    def test_what_was_written_is_read_at_once(self, items: Items) -> None:
-        owner, key = a_scope(), a_key("k", "label")
+    def test_what_was_written_is_read_at_once(self, items: Items, owner: Scope) -> None:
+        key = a_key("k", "label")
         due = Due("summarize", LATER)
         (written,) = items.write(owner, [ItemWrite(key, DOCUMENT, ABSENT, due)], NOW)
         assert written == Item(key, DOCUMENT, 1, NOW, due)
@@ -303,18 +279,16 @@ class ItemsContract(ItemsListedContract, AuditOrderContract):
         assert items.get(a_scope(), []) == {}
         assert items.write(a_scope(), [], NOW) == []
 
-    def test_each_write_counts(self, items: Items) -> None:
-        owner, key = a_scope(), a_key()
+    def test_each_write_counts(self, items: Items, owner: Scope) -> None:
         for expected, moment in ((ABSENT, NOW), (1, LATER), (None, NOW), (3, LATER)):
-            (written,) = items.write(owner, [a_put(key, {"at": str(moment)}, expected)], moment)
-            assert items.get(owner, [key]) == {key: written}
-        assert written == Item(key, {"at": str(LATER)}, 4, LATER)
+            (written,) = items.write(owner, [a_put(KEY, {"at": str(moment)}, expected)], moment)
+            assert items.get(owner, [KEY]) == {KEY: written}
+        assert written == Item(KEY, {"at": str(LATER)}, 4, LATER)
 
-    def test_a_write_replaces_the_whole(self, items: Items) -> None:
-        owner, key = a_scope(), a_key()
-        items.write(owner, [ItemWrite(key, {"a": 1, "b": 2}, ABSENT, Due("jobs", NOW))], NOW)
-        items.write(owner, [a_put(key, {"c": 3}, 1)], NOW)
-        assert items.get(owner, [key])[key] == Item(key, {"c": 3}, 2, NOW)
+    def test_a_write_replaces_the_whole(self, items: Items, owner: Scope) -> None:
+        items.write(owner, [ItemWrite(KEY, {"a": 1, "b": 2}, ABSENT, Due("jobs", NOW))], NOW)
+        items.write(owner, [a_put(KEY, {"c": 3}, 1)], NOW)
+        assert items.get(owner, [KEY])[KEY] == Item(KEY, {"c": 3}, 2, NOW)
 
     @pytest.mark.parametrize("expected", [ABSENT, 1, 3])
     @pytest.mark.parametrize("value", [{"new": True}, None])
@@ -326,11 +300,10 @@ class ItemsContract(ItemsListedContract, AuditOrderContract):
             items.write(owner, [ItemWrite(key, value, expected)], LATER)
         assert items.get(owner, [key])[key] == Item(key, {"old": 1}, 2, NOW)
 
-    def test_replacing_what_is_not_there_is_refused(self, items: Items) -> None:
-        owner, key = a_scope(), a_key()
+    def test_replacing_what_is_not_there_is_refused(self, items: Items, owner: Scope) -> None:
         with pytest.raises(VersionMismatch):
-            items.write(owner, [a_put(key, expected=1)], NOW)
-        assert items.get(owner, [key]) == {}
+            items.write(owner, [a_put(KEY, expected=1)], NOW)
+        assert items.get(owner, [KEY]) == {}
 
     @pytest.mark.parametrize("expected", [None, 1])
     def test_what_was_deleted_is_gone_and_counts_from_one_again(self, items: Items, expected: int | None) -> None:
@@ -345,8 +318,8 @@ class ItemsContract(ItemsListedContract, AuditOrderContract):
     def test_deleting_what_is_not_there_is_no_error(self, items: Items, expected: int | None) -> None:
         assert items.write(a_scope(), [ItemWrite(a_key(), None, expected)], NOW) == [None]
 
-    def test_several_are_written_at_once(self, items: Items) -> None:
-        owner, keys = a_scope(), [a_key(f"{n:02d}") for n in range(MOST_WRITES)]
+    def test_several_are_written_at_once(self, items: Items, owner: Scope) -> None:
+        keys = [a_key(f"{n:02d}") for n in range(MOST_WRITES)]
         assert all(items.write(owner, [a_put(key) for key in keys], NOW))
         mixed = [
             ItemWrite(keys[0], None, 1),
@@ -361,8 +334,8 @@ class ItemsContract(ItemsListedContract, AuditOrderContract):
         assert found == {one.key: one for one in written if one}
 
     @pytest.mark.parametrize("wrong", [0, 1, 2])
-    def test_all_or_none(self, items: Items, wrong: int) -> None:
-        owner, keys = a_scope(), [a_key(str(n), "label") for n in range(3)]
+    def test_all_or_none(self, items: Items, wrong: int, owner: Scope) -> None:
+        keys = [a_key(str(n), "label") for n in range(3)]
         items.write(owner, [a_put(key) for key in keys], NOW)
         writes = [
             ItemWrite(keys[0], None, 1),
@@ -376,22 +349,20 @@ class ItemsContract(ItemsListedContract, AuditOrderContract):
         found = items.get(owner, [write.key for write in writes])
         assert found == {key: Item(key, {"n": 1}, 1, NOW) for key in keys}
 
-    def test_too_many_or_one_twice_is_refused(self, items: Items) -> None:
-        owner = a_scope()
+    def test_too_many_or_one_twice_is_refused(self, items: Items, owner: Scope) -> None:
         for writes in ([a_put(a_key(str(n))) for n in range(MOST_WRITES + 1)], [a_put(a_key()), a_put(a_key())]):
             with pytest.raises(InvalidInput):
                 items.write(owner, writes, NOW)
         assert items.get(owner, [a_key("0"), a_key()]) == {}
 
-    def test_an_item_of_any_size_up_to_the_limit(self, items: Items) -> None:
-        owner, key = a_scope(), a_key()
+    def test_an_item_of_any_size_up_to_the_limit(self, items: Items, owner: Scope) -> None:
         fits = {"text": "é" * ((MOST_BYTES - len('{"text":""}')) // 2)}
-        (written,) = items.write(owner, [a_put(key, dict(fits))], NOW)
+        (written,) = items.write(owner, [a_put(KEY, dict(fits))], NOW)
         assert written is not None
-        assert items.get(owner, [key])[key].value == fits
+        assert items.get(owner, [KEY])[KEY].value == fits
         with pytest.raises(InvalidInput):
-            items.write(owner, [a_put(key, {"text": fits["text"] + "é"}, 1)], NOW)
-        assert items.get(owner, [key])[key] == written
+            items.write(owner, [a_put(KEY, {"text": fits["text"] + "é"}, 1)], NOW)
+        assert items.get(owner, [KEY])[KEY] == written
 
     @pytest.mark.parametrize("value", [{"a": float("nan")}, {"a": object()}], ids=["nan", "object"])
     def test_what_is_no_json_is_refused(self, items: Items, value: dict[str, object]) -> None:
@@ -420,8 +391,7 @@ class ItemsContract(ItemsListedContract, AuditOrderContract):
         items.write(owner, [a_put(a_key())], NOW)
         assert items.get(owner.user, [a_key()])
 
-    def test_hard_names_are_told_apart(self, items: Items) -> None:
-        owner = a_scope()
+    def test_hard_names_are_told_apart(self, items: Items, owner: Scope) -> None:
         names = [*HARD_IDS, "", "#k", "#l", "a#kb", "~0", "~1", "~2", FOUR_BYTES[:-1], "\u200f", "é" * 128]
         keys = [a_key(name) for name in names]
         keys += [a_key("k", name) for name in names] + [a_key(name, name) for name in names]
@@ -448,8 +418,8 @@ class ItemsContract(ItemsListedContract, AuditOrderContract):
             with pytest.raises(InvalidInput):
                 items.write(a_scope(), [a_put(key)], NOW)
 
-    def test_many_are_read_in_one_batch(self, items: Items) -> None:
-        owner, keys = a_scope(), [a_key(f"{n}") for n in range(130)]
+    def test_many_are_read_in_one_batch(self, items: Items, owner: Scope) -> None:
+        keys = [a_key(f"{n}") for n in range(130)]
         for start in range(0, len(keys), MOST_WRITES):
             items.write(owner, [a_put(key) for key in keys[start : start + MOST_WRITES]], NOW)
         assert set(items.get(owner, [*keys, keys[0]])) == set(keys)
@@ -476,8 +446,7 @@ class ItemsContract(ItemsListedContract, AuditOrderContract):
         beside = items.get(owner, [a_key(f"{writer}") for writer in range(4)])
         assert [int(one.key) for one in beside] == [won.index(True)] * (together - 1)
 
-    def test_writers_that_take_any_version_all_count(self, items: Items) -> None:
-        owner, key = a_scope(), a_key()
+    def test_writers_that_take_any_version_all_count(self, items: Items, owner: Scope) -> None:
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda n: items.write(owner, [a_put(key, {"n": n}, None)], NOW), range(4)))
-        assert items.get(owner, [key])[key].version == 4
+            list(pool.map(lambda n: items.write(owner, [a_put(KEY, {"n": n}, None)], NOW), range(4)))
+        assert items.get(owner, [KEY])[KEY].version == 4

@@ -3,10 +3,11 @@
 A subclass gives `timeline`, `projections`, `items` and `eraser`, over one store.
 """
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
-from uuid import uuid4
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,17 +15,21 @@ import pytest
 from recollect.contracts.examples import (
     HARD_IDS,
     NOW,
+    OwnUser,
     a_random_vector,
     a_scope,
     a_seed,
     a_vector,
     a_write,
     an_event,
+    append_event,
+    append_events,
     some_events,
     writes_of,
 )
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event
+from recollect.core.items import pages
 from recollect.core.scope import Scope
 from recollect.core.vectors import pack_vector, unpack_vector
 from recollect.deletion.tombstones import Exempt
@@ -32,37 +37,29 @@ from recollect.ports import Eraser, Items, Projections, Timeline
 from recollect.projection.attempt import Failure
 from recollect.projection.quarantine import FailedEvents
 from recollect.timeline.failed_projections import RETRY_POLICY, FailedProjection, Fault
-from recollect.timeline.slots import SlotEntry, slot_of
-from recollect.timeline.timeline import Conversation, PendingEvent, Projection, Removal
+from recollect.timeline.slots import SlotEntry, entry_of, slot_of
+from recollect.timeline.timeline import PendingEvent, Projection, Removal
 
 THREADS = 8
 
 
 def pending_of(projections: Projections, scope: Scope, limit: int = 100) -> list[PendingEvent]:
     """A user's markers, by a walk over those of all tenants."""
-    markers: list[PendingEvent] = []
-    page = projections.pending(limit, None)
-    while True:
-        markers += page.markers
-        if page.more is None:
-            return [marker for marker in markers if marker.scope.user == scope.user]
-        page = projections.pending(limit, page.more)
+    walk = pages(lambda after: projections.pending(limit, after))
+    return [marker for page in walk for marker in page.markers if marker.scope.user == scope.user]
 
 
-def entry_of(event: Event) -> SlotEntry:
-    """The event as an entry of its slot."""
-    return SlotEntry(event.ref, event.recorded_at)
+def erased(eraser: Eraser, scope: Scope, kept: Exempt = Exempt(), limit: int = 10) -> Counter[str]:  # noqa: B008 - frozen
+    """Erases to the end; what was deleted, by part."""
+    walk = pages(lambda after: eraser.erase(scope, kept, limit, after))
+    return sum((Counter(page.counts) for page in walk), Counter())
 
 
-class ProjectionsContract:
+class ProjectionsContract(OwnUser):
     """Markers, vectors, slots, supersession, conversations."""
 
-    def test_of_what_is_written_together_a_failed_call_is_missing_alone(
-        self, timeline: Timeline, projections: Projections
-    ) -> None:
-        scope = a_scope()
-        event = an_event(scope, key="city")
-        timeline.append(scope, [a_write(scope, event)])
+    def test_a_failed_call_within_together(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
+        event = append_event(timeline, scope, key="city")
         with projections.together():
             projections.save(scope, [Projection(event.ref, a_vector(1), "test.1")])
             with pytest.raises(VersionMismatch):
@@ -77,10 +74,7 @@ class ProjectionsContract:
         assert timeline.read(scope, [event.ref]) == {event.id: event}
         assert pending_of(projections, scope) == []
 
-    def test_a_bounded_value_is_in_no_history_and_is_found_by_its_key(
-        self, timeline: Timeline, projections: Projections
-    ) -> None:
-        scope = a_scope()
+    def test_a_bounded_value_is_in_no_history(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         paris = an_event(scope, key="city", content="Paris")
         berlin = an_event(scope, key="city", content="in Berlin until tomorrow", timestamp=NOW + timedelta(hours=1))
         timeline.append(scope, [a_write(scope, paris), a_write(scope, berlin)])
@@ -94,9 +88,7 @@ class ProjectionsContract:
         assert timeline.of_slot(scope, slot) == [paris]
 
     @pytest.mark.parametrize("limit", [1, 3, 100])
-    def test_markers_are_found_oldest_first_until_they_are_settled(
-        self, timeline: Timeline, projections: Projections, limit: int
-    ) -> None:
+    def test_markers_come_oldest_first(self, timeline: Timeline, projections: Projections, limit: int) -> None:
         scope, other = a_scope(), a_scope()
         events, others = some_events(scope, 7), some_events(other, 2)
         timeline.append(scope, writes_of(scope, events))
@@ -111,8 +103,7 @@ class ProjectionsContract:
 
     def test_settling_an_unknown_event_is_no_error(self, timeline: Timeline, projections: Projections) -> None:
         scope, other = a_scope(), a_scope()
-        event = an_event(scope)
-        timeline.append(scope, [a_write(scope, event)])
+        event = append_event(timeline, scope)
         projections.settle(other, [event.ref])
         projections.settle(scope, [an_event(scope).ref])
         assert [m.ref for m in pending_of(projections, scope)] == [event.ref]
@@ -127,12 +118,9 @@ class ProjectionsContract:
         assert pending_of(projections, scope) == []
         assert timeline.tail(scope).refs == ()
 
-    def test_what_is_marked_is_pending_again_for_its_user_alone(
-        self, timeline: Timeline, projections: Projections
-    ) -> None:
+    def test_what_is_marked_is_pending_for_its_user_alone(self, timeline: Timeline, projections: Projections) -> None:
         scope, other = a_scope(), a_scope()
-        event = an_event(scope)
-        timeline.append(scope, [a_write(scope, event)])
+        event = append_event(timeline, scope)
         projections.settle(scope, [event.ref])
         for _ in range(2):
             projections.mark(scope, [event.ref])
@@ -142,8 +130,7 @@ class ProjectionsContract:
 
     def test_vectors_are_kept_as_they_are_stored(self, timeline: Timeline, projections: Projections) -> None:
         scope, other = a_scope(), a_scope()
-        events = some_events(scope, 3)
-        timeline.append(scope, writes_of(scope, events))
+        events = append_events(timeline, scope, 3)
         vector = a_random_vector(1, 384)
         saved = [Projection(events[0].ref, vector, "model.1"), Projection(events[1].ref, None, None)]
         projections.save(scope, saved)
@@ -156,8 +143,7 @@ class ProjectionsContract:
 
     def test_a_later_vector_replaces_an_earlier_one(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
-        event = an_event(scope)
-        timeline.append(scope, [a_write(scope, event)])
+        event = append_event(timeline, scope)
         for vector, generation in ((a_vector(0.1), "model.1"), (a_vector(0.9), "model.2")):
             projections.save(scope, [Projection(event.ref, vector, generation)])
         kept = projections.vectors(scope, [event.id])[event.id]
@@ -177,8 +163,7 @@ class ProjectionsContract:
         projections.settle(scope, [event.ref for event in events])
 
     @pytest.mark.spec("P-19")
-    def test_a_slot_lists_what_it_has_held(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
+    def test_a_slot_lists_what_it_has_held(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         events = some_events(scope, 4, key="home")
         persona = an_event(scope, key="home", persona_id="p", content="another slot")
         household = an_event(scope, key="home", household_id="p", content="and another")
@@ -192,8 +177,7 @@ class ProjectionsContract:
         assert timeline.slot_history(scope, ("", "", "other")) == []
         assert timeline.slot_history(a_scope(), ("", "", "home")) == []
 
-    def test_slots_of_any_name_are_kept_apart(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
+    def test_slots_of_any_name_are_kept_apart(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         events = [an_event(scope, key=name, content=f"{n}") for n, name in enumerate(HARD_IDS)]
         events += [an_event(scope, persona_id=p, household_id=h, key=k) for p, h, k in _AMBIGUOUS]
         timeline.append(scope, writes_of(scope, events))
@@ -203,10 +187,7 @@ class ProjectionsContract:
             assert timeline.slot_history(scope, slot_of(event) or ("", "", "")) == [entry_of(event)]
 
     @pytest.mark.spec("P-22")
-    def test_what_may_not_be_stored_keeps_its_place_in_its_slot(
-        self, timeline: Timeline, projections: Projections
-    ) -> None:
-        scope = a_scope()
+    def test_a_refused_event_keeps_its_place(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         there, refused, older = some_events(scope, 3, key="home")
         timeline.append(scope, [a_write(scope, there)])
         projections.fill_slot(scope, there)
@@ -227,8 +208,7 @@ class ProjectionsContract:
 
     def test_supersession_is_written_and_lifted(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
-        old, new = some_events(scope, 2, key="home")
-        timeline.append(scope, writes_of(scope, [old, new]))
+        old, new = append_events(timeline, scope, 2, key="home")
         superseded = projections.supersede(scope, old, new.ref)
         assert superseded == replace(old, superseded_by=new.id, superseded_at=new.timestamp, version=2)
         assert timeline.find(scope, old.id) == superseded
@@ -239,8 +219,7 @@ class ProjectionsContract:
     @pytest.mark.spec("P-24")
     def test_the_end_of_a_value_is_stored_with_its_event(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
-        old, new = some_events(scope, 2, key="home")
-        timeline.append(scope, writes_of(scope, [old, new]))
+        old, new = append_events(timeline, scope, 2, key="home")
         bounded = replace(old, holds_until=NOW)
         projections.store_bound(scope, bounded)
         assert timeline.find(scope, old.id) == bounded
@@ -254,8 +233,7 @@ class ProjectionsContract:
 
     def test_of_two_changes_at_once_one_is_refused(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
-        old, new = some_events(scope, 2, key="home")
-        timeline.append(scope, writes_of(scope, [old, new]))
+        old, new = append_events(timeline, scope, 2, key="home")
 
         def attempt(_: int) -> bool:
             try:
@@ -287,15 +265,9 @@ class ProjectionsContract:
             projections.enter_conversation(scope, name, moment)
             projections.enter_conversation(scope, name, moment + timedelta(days=1))
         for limit in (1, 2, 50):
-            listed: list[Conversation] = []
-            after: str | None = None
-            while True:
-                page = timeline.conversations(scope, limit, after)
-                assert len(page.conversations) <= limit
-                listed += page.conversations
-                assert len(listed) <= len(begun), "the walk does not end"
-                if (after := page.more) is None:
-                    break
+            found = [page.conversations for page in pages(partial(timeline.conversations, scope, limit), len(begun))]
+            assert max(map(len, found)) <= limit
+            listed = [conversation for page in found for conversation in page]
             assert {c.id: c.started_at for c in listed} == begun
             assert len(listed) == len(begun)
             assert [c.started_at for c in listed] == sorted(begun.values(), reverse=True)
@@ -303,8 +275,7 @@ class ProjectionsContract:
 
     def test_one_event_of_many_writers_is_one_entry(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
-        event = an_event(scope, id=a_seed().nth(0), key="home")
-        timeline.append(scope, [a_write(scope, event)])
+        event = append_event(timeline, scope, id=a_seed().nth(0), key="home")
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(lambda _: projections.fill_slot(scope, event), range(THREADS)))
         assert timeline.slot_history(scope, ("", "", "home")) == [entry_of(event)]
@@ -327,23 +298,17 @@ def quarantined(failed: FailedEvents, scope: Scope, event: Event, begin: datetim
     return moment
 
 
-class FailedProjectionsContract:
+class FailedProjectionsContract(OwnUser):
     """Markers and notes together."""
 
     @pytest.fixture
     def failed(self, items: Items, projections: Projections) -> FailedEvents:
         return FailedEvents(items, projections)
 
-    @pytest.fixture
-    def scope(self) -> Scope:
-        """Of a tenant that no other test has."""
-        return Scope(uuid4().hex, "anna")
-
     def test_what_is_noted_is_in_no_page_until_it_is_due(
         self, timeline: Timeline, projections: Projections, failed: FailedEvents, scope: Scope
     ) -> None:
-        events = some_events(scope, 3)
-        timeline.append(scope, writes_of(scope, events))
+        events = append_events(timeline, scope, 3)
         assert failed.note(failure_of(scope, events[1]), NOW)
         assert [marker.ref for marker in pending_of(projections, scope)] == [events[0].ref, events[2].ref]
         assert timeline.find(scope, events[1].id) == events[1]
@@ -364,17 +329,13 @@ class FailedProjectionsContract:
     def test_a_vector_that_is_kept_already_stays(
         self, timeline: Timeline, projections: Projections, failed: FailedEvents, scope: Scope
     ) -> None:
-        (event,) = some_events(scope, 1)
-        timeline.append(scope, writes_of(scope, [event]))
+        event = append_event(timeline, scope)
         projections.save(scope, [Projection(event.ref, a_vector(), "test.1")])
         failed.note(failure_of(scope, event), NOW)
         assert projections.vectors(scope, [event.id])[event.id].generation == "test.1"
 
-    def test_each_failure_doubles_the_pause_and_the_last_one_quarantines(
-        self, timeline: Timeline, failed: FailedEvents, scope: Scope
-    ) -> None:
-        (event,) = some_events(scope, 1)
-        timeline.append(scope, writes_of(scope, [event]))
+    def test_pauses_double_until_quarantine(self, timeline: Timeline, failed: FailedEvents, scope: Scope) -> None:
+        event = append_event(timeline, scope)
         over = quarantined(failed, scope, event)
         assert failed.due(over + timedelta(days=365), 10, scope.tenant) == []
         (note,) = failed.listed(scope.tenant, 10)
@@ -382,10 +343,8 @@ class FailedProjectionsContract:
         assert failed.note(failure_of(scope, event), over)
         assert failed.listed(scope.tenant, 10) == [note]
 
-    def test_a_replay_makes_the_tenants_notes_due_and_is_safe_to_do_twice(
-        self, timeline: Timeline, failed: FailedEvents, scope: Scope
-    ) -> None:
-        other = Scope(uuid4().hex, "anna")
+    def test_a_replay_makes_notes_due_once(self, timeline: Timeline, failed: FailedEvents, scope: Scope) -> None:
+        other = a_scope()
         mine, waiting = some_events(scope, 2)
         (theirs,) = some_events(other, 1)
         timeline.append(scope, writes_of(scope, [mine, waiting]))
@@ -404,9 +363,7 @@ class FailedProjectionsContract:
         failed.clear(due, over)
         assert failed.listed(scope.tenant, 10) == []
 
-    def test_many_of_a_tenant_are_walked_page_by_page(
-        self, timeline: Timeline, failed: FailedEvents, scope: Scope
-    ) -> None:
+    def test_many_of_a_tenant_are_walked_in_pages(self, timeline: Timeline, failed: FailedEvents, scope: Scope) -> None:
         events = some_events(scope, 130)
         for start in range(0, 130, 65):
             timeline.append(scope, writes_of(scope, events[start : start + 65]))
@@ -421,8 +378,7 @@ class FailedProjectionsContract:
     def test_of_a_removal_the_marker_goes_and_the_note_is_tried_for_ever(
         self, timeline: Timeline, projections: Projections, failed: FailedEvents, scope: Scope
     ) -> None:
-        (event,) = some_events(scope, 1)
-        timeline.append(scope, writes_of(scope, [event]))
+        event = append_event(timeline, scope)
         timeline.remove(scope, event, Removal())
         moment = NOW
         for _ in range(RETRY_POLICY.most_tries + 3):
@@ -435,34 +391,20 @@ class FailedProjectionsContract:
         assert failed.listed(scope.tenant, 10) == []
 
     @pytest.mark.spec("P-22")
-    def test_a_note_goes_with_its_user(
-        self, timeline: Timeline, failed: FailedEvents, eraser: Eraser, scope: Scope
-    ) -> None:
-        old, new = some_events(scope, 2)
-        timeline.append(scope, writes_of(scope, [old, new]))
+    def test_notes_are_erased_too(self, timeline: Timeline, failed: FailedEvents, eraser: Eraser, scope: Scope) -> None:
+        old, new = append_events(timeline, scope, 2)
         quarantined(failed, scope, old)
         failed.note(failure_of(scope, new), NOW)
-        _erase(eraser, scope, Exempt(before=max(old.id, new.id)))
+        erased(eraser, scope, Exempt(before=max(old.id, new.id)))
         assert [note.failed.ref.id for note in failed.listed(scope.tenant, 10)] == [max(old.id, new.id)]
-        _erase(eraser, scope, Exempt())
+        erased(eraser, scope)
         assert failed.listed(scope.tenant, 10) == []
 
-    def test_users_and_events_of_any_name_are_told_apart(
-        self, timeline: Timeline, projections: Projections, failed: FailedEvents
-    ) -> None:
-        tenant = uuid4().hex
+    def test_any_names_are_told_apart(self, timeline: Timeline, projections: Projections, failed: FailedEvents) -> None:
+        tenant = a_scope().tenant
         scopes = [a_scope(tenant=tenant, user_id=name) for name in HARD_IDS]
         for scope in scopes:
-            (event,) = some_events(scope, 1)
-            timeline.append(scope, writes_of(scope, [event]))
+            event = append_event(timeline, scope)
             assert failed.note(failure_of(scope, event), NOW)
             assert pending_of(projections, scope) == []
         assert {note.scope for note in failed.listed(tenant, 1000)} == {scope.user for scope in scopes}
-
-
-def _erase(eraser: Eraser, scope: Scope, kept: Exempt) -> None:
-    after: str | None = None
-    for _ in range(100):
-        after = eraser.erase(scope, kept, 10, after).more
-        if after is None:
-            return

@@ -13,15 +13,18 @@ import pytest
 from recollect.contracts.examples import (
     HARD_IDS,
     NOW,
+    OwnUser,
     a_scope,
     a_seed,
     a_vector,
     a_write,
     an_event,
+    append_event,
+    append_events,
     some_events,
     writes_of,
 )
-from recollect.contracts.projections import pending_of
+from recollect.contracts.projections import erased, pending_of
 from recollect.contracts.timeline import project
 from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.core.event import Event
@@ -42,17 +45,15 @@ def pending_ids(projections: Projections, scope: Scope) -> list[str]:
     return list(dict.fromkeys(marker.ref.id for marker in pending_of(projections, scope)))
 
 
-class RemovalContract:
+class RemovalContract(OwnUser):
     """`remove`, `of_slot` and `forget`."""
 
     @pytest.mark.spec("P-22")
     @pytest.mark.parametrize("projected", [False, True])
     def test_a_removed_event_is_gone_and_its_siblings_are_not(
-        self, timeline: Timeline, projections: Projections, projected: bool
+        self, timeline: Timeline, projections: Projections, projected: bool, scope: Scope
     ) -> None:
-        scope = a_scope()
-        before, event, after = some_events(scope, 3, importance=0.9)
-        timeline.append(scope, writes_of(scope, [before, event, after]))
+        before, event, after = append_events(timeline, scope, 3, importance=0.9)
         if projected:
             project(timeline, projections, scope, [before, event, after])
         assert timeline.remove(scope, event, Removal())
@@ -85,6 +86,7 @@ class RemovalContract:
         assert timeline.append(other, [write])[0].status is AppendStatus.CREATED
         assert timeline.newest(other, 10) == [event]
 
+    @pytest.mark.spec("P-22")
     @pytest.mark.parametrize("known", ["named", "without conversation", "without time", "by no rule of today"])
     def test_the_tombstone_is_that_of_the_identity_it_was_stored_with(self, timeline: Timeline, known: str) -> None:
         scope = a_scope()
@@ -98,6 +100,7 @@ class RemovalContract:
         write = replace(a_write(scope, event), identity=identities[known])
         timeline.append(scope, [write, a_write(scope, other)])
         timeline.remove(scope, event, Removal())
+        assert timeline.identified(scope, [write.identity]) == {write.identity: None}
         assert [o.status for o in timeline.append(scope, [write])] == [AppendStatus.REFUSED]
         assert [o.status for o in timeline.append(scope, [a_write(scope, other)])] == [AppendStatus.CREATED]
 
@@ -113,12 +116,13 @@ class RemovalContract:
             there.identity: there.event.id,
         }
         [refused, again] = timeline.append(scope, [lost, there])
-        assert (refused.status, refused.reason, again.status) == (AppendStatus.REFUSED, "deleted", AppendStatus.CREATED)
+        assert (refused.status, refused.event_id, refused.reason) == (AppendStatus.REFUSED, None, "deleted")
+        assert again.status is AppendStatus.CREATED
+        assert timeline.find(scope, lost.event.id) is None
         assert timeline.append(other, [lost])[0].status is AppendStatus.CREATED
         timeline.bury(scope, [])
 
-    def test_what_is_not_there_is_not_removed(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
+    def test_what_is_not_there_is_not_removed(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         event = an_event(scope)
         assert timeline.remove(scope, event, Removal()) is False
         timeline.append(scope, [a_write(scope, event)])
@@ -129,10 +133,8 @@ class RemovalContract:
         projections.forget(scope, [event.ref])
         assert pending_ids(projections, scope) == []
 
-    def test_another_version_is_not_removed(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
-        old, new = some_events(scope, 2, key="home")
-        timeline.append(scope, writes_of(scope, [old, new]))
+    def test_another_version_is_not_removed(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
+        old, new = append_events(timeline, scope, 2, key="home")
         superseded = projections.supersede(scope, old, new.ref)
         with pytest.raises(VersionMismatch):
             timeline.remove(scope, old, Removal(also=(new.ref,)))
@@ -143,11 +145,9 @@ class RemovalContract:
 
     @pytest.mark.parametrize("projected", [False, True])
     def test_its_marker_stays_until_what_was_derived_is_forgotten(
-        self, timeline: Timeline, projections: Projections, projected: bool
+        self, timeline: Timeline, projections: Projections, projected: bool, scope: Scope
     ) -> None:
-        scope = a_scope()
-        event, other = some_events(scope, 2)
-        timeline.append(scope, writes_of(scope, [event, other]))
+        event, other = append_events(timeline, scope, 2)
         projections.save(scope, [Projection(e.ref, a_vector(), "model.1") for e in (event, other)])
         if projected:
             projections.settle(scope, [event.ref, other.ref])
@@ -162,8 +162,7 @@ class RemovalContract:
 
     def test_markers_of_removals_are_walked_in_pages(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
-        events = some_events(scope, 9)
-        timeline.append(scope, writes_of(scope, events))
+        events = append_events(timeline, scope, 9)
         projections.settle(scope, [event.ref for event in events[:3]])
         for event in events[1:7]:
             timeline.remove(scope, event, Removal())
@@ -173,8 +172,7 @@ class RemovalContract:
         projections.settle(scope, [event.ref for event in events])
         assert pending_of(projections, scope) == []
 
-    def test_others_are_marked_with_it(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
+    def test_others_are_marked_with_it(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         event, other, gone = some_events(scope, 3)
         timeline.append(scope, writes_of(scope, [event, other]))
         projections.settle(scope, [event.ref, other.ref])
@@ -187,11 +185,9 @@ class RemovalContract:
     @pytest.mark.spec("P-22")
     @pytest.mark.parametrize("filled", [False, True])
     def test_a_removed_value_keeps_its_place_in_its_slot(
-        self, timeline: Timeline, projections: Projections, filled: bool
+        self, timeline: Timeline, projections: Projections, filled: bool, scope: Scope
     ) -> None:
-        scope = a_scope()
-        old, value = some_events(scope, 2, key="home")
-        timeline.append(scope, writes_of(scope, [old, value]))
+        old, value = append_events(timeline, scope, 2, key="home")
         if filled:
             projections.fill_slot(scope, old)
             projections.fill_slot(scope, value)
@@ -205,8 +201,7 @@ class RemovalContract:
             SlotEntry(value.ref, value.recorded_at, True),
         ]
 
-    def test_without_a_key_no_slot_is_touched(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
+    def test_without_a_key_no_slot_is_touched(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         event, keyed = an_event(scope), an_event(scope, key="home", content="Rome")
         timeline.append(scope, writes_of(scope, [event, keyed]))
         projections.fill_slot(scope, keyed)
@@ -233,15 +228,12 @@ class RemovalContract:
         timeline.remove(scope, events[5], Removal(empties_slot=True))
         assert [e.id for e in timeline.of_slot(scope, HOME)] == [events[n].id for n in (4, 3, 1, 0)]
 
-    def test_of_many_removers_one_removes(self, timeline: Timeline) -> None:
-        scope = a_scope()
-        event = an_event(scope, key="home")
-        timeline.append(scope, [a_write(scope, event)])
+    def test_of_many_removers_one_removes(self, timeline: Timeline, scope: Scope) -> None:
+        event = append_event(timeline, scope, key="home")
         with ThreadPoolExecutor(6) as pool:
             assert sum(pool.map(lambda _: timeline.remove(scope, event, Removal()), range(6))) == 1
 
-    def test_an_append_at_the_same_time_is_before_it_or_refused(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_an_append_at_the_same_time_is_before_it_or_refused(self, timeline: Timeline, scope: Scope) -> None:
         events = some_events(scope, 4)
         writes = writes_of(scope, events)
         timeline.append(scope, writes)
@@ -261,8 +253,7 @@ class RemovalContract:
         removed: list[tuple[Scope, Event]] = []
         for hard in HARD_IDS:
             scope = a_scope(user_id=hard, persona_id=hard, household_id=hard)
-            event = an_event(scope, conversation_id=hard, key=hard)
-            timeline.append(scope, [a_write(scope, event)])
+            event = append_event(timeline, scope, conversation_id=hard, key=hard)
             assert timeline.of_slot(scope, (hard, hard, hard)) == [event]
             assert timeline.remove(scope, event, Removal(empties_slot=True))
             assert timeline.of_slot(scope, (hard, hard, hard)) == []
@@ -277,18 +268,6 @@ class RemovalContract:
 
 ENTRY = ItemKey(ItemPath("audit"), "01800000-0000-7000-8000-000000000001")
 GOAL = ItemKey(ItemPath("goals"), "01800000-0000-7000-8000-000000000002")
-
-
-def erased(eraser: Eraser, scope: Scope, kept: Exempt = Exempt(), limit: int = 3) -> Counter[str]:  # noqa: B008 - frozen
-    """Walks to the end; what was taken away, by part."""
-    counts: Counter[str] = Counter()
-    after: str | None = None
-    while True:
-        page = eraser.erase(scope, kept, limit, after)
-        counts.update(page.counts)
-        after = page.more
-        if after is None:
-            return counts
 
 
 class Stored:
@@ -330,15 +309,18 @@ def nothing_left(stored: Stored, timeline: Timeline, projections: Projections, i
     return not any(found)
 
 
-class ErasingContract:
+class ErasingContract(OwnUser):
     """`Eraser`."""
+
+    @pytest.fixture
+    def stored(self, timeline: Timeline, projections: Projections, items: Items) -> Stored:
+        return Stored(a_scope(), timeline, projections, items)
 
     @pytest.mark.spec("P-22")
     @pytest.mark.parametrize("limit", [1, 4, 1000])
     def test_everything_goes_and_the_same_events_are_refused(
-        self, eraser: Eraser, timeline: Timeline, projections: Projections, items: Items, limit: int
+        self, stored: Stored, eraser: Eraser, timeline: Timeline, projections: Projections, items: Items, limit: int
     ) -> None:
-        stored = Stored(a_scope(), timeline, projections, items)
         other = Stored(a_scope(), timeline, projections, items)
         assert eraser.left(stored.scope, Exempt()) > 10
         counts = erased(eraser, stored.scope, limit=limit)
@@ -354,9 +336,8 @@ class ErasingContract:
 
     @pytest.mark.spec("P-22")
     def test_the_user_may_start_anew(
-        self, eraser: Eraser, timeline: Timeline, projections: Projections, items: Items
+        self, stored: Stored, eraser: Eraser, timeline: Timeline, projections: Projections
     ) -> None:
-        stored = Stored(a_scope(), timeline, projections, items)
         erased(eraser, stored.scope)
         later = replace(stored.events[0], id=a_seed().nth(0), content="a new life")
         write = replace(a_write(stored.scope, later), fingerprint="f" * 64)
@@ -365,20 +346,15 @@ class ErasingContract:
         projections.fill_slot(stored.scope, later)
         assert [entry.ref for entry in timeline.slot_history(stored.scope, ("", "", "home"))] == [later.ref]
 
-    def test_what_is_kept_stays(
-        self, eraser: Eraser, timeline: Timeline, projections: Projections, items: Items
-    ) -> None:
-        stored = Stored(a_scope(), timeline, projections, items)
+    def test_what_is_kept_stays(self, stored: Stored, eraser: Eraser, items: Items) -> None:
         kept = Exempt(frozenset([ENTRY]))
         erased(eraser, stored.scope, kept)
         assert items.get(stored.scope, [ENTRY, GOAL]).keys() == {ENTRY}
         assert (eraser.left(stored.scope, kept), eraser.left(stored.scope, Exempt())) == (0, 1)
 
-    def test_what_is_newer_than_a_bound_stays(
-        self, eraser: Eraser, timeline: Timeline, projections: Projections, items: Items
-    ) -> None:
-        stored = Stored(a_scope(), timeline, projections, items)
-        old, new = sorted(stored.events, key=lambda event: event.id)[:2], sorted(stored.events, key=lambda e: e.id)[2:]
+    def test_what_is_newer_stays(self, stored: Stored, eraser: Eraser, timeline: Timeline, items: Items) -> None:
+        by_id = sorted(stored.events, key=lambda event: event.id)
+        old, new = by_id[:2], by_id[2:]
         there = {event.id for event in timeline.records(stored.scope, 10, None).events}
         kept = Exempt(before=new[0].id)
         erased(eraser, stored.scope, kept)
@@ -418,7 +394,7 @@ def a_note(value: str | None = "yes", expected: int | None = None) -> ItemWrite:
     return ItemWrite(NOTE, None if value is None else {"note": value}, expected)
 
 
-class RejectingContract:
+class RejectingContract(OwnUser):
     """`Timeline.reject` and `Timeline.lift`."""
 
     @pytest.mark.spec("P-22")
@@ -428,7 +404,9 @@ class RejectingContract:
         for _ in range(2):
             timeline.reject(scope, write.fingerprint, [a_note()], NOW)
         [refused, created] = timeline.append(scope, [write, fine])
-        assert (refused.status, refused.reason, created.status) == ("refused", "rejected", "created")
+        assert (refused.status, refused.event_id, refused.reason) == (AppendStatus.REFUSED, None, "rejected")
+        assert created.status is AppendStatus.CREATED
+        assert timeline.newest(scope, 10) == [fine.event]
         assert timeline.append(other, [write])[0].status is AppendStatus.CREATED
         assert items.get(scope, [NOTE])[NOTE].version == 2
         for _ in range(2):
@@ -436,10 +414,8 @@ class RejectingContract:
         assert items.get(scope, [NOTE]) == {}
         assert timeline.append(scope, [write])[0].status is AppendStatus.CREATED
 
-    def test_what_is_stored_already_stays(self, timeline: Timeline) -> None:
-        scope = a_scope()
-        event = an_event(scope)
-        timeline.append(scope, [a_write(scope, event)])
+    def test_what_is_stored_already_stays(self, timeline: Timeline, scope: Scope) -> None:
+        event = append_event(timeline, scope)
         timeline.reject(scope, a_write(scope, event).fingerprint, [], NOW)
         assert timeline.find(scope, event.id) == event
         assert timeline.append(scope, [a_write(scope, event)])[0].status is AppendStatus.CREATED
@@ -461,8 +437,7 @@ class RejectingContract:
         assert timeline.append(scope, [write])[0].status is expected
         assert items.get(scope, [NOTE])[NOTE].value == {"note": "before"}
 
-    def test_an_append_at_the_same_time_is_before_it_or_refused(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_an_append_at_the_same_time_is_before_it_or_refused(self, timeline: Timeline, scope: Scope) -> None:
         for number in range(4):
             first, second = (an_event(scope, content=f"value {number}", timestamp=at) for at in (NOW, NOW - _SECOND))
             write = a_write(scope, first)

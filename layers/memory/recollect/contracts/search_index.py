@@ -26,8 +26,8 @@ from recollect.contracts.examples import (
     some_events,
 )
 from recollect.contracts.search_index_order import SearchIndexOrderContract
-from recollect.core.event import EventRef, EventType, Role, Source
-from recollect.core.items import of_tenant
+from recollect.core.event import EventType, Role, Source
+from recollect.core.items import of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.ports import SearchIndex
 from recollect.retrieval.filters import TimeWindow
@@ -101,9 +101,8 @@ class SearchIndexSightContract(SearchIndexSetting):
         ids=["private", "expired from that instant on"],
     )
     def test_what_is_hidden_is_in_no_arm(
-        self, index: SearchIndex, hidden: dict[str, Any], shown: dict[str, Any]
+        self, index: SearchIndex, hidden: dict[str, Any], shown: dict[str, Any], scope: Scope
     ) -> None:
-        scope = a_scope()
         events = [an_event(scope, **hidden), an_event(scope, **shown)]
         self.put(index, scope, events)
         assert seen(index, scope) == {events[1].id}
@@ -118,9 +117,7 @@ class SearchIndexSightContract(SearchIndexSetting):
         assert seen(index, scope) == {new.id}
         assert seen(index, scope, filters={asking: True if asking == "include_superseded" else NOW}) == {old.id, new.id}
 
-    def test_superseded_records_are_named_besides_where_their_successors_are_to_stand_for_them(
-        self, index: SearchIndex
-    ) -> None:
+    def test_superseded_records_are_named_besides_for_their_successors(self, index: SearchIndex) -> None:
         scope = a_scope(persona_id="p")
         hidden = {"is_private": True}, {"expires_at": NOW}, {"persona_id": "q"}, {"timestamp": NOW - 2 * TICK}
         old = an_event(scope, key="city", timestamp=NOW - TICK, content="paris paris in june")
@@ -161,24 +158,21 @@ class SearchIndexSightContract(SearchIndexSetting):
         ids=["conversation", "event type", "key", "space", "source", "tags", "metadata", "nested metadata"],
     )
     def test_a_filter_shows_what_fits(
-        self, index: SearchIndex, asked: dict[str, Any], fits: dict[str, Any], fits_not: dict[str, Any]
+        self, index: SearchIndex, asked: dict[str, Any], fits: dict[str, Any], fits_not: dict[str, Any], scope: Scope
     ) -> None:
-        scope = a_scope()
         event, other = an_event(scope, **fits), an_event(scope, **fits_not)
         self.put(index, scope, [event, other])
         assert seen(index, scope, filters=asked) == {event.id}
         assert seen(index, scope) == {event.id, other.id}
 
-    def test_filters_are_taken_together(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_filters_are_taken_together(self, index: SearchIndex, scope: Scope) -> None:
         fields = {"conversation_id": "c", "space_id": "s", "tags": ("t",)}
         event = an_event(scope, **fields)
         others = [an_event(scope, **{**fields, name: other}) for name, other in (("space_id", "x"), ("tags", ()))]
         self.put(index, scope, [event, *others])
         assert seen(index, scope, filters=fields) == {event.id}
 
-    def test_both_ends_of_a_window_are_in_it(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_both_ends_of_a_window_are_in_it(self, index: SearchIndex, scope: Scope) -> None:
         events = [an_event(scope, timestamp=NOW + n * TICK) for n in range(4)]
         self.put(index, scope, events)
         middle = {"window": TimeWindow(NOW + TICK, NOW + 2 * TICK)}
@@ -188,14 +182,12 @@ class SearchIndexSightContract(SearchIndexSetting):
         assert seen(index, scope, filters={**middle, "as_of": NOW + TICK}) == ids_of(events[1:2])
         assert seen(index, scope, filters={"window": TimeWindow(NOW + 2 * TICK, NOW)}) == set()
 
-    def test_what_arrived_later_was_not_known(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_what_arrived_later_was_not_known(self, index: SearchIndex, scope: Scope) -> None:
         events = [an_event(scope, recorded_at=NOW + n * TICK) for n in range(3)]
         self.put(index, scope, events)
         assert seen(index, scope, filters={"recorded_as_of": NOW + TICK}) == ids_of(events[:2])
 
-    def test_windows_reach_from_1900_to_2199(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_windows_reach_from_1900_to_2199(self, index: SearchIndex, scope: Scope) -> None:
         years = [datetime(1900, 1, 1, tzinfo=UTC), NOW, datetime(2199, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)]
         events = [an_event(scope, timestamp=moment) for moment in years]
         self.put(index, scope, events)
@@ -204,8 +196,7 @@ class SearchIndexSightContract(SearchIndexSetting):
         found = index.nominate(scope, a_request("paris"))
         assert {hit.ref.timestamp for hit in found.hits} == set(years)
 
-    def test_the_facts_of_a_hit_are_those_of_its_event(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_the_facts_of_a_hit_are_those_of_its_event(self, index: SearchIndex, scope: Scope) -> None:
         event = an_event(scope, role=Role.BOT, source=Source.CONVERSATION, speaker="Zoë", importance=0.123456789)
         self.put(index, scope, [event])
         (hit,) = index.nominate(scope, a_request("paris", vector=a_vector())).hits
@@ -218,12 +209,10 @@ class SearchIndexSightContract(SearchIndexSetting):
 
 
 class SearchIndexLifecycleContract(SearchIndexSetting):
-    """A subclass whose `index` has a neighbour of another generation overrides `neighbour`."""
+    """A subclass gives the fixture `neighbour`: the index of another embedder's generation in the same engine.
 
-    @pytest.fixture
-    def neighbour(self, index: SearchIndex) -> SearchIndex:
-        """The index of another embedder's generation in the same engine, created, for vectors of the same length."""
-        raise NotImplementedError("a subclass provides the neighbour")
+    It is created, for vectors of the same length.
+    """
 
     @pytest.mark.spec("A-33")
     def test_it_counts_a_user_and_a_tenant(self, index: SearchIndex) -> None:
@@ -236,8 +225,7 @@ class SearchIndexLifecycleContract(SearchIndexSetting):
         assert index.count(of_tenant(one.tenant)) == IndexCount(6, 4)
         assert index.count(stranger) == index.count(of_tenant(stranger.tenant)) == IndexCount(0, 0)
 
-    def test_what_is_not_waited_for_is_shown_by_the_last_call(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_what_is_not_waited_for_is_shown_by_the_last_call(self, index: SearchIndex, scope: Scope) -> None:
         events = some_events(scope, 130)
         self.admit(scope, events)
         documents = [a_document(scope, event, a_vector()) for event in events]
@@ -248,19 +236,14 @@ class SearchIndexLifecycleContract(SearchIndexSetting):
         assert index.remove(scope, [events[2].id]) == []
         assert index.count(scope) == IndexCount(127, 127)
 
-    def test_it_lists_what_it_holds_page_by_page(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_it_lists_what_it_holds_page_by_page(self, index: SearchIndex, scope: Scope) -> None:
         events = [*some_events(scope, 5), an_event(scope, id="é"), an_event(scope, id="🙂"), an_event(scope, id="~a/b")]
         self.put(index, scope, events)
         self.put(index, replace(scope, user_id="other"), [an_event(replace(scope, user_id="other"))])
-        found: list[EventRef] = []
-        after: str | None = None
-        for _ in range(4):
-            page = index.listed(scope, 2, after)
-            found += page.refs
-            after = page.more
-        assert after is None
-        assert found == sorted((event.ref for event in events), key=lambda ref: ref.id.encode())
+        found = list(pages(lambda after: index.listed(scope, 2, after)))
+        assert [len(page.refs) for page in found] == [2] * 4
+        in_order = sorted((event.ref for event in events), key=lambda ref: ref.id.encode())
+        assert [ref for page in found for ref in page.refs] == in_order
 
     def test_its_identity_stays(self, index: SearchIndex) -> None:
         assert index.identity() == index.identity() != ""
@@ -268,8 +251,7 @@ class SearchIndexLifecycleContract(SearchIndexSetting):
         assert index.holds_vectors("tenant")
 
     @pytest.mark.spec("A-33")
-    def test_generations_stand_side_by_side(self, index: SearchIndex, neighbour: SearchIndex) -> None:
-        scope = a_scope()
+    def test_generations_stand_side_by_side(self, index: SearchIndex, neighbour: SearchIndex, scope: Scope) -> None:
         old, new = an_event(scope), an_event(scope)
         self.put(neighbour, scope, [old])
         self.put(index, scope, [new])
@@ -291,8 +273,7 @@ class SearchIndexLifecycleContract(SearchIndexSetting):
         assert beside.remove(scope, [events[0].id]) == []
         assert neighbour.count(scope).vectors == 0
 
-    def test_what_is_newer_reaches_a_neighbour(self, index: SearchIndex, neighbour: SearchIndex) -> None:
-        scope = a_scope()
+    def test_what_is_newer_reaches_a_neighbour(self, index: SearchIndex, neighbour: SearchIndex, scope: Scope) -> None:
         event = an_event(scope, key="city")
         self.put(neighbour, scope, [event])
         newer = replace(event, superseded_by="another", version=2)
@@ -316,20 +297,15 @@ class SearchIndexLifecycleContract(SearchIndexSetting):
 
 
 def _dropped(index: SearchIndex, scope: Scope) -> int:
-    total = 0
-    for _ in range(10):
-        some = index.drop(scope.tenant, 2)
-        total += some
-        if not some:
-            return total
-    raise AssertionError("it never ends")
+    counts = [index.drop(scope.tenant, 2) for _ in range(10)]
+    assert counts[-1] == 0, "it never ends"
+    return sum(counts)
 
 
 class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract, SearchIndexLifecycleContract):
     """Hold an adapter to it by a subclass that gives `index` and `neighbour` and, where needed, `admit`."""
 
-    def test_what_is_put_twice_is_there_once(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_what_is_put_twice_is_there_once(self, index: SearchIndex, scope: Scope) -> None:
         events = some_events(scope, 5, content="paris")
         self.put(index, scope, events)
         before = index.nominate(scope, a_request("paris", vector=a_vector(), count=True))
@@ -338,8 +314,7 @@ class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract, Se
         assert ids_of(after.hits) == ids_of(events)
         assert (after.statistics, after.tally) == (before.statistics, before.tally)
 
-    def test_an_older_version_never_replaces_a_newer(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_an_older_version_never_replaces_a_newer(self, index: SearchIndex, scope: Scope) -> None:
         first = an_event(scope, key="city")
         second = replace(first, superseded_by="newer", superseded_at=NOW, version=2)
         self.put(index, scope, [first])
@@ -350,8 +325,7 @@ class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract, Se
         self.put(index, scope, [replace(first, version=3)])
         assert seen(index, scope) == {first.id}
 
-    def test_of_writers_at_once_the_newest_version_stands(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_of_writers_at_once_the_newest_version_stands(self, index: SearchIndex, scope: Scope) -> None:
         events = some_events(scope, 8, content="paris", key="city")
         self.put(index, scope, events)
         newest = [replace(e, superseded_by="newer", superseded_at=NOW, version=2) for e in events]
@@ -377,8 +351,7 @@ class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract, Se
         assert found.tally.considered == 4
         assert seen(index, other) == {theirs.id}
 
-    def test_what_was_removed_can_be_put_again(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_what_was_removed_can_be_put_again(self, index: SearchIndex, scope: Scope) -> None:
         event = an_event(scope)
         for _ in range(2):
             self.put(index, scope, [event])
@@ -387,8 +360,7 @@ class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract, Se
         self.put(index, scope, [event])
         assert seen(index, scope) == {event.id}
 
-    def test_removing_twice_is_no_error(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_removing_twice_is_no_error(self, index: SearchIndex, scope: Scope) -> None:
         event = an_event(scope)
         self.put(index, scope, [event])
         assert [index.remove(scope, [event.id]) for _ in range(2)] == [[], []]
@@ -405,8 +377,7 @@ class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract, Se
         assert index.put([a_document(scope, event, a_vector()) for scope, event in pairs]) == []
         assert [seen(index, scope) for scope in scopes] == [{event.id} for event in events]
 
-    def test_more_than_one_request_holds_is_written(self, index: SearchIndex) -> None:
-        scope = a_scope()
+    def test_more_than_one_request_holds_is_written(self, index: SearchIndex, scope: Scope) -> None:
         self.put(index, scope, some_events(scope, 350))
         found = index.nominate(scope, a_request(vector=a_vector(), count=True, limit=100))
         assert (len(found.hits), found.statistics.documents) == (100, 350)

@@ -1,7 +1,6 @@
 """The contract of `Timeline`: appends, reads, and the pages of a window.
 
-A subclass gives `timeline`, `projections`, `plant_tombstone` (of a scope and an identity), `plant_rejection` (of a
-scope and a fingerprint) and `spoil`, which makes the record of a scope's event unreadable.
+A subclass gives `timeline`, `projections` and `spoil`, which makes the record of a scope's event unreadable.
 """
 
 from collections import Counter
@@ -17,11 +16,14 @@ import pytest
 from recollect.contracts.examples import (
     HARD_IDS,
     NOW,
+    OwnUser,
     a_scope,
     a_seed,
     a_vector,
     a_write,
     an_event,
+    append_event,
+    append_events,
     some_events,
     writes_of,
 )
@@ -31,7 +33,7 @@ from recollect.core.scope import Scope
 from recollect.core.vectors import pack_vector
 from recollect.ports import Projections, Timeline
 from recollect.retrieval.filters import DropReason, TimeWindow
-from recollect.timeline.timeline import TAIL_EVENTS, AppendStatus, Projection, Removal, Tail, WindowPage, WindowQuery
+from recollect.timeline.timeline import TAIL_EVENTS, AppendStatus, Projection, Tail, WindowPage, WindowQuery
 
 SECOND = timedelta(seconds=1)
 Spoil = Callable[[Scope, Event], None]
@@ -63,12 +65,11 @@ def shown(pages: Sequence[WindowPage]) -> list[str]:
     return [event.id for page in pages for event in page.events]
 
 
-class TimelineWindowContract:
+class TimelineWindowContract(OwnUser):
     """Pages of a window; part of `TimelineContract`."""
 
     @pytest.mark.spec("A-46")
-    def test_a_page_is_newest_first(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_a_page_is_newest_first(self, timeline: Timeline, scope: Scope) -> None:
         events = some_events(scope, 5)
         timeline.append(scope, writes_of(scope, [events[2], events[0], events[4], events[1], events[3]]))
         page = timeline.window(scope, a_query())
@@ -76,18 +77,15 @@ class TimelineWindowContract:
         assert page.more is None
 
     @pytest.mark.spec("A-50")
-    def test_both_ends_are_inclusive(self, timeline: Timeline) -> None:
-        scope = a_scope()
-        events = some_events(scope, 5)
-        timeline.append(scope, writes_of(scope, events))
+    def test_both_ends_are_inclusive(self, timeline: Timeline, scope: Scope) -> None:
+        events = append_events(timeline, scope, 5)
         window = TimeWindow(events[1].timestamp, events[3].timestamp)
         assert shown([timeline.window(scope, a_query(window=window))]) == [events[n].id for n in (3, 2, 1)]
         microsecond = timedelta(microseconds=1)
         narrower = TimeWindow(events[1].timestamp + microsecond, events[3].timestamp - microsecond)
         assert shown([timeline.window(scope, a_query(window=narrower))]) == [events[2].id]
 
-    def test_the_first_and_the_last_year_are_in_order(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_the_first_and_the_last_year_are_in_order(self, timeline: Timeline, scope: Scope) -> None:
         moments = (
             datetime(1900, 1, 1, tzinfo=UTC),
             datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
@@ -101,8 +99,7 @@ class TimelineWindowContract:
         assert shown([timeline.window(scope, a_query(window=window))]) == [events[1].id, events[0].id]
 
     @pytest.mark.spec("A-48", "A-51")
-    def test_expired_events_are_dropped_and_counted_private_ones_shown(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_expired_events_are_dropped_and_counted_private_ones_shown(self, timeline: Timeline, scope: Scope) -> None:
         events = [
             an_event(scope, content="expired", expires_at=NOW),
             an_event(scope, content="soon", expires_at=NOW + timedelta(microseconds=1)),
@@ -113,18 +110,6 @@ class TimelineWindowContract:
         assert {event.content for event in page.events} == {"soon", "private"}
         assert page.dropped.get(DropReason.EXPIRED) == 1
         assert page.scanned == 3
-
-    @pytest.mark.spec("A-32", "A-49", "A-51")
-    def test_persona_and_household_narrow_a_page(self, timeline: Timeline) -> None:
-        user = a_scope()
-        scopes = [replace(user, persona_id=p, household_id=h) for p in (None, "p", "q") for h in (None, "h")]
-        events = [an_event(scope, content=str(n)) for n, scope in enumerate(scopes)]
-        timeline.append(user, writes_of(user, events))
-        for scope in scopes:
-            page = timeline.window(scope, a_query())
-            expected = {event.id for event in events if scope.admits(event.persona_id, event.household_id)}
-            assert {event.id for event in page.events} == expected
-            assert page.scanned == len(page.events) + sum(page.dropped.values())
 
     def test_a_conversation_and_a_type_narrow_a_page(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
@@ -147,11 +132,9 @@ class TimelineWindowContract:
     @pytest.mark.spec("R-71")
     @pytest.mark.parametrize("limit", [1, 2, 3, 50])
     def test_what_cannot_be_read_fails_a_page_unless_its_reader_goes_on_around_it(
-        self, timeline: Timeline, spoil: Spoil, limit: int
+        self, timeline: Timeline, spoil: Spoil, limit: int, scope: Scope
     ) -> None:
-        scope = a_scope()
-        events = some_events(scope, 7)
-        timeline.append(scope, writes_of(scope, events))
+        events = append_events(timeline, scope, 7)
         spoiled = [events[n] for n in (6, 3, 2, 0)]
         for event in spoiled:
             spoil(scope, event)
@@ -164,8 +147,7 @@ class TimelineWindowContract:
         assert all(len(page.events) + len(page.unreadable) <= limit for page in pages)
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 7, 50])
-    def test_a_walk_has_every_event_once(self, timeline: Timeline, limit: int) -> None:
-        scope = a_scope()
+    def test_a_walk_has_every_event_once(self, timeline: Timeline, limit: int, scope: Scope) -> None:
         tied = [an_event(scope, content=f"tied {n}") for n in range(5)]
         events = [*some_events(scope, 5, importance=0.5), *tied]
         timeline.append(scope, writes_of(scope, events))
@@ -174,10 +156,8 @@ class TimelineWindowContract:
         assert shown(pages) == [event.id for event in ordered]
         assert all(len(page.events) <= limit for page in pages)
 
-    def test_a_walk_keeps_its_place_while_events_arrive(self, timeline: Timeline) -> None:
-        scope = a_scope()
-        events = some_events(scope, 9)
-        timeline.append(scope, writes_of(scope, events))
+    def test_a_walk_keeps_its_place_while_events_arrive(self, timeline: Timeline, scope: Scope) -> None:
+        events = append_events(timeline, scope, 9)
         page, seen = timeline.window(scope, a_query(limit=2)), []
         while True:
             seen += [event.id for event in page.events]
@@ -194,7 +174,6 @@ class TimelineWindowContract:
         assert (page.events, page.scanned, page.more) == ((), 0, None)
 
 
-Plant = Callable[[Scope, str], None]
 THREADS = 8
 
 
@@ -208,38 +187,26 @@ class TimelineContract(TimelineWindowContract):
         assert timeline.find(scope, event.id) == event
         assert timeline.read(scope, [event.ref]) == {event.id: event}
 
-    def test_outcomes_come_in_order(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_outcomes_come_in_order(self, timeline: Timeline, scope: Scope) -> None:
         events = some_events(scope, 100)
         outcomes = timeline.append(scope, writes_of(scope, events))
         assert [outcome.event_id for outcome in outcomes] == ids(events)
         assert {outcome.status for outcome in outcomes} == {AppendStatus.CREATED}
         assert {outcome.conversation_id for outcome in outcomes} == {"conversation"}
 
-    def test_identities_lead_to_their_events_and_tombstones_to_none(
-        self, timeline: Timeline, plant_tombstone: Plant
-    ) -> None:
+    def test_identities_lead_to_events_and_tombstones_to_none(self, timeline: Timeline) -> None:
         scope, other = a_scope(), a_scope()
         writes = writes_of(scope, some_events(scope, 120))
         timeline.append(scope, writes)
-        plant_tombstone(scope, "f" * 64)
+        timeline.bury(scope, ["f" * 64])
         asked = [*(write.identity for write in writes), "f" * 64, "0" * 64]
         known = timeline.identified(scope, asked)
         assert known == {write.identity: write.event.id for write in writes} | {"f" * 64: None}
         assert timeline.identified(other, asked) == {}
         assert timeline.identified(scope, []) == {}
 
-    @pytest.mark.spec("P-22")
-    def test_what_is_removed_leaves_its_identity_as_a_tombstone(self, timeline: Timeline) -> None:
-        scope = a_scope()
-        write = a_write(scope, an_event(scope))
-        timeline.append(scope, [write])
-        timeline.remove(scope, write.event, Removal())
-        assert timeline.identified(scope, [write.identity]) == {write.identity: None}
-
     @pytest.mark.spec("P-20", "A-43")
-    def test_a_duplicate_names_the_first_event(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_a_duplicate_names_the_first_event(self, timeline: Timeline, scope: Scope) -> None:
         first = an_event(scope, conversation_id="made up")
         write = a_write(scope, first)
         timeline.append(scope, [write])
@@ -249,8 +216,7 @@ class TimelineContract(TimelineWindowContract):
         assert (outcome.event_id, outcome.conversation_id) == (first.id, "made up")
         assert timeline.find(scope, again.id) is None
 
-    def test_a_retry_is_created_again_and_changes_nothing(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_a_retry_is_created_again_and_changes_nothing(self, timeline: Timeline, scope: Scope) -> None:
         first = an_event(scope)
         write = a_write(scope, first)
         before = timeline.append(scope, [write])
@@ -259,36 +225,13 @@ class TimelineContract(TimelineWindowContract):
         assert timeline.find(scope, first.id) == first
         assert timeline.tail(scope).refs == (first.ref,)
 
-    def test_a_retry_writes_only_what_is_missing(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_a_retry_writes_only_what_is_missing(self, timeline: Timeline, scope: Scope) -> None:
         writes = writes_of(scope, some_events(scope, 5))
         timeline.append(scope, writes[:2])
         assert [o.status for o in timeline.append(scope, writes)] == [AppendStatus.CREATED] * 5
         assert ids(timeline.newest(scope, 10)) == [write.event.id for write in reversed(writes)]
 
-    @pytest.mark.spec("P-22")
-    def test_a_tombstoned_identity_is_refused(self, timeline: Timeline, plant_tombstone: Plant) -> None:
-        scope, other = a_scope(), a_scope()
-        write = a_write(scope, an_event(scope))
-        plant_tombstone(scope, write.identity)
-        [outcome] = timeline.append(scope, [write])
-        assert (outcome.status, outcome.event_id, outcome.reason) == (AppendStatus.REFUSED, None, "deleted")
-        assert timeline.find(scope, write.event.id) is None
-        assert timeline.append(other, [write])[0].status is AppendStatus.CREATED
-
-    @pytest.mark.spec("P-22")
-    def test_a_rejected_value_is_refused(self, timeline: Timeline, plant_rejection: Plant) -> None:
-        scope, other = a_scope(), a_scope()
-        write, fine = a_write(scope, an_event(scope)), a_write(scope, an_event(scope, content="I live in Rome"))
-        plant_rejection(scope, write.fingerprint)
-        refused, created = timeline.append(scope, [write, fine])
-        assert (refused.status, refused.event_id, refused.reason) == (AppendStatus.REFUSED, None, "rejected")
-        assert created.status is AppendStatus.CREATED
-        assert ids(timeline.newest(scope, 10)) == [fine.event.id]
-        assert timeline.append(other, [write])[0].status is AppendStatus.CREATED
-
-    def test_of_equal_writes_at_once_one_is_created(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_of_equal_writes_at_once_one_is_created(self, timeline: Timeline, scope: Scope) -> None:
         first = an_event(scope)
         write = a_write(scope, first)
         copies = [replace(write, event=replace(first, id=a_seed().nth(0))) for _ in range(THREADS)]
@@ -298,8 +241,7 @@ class TimelineContract(TimelineWindowContract):
         assert len({o.event_id for o in outcomes}) == 1
         assert len(timeline.newest(scope, 10)) == 1
 
-    def test_writers_at_once_never_fail_each_other(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_writers_at_once_never_fail_each_other(self, timeline: Timeline, scope: Scope) -> None:
         writes = writes_of(scope, some_events(scope, 5 * THREADS, content="the same words"))
         with ThreadPoolExecutor(THREADS) as pool:
             outcomes = [o for [o] in pool.map(lambda write: timeline.append(scope, [write]), writes)]
@@ -334,15 +276,13 @@ class TimelineContract(TimelineWindowContract):
 
     def test_equal_users_of_two_tenants_are_two(self, timeline: Timeline) -> None:
         mine, theirs = a_scope(user_id="same"), a_scope(user_id="same")
-        event = an_event(mine)
-        timeline.append(mine, [a_write(mine, event)])
+        event = append_event(timeline, mine)
         assert timeline.find(theirs, event.id) is None
         assert timeline.read(theirs, [event.ref]) == {}
         assert timeline.newest(theirs, 10) == []
         assert timeline.append(theirs, [a_write(mine, event)])[0].status is AppendStatus.CREATED
 
-    def test_unknown_events_are_left_out(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_unknown_events_are_left_out(self, timeline: Timeline, scope: Scope) -> None:
         events = some_events(scope, 120)
         timeline.append(scope, writes_of(scope, events[:60]))
         timeline.append(scope, writes_of(scope, events[60:119]))
@@ -350,8 +290,7 @@ class TimelineContract(TimelineWindowContract):
         assert timeline.read(scope, []) == {}
         assert timeline.find(scope, events[119].id) is None
 
-    def test_private_expired_and_other_personas_records_are_read(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_private_expired_and_other_personas_records_are_read(self, timeline: Timeline, scope: Scope) -> None:
         past = NOW - timedelta(days=1)
         events = [
             an_event(scope, content="a", is_private=True),
@@ -364,8 +303,8 @@ class TimelineContract(TimelineWindowContract):
         assert timeline.find(narrowed, events[2].id) == events[2]
         assert set(ids(timeline.newest(scope, 10))) == set(ids(events))
 
-    @pytest.mark.spec("A-32", "A-49")
-    def test_persona_and_household_narrow_the_lists(self, timeline: Timeline, projections: Projections) -> None:
+    @pytest.mark.spec("A-32", "A-49", "A-51")
+    def test_persona_and_household_narrow_pages_and_lists(self, timeline: Timeline, projections: Projections) -> None:
         user = a_scope()
         scopes = [replace(user, persona_id=p, household_id=h) for p in (None, "p", "q") for h in (None, "h")]
         events = [an_event(scope, content=str(n), importance=0.8) for n, scope in enumerate(scopes)]
@@ -376,17 +315,18 @@ class TimelineContract(TimelineWindowContract):
             assert set(ids(timeline.newest(scope, 10))) == expected
             assert {ref.id for ref in timeline.of_conversation(scope, "conversation", 10)} == expected
             assert {ref.id for ref in timeline.important(scope, 10)} == expected
+            page = timeline.window(scope, a_query())
+            assert {event.id for event in page.events} == expected
+            assert page.scanned == len(page.events) + sum(page.dropped.values())
 
     @pytest.mark.spec("A-42")
-    def test_the_newest_are_newest_by_their_own_time(self, timeline: Timeline) -> None:
-        scope = a_scope()
+    def test_the_newest_are_newest_by_their_own_time(self, timeline: Timeline, scope: Scope) -> None:
         events = some_events(scope, 6)
         for event in (events[3], events[0], events[5], events[1], events[4], events[2]):
             timeline.append(scope, [a_write(scope, event)])
         assert ids(timeline.newest(scope, 4)) == ids(reversed(events[2:]))
 
-    def test_a_conversation_gives_its_newest(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
+    def test_a_conversation_gives_its_newest(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         events = [replace(e, conversation_id="ab"[n % 2]) for n, e in enumerate(some_events(scope, 10))]
         timeline.append(scope, writes_of(scope, events))
         project(timeline, projections, scope, events)
@@ -394,10 +334,7 @@ class TimelineContract(TimelineWindowContract):
         assert timeline.of_conversation(scope, "c", 3) == []
 
     @pytest.mark.spec("K-20")
-    def test_the_important_come_first_and_of_equals_the_newer(
-        self, timeline: Timeline, projections: Projections
-    ) -> None:
-        scope = a_scope()
+    def test_the_most_important_come_first(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         importances = (0.6, 0.9, 0.59, 1.0, 0.9, 0.0, 0.6)
         events = [replace(e, importance=i) for e, i in zip(some_events(scope, 7), importances, strict=True)]
         timeline.append(scope, writes_of(scope, events))

@@ -1,9 +1,9 @@
 """The contracts of the records of a timeline, of carriers, and of the items written with an event or its removal.
 
-A subclass gives `timeline`, and `projections`, or `items`, `plant_tombstone` and `plant_rejection`, over one store.
+A subclass gives `timeline`, `projections` and `items`, over one store.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,9 +11,21 @@ from typing import Any
 
 import pytest
 
-from recollect.contracts.examples import HARD_IDS, NOW, a_scope, a_seed, a_write, an_event, some_events, writes_of
+from recollect.contracts.examples import (
+    HARD_IDS,
+    NOW,
+    OwnUser,
+    a_scope,
+    a_seed,
+    a_write,
+    an_event,
+    append_event,
+    append_events,
+    some_events,
+    writes_of,
+)
 from recollect.contracts.items import a_key, a_put
-from recollect.contracts.timeline import a_query, project
+from recollect.contracts.timeline import a_query, project, walk
 from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.core.event import Event, EventType
 from recollect.core.items import ABSENT, MOST_BYTES, MOST_WRITES, Due, Item, ItemWrite
@@ -22,13 +34,12 @@ from recollect.ports import Items, Projections, Timeline
 from recollect.retrieval.filters import TimeWindow
 from recollect.timeline.timeline import AppendStatus, Projection, Removal
 
-Plant = Callable[[Scope, str], None]
 LATER = NOW + timedelta(seconds=5)
 KEY, OTHER = a_key("k", "label"), a_key("other")
 THREADS = 4
 
 
-class ItemsWithEventsContract:
+class ItemsWithEventsContract(OwnUser):
     """`EventWrite.items` and `Removal.items`."""
 
     @pytest.mark.spec("P-20")
@@ -46,10 +57,7 @@ class ItemsWithEventsContract:
 
     @pytest.mark.spec("P-20")
     @pytest.mark.parametrize("expected", [ABSENT, 2])
-    def test_without_the_version_expected_nothing_of_the_write_is_stored(
-        self, timeline: Timeline, items: Items, expected: int
-    ) -> None:
-        scope = a_scope()
+    def test_a_mismatch_stores_nothing(self, timeline: Timeline, items: Items, expected: int, scope: Scope) -> None:
         items.write(scope, [a_put(KEY)], NOW)
         write = a_write(scope, an_event(scope))
         for more in ((), (a_put(a_key("any"), {}, None),)):
@@ -63,8 +71,7 @@ class ItemsWithEventsContract:
         assert outcome.status is AppendStatus.CREATED
         assert items.get(scope, [KEY, OTHER]).keys() == {KEY, OTHER}
 
-    def test_a_retry_writes_them_no_second_time(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
+    def test_a_retry_writes_them_no_second_time(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         write = replace(a_write(scope, an_event(scope)), items=(a_put(KEY), a_put(OTHER, {"n": 1}, None)))
         before = timeline.append(scope, [write])
         items.write(scope, [a_put(OTHER, {"n": 2}, 1)], LATER)
@@ -80,26 +87,21 @@ class ItemsWithEventsContract:
         assert [o.status for o in timeline.append(scope, [again])] == [AppendStatus.DUPLICATE]
         assert items.get(scope, [KEY]) == {}
 
-    def test_those_of_a_refused_event_are_not_written(
-        self, timeline: Timeline, items: Items, plant_tombstone: Plant, plant_rejection: Plant
-    ) -> None:
-        scope = a_scope()
+    def test_those_of_a_refused_event_are_not_written(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         deleted, rejected = (replace(a_write(scope, e), items=(a_put(a_key(e.id)),)) for e in some_events(scope, 2))
-        plant_tombstone(scope, deleted.identity)
-        plant_rejection(scope, rejected.fingerprint)
+        timeline.bury(scope, [deleted.identity])
+        timeline.reject(scope, rejected.fingerprint, [], NOW)
         outcomes = timeline.append(scope, [deleted, rejected])
         assert [o.status for o in outcomes] == [AppendStatus.REFUSED] * 2
         assert items.get(scope, [a_key(write.event.id) for write in (deleted, rejected)]) == {}
 
-    def test_a_refusal_goes_before_a_version(self, timeline: Timeline, items: Items, plant_rejection: Plant) -> None:
-        scope = a_scope()
+    def test_a_refusal_goes_before_a_version(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         items.write(scope, [a_put(KEY)], NOW)
         write = replace(a_write(scope, an_event(scope)), items=(a_put(KEY),))
-        plant_rejection(scope, write.fingerprint)
+        timeline.reject(scope, write.fingerprint, [], NOW)
         assert [o.status for o in timeline.append(scope, [write])] == [AppendStatus.REFUSED]
 
-    def test_as_many_and_as_large_as_items_may_be(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
+    def test_as_many_and_as_large_as_items_may_be(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         keys = [a_key(f"{n:02d}") for n in range(MOST_WRITES)]
         write = replace(a_write(scope, an_event(scope)), items=tuple(a_put(key) for key in keys))
         assert timeline.append(scope, [write])[0].status is AppendStatus.CREATED
@@ -108,10 +110,7 @@ class ItemsWithEventsContract:
         assert items.get(scope, keys) == {}
 
     @pytest.mark.parametrize("wrong", ["large", "many"])
-    def test_too_large_or_too_many_is_refused_before_anything(
-        self, timeline: Timeline, items: Items, wrong: str
-    ) -> None:
-        scope = a_scope()
+    def test_too_large_or_too_many_is_refused(self, timeline: Timeline, items: Items, wrong: str, scope: Scope) -> None:
         first, second = (a_write(scope, event) for event in some_events(scope, 2))
         refused = {
             "large": (a_put(KEY, {"text": "x" * MOST_BYTES}),),
@@ -125,8 +124,7 @@ class ItemsWithEventsContract:
             timeline.remove(scope, first.event, Removal(items=refused, at=NOW))
         assert timeline.find(scope, first.event.id) == first.event
 
-    def test_of_many_appends_with_one_item_one_is_stored(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
+    def test_of_many_appends_with_one_item_one_is_stored(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         writes = [replace(a_write(scope, e), items=(a_put(KEY, {"id": e.id}),)) for e in some_events(scope, THREADS)]
 
         def stored(number: int) -> bool:
@@ -142,8 +140,7 @@ class ItemsWithEventsContract:
         assert items.get(scope, [KEY])[KEY].value == {"id": event.id}
         assert timeline.records(scope, 9, None).events == (event,)
 
-    def test_appends_that_take_any_version_all_count(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
+    def test_appends_that_take_any_version_all_count(self, timeline: Timeline, items: Items, scope: Scope) -> None:
         writes = [replace(a_write(scope, e), items=(a_put(KEY, {}, None),)) for e in some_events(scope, 3)]
         with ThreadPoolExecutor(3) as pool:
             outcomes = [o for [o] in pool.map(lambda write: timeline.append(scope, [write]), writes)]
@@ -166,10 +163,7 @@ class ItemsWithEventsContract:
 
     @pytest.mark.spec("P-22")
     @pytest.mark.parametrize("also_any", [False, True])
-    def test_without_the_version_expected_nothing_is_removed(
-        self, timeline: Timeline, items: Items, also_any: bool
-    ) -> None:
-        scope = a_scope()
+    def test_a_mismatch_removes_nothing(self, timeline: Timeline, items: Items, also_any: bool, scope: Scope) -> None:
         write = replace(a_write(scope, an_event(scope)), items=(a_put(KEY),))
         timeline.append(scope, [write])
         more = (a_put(a_key("any"), {}, None),) if also_any else ()
@@ -181,17 +175,14 @@ class ItemsWithEventsContract:
 
     def test_those_of_another_version_of_the_event_are_not_written(self, timeline: Timeline, items: Items) -> None:
         scope = a_scope()
-        event = an_event(scope)
-        timeline.append(scope, [a_write(scope, event)])
+        event = append_event(timeline, scope)
         with pytest.raises(VersionMismatch):
             timeline.remove(scope, replace(event, version=2), Removal(items=(a_put(KEY),), at=NOW))
         assert items.get(scope, [KEY]) == {}
         assert timeline.find(scope, event.id) == event
 
-    def test_of_many_removers_one_writes_them(self, timeline: Timeline, items: Items) -> None:
-        scope = a_scope()
-        event = an_event(scope, key="home")
-        timeline.append(scope, [a_write(scope, event)])
+    def test_of_many_removers_one_writes_them(self, timeline: Timeline, items: Items, scope: Scope) -> None:
+        event = append_event(timeline, scope, key="home")
         removal = Removal(items=(a_put(KEY, {}, None),), at=LATER)
         with ThreadPoolExecutor(THREADS) as pool:
             assert sum(pool.map(lambda _: timeline.remove(scope, event, removal), range(THREADS))) == 1
@@ -221,7 +212,7 @@ def all_records(timeline: Timeline, scope: Scope, limit: int) -> list[Event]:
     return found
 
 
-class RecordsContract:
+class RecordsContract(OwnUser):
     """`records`, and what `EventType.MEMORY` is hidden from."""
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 50])
@@ -233,8 +224,7 @@ class RecordsContract:
         timeline.append(other, writes_of(other, some_events(other, 2)))
         assert all_records(timeline, scope, limit) == in_order(events)
 
-    def test_whatever_is_stored_is_among_them(self, timeline: Timeline, projections: Projections) -> None:
-        scope = a_scope()
+    def test_whatever_is_stored_is_among_them(self, timeline: Timeline, projections: Projections, scope: Scope) -> None:
         old, new = some_events(scope, 2, key="home")
         rest = [
             an_event(scope, content="private", is_private=True),
@@ -259,23 +249,17 @@ class RecordsContract:
             admitted = [event for event in events if scope.admits(event.persona_id, event.household_id)]
             assert all_records(timeline, scope, limit) == in_order(admitted)
 
-    def test_a_walk_goes_on_though_its_place_is_gone(self, timeline: Timeline) -> None:
-        scope = a_scope()
-        events = some_events(scope, 5)
-        timeline.append(scope, writes_of(scope, events))
+    def test_a_walk_goes_on_though_its_place_is_gone(self, timeline: Timeline, scope: Scope) -> None:
+        events = append_events(timeline, scope, 5)
         page = timeline.records(scope, 2, None)
         assert page.events == tuple(events[:2])
         assert page.more == events[1].ref
         timeline.remove(scope, events[1], Removal())
-        late = an_event(scope, timestamp=events[1].timestamp + timedelta(microseconds=1), content="late")
-        timeline.append(scope, [a_write(scope, late)])
+        late = append_event(timeline, scope, timestamp=events[1].timestamp + timedelta(microseconds=1), content="late")
         assert timeline.records(scope, 9, page.more).events == (late, *events[2:])
 
-    def test_of_nothing_there_is_an_empty_page(self, timeline: Timeline) -> None:
-        page = timeline.records(a_scope(), 5, None)
-        assert (page.events, page.more) == ((), None)
-
-    def test_users_of_any_id_are_walked(self, timeline: Timeline) -> None:
+    def test_users_of_any_id_are_walked(self, timeline: Timeline, scope: Scope) -> None:
+        assert all_records(timeline, scope, 5) == []
         for hard in HARD_IDS:
             scope = a_scope(user_id=hard, persona_id=hard, household_id=hard)
             events = [an_event(scope, conversation_id=hard, key=hard), a_carrier(scope)]
@@ -283,9 +267,7 @@ class RecordsContract:
             assert all_records(timeline, scope, 1) == in_order(events)
 
     @pytest.mark.parametrize("projected", [False, True])
-    def test_a_carrier_is_hidden_and_not_counted(
-        self, timeline: Timeline, projections: Projections, projected: bool
-    ) -> None:
+    def test_carriers_are_hidden(self, timeline: Timeline, projections: Projections, projected: bool) -> None:
         scope, carriers, events = _mixed(timeline, a_scope())
         if projected:
             for one in (*carriers, *events):
@@ -303,12 +285,8 @@ class RecordsContract:
     @pytest.mark.parametrize("limit", [1, 2, 50])
     def test_pages_of_a_window_walk_over_carriers(self, timeline: Timeline, limit: int) -> None:
         scope, _, events = _mixed(timeline, a_scope())
-        page = timeline.window(scope, a_query(limit=limit))
-        found = list(page.events)
-        while page.more is not None:
-            page = timeline.window(scope, a_query(limit=limit, after=page.more))
-            found += page.events
-        assert found == events[::-1]
+        pages = walk(timeline, scope, a_query(limit=limit))
+        assert [event for page in pages for event in page.events] == events[::-1]
 
     def test_a_carrier_is_found_where_records_are(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()

@@ -31,7 +31,6 @@ from recollect.core.scope import Scope
 from recollect.ports import Concurrency
 
 PATIENT = ClientPolicy(connect_seconds=5, read_seconds=20)
-Plant = Callable[[Scope, str], None]
 
 
 class TableCopying:
@@ -108,24 +107,22 @@ def a_table(client: Any, concurrency: Concurrency) -> Iterator[ItemAccess]:
     client.delete_table(TableName=name)
 
 
-@pytest.fixture
-def timeline(access: ItemAccess) -> DynamoDBTimeline:
-    return DynamoDBTimeline(access)
+def over_the_table(adapter: Callable[[ItemAccess], Any]) -> Any:
+    """A fixture: an adapter over `access`."""
+
+    @pytest.fixture
+    def made(access: ItemAccess) -> Any:
+        return adapter(access)
+
+    return made
 
 
-@pytest.fixture
-def projections(access: ItemAccess) -> DynamoDBProjections:
-    return DynamoDBProjections(access)
-
-
-@pytest.fixture
-def store(access: ItemAccess) -> DynamoDBIdempotency:
-    return DynamoDBIdempotency(access)
-
-
-@pytest.fixture
-def publisher(access: ItemAccess) -> AwsPublisher:
-    return AwsPublisher(BusLog(access))
+timeline = over_the_table(DynamoDBTimeline)
+projections = over_the_table(DynamoDBProjections)
+store = over_the_table(DynamoDBIdempotency)
+publisher = over_the_table(lambda access: AwsPublisher(BusLog(access)))
+eraser = over_the_table(DynamoDBEraser)
+items = over_the_table(DynamoDBItems)
 
 
 @pytest.fixture
@@ -154,16 +151,6 @@ class FailingBus:
 
 
 @pytest.fixture
-def eraser(access: ItemAccess) -> DynamoDBEraser:
-    return DynamoDBEraser(access)
-
-
-@pytest.fixture
-def items(access: ItemAccess) -> DynamoDBItems:
-    return DynamoDBItems(access)
-
-
-@pytest.fixture
 def keep(timeline: DynamoDBTimeline) -> Callable[[Scope, list[Event]], None]:
     def store_events(scope: Scope, events: list[Event]) -> None:
         timeline.append(scope, writes_of(scope, events))
@@ -172,15 +159,5 @@ def keep(timeline: DynamoDBTimeline) -> Callable[[Scope, list[Event]], None]:
 
 
 @pytest.fixture
-def plant_tombstone(access: ItemAccess) -> Plant:
-    return lambda scope, identity: access.put_many([dict(keys.dedupe_key(scope, identity).attributes)])
-
-
-@pytest.fixture
 def spoil(access: ItemAccess) -> Callable[[Scope, Event], None]:
     return lambda scope, event: access.put_many([dict(keys.event_key(scope, event.ref).attributes)])
-
-
-@pytest.fixture
-def plant_rejection(access: ItemAccess) -> Plant:
-    return lambda scope, fingerprint: access.put_many([dict(keys.rejection_key(scope, fingerprint).attributes)])

@@ -15,6 +15,7 @@ from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import a_scope, a_seed, a_write, an_event, some_events, writes_of
 from recollect.core.errors import Conflict, InvalidInput, Throttled, Unavailable, UpstreamFailed
+from recollect.core.scope import Scope
 from recollect.timeline.timeline import AppendStatus
 
 Script = Callable[..., tuple[DynamoDBTimeline, Scripted, list[float]]]
@@ -36,9 +37,8 @@ def scripted(moto_access: ItemAccess) -> Script:
     return build
 
 
-def test_one_transaction_has_the_four_operations_and_nothing_else(scripted: Script) -> None:
+def test_one_transaction_has_the_four_operations_and_nothing_else(scripted: Script, scope: Scope) -> None:
     timeline, client, _ = scripted()
-    scope = a_scope()
     write = a_write(scope, an_event(scope))
     timeline.append(scope, [write])
     ((name, request),) = client.requests
@@ -54,20 +54,18 @@ def test_one_transaction_has_the_four_operations_and_nothing_else(scripted: Scri
     assert operations[3][1]["Key"] == keys.rejection_key(scope, write.fingerprint).attributes
 
 
-def test_the_sdk_gives_each_call_a_token(moto_access: ItemAccess) -> None:
+def test_the_sdk_gives_each_call_a_token(moto_access: ItemAccess, scope: Scope) -> None:
     tokens: list[str] = []
     events = moto_access.client.meta.events  # type: ignore[attr-defined]
     events.register("before-call.dynamodb.TransactWriteItems", lambda params, **_: tokens.append(str(params["body"])))
-    scope = a_scope()
     DynamoDBTimeline(moto_access).append(scope, writes_of(scope, some_events(scope, 2)))
     assert len(set(tokens)) == 2
     assert all("ClientRequestToken" in token for token in tokens)
 
 
 @pytest.mark.parametrize("failure", [CONFLICT, THROTTLED, cancelled("ThrottlingError", "None", "None", "None")])
-def test_conflicts_and_throttling_are_waited_out(scripted: Script, failure: Exception) -> None:
+def test_conflicts_and_throttling_are_waited_out(scripted: Script, failure: Exception, scope: Scope) -> None:
     timeline, client, pauses = scripted(transact_write_items=[failure] * (TRIES - 1))
-    scope = a_scope()
     [outcome] = timeline.append(scope, [a_write(scope, an_event(scope))])
     assert outcome.status is AppendStatus.CREATED
     assert client.count("transact_write_items") == TRIES
@@ -76,18 +74,16 @@ def test_conflicts_and_throttling_are_waited_out(scripted: Script, failure: Exce
 
 
 @pytest.mark.parametrize("failure", [CONFLICT, THROTTLED])
-def test_patience_has_an_end(scripted: Script, failure: Exception) -> None:
+def test_patience_has_an_end(scripted: Script, failure: Exception, scope: Scope) -> None:
     timeline, client, _ = scripted(transact_write_items=[failure] * 100)
-    scope = a_scope()
     with pytest.raises(Throttled):
         timeline.append(scope, [a_write(scope, an_event(scope))])
     assert client.count("transact_write_items") == TRIES
 
 
-def test_other_events_are_stored_though_one_fails_and_a_retry_completes_it(scripted: Script) -> None:
+def test_other_events_are_stored_though_one_fails_and_a_retry_completes_it(scripted: Script, scope: Scope) -> None:
     cut_off = ReadTimeoutError(endpoint_url="http://x")
     timeline, client, _ = scripted(transact_write_items=[None, cut_off])
-    scope = a_scope()
     writes = writes_of(scope, some_events(scope, 5))
     with pytest.raises(Unavailable):
         timeline.append(scope, writes)
@@ -115,10 +111,9 @@ def test_what_waiting_cannot_mend_is_raised_at_once(scripted: Script, failure: E
     assert client.count("transact_write_items") == 1
 
 
-def test_the_dedupe_record_is_read_where_the_answer_lacks_it(scripted: Script) -> None:
+def test_the_dedupe_record_is_read_where_the_answer_lacks_it(scripted: Script, scope: Scope) -> None:
     reasons = cancelled("None", "ConditionalCheckFailed", "None", "None")
     timeline, client, _ = scripted(transact_write_items=[None, reasons])
-    scope = a_scope()
     first = a_write(scope, an_event(scope))
     timeline.append(scope, [first])
     [outcome] = timeline.append(scope, [replace(first, event=replace(first.event, id=a_seed().nth(0)))])
@@ -126,8 +121,7 @@ def test_the_dedupe_record_is_read_where_the_answer_lacks_it(scripted: Script) -
     assert client.count("get_item") == 1
 
 
-def test_the_first_of_equal_events_in_one_request_stands(timeline: DynamoDBTimeline) -> None:
-    scope = a_scope()
+def test_the_first_of_equal_events_in_one_request_stands(timeline: DynamoDBTimeline, scope: Scope) -> None:
     first = an_event(scope, conversation_id="one")
     others = [replace(first, id=a_seed().nth(0), conversation_id="two") for _ in range(3)]
     identity = a_write(scope, first).identity
@@ -138,9 +132,8 @@ def test_the_first_of_equal_events_in_one_request_stands(timeline: DynamoDBTimel
 
 
 @pytest.mark.parametrize("where", ["notes", "embedding"])
-def test_an_item_over_350_kilobytes_is_refused_before_any_call(scripted: Script, where: str) -> None:
+def test_an_item_over_350_kilobytes_is_refused_before_any_call(scripted: Script, where: str, scope: Scope) -> None:
     timeline, client, _ = scripted()
-    scope = a_scope()
     large: Any = noise(200_000) if where == "notes" else random.Random(1).randbytes(360_000)
     huge = an_event(scope, **{where: large})
     with pytest.raises(InvalidInput, match="350 KB"):
@@ -148,8 +141,7 @@ def test_an_item_over_350_kilobytes_is_refused_before_any_call(scripted: Script,
     assert client.requests == []
 
 
-def test_an_event_near_the_limit_is_stored(timeline: DynamoDBTimeline) -> None:
-    scope = a_scope()
+def test_an_event_near_the_limit_is_stored(timeline: DynamoDBTimeline, scope: Scope) -> None:
     large = an_event(scope, embedding=random.Random(1).randbytes(325_000), content=noise(10_000))
     [outcome] = timeline.append(scope, [a_write(scope, large)])
     assert outcome.status is AppendStatus.CREATED
@@ -163,9 +155,8 @@ def test_nothing_to_append_is_no_call(scripted: Script) -> None:
 
 
 @pytest.mark.engines
-def test_equal_texts_of_many_requests_at_once_are_all_stored(local_access: ItemAccess) -> None:
+def test_equal_texts_of_many_requests_at_once_are_all_stored(local_access: ItemAccess, scope: Scope) -> None:
     """They share the check of one rejection: DynamoDB cancels some for the others, and they are tried again."""
-    scope = a_scope()
     writes = writes_of(scope, some_events(scope, 24, content="ok"))
     pool = local_access.concurrency
     waiting = [pool.submit(lambda w=write: DynamoDBTimeline(local_access).append(scope, [w])) for write in writes]  # type: ignore[misc]

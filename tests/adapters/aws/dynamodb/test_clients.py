@@ -20,8 +20,9 @@ from recollect.adapters.aws.clients import (
 )
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
-from recollect.contracts.examples import a_scope, some_events, writes_of
+from recollect.contracts.examples import append_events
 from recollect.core.errors import Unavailable
+from recollect.core.scope import Scope
 
 HANGS_UP = Reply(b"", 0)
 KEY = {"pk": {"S": "p"}, "sk": {"S": "s"}}
@@ -76,13 +77,11 @@ def test_all_clients_share_the_policy() -> None:
         assert config.retries["total_max_attempts"] == DEFAULT_POLICY.tries
 
 
-def test_a_listener_hears_every_call_and_what_it_cost(moto_access: ItemAccess) -> None:
+def test_a_listener_hears_every_call_and_what_it_cost(moto_access: ItemAccess, scope: Scope) -> None:
     heard: list[tuple[str, Mapping[str, Any]]] = []
     listen(moto_access.client, lambda operation, answer: heard.append((operation, answer)))
-    scope = a_scope()
     timeline = DynamoDBTimeline(moto_access)
-    events = some_events(scope, 2)
-    timeline.append(scope, writes_of(scope, events))
+    events = append_events(timeline, scope, 2)
     timeline.read(scope, [event.ref for event in events])
     timeline.newest(scope, 10)
     assert [operation for operation, _ in heard] == ["TransactWriteItems"] * 2 + ["BatchGetItem", "Query"]

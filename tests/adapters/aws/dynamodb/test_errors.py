@@ -17,44 +17,23 @@ from recollect.core.errors import (
 
 CODES: dict[type[RecollectError], list[str]] = {
     Throttled: [
-        "LimitExceededException",
-        "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded",
-        "SlowDown",
-        "ThrottledException",
-        "Throttling",
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "TransactionConflictException",
-        "TransactionInProgressException",
+        "LimitExceededException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "SlowDown",
+        "ThrottledException", "Throttling", "ThrottlingException", "TooManyRequestsException",
+        "TransactionConflictException", "TransactionInProgressException",
     ],
     Unavailable: [
-        "InternalException",
-        "InternalFailure",
-        "InternalServerError",
-        "RequestTimeout",
-        "RequestTimeoutException",
-        "ServiceUnavailable",
-        "ServiceUnavailableException",
+        "InternalException", "InternalFailure", "InternalServerError", "RequestTimeout", "RequestTimeoutException",
+        "ServiceUnavailable", "ServiceUnavailableException",
     ],
     NotReady: [
-        "AccessDeniedException",
-        "ExpiredTokenException",
-        "InvalidSignatureException",
-        "MissingAuthenticationToken",
-        "ResourceInUseException",
-        "ResourceNotFoundException",
-        "UnrecognizedClientException",
+        "AccessDeniedException", "ExpiredTokenException", "InvalidSignatureException", "MissingAuthenticationToken",
+        "ResourceInUseException", "ResourceNotFoundException", "UnrecognizedClientException",
     ],
     VersionMismatch: ["ConditionalCheckFailedException"],
     UpstreamFailed: [
-        "IdempotentParameterMismatchException",
-        "SerializationException",
-        "ValidationException",
-        "New",
-        "",
+        "IdempotentParameterMismatchException", "SerializationException", "ValidationException", "New", "",
     ],
-}
+}  # fmt: skip
 CONNECTION = {
     sdk.EndpointConnectionError(endpoint_url="http://x"): Unavailable,
     sdk.ConnectTimeoutError(endpoint_url="http://x"): Unavailable,
@@ -113,9 +92,7 @@ def test_what_could_not_be_sent_has_one_kind(error: Exception, kind: type[Recoll
         ([], UpstreamFailed),
     ],
 )
-def test_a_cancelled_transaction_may_pass_where_nothing_but_haste_was_wrong(
-    reasons: list[str], kind: type[RecollectError]
-) -> None:
+def test_a_transaction_cancelled_by_haste_alone_may_pass(reasons: list[str], kind: type[RecollectError]) -> None:
     with pytest.raises(RecollectError) as raised, translated("DynamoDB"):
         raise a_client_error("TransactionCanceledException", reasons=reasons)
     assert type(raised.value) is kind

@@ -1,4 +1,4 @@
-"""Items on DynamoDB: what is sent, what is waited out, and what a key holds."""
+"""Items and idempotency records on DynamoDB: what is sent, what is waited out, what a key holds, what it costs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,11 +8,13 @@ import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled, scripted_access
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.items import DynamoDBItems
+from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
 from recollect.adapters.aws.table import ItemAccess
-from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope
+from recollect.contracts.conditional_stores import ANSWER, again, claimed
+from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope, a_seed
 from recollect.contracts.items import a_key, a_put
 from recollect.core.errors import StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
+from recollect.core.idempotency import Replay
 from recollect.core.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite
 from recollect.core.scope import Scope
 
@@ -131,3 +133,32 @@ def test_an_item_is_no_event() -> None:
     for other in ("E#0001#x", "M#rules", "D#f"):
         with pytest.raises(StoredDataError):
             keys.item_of(other)
+
+
+def test_a_claim_and_its_answer_are_one_write_each_and_a_replay_none_beside(moto_access: ItemAccess) -> None:
+    access, client = scripted_access(moto_access)
+    store = DynamoDBIdempotency(access)
+    claim = claimed(store)
+    store.complete(claim, 201, ANSWER)
+    assert called(client) == ["put_item", "update_item"]
+    assert store.claim(again(claim)) == Replay(201, ANSWER)
+    assert called(client)[2:] == ["put_item"]
+
+
+def test_the_service_forgets_it_a_day_after_by_the_real_clock(moto_access: ItemAccess) -> None:
+    """A request under a test clock of long ago must not be forgotten within seconds."""
+    claim = claimed(DynamoDBIdempotency(moto_access, clock=lambda: 2_000_000_000.5))
+    item = moto_access.get(keys.idempotency_key(claim.key_hash))
+    assert item is not None
+    assert int(item["ttl"]["N"]) == 2_000_000_001 + 24 * 3600
+
+
+def test_an_answer_of_a_hundred_results_stays_small(moto_access: ItemAccess) -> None:
+    seed = a_seed(100)
+    results = [{"status": "created", "event_id": seed.nth(n), "importance": 0.4, "tags": []} for n in range(100)]
+    store = DynamoDBIdempotency(moto_access)
+    claim = claimed(store)
+    store.complete(claim, 201, {"conversation_id": "c", "results": results})
+    item = moto_access.get(keys.idempotency_key(claim.key_hash))
+    assert item is not None
+    assert len(item["z"]["B"]) < 2048

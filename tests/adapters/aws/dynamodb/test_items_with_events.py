@@ -11,12 +11,13 @@ from recollect.adapters.aws.item_format import projection_item
 from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
-from recollect.contracts.examples import NOW, a_scope, a_write, an_event, some_events, writes_of
+from recollect.contracts.examples import NOW, a_scope, a_write, an_event, append_event, append_events
 from recollect.contracts.items import a_key, a_put
 from recollect.contracts.timeline import a_query
 from recollect.core.errors import Conflict, RecollectError, Throttled, VersionMismatch
 from recollect.core.event import EventType
 from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.scope import Scope
 from recollect.timeline.timeline import AppendStatus, Projection, Removal
 
 Script = Callable[..., tuple[DynamoDBTimeline, Scripted]]
@@ -38,19 +39,17 @@ def kinds(request: dict[str, Any]) -> list[str]:
     return [kind for operation in request["TransactItems"] for kind in operation]
 
 
-def test_items_whose_versions_are_known_cost_no_further_call(scripted: Script) -> None:
+def test_items_whose_versions_are_known_cost_no_further_call(scripted: Script, scope: Scope) -> None:
     timeline, client = scripted()
-    scope = a_scope()
     timeline.append(scope, [replace(a_write(scope, an_event(scope)), items=(a_put(KEY), ItemWrite(OTHER, None)))])
     ((name, request),) = client.requests
     assert name == "transact_write_items"
     assert kinds(request) == ["Put", "Put", "Put", "ConditionCheck", "Put", "Delete"]
 
 
-def test_one_that_takes_any_version_is_read_before_each_try(scripted: Script) -> None:
+def test_one_that_takes_any_version_is_read_before_each_try(scripted: Script, scope: Scope) -> None:
     lost = cancelled(NONE, NONE, NONE, NONE, FAILED)
     timeline, client = scripted(transact_write_items=[lost, lost])
-    scope = a_scope()
     [outcome] = timeline.append(scope, [replace(a_write(scope, an_event(scope)), items=(a_put(KEY, {}, None),))])
     assert outcome.status is AppendStatus.CREATED
     assert [name for name, _ in client.requests] == ["batch_get_item", "transact_write_items"] * 3
@@ -89,8 +88,7 @@ def test_what_a_cancelled_removal_says(
 ) -> None:
     timeline, client = scripted(transact_write_items=[None, *[cancelled(*codes)] * TRIES])
     scope = a_scope()
-    event = an_event(scope)
-    timeline.append(scope, [a_write(scope, event)])
+    event = append_event(timeline, scope)
     with pytest.raises(raised):
         timeline.remove(scope, event, Removal(items=(a_put(KEY, {}, expected),), at=NOW))
     assert client.count("transact_write_items") == calls + 1
@@ -99,8 +97,7 @@ def test_what_a_cancelled_removal_says(
 def test_a_removal_whose_event_changed_meanwhile_looks_again(scripted: Script, moto_access: ItemAccess) -> None:
     timeline, client = scripted(transact_write_items=[None, cancelled(FAILED, NONE, NONE, FAILED)])
     scope = a_scope()
-    event = an_event(scope)
-    timeline.append(scope, [a_write(scope, event)])
+    event = append_event(timeline, scope)
     assert timeline.remove(scope, event, Removal(items=(a_put(KEY),), at=NOW))
     assert client.count("transact_write_items") == 3
     assert DynamoDBItems(moto_access).get(scope, [KEY])[KEY].version == 1
@@ -108,8 +105,7 @@ def test_a_removal_whose_event_changed_meanwhile_looks_again(scripted: Script, m
 
 def test_a_page_reads_a_thousand_carriers_and_says_where_it_goes_on(moto_access: ItemAccess) -> None:
     timeline, scope = DynamoDBTimeline(moto_access), a_scope()
-    carriers = some_events(scope, RECORDS_PER_PAGE + 1, event_type=EventType.MEMORY, conversation_id="")
-    timeline.append(scope, writes_of(scope, carriers))
+    carriers = append_events(timeline, scope, RECORDS_PER_PAGE + 1, event_type=EventType.MEMORY, conversation_id="")
     page = timeline.window(scope, a_query())
     assert (page.events, page.scanned, page.more) == ((), 0, carriers[1].ref)
     assert timeline.window(scope, a_query(after=page.more)).more is None
@@ -117,8 +113,7 @@ def test_a_page_reads_a_thousand_carriers_and_says_where_it_goes_on(moto_access:
     assert (narrowed.events, narrowed.more) == ((), carriers[-2].ref)
 
 
-def test_a_carrier_is_in_no_conversations_index() -> None:
-    scope = a_scope()
+def test_a_carrier_is_in_no_conversations_index(scope: Scope) -> None:
     carrier = an_event(scope, event_type=EventType.MEMORY, conversation_id="", importance=0.7)
     item = projection_item(scope, Projection(carrier.ref, None, None), carrier)
     assert "c" not in item

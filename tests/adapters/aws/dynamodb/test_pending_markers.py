@@ -47,9 +47,7 @@ def test_events_of_one_id_and_two_users_are_two(moto_access: ItemAccess, limit: 
 
 
 @pytest.mark.parametrize("limit", [7, 50, 1000])
-def test_a_backlog_is_walked_whole_and_each_users_in_order(
-    moto_access: ItemAccess, monkeypatch: pytest.MonkeyPatch, limit: int
-) -> None:
+def test_a_backlog_is_walked_by_users(moto_access: ItemAccess, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     monkeypatch.setattr(pending_markers, "FEW_PER_SHARD", 5)
     scopes = [a_scope() for _ in range(20)]
     marked = {scope: mark(moto_access, scope, some_events(scope, 12)) for scope in scopes}
@@ -59,9 +57,7 @@ def test_a_backlog_is_walked_whole_and_each_users_in_order(
         assert [one for one in found if one.scope == scope] == marked[scope]
 
 
-def test_a_backlog_that_comes_up_during_a_walk_is_walked_from_its_start(
-    moto_access: ItemAccess, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backlog_that_grows_during_a_walk_is_walked(moto_access: ItemAccess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pending_markers, "FEW_PER_SHARD", 5)
     projections = DynamoDBProjections(moto_access)
     first, second = a_scope(), a_scope()
@@ -82,9 +78,8 @@ def test_a_place_we_never_gave_is_refused(moto_access: ItemAccess, after: str) -
         DynamoDBProjections(moto_access).pending(10, after)
 
 
-def test_a_partition_of_markers_holds_many_users_and_splits_by_them() -> None:
+def test_a_partition_of_markers_holds_many_users_and_splits_by_them(scope: Scope) -> None:
     """The user's hash comes first: a hot partition can be split between users, and one user's stay together."""
-    scope = a_scope()
     sort_keys = [keys.pending_key(scope, event.id).sk for event in some_events(scope, 3)]
     assert sort_keys == sorted(sort_keys)
     assert len({key.split("#")[0] for key in sort_keys}) == 1

@@ -134,33 +134,21 @@ def test_batches_have_their_size_and_come_in_order() -> None:
     assert handler.batches == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
 
 
-def test_from_the_first_failure_on_a_batch_comes_again() -> None:
-    handler = Handler([2, 1], [2])
-    pump = a_pump(Stream({"s1": [a_record(n) for n in range(4)]}), handler)
-    assert pump.drain() == 4
-    assert handler.batches == [[0, 1, 2, 3], [1, 2, 3], [2, 3]]
-    assert pump.given_up == 0
-
-
-@pytest.mark.parametrize("failure", [Throttled("x"), ValueError("x")])
-def test_a_raising_handler_gets_all_of_it_again(failure: Exception) -> None:
-    handler = Handler(failure, failure)
-    assert a_pump(Stream({"s1": [a_record(0), a_record(1)]}), handler).drain() == 2
-    assert handler.batches == [[0, 1]] * 3
-
-
-def test_an_unknown_failure_means_the_whole_batch() -> None:
-    handler = Handler([99])
-    a_pump(Stream({"s1": [a_record(0), a_record(1)]}), handler).drain()
-    assert handler.batches == [[0, 1], [0, 1]]
-
-
-def test_a_record_that_always_fails_is_given_up_and_the_rest_goes_on() -> None:
-    handler = Handler([1], [1], [1])
-    pump = a_pump(Stream({"s1": [a_record(n) for n in range(3)]}), handler)
-    assert pump.drain() == 3
-    assert handler.batches == [[0, 1, 2], [1, 2], [1, 2], [2]]
-    assert pump.given_up == 1
+@pytest.mark.parametrize(
+    ("script", "batches", "given_up"),
+    [
+        pytest.param([[2, 1], [2]], [[0, 1, 2, 3], [1, 2, 3], [2, 3]], 0, id="from the first failure on"),
+        pytest.param([Throttled("x")] * 2, [[0, 1]] * 3, 0, id="all of it after an error of ours"),
+        pytest.param([ValueError("x")] * 2, [[0, 1]] * 3, 0, id="all of it after any other error"),
+        pytest.param([[99]], [[0, 1]] * 2, 0, id="all of it after a failure of no record"),
+        pytest.param([[1]] * 3, [[0, 1, 2], [1, 2], [1, 2], [2]], 1, id="not what fails each time"),
+    ],
+)
+def test_what_failed_comes_again(script: list[Any], batches: list[list[int]], given_up: int) -> None:
+    handler = Handler(*script)
+    pump = a_pump(Stream({"s1": [a_record(n) for n in batches[0]]}), handler)
+    assert pump.drain() == len(batches[0])
+    assert (handler.batches, pump.given_up) == (batches, given_up)
 
 
 def test_a_child_is_read_after_its_parent_has_ended() -> None:

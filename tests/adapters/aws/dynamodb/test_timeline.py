@@ -11,7 +11,7 @@ from recollect.adapters.aws.item_format import event_item, item_bytes
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
-from recollect.contracts.examples import NOW, a_scope, a_seed, a_vector, a_write, an_event, some_events, writes_of
+from recollect.contracts.examples import NOW, a_seed, a_vector, a_write, an_event, append_events, some_events, writes_of
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.retrieval.filters import DropReason, TimeWindow
@@ -26,8 +26,7 @@ def store(access: ItemAccess, scope: Scope, events: list[Event]) -> None:
 
 
 @pytest.mark.spec("A-48", "A-51")
-def test_a_page_reads_a_thousand_records_at_most_and_says_where_to_go_on(moto_access: ItemAccess) -> None:
-    scope = a_scope()
+def test_a_page_reads_a_thousand_records_at_most_and_says_where_to_go_on(moto_access: ItemAccess, scope: Scope) -> None:
     events = [
         replace(e, conversation_id="rare" if n % 500 == 0 else "other") for n, e in enumerate(some_events(scope, MANY))
     ]
@@ -41,18 +40,15 @@ def test_a_page_reads_a_thousand_records_at_most_and_says_where_to_go_on(moto_ac
     assert first.dropped == {DropReason.FILTER: RECORDS_PER_PAGE - 2}
 
 
-def test_the_newest_of_a_persona_are_found_behind_a_thousand_of_others(moto_access: ItemAccess) -> None:
-    scope = a_scope()
+def test_the_newest_of_a_persona_are_found_behind_a_thousand_of_others(moto_access: ItemAccess, scope: Scope) -> None:
     events = [replace(e, persona_id="rare" if n < 3 else None) for n, e in enumerate(some_events(scope, MANY))]
     store(moto_access, scope, events)
     found = DynamoDBTimeline(moto_access).newest(replace(scope, persona_id="rare"), 100)
     assert [event.id for event in found] == [event.id for event in reversed(events[:3])]
 
 
-def test_reads_of_a_wave_are_one_call_each(moto_access: ItemAccess) -> None:
-    scope = a_scope()
-    events = some_events(scope, 40)
-    DynamoDBTimeline(moto_access).append(scope, writes_of(scope, events))
+def test_reads_of_a_wave_are_one_call_each(moto_access: ItemAccess, scope: Scope) -> None:
+    events = append_events(DynamoDBTimeline(moto_access), scope, 40)
     DynamoDBProjections(moto_access).save(scope, [Projection(e.ref, a_vector(), "g") for e in events])
     access, client = scripted_access(moto_access)
     timeline = DynamoDBTimeline(access)
@@ -71,20 +67,7 @@ def test_reads_of_a_wave_are_one_call_each(moto_access: ItemAccess) -> None:
         assert len(client.requests) == number
 
 
-def test_an_event_is_found_by_its_marker_and_then_by_its_projection(moto_access: ItemAccess) -> None:
-    scope = a_scope()
-    event = an_event(scope)
-    timeline, projections = DynamoDBTimeline(moto_access), DynamoDBProjections(moto_access)
-    timeline.append(scope, [a_write(scope, event)])
-    assert timeline.find(scope, event.id) == event
-    projections.save(scope, [Projection(event.ref, None, None)])
-    assert timeline.find(scope, event.id) == event
-    projections.settle(scope, [event.ref])
-    assert timeline.find(scope, event.id) == event
-
-
-def test_a_projection_of_an_event_that_is_gone_is_in_no_index(moto_access: ItemAccess) -> None:
-    scope = a_scope()
+def test_a_projection_of_an_event_that_is_gone_is_in_no_index(moto_access: ItemAccess, scope: Scope) -> None:
     event = an_event(scope, importance=0.9)
     DynamoDBProjections(moto_access).save(scope, [Projection(event.ref, None, None)])
     timeline = DynamoDBTimeline(moto_access)
@@ -92,9 +75,8 @@ def test_a_projection_of_an_event_that_is_gone_is_in_no_index(moto_access: ItemA
     assert timeline.find(scope, event.id) is None
 
 
-def test_ties_of_one_request_keep_the_order_said(moto_access: ItemAccess) -> None:
+def test_ties_of_one_request_keep_the_order_said(moto_access: ItemAccess, scope: Scope) -> None:
     """An import's turns often share one instant: the ids' counter decides, in the indexes too."""
-    scope = a_scope()
     seed = a_seed(40)
     events = [an_event(scope, id=seed.nth(n), content=str(n), importance=0.7) for n in range(40)]
     timeline = DynamoDBTimeline(moto_access)
@@ -107,21 +89,18 @@ def test_ties_of_one_request_keep_the_order_said(moto_access: ItemAccess) -> Non
     assert list(timeline.tail(scope).refs) == newest_first
 
 
-def test_the_service_never_deletes_an_event_by_itself_for_it_would_leave_no_tombstone() -> None:
-    scope = a_scope()
+def test_the_service_never_deletes_an_event_by_itself_for_it_would_leave_no_tombstone(scope: Scope) -> None:
     assert "ttl" not in event_item(scope, a_write(scope, an_event(scope, expires_at=NOW)))
 
 
-def test_conversations_are_entered_with_one_write_and_then_none(moto_access: ItemAccess) -> None:
-    scope = a_scope()
+def test_conversations_are_entered_with_one_write_and_then_none(moto_access: ItemAccess, scope: Scope) -> None:
     access, client = scripted_access(moto_access)
     for _ in range(3):
         DynamoDBProjections(access).enter_conversation(scope, "c", NOW)
     assert (client.count("get_item"), client.count("put_item")) == (3, 1)
 
 
-def test_of_two_that_enter_a_conversation_at_once_the_first_stands(moto_access: ItemAccess) -> None:
-    scope = a_scope()
+def test_of_two_that_enter_a_conversation_at_once_the_first_stands(moto_access: ItemAccess, scope: Scope) -> None:
     DynamoDBProjections(moto_access).enter_conversation(scope, "c", NOW)
     blind = replace(moto_access, client=Scripted(moto_access.client, get_item=[{}]))
     DynamoDBProjections(blind).enter_conversation(scope, "c", NOW + timedelta(days=1))
@@ -130,9 +109,8 @@ def test_of_two_that_enter_a_conversation_at_once_the_first_stands(moto_access: 
 
 
 @pytest.mark.engines
-def test_sizes_are_counted_as_the_service_counts_them(local_access: ItemAccess) -> None:
+def test_sizes_are_counted_as_the_service_counts_them(local_access: ItemAccess, scope: Scope) -> None:
     """One byte below and above a KB: the report of a plain put tells."""
-    scope = a_scope()
     for size, units in ((1024, 1), (1025, 2), (2048, 2), (2049, 3)):
         item = event_item(scope, a_write(scope, an_event(scope)))
         item["e"] = {"B": b""}

@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import json
 import logging
 import subprocess
 import sys
@@ -44,7 +43,7 @@ def test_a_nomination_is_one_request(server: Server) -> None:
     answers[1] = answers[3] = CORPUS
     answers[2] = {**CORPUS, "aggregations": {"documents": {"buckets": [{"doc_count": 0}]}}}
     answers[4] = {**CORPUS, "aggregations": {"reasons": {"buckets": {}}, "remaining": {"doc_count": 0}}}
-    server.replies = [Reply(json.dumps({"responses": answers}).encode())]
+    server.replies = [Reply({"responses": answers})]
     index_at(server.url).nominate(a_scope(), a_request("paris", vector=a_vector(), count=True))
     (asked,) = server.requests
     assert asked.path.partition("?")[0] == "/p-g/_msearch"
@@ -52,13 +51,13 @@ def test_a_nomination_is_one_request(server: Server) -> None:
 
 
 def test_a_plain_url_sends_no_credentials(server: Server) -> None:
-    server.replies = [Reply(json.dumps(EMPTY).encode())]
+    server.replies = [Reply(EMPTY)]
     nominate(index_at(server.url))
     assert "authorization" not in server.requests[0].headers
 
 
 def test_the_urls_user_is_sent_as_basic_authentication(server: Server) -> None:
-    server.replies = [Reply(json.dumps(EMPTY).encode())]
+    server.replies = [Reply(EMPTY)]
     nominate(index_at(f"{server.url.replace('//', '//user:p%40ss%3A@')}"))
     assert server.requests[0].headers["authorization"] == "Basic dXNlcjpwQHNzOg=="
 
@@ -66,7 +65,7 @@ def test_the_urls_user_is_sent_as_basic_authentication(server: Server) -> None:
 def test_requests_to_a_managed_domain_are_signed(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("ACCESS_KEY_ID", "AKID"), ("SECRET_ACCESS_KEY", SECRET), ("SESSION_TOKEN", "the token")):
         monkeypatch.setenv(f"AWS_{name}", value)
-    server.replies = [Reply(json.dumps(EMPTY).encode())]
+    server.replies = [Reply(EMPTY)]
     nominate(index_at(server.url, signing=Signing("eu-west-1")))
     (asked,) = server.requests
     assert asked.headers["x-amz-security-token"] == "the token"
@@ -133,8 +132,7 @@ def test_a_url_that_is_none_names_the_setting(url: str) -> None:
     ],
 )  # fmt: skip
 def test_a_status_becomes_an_error_of_ours(server: Server, status: int, error: type[RecollectError]) -> None:
-    told = {"error": {"type": "some_exception", "reason": "quotes a memory"}, "status": status}
-    server.replies = [Reply(json.dumps(told).encode(), status)]
+    server.replies = [refused(status, "some_exception")]
     for call in (nominate, OpenSearchIndex.create, OpenSearchIndex.check, write, remove):
         with pytest.raises(RecollectError) as raised:
             call(index_at(server.url))
@@ -152,7 +150,7 @@ def test_an_error_that_is_not_called_json_is_not_quoted(server: Server) -> None:
 
 def refused(status: int, kind: str) -> Reply:
     told = {"error": {"type": kind, "reason": "quotes a memory"}, "status": status}
-    return Reply(json.dumps(told).encode(), status)
+    return Reply(told, status)
 
 
 @pytest.mark.parametrize("status", [403, 429])
@@ -192,7 +190,7 @@ def test_a_cluster_that_has_not_started_is_away_and_not_full(server: Server) -> 
 def test_a_removal_by_query_names_the_block_of_its_parts(server: Server) -> None:
     part = {"index": "p", "id": "1", "cause": {"type": "cluster_block_exception"}, "status": 403}
     told = {"deleted": 0, "failures": [part]}
-    server.replies = [Reply(b"{}"), Reply(json.dumps(told).encode(), 403)]
+    server.replies = [Reply(b"{}"), Reply(told, 403)]
     with pytest.raises(WritesBlocked):
         index_at(server.url).drop("a tenant", 10)
 
@@ -227,9 +225,9 @@ def test_a_slow_engine_is_given_up_and_not_asked_again(server: Server) -> None:
 
 @pytest.mark.parametrize("first", [Reply(status=503), Reply(status=0)], ids=["unavailable", "hung up"])
 def test_a_passing_failure_is_tried_again_once(server: Server, first: Reply) -> None:
-    server.replies = [first, Reply(json.dumps(EMPTY).encode())]
+    server.replies = [first, Reply(EMPTY)]
     nominate(index_at(server.url))
-    server.replies = [first, first, Reply(json.dumps(EMPTY).encode())]
+    server.replies = [first, first, Reply(EMPTY)]
     with pytest.raises(Unavailable):
         nominate(index_at(server.url))
     assert len(server.requests) == 4
@@ -245,10 +243,8 @@ def test_a_passing_failure_is_tried_again_once(server: Server, first: Reply) -> 
         ({"error": {"type": "search_phase_execution_exception"}, "status": 400}, UpstreamFailed),
     ],
 )
-def test_a_search_that_failed_fails_the_wave(
-    server: Server, change: dict[str, object], error: type[RecollectError]
-) -> None:
-    server.replies = [Reply(json.dumps({"responses": [{**EMPTY["responses"][0], **change}]}).encode())]
+def test_a_failed_search_fails_the_wave(server: Server, change: dict[str, object], error: type[RecollectError]) -> None:
+    server.replies = [Reply({"responses": [{**EMPTY["responses"][0], **change}]})]
     with pytest.raises(RecollectError) as raised:
         nominate(index_at(server.url))
     assert type(raised.value) is error
@@ -256,7 +252,7 @@ def test_a_search_that_failed_fails_the_wave(
 
 def test_no_log_shows_what_is_sent(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    server.replies = [Reply(json.dumps({"errors": False, "items": [{"index": {"status": 201}}]}).encode())]
+    server.replies = [Reply({"errors": False, "items": [{"index": {"status": 201}}]})]
     index_at(server.url).put([a_document(a_scope(), an_event(content="Zanzibar"), a_vector())])
     server.replies = [Reply(b'{"error": {"type": "t", "reason": "zanzibar"}}', 400)]
     with pytest.raises(UpstreamFailed):

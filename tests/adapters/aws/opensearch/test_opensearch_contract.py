@@ -17,27 +17,24 @@ PATIENT_SECONDS = 30.0
 SOON_SECONDS = 0.05
 
 
-@pytest.fixture(scope="module")
-def shared_index(engines: Engines) -> Iterator[OpenSearchIndex]:
-    """One index for the module; searches show a write soon."""
-    plan = IndexPlan(
-        prefix=f"test-{uuid4().hex[:8]}", generation="hash.1", dimension=DIMENSION, refresh_seconds=SOON_SECONDS
-    )
+def created(engines: Engines, plan: IndexPlan) -> Iterator[OpenSearchIndex]:
     connection = OpenSearchConnection(url=engines.opensearch_url, timeout_seconds=PATIENT_SECONDS)
     index = OpenSearchIndex(connection, plan)
     assert index.create() is True
     yield index
     connection.open().indices.delete(index=plan.index)
+
+
+@pytest.fixture(scope="module")
+def shared_index(engines: Engines) -> Iterator[OpenSearchIndex]:
+    """One index for the module; searches show a write soon."""
+    plan = IndexPlan(generation="hash.1", dimension=DIMENSION, refresh_seconds=SOON_SECONDS)
+    yield from created(engines, replace(plan, prefix=f"test-{uuid4().hex[:8]}"))
 
 
 @pytest.fixture(scope="module")
 def shared_neighbour(engines: Engines, shared_index: OpenSearchIndex) -> Iterator[OpenSearchIndex]:
-    plan = replace(shared_index._plan, generation="hash.2")
-    connection = OpenSearchConnection(url=engines.opensearch_url, timeout_seconds=PATIENT_SECONDS)
-    index = OpenSearchIndex(connection, plan)
-    assert index.create() is True
-    yield index
-    connection.open().indices.delete(index=plan.index)
+    yield from created(engines, replace(shared_index._plan, generation="hash.2"))
 
 
 @pytest.mark.engines

@@ -97,9 +97,7 @@ def test_a_vector_of_the_wrong_length_fails_its_document_only(make_index: MakeIn
 
 
 @pytest.mark.parametrize("block", ["write", "read_only", "read_only_allow_delete"])
-def test_an_index_that_the_engine_blocks_says_so_and_is_read_all_the_same(
-    make_index: MakeIndex, engines: Engines, block: str
-) -> None:
+def test_a_blocked_index_says_so_and_is_read_all_the_same(make_index: MakeIndex, engines: Engines, block: str) -> None:
     index, scope = make_index(), a_scope()
     index.create()
     event = an_event(scope, content="paris")

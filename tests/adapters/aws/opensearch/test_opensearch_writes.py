@@ -17,6 +17,7 @@ from recollect.adapters.aws.opensearch import (
 )
 from recollect.contracts.examples import a_document, a_scope, a_vector, some_events
 from recollect.core.errors import NotReady, WritesBlocked
+from recollect.core.scope import Scope
 from recollect.ports import IndexFailure
 
 PLAN = IndexPlan(prefix="p", generation="g", dimension=8)
@@ -30,14 +31,14 @@ def index(server: Server) -> OpenSearchIndex:
 
 
 def told(*answers: Any) -> list[Reply]:
-    return [Reply(json.dumps(answer).encode()) for answer in answers]
+    return [Reply(answer) for answer in answers]
 
 
 def failed(status: int, kind: str) -> dict[str, Any]:
     return {"index": {"status": status, "error": {"type": kind, "reason": "quotes a memory"}}}
 
 
-def test_each_document_fails_by_itself(server: Server, index: OpenSearchIndex) -> None:
+def test_each_document_fails_by_itself(server: Server, index: OpenSearchIndex, scope: Scope) -> None:
     outcomes = [
         {"index": {"status": 201}},
         failed(409, "version_conflict_engine_exception"),
@@ -46,7 +47,6 @@ def test_each_document_fails_by_itself(server: Server, index: OpenSearchIndex) -
         failed(503, "unavailable_shards_exception"),
     ]
     server.replies = told({"errors": True, "items": outcomes})
-    scope = a_scope()
     events = some_events(scope, len(outcomes))
     assert index.put([a_document(scope, event, a_vector()) for event in events]) == [
         IndexFailure(events[2].id, "rejected_execution_exception", retryable=True),
@@ -61,14 +61,6 @@ def test_documents_that_meet_a_block_fail_together(server: Server, index: OpenSe
     scope = a_scope()
     with pytest.raises(WritesBlocked):
         index.put([a_document(scope, event, None) for event in some_events(scope, 2)])
-
-
-def test_a_write_never_creates_the_index(server: Server, index: OpenSearchIndex) -> None:
-    server.replies = told({"errors": True, "items": [failed(404, "index_not_found_exception")]})
-    scope = a_scope()
-    with pytest.raises(NotReady, match="recollect init"):
-        index.put([a_document(scope, event, None) for event in some_events(scope, 1)])
-    assert "require_alias=true" in server.requests[0].path
 
 
 def test_many_documents_are_written_in_requests_of_a_bearable_size(server: Server, index: OpenSearchIndex) -> None:
@@ -98,12 +90,6 @@ def test_what_another_removed_meanwhile_is_no_failure(server: Server, index: Ope
         {"docs": [{"found": True, "_version": 3}]}, {"errors": False, "items": [{"delete": {"status": 404}}]}
     )
     assert index.remove(a_scope(), ["id"]) == []
-
-
-def test_a_removal_needs_the_index(server: Server, index: OpenSearchIndex) -> None:
-    server.replies = told({"docs": [{"error": {"type": "index_not_found_exception"}}]})
-    with pytest.raises(NotReady):
-        index.remove(a_scope(), ["id"])
 
 
 def mapped(format_number: int = 1, dimension: int = 8) -> dict[str, Any]:
@@ -161,11 +147,7 @@ def test_an_index_that_lost_its_name_gets_it_back(server: Server, index: OpenSea
 
 @pytest.mark.parametrize(
     ("generation", "alias"),
-    [
-        ("e5-small.int8.1", r"p-e5-small\.int8\.1"),
-        (None, "p-none"),
-        ("Org/Model:1", "p-org-model-1-[0-9a-f]{8}"),
-    ],
+    [("e5-small.int8.1", r"p-e5-small\.int8\.1"), (None, "p-none"), ("Org/Model:1", "p-org-model-1-[0-9a-f]{8}")],
 )
 def test_the_name_carries_the_generation(generation: str | None, alias: str) -> None:
     plan = replace(PLAN, generation=generation)

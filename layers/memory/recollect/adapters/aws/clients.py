@@ -49,61 +49,23 @@ from recollect.core.errors import (
 CONDITION_FAILED = "ConditionalCheckFailedException"
 CANCELLED_BY_CONDITION = "ConditionalCheckFailed"
 """Among the cancellation codes of a transaction, for the operation whose condition failed."""
-THROTTLED = frozenset(
-    {
-        "BandwidthLimitExceeded",
-        "LimitExceededException",
-        "ProvisionedThroughputExceeded",
-        "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded",
-        "RequestThrottled",
-        "RequestThrottledException",
-        "SlowDown",
-        "ThrottledException",
-        "Throttling",
-        "ThrottlingError",
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "TransactionConflict",
-        "TransactionConflictException",
-        "TransactionInProgressException",
-    }
-)
-_UNAVAILABLE = frozenset(
-    {
-        "InternalError",
-        "InternalException",
-        "InternalFailure",
-        "InternalServerError",
-        "PriorRequestNotComplete",
-        "ReplicatedWriteConflictException",
-        "RequestTimeout",
-        "RequestTimeoutException",
-        "ServiceUnavailable",
-        "ServiceUnavailableException",
-    }
-)
-_NOT_READY = frozenset(
-    {
-        "AccessDenied",
-        "AccessDeniedException",
-        "ExpiredToken",
-        "ExpiredTokenException",
-        "IncompleteSignature",
-        "InvalidAccessKeyId",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "MissingAuthenticationToken",
-        "NotAuthorized",
-        "OptInRequired",
-        "ResourceInUseException",
-        "ResourceNotFoundException",
-        "SignatureDoesNotMatch",
-        "TableInUseException",
-        "TableNotFoundException",
-        "UnrecognizedClientException",
-    }
-)
+THROTTLED = frozenset((
+    "BandwidthLimitExceeded", "LimitExceededException", "ProvisionedThroughputExceeded",
+    "ProvisionedThroughputExceededException", "RequestLimitExceeded", "RequestThrottled", "RequestThrottledException",
+    "SlowDown", "ThrottledException", "Throttling", "ThrottlingError", "ThrottlingException",
+    "TooManyRequestsException", "TransactionConflict", "TransactionConflictException", "TransactionInProgressException",
+))  # fmt: skip
+_UNAVAILABLE = (
+    "InternalError", "InternalException", "InternalFailure", "InternalServerError", "PriorRequestNotComplete",
+    "ReplicatedWriteConflictException", "RequestTimeout", "RequestTimeoutException", "ServiceUnavailable",
+    "ServiceUnavailableException",
+)  # fmt: skip
+_NOT_READY = (
+    "AccessDenied", "AccessDeniedException", "ExpiredToken", "ExpiredTokenException", "IncompleteSignature",
+    "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidSignatureException", "MissingAuthenticationToken",
+    "NotAuthorized", "OptInRequired", "ResourceInUseException", "ResourceNotFoundException", "SignatureDoesNotMatch",
+    "TableInUseException", "TableNotFoundException", "UnrecognizedClientException",
+)  # fmt: skip
 _KINDS: Mapping[str, type[RecollectError]] = MappingProxyType(
     {
         **dict.fromkeys(THROTTLED, Throttled),
@@ -116,11 +78,7 @@ _BEDROCK_THROTTLED = frozenset(
     {"ThrottlingException", "TooManyRequestsException", "ServiceUnavailableException", "ModelNotReadyException"}
 )
 _BEDROCK_KINDS: Mapping[str, type[RecollectError]] = MappingProxyType(
-    {
-        "ModelTimeoutException": OutOfTime,
-        "ModelErrorException": Unavailable,
-        "InternalServerException": Unavailable,
-    }
+    {"ModelTimeoutException": OutOfTime, "ModelErrorException": Unavailable, "InternalServerException": Unavailable}
 )
 _PASSING = (ConnectionFailed, HTTPClientError, IncompleteReadError, ChecksumError)
 _SETTINGS: Mapping[type[BotoCoreError], str] = MappingProxyType(
@@ -177,6 +135,16 @@ def from_core_error(service: str, error: BotoCoreError) -> RecollectError:
     return kind(f"{service}: {type(error).__name__}")
 
 
+@contextmanager
+def ignored(*codes: str) -> Iterator[None]:
+    """Ends what is inside where a service answers with one of these error codes."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) not in codes:
+            raise
+
+
 def code_of(error: ClientError) -> str:
     """The error code of a service's answer."""
     return str(_part(error, "Error").get("Code", ""))
@@ -230,18 +198,9 @@ def _part(error: ClientError, name: str) -> Mapping[str, Any]:
 Answer = dict[str, Any]
 Listener = Callable[[str, Mapping[str, Any]], None]
 
-_REPORTS_CAPACITY = frozenset(
-    {
-        "BatchGetItem",
-        "BatchWriteItem",
-        "DeleteItem",
-        "GetItem",
-        "PutItem",
-        "Query",
-        "TransactWriteItems",
-        "UpdateItem",
-    }
-)
+_REPORTS_CAPACITY = (
+    "BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "TransactWriteItems", "UpdateItem",
+)  # fmt: skip
 
 
 class DynamoDBClient(Protocol):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import keys, table
-from recollect.adapters.aws.clients import CONDITION_FAILED, code_of, translated
+from recollect.adapters.aws.clients import CONDITION_FAILED, code_of, ignored, translated
 from recollect.adapters.aws.item_format import (
     Attributes,
     binary,
@@ -55,7 +55,6 @@ class DynamoDBItems:
     access: ItemAccess
 
     def get(self, owner: Scope, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
-        """The items that exist, in one batch."""
         places = {key: item_key(owner, key) for key in keys}
         found = self.access.get_many(places.values())
         return {key: item_in(found[place]) for key, place in places.items() if place in found}
@@ -268,17 +267,13 @@ class DynamoDBIdempotency:
 
     def _update(self, claim: IdempotencyClaim, expression: str, condition: str, values: Attributes) -> bool:
         """Changes a record that waits for this body's answer; False where there is none or the condition fails."""
-        with translated(SERVICE):
-            try:
-                self.access.client.update_item(
-                    TableName=self.access.table,
-                    Key=keys.idempotency_key(claim.key_hash).attributes,
-                    UpdateExpression=expression,
-                    ConditionExpression=f"{condition} AND b = :body AND attribute_not_exists(a)",
-                    ExpressionAttributeValues=values | {":body": text(claim.body_hash)},
-                )
-            except ClientError as error:
-                if code_of(error) != CONDITION_FAILED:
-                    raise
-                return False
-        return True
+        with translated(SERVICE), ignored(CONDITION_FAILED):
+            self.access.client.update_item(
+                TableName=self.access.table,
+                Key=keys.idempotency_key(claim.key_hash).attributes,
+                UpdateExpression=expression,
+                ConditionExpression=f"{condition} AND b = :body AND attribute_not_exists(a)",
+                ExpressionAttributeValues=values | {":body": text(claim.body_hash)},
+            )
+            return True
+        return False

@@ -252,7 +252,8 @@ class OpenSearchIndex:
             if not versions:
                 return failures
             left = []
-            for event_id, item in zip(versions, self._bulk(_delete_lines(scope, versions), refresh), strict=True):
+            lines = [{"delete": _target(scope, event_id, version)} for event_id, version in versions.items()]
+            for event_id, item in zip(versions, self._bulk(lines, refresh), strict=True):
                 if item["status"] == 409:
                     left.append(event_id)
                 elif (failure := _failure(event_id, item)) is not None:
@@ -274,11 +275,7 @@ class OpenSearchIndex:
 
     def _bulk(self, lines: Sequence[Mapping[str, Any]], refresh: str) -> list[Mapping[str, Any]]:
         """One outcome for each operation, in order; `wait_for` returns once searches show them all."""
-        params = {
-            "refresh": refresh,
-            "require_alias": "true",
-            "filter_path": "items.*.status,items.*.error.type",
-        }
+        params = {"refresh": refresh, "require_alias": "true", "filter_path": "items.*.status,items.*.error.type"}
         with translated_errors():
             answer = self._client.bulk(body=lines, index=self._plan.alias, params=params)
         return [outcome for item in answer["items"] for outcome in item.values()]
@@ -298,14 +295,8 @@ class OpenSearchIndex:
     def count(self, owner: Scope) -> IndexCount:
         """What searches show of a user or of a whole tenant."""
         embedded = {"exists": {"field": "vector"}} if self._plan.has_vectors else {"match_none": {}}
-        body = {
-            "size": 0,
-            "track_total_hits": True,
-            "query": {"bool": {"filter": [_owned(owner)]}},
-            "aggs": {"embedded": {"filter": embedded}},
-        }
-        with translated_errors():
-            answer = self._client.search(index=self._plan.alias, body=body, params=_routing(owner))
+        body = {"size": 0, "track_total_hits": True, "aggs": {"embedded": {"filter": embedded}}}
+        answer = self._search(owner, body)
         return IndexCount(answer["hits"]["total"]["value"], answer["aggregations"]["embedded"]["doc_count"])
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
@@ -314,15 +305,19 @@ class OpenSearchIndex:
             "size": limit + 1,
             "track_total_hits": False,
             "_source": ["event_id", "timestamp"],
-            "query": {"bool": {"filter": [_owned(scope)]}},
             "sort": [{"event_id": "asc"}],
             **({} if after is None else {"search_after": [after]}),
         }
-        with translated_errors():
-            answer = self._client.search(index=self._plan.alias, body=body, params=_routing(scope))
-        sources = [hit["_source"] for hit in answer["hits"]["hits"]]
+        sources = [hit["_source"] for hit in self._search(scope, body)["hits"]["hits"]]
         refs = tuple(EventRef(one["event_id"], from_microseconds(one["timestamp"])) for one in sources[:limit])
         return IndexedPage(refs, refs[-1].id if len(sources) > limit else None)
+
+    def _search(self, owner: Scope, body: dict[str, Any]) -> dict[str, Any]:
+        owned = {"query": {"bool": {"filter": [_owned(owner)]}}}
+        routing = {} if owner == of_tenant(owner.tenant) else {"routing": owner_of(owner)}
+        with translated_errors():
+            found: dict[str, Any] = self._client.search(index=self._plan.alias, body=body | owned, params=routing)
+        return found
 
     def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
         """The index itself goes where `whole` is asked for and it is empty."""
@@ -399,10 +394,6 @@ def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     return (items[start : start + DOCUMENTS_A_REQUEST] for start in range(0, len(items), DOCUMENTS_A_REQUEST))
 
 
-def _delete_lines(scope: Scope, versions: Mapping[str, int]) -> list[dict[str, Any]]:
-    return [{"delete": _target(scope, event_id, version)} for event_id, version in versions.items()]
-
-
 def _target(scope: Scope, event_id: str, version: int) -> dict[str, Any]:
     return {
         "_id": document_id(scope, event_id),
@@ -450,7 +441,3 @@ def _owned(owner: Scope) -> dict[str, Any]:
     if owner == of_tenant(owner.tenant):
         return {"term": {"tenant": {"value": owner.tenant}}}
     return {"term": {"owner": {"value": owner_of(owner)}}}
-
-
-def _routing(owner: Scope) -> dict[str, str]:
-    return {} if owner == of_tenant(owner.tenant) else {"routing": owner_of(owner)}

@@ -160,13 +160,9 @@ def _of_shards(access: ItemAccess, limit: int, shard: int, start: Key | None) ->
         items, more = access.page(walk, limit - len(found), start.attributes if start else None)
         found.extend(items)
         if len(found) == limit or more is not None:
-            return PendingPage(tuple(marked_event(item) for item in found), _place(shard, found[-1]))
+            return PendingPage(tuple(map(marked_event, found)), f"{_BY_SHARD} {shard:02d} {key_in(found[-1]).sk}")
         shard, start = shard + 1, None
     return PendingPage(tuple(marked_event(item) for item in found), None)
-
-
-def _place(shard: int, item: Attributes) -> str:
-    return f"{_BY_SHARD} {shard:02d} {key_in(item).sk}"
 
 
 def _arrival(item: Attributes) -> str:

@@ -181,11 +181,8 @@ def _published(entry: Attributes, events: Mapping[Key, Event], now: datetime) ->
     if event_type == SEMANTIC_SAVED:
         detail = {**unpack_json(entry["z"]["B"]), "content": event.content}
         return BusEvent(published.id, event_type, published.timestamp, detail)
-    return episodic_saved(event, published.timestamp, _segment(entry))
-
-
-def _segment(entry: Attributes) -> SegmentPlace | None:
-    return SegmentPlace(entry["g"]["S"], int(entry["n"]["N"])) if "g" in entry else None
+    segment = SegmentPlace(entry["g"]["S"], int(entry["n"]["N"])) if "g" in entry else None
+    return episodic_saved(event, published.timestamp, segment)
 
 
 def _last(entries: Iterable[Attributes]) -> list[Attributes]:

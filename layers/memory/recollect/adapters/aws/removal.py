@@ -5,7 +5,7 @@ the user's partition and over the markers that lie elsewhere.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -89,25 +89,19 @@ def _transact(access: ItemAccess, parts: list[dict[str, Any]]) -> None:
 def _operations(table: str, scope: Scope, event: Event, stored: Attributes, removal: Removal) -> list[dict[str, Any]]:
     slot = slot_of(event)
     items: list[Attributes] = [
-        {**keys.dedupe_key(scope, stored["d"]["S"]).attributes},
+        _tombstone(keys.dedupe_key(scope, stored["d"]["S"])),
         removal_marker_item(scope, event),
         *(pending_item(scope, ref) for ref in removal.also),
     ]
     if slot is not None:
         items.append(slot_item(scope, slot, event, removal.empties_slot))
-    puts = [{"Put": {"TableName": table, "Item": item}} for item in items]
-    return [_deletion(table, keys.event_key(scope, event.ref), event.version), *puts]
-
-
-def _deletion(table: str, place: Key, version: int) -> dict[str, Any]:
-    return {
-        "Delete": {
-            "TableName": table,
-            "Key": place.attributes,
-            "ConditionExpression": "v = :version",
-            "ExpressionAttributeValues": {":version": number(version)},
-        }
+    deletion = {
+        "TableName": table,
+        "Key": keys.event_key(scope, event.ref).attributes,
+        "ConditionExpression": "v = :version",
+        "ExpressionAttributeValues": {":version": number(event.version)},
     }
+    return [{"Delete": deletion}, *({"Put": {"TableName": table, "Item": item}} for item in items)]
 
 
 def reject_value(access: ItemAccess, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
@@ -152,7 +146,6 @@ class DynamoDBEraser:
         return ErasedPage(Counter(one.part for one in erased), more)
 
     def left(self, scope: Scope, kept: Exempt) -> int:
-        """How many items are left to erase; 0 once all are."""
         walks = (self._walk(scope, _PARTITION), self._walk(scope, _MARKERS))
         return sum(_erased(item, kept) is not None for walk in walks for item in self.access.walk(walk))
 
@@ -174,9 +167,7 @@ class DynamoDBEraser:
 
 def _erased(item: Attributes, kept: Exempt) -> _Erased | None:
     place = key_in(item)
-    if place.pk.startswith("P#"):
-        return _by_id("markers", place, keys.pending_id(place.sk), kept)
-    kind = place.sk[0]
+    kind = "P" if place.pk.startswith("P#") else place.sk[0]
     if kind == "D":
         named = "n" in item and not kept.keeps_record(item["n"]["S"])
         return _Erased("identities", place, tombstone=True) if named else None
@@ -185,12 +176,8 @@ def _erased(item: Attributes, kept: Exempt) -> _Erased | None:
         return None if kept.keeps_item(stored.key, stored.value) else _Erased("items", place)
     if kind in _IDS:
         part, id_of = _IDS[kind]
-        return _by_id(part, place, id_of(place.sk), kept)
+        return None if kept.keeps_record(id_of(place.sk)) else _Erased(part, place)
     return None if kept.keeps_unnamed() else _Erased(_UNNAMED[kind], place)
-
-
-def _by_id(part: str, place: Key, record_id: str, kept: Exempt) -> _Erased | None:
-    return None if kept.keeps_record(record_id) else _Erased(part, place)
 
 
 def _event_id(sort_key: str) -> str:
@@ -198,17 +185,14 @@ def _event_id(sort_key: str) -> str:
     return ref.id if ref else ""
 
 
-def _slot_event_id(sort_key: str) -> str:
-    return keys.slot_entry_of(sort_key).id
-
-
 def _tombstone(place: Key) -> Attributes:
     return {**place.attributes}
 
 
-_IDS = {
+_IDS: dict[str, tuple[str, Callable[[str], str]]] = {
     "E": ("events", _event_id),
     "V": ("projections", keys.projected_id),
-    "K": ("slots", _slot_event_id),
+    "K": ("slots", lambda sort_key: keys.slot_entry_of(sort_key).id),
+    "P": ("markers", keys.pending_id),
 }
 _UNNAMED = {"C": "conversations", "R": "rejections"}

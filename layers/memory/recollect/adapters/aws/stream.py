@@ -13,10 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.clients import Backoff, StreamsClient, code_of, translated
+from recollect.adapters.aws.clients import Backoff, StreamsClient, ignored, translated
 from recollect.core.errors import Unavailable
 from recollect.timeline.timeline import PendingEvent
 
@@ -96,7 +94,7 @@ class StreamPump:
     def _open_shards(self) -> None:
         """Begins with shards not seen before, parents first; those that open later are read from their start."""
         kind = "TRIM_HORIZON" if self.policy.from_start or self._started else "LATEST"
-        for shard in _parents_first(self._shards()):
+        for shard in sorted(self._shards(), key=lambda shard: str(shard["ShardId"])):
             if shard["ShardId"] not in self._iterators and self._iterators.get(shard.get("ParentShardId", "")) is None:
                 self._iterators[shard["ShardId"]] = self._iterator(shard["ShardId"], kind)
         self._started = True
@@ -130,13 +128,9 @@ class StreamPump:
 
     def _records_at(self, iterator: str) -> dict[str, Any] | None:
         """None where the place is lost: an iterator lives 15 minutes, a record a day."""
-        with translated(_SERVICE):
-            try:
-                return self.client.get_records(ShardIterator=iterator, Limit=self.policy.batch_size)
-            except ClientError as error:
-                if code_of(error) not in _LOST_PLACE:
-                    raise
-                return None
+        with translated(_SERVICE), ignored(*_LOST_PLACE):
+            return self.client.get_records(ShardIterator=iterator, Limit=self.policy.batch_size)
+        return None
 
     def _pass_on(self, records: list[Record]) -> int:
         """Feeds the records that the event source mapping's filter passes; the number of all of them."""
@@ -151,16 +145,13 @@ class StreamPump:
 
     def _try(self, records: list[Record]) -> list[Record]:
         """The rest of the batch after all tries, from its first failed record on."""
-        for _ in self._pauses().attempts():
+        # Pauses end when the pump stops; the next start reads the rest of the batch again.
+        for _ in replace(self.policy.backoff, sleep=self._stop.wait).attempts():
             records = self._handled(records)
             if not records or self._stop.is_set():
                 return []
         _LOG.warning("a stream record is given up", extra={"event_id": records[0].get("eventID")})
         return records
-
-    def _pauses(self) -> Backoff:
-        """Pauses that end when the pump stops; the next start reads the rest of the batch again."""
-        return replace(self.policy.backoff, sleep=self._stop.wait)
 
     def _handled(self, records: list[Record]) -> list[Record]:
         try:
@@ -188,7 +179,3 @@ def _from_first_failure(records: list[Record], failed: Sequence[str]) -> list[Re
     places = [n for n, record in enumerate(records) if record["dynamodb"]["SequenceNumber"] in failed]
     unknown = set(failed) - {record["dynamodb"]["SequenceNumber"] for record in records}
     return records if unknown else records[places[0] :] if places else []
-
-
-def _parents_first(shards: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(shards, key=lambda shard: str(shard["ShardId"]))

@@ -20,7 +20,7 @@ from recollect.adapters.aws.clients import (
     Backoff,
     DynamoDBClient,
     cancellation_codes,
-    code_of,
+    ignored,
     translated,
 )
 from recollect.adapters.aws.item_format import Attributes, key_in
@@ -104,12 +104,8 @@ class ItemAccess:
 
     def put_if_absent(self, item: Attributes) -> None:
         """Writes the item unless one of its key is stored."""
-        with translated(SERVICE):
-            try:
-                self.client.put_item(TableName=self.table, Item=item, ConditionExpression=ABSENT)
-            except ClientError as error:
-                if code_of(error) != CONDITION_FAILED:
-                    raise
+        with translated(SERVICE), ignored(CONDITION_FAILED):
+            self.client.put_item(TableName=self.table, Item=item, ConditionExpression=ABSENT)
 
     def transact(self, operations: Sequence[Mapping[str, Any]]) -> None:
         """All of the operations or none. Raises VersionMismatch where a condition fails, Throttled on a conflict."""
@@ -218,7 +214,7 @@ class Table:
         table = self._described()
         if table is None:
             raise NotReady(f"DynamoDB: no table {self.name}; `recollect init` creates it")
-        if not _active(table) or _index_names(table) < _wanted_indexes():
+        if not _active(table) or _index_names(table) < _index_names(table_definition()):
             raise NotReady(f"DynamoDB: table {self.name} is not complete; `recollect init` completes it")
         return f"DynamoDB table {self.name}, about {table.get('ItemCount', 0)} items"
 
@@ -267,14 +263,10 @@ class Table:
 
     def _try(self, operation: str, **request: Any) -> bool:
         """False where another process does the same just now."""
-        with translated(SERVICE):
-            try:
-                getattr(self.client, operation)(TableName=self.name, **request)
-            except ClientError as error:
-                if code_of(error) != "ResourceInUseException":
-                    raise
-                return False
-        return True
+        with translated(SERVICE), ignored("ResourceInUseException"):
+            getattr(self.client, operation)(TableName=self.name, **request)
+            return True
+        return False
 
     def _wait_until_active(self) -> dict[str, Any]:
         waited = 0.0
@@ -287,14 +279,9 @@ class Table:
         raise NotReady(f"DynamoDB: table {self.name} did not become active in {self.patience_seconds:g} s")
 
     def _described(self) -> dict[str, Any] | None:
-        with translated(SERVICE):
-            try:
-                table: dict[str, Any] = self.client.describe_table(TableName=self.name)["Table"]
-            except ClientError as error:
-                if code_of(error) != "ResourceNotFoundException":
-                    raise
-                return None
-        return table
+        with translated(SERVICE), ignored("ResourceNotFoundException"):
+            return dict(self.client.describe_table(TableName=self.name)["Table"])
+        return None
 
 
 def _creation(definition: Mapping[str, Any]) -> dict[str, Any]:
@@ -313,7 +300,3 @@ def _active(table: Mapping[str, Any]) -> bool:
 
 def _index_names(table: Mapping[str, Any]) -> set[str]:
     return {index["IndexName"] for index in table.get("GlobalSecondaryIndexes", ())}
-
-
-def _wanted_indexes() -> set[str]:
-    return _index_names(table_definition())

@@ -71,7 +71,6 @@ class DynamoDBTimeline:
         return _append(self.access, scope, writes) if writes else []
 
     def read(self, scope: Scope, refs: Sequence[EventRef]) -> dict[str, Event]:
-        """The events that exist, by id, in one batch."""
         found = self.access.get_many(keys.event_key(scope, ref) for ref in refs)
         events = [event_in(item) for item in found.values()]
         return {event.id: event for event in events}
@@ -101,7 +100,6 @@ class DynamoDBTimeline:
         return list(islice((e for e in events if not e.is_carrier and _admits(scope, e)), limit))
 
     def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
-        """The newest of a conversation, newest first; lacks the tail."""
         partition = keys.conversation_index(scope, conversation_id)
         walk = Walk(partition, newest_first=True, index="conversation", partition_name="c")
         return _refs(scope, self.access.walk(walk, limit), limit)
@@ -112,7 +110,6 @@ class DynamoDBTimeline:
         return _refs(scope, self.access.walk(walk, limit), limit)
 
     def records(self, scope: Scope, limit: int, after: EventRef | None) -> RecordPage:
-        """All that is stored of the user, oldest first."""
         walk = Walk(keys.user_partition(scope), keys.records_from(after))
         stored = (event_in(item) for item in self.access.walk(walk, limit + 2))
         read: list[Event] = []
@@ -144,10 +141,9 @@ class DynamoDBTimeline:
         rest = [(place, item) for place, item in listed if after is None or place < after]
         page = rest[:limit]
         more = page[-1][0] if len(rest) > limit else None
-        return ConversationPage(tuple(_conversation_in(item) for _, item in page), more)
+        return ConversationPage(tuple(Conversation(item["n"]["S"], moment_in(item, "t")) for _, item in page), more)
 
     def slot_history(self, scope: Scope, slot: tuple[str, str, str]) -> list[SlotEntry]:
-        """All values a slot has had, oldest first."""
         walk = Walk(keys.user_partition(scope), keys.slot_range(slot))
         return [slot_entry_in(item) for item in self.access.walk(walk)]
 
@@ -189,10 +185,10 @@ def _append(access: ItemAccess, scope: Scope, writes: Sequence[EventWrite]) -> l
     Writes of one identity are made in their order, since the first one wins; so are writes of one text, whose
     transactions would conflict at the check of its rejection.
     """
-    transactions = [_Transaction(access.table, scope, write) for write in writes]
+    transactions = [_Transaction(access, scope, write) for write in writes]
     outcomes: dict[int, AppendOutcome] = {}
     for group in _groups(writes):
-        for done in access.side_by_side(lambda line: {n: _run(access, transactions[n]) for n in line}, group):
+        for done in access.side_by_side(lambda line: {n: transactions[n].run() for n in line}, group):
             outcomes |= done
     return [outcomes[n] for n in range(len(writes))]
 
@@ -216,81 +212,70 @@ class _Transaction:
     would answer an event's token with success even where the event was deleted meanwhile.
     """
 
-    def __init__(self, table: str, scope: Scope, write: EventWrite) -> None:
-        event = event_item(scope, write)
+    def __init__(self, access: ItemAccess, scope: Scope, write: EventWrite) -> None:
+        event, rejection = event_item(scope, write), keys.rejection_key(scope, write.fingerprint)
         if item_bytes(event) > MAX_ITEM_BYTES:
             raise InvalidInput("an event of more than 350 KB", ("event",))
-        self.scope, self.write = scope, write
+        self._access, self._scope, self._write = access, scope, write
         self._texts = checked(write.items)
+        table = access.table
         self._own = [
             _put(table, event),
             _put(table, dedupe_item(scope, write)),
             {"Put": {"TableName": table, "Item": pending_item(scope, write.event.ref)}},
-            _absence(table, keys.rejection_key(scope, write.fingerprint)),
+            {"ConditionCheck": {"TableName": table, "Key": rejection.attributes, "ConditionExpression": ABSENT}},
         ]
 
-    def operations(self, access: ItemAccess) -> list[dict[str, Any]]:
-        """Its own four, then the items'."""
-        write = self.write
-        return [*self._own, *operations(access, self.scope, write.items, self._texts, write.event.recorded_at)]
+    def run(self) -> AppendOutcome:
+        """Makes the request, again while it is throttled or in conflict."""
+        return retry_writes(self._access, self._write.items, self._attempt)
+
+    def _attempt(self) -> AppendOutcome:
+        write, event = self._write, self._write.event
+        items = operations(self._access, self._scope, write.items, self._texts, event.recorded_at)
+        with translated(SERVICE):
+            try:
+                self._access.client.transact_write_items(TransactItems=[*self._own, *items])
+            except ClientError as error:
+                if code_of(error) != "TransactionCanceledException":
+                    raise
+                return self._outcome(len(self._own) + len(items), error)
+        return AppendOutcome(AppendStatus.CREATED, event.id, event.conversation_id)
+
+    def _outcome(self, count: int, error: ClientError) -> AppendOutcome:
+        reasons = error.response.get("CancellationReasons") or []
+        codes = [reason.get("Code") for reason in reasons]
+        if len(codes) != count:
+            raise UpstreamFailed("DynamoDB: a transaction was cancelled without reasons") from error
+        if codes[_DEDUPE] == CANCELLED_BY_CONDITION:
+            stored = self._stored_dedupe(reasons[_DEDUPE])
+            event_id, conversation = (stored[name]["S"] if name in stored else None for name in ("n", "k"))
+            return AppendOutcome.of_known(self._write.event, event_id, conversation)
+        if codes[_REJECTION] == CANCELLED_BY_CONDITION:
+            return AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
+        if not THROTTLED.isdisjoint(codes):
+            raise Throttled("DynamoDB: a transaction met another") from error
+        if codes[_EVENT] == CANCELLED_BY_CONDITION:
+            raise Conflict("an event of this id and instant exists under another identity") from error
+        if CANCELLED_BY_CONDITION in codes[_ITEMS:]:
+            raise VersionMismatch("DynamoDB: an item changed since it was read") from error
+        raise from_client_error(SERVICE, error) from error
+
+    def _stored_dedupe(self, reason: dict[str, Any]) -> Attributes:
+        """The conflicting record: in the answer, else read.
+
+        Raises Throttled where it is deleted by now: a retry passes.
+        """
+        place = keys.dedupe_key(self._scope, self._write.identity)
+        item: Attributes | None = reason.get("Item") or self._access.get(place)
+        if item is None:
+            raise Throttled("DynamoDB: a dedupe record was deleted meanwhile")
+        return item
 
 
 def _put(table: str, item: Attributes) -> dict[str, Any]:
     condition = {"ConditionExpression": ABSENT, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
     return {"Put": {"TableName": table, "Item": item} | condition}
-
-
-def _absence(table: str, key: keys.Key) -> dict[str, Any]:
-    return {"ConditionCheck": {"TableName": table, "Key": key.attributes, "ConditionExpression": ABSENT}}
-
-
-def _run(access: ItemAccess, transaction: _Transaction) -> AppendOutcome:
-    def attempt() -> AppendOutcome:
-        with translated(SERVICE):
-            return _try(access, transaction)
-
-    return retry_writes(access, transaction.write.items, attempt)
-
-
-def _try(access: ItemAccess, transaction: _Transaction) -> AppendOutcome:
-    event, parts = transaction.write.event, transaction.operations(access)
-    try:
-        access.client.transact_write_items(TransactItems=parts)
-    except ClientError as error:
-        if code_of(error) != "TransactionCanceledException":
-            raise
-        return _outcome_of(access, transaction, len(parts), error)
-    return AppendOutcome(AppendStatus.CREATED, event.id, event.conversation_id)
-
-
-def _outcome_of(access: ItemAccess, transaction: _Transaction, count: int, error: ClientError) -> AppendOutcome:
-    reasons = error.response.get("CancellationReasons") or []
-    codes = [reason.get("Code") for reason in reasons]
-    if len(codes) != count:
-        raise UpstreamFailed("DynamoDB: a transaction was cancelled without reasons") from error
-    if codes[_DEDUPE] == CANCELLED_BY_CONDITION:
-        stored = _stored_dedupe(access, transaction, reasons[_DEDUPE])
-        event_id, conversation = (stored[name]["S"] if name in stored else None for name in ("n", "k"))
-        return AppendOutcome.of_known(transaction.write.event, event_id, conversation)
-    if codes[_REJECTION] == CANCELLED_BY_CONDITION:
-        return AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
-    if not THROTTLED.isdisjoint(codes):
-        raise Throttled("DynamoDB: a transaction met another") from error
-    if codes[_EVENT] == CANCELLED_BY_CONDITION:
-        raise Conflict("an event of this id and instant exists under another identity") from error
-    if CANCELLED_BY_CONDITION in codes[_ITEMS:]:
-        raise VersionMismatch("DynamoDB: an item changed since it was read") from error
-    raise from_client_error(SERVICE, error) from error
-
-
-def _stored_dedupe(access: ItemAccess, transaction: _Transaction, reason: dict[str, Any]) -> Attributes:
-    """The conflicting record: in the answer, else read. Raises Throttled where it is deleted by now: a retry passes."""
-    item: Attributes | None = reason.get("Item") or access.get(
-        keys.dedupe_key(transaction.scope, transaction.write.identity)
-    )
-    if item is None:
-        raise Throttled("DynamoDB: a dedupe record was deleted meanwhile")
-    return item
 
 
 class _Page:
@@ -345,10 +330,7 @@ class _Page:
             return DropReason.SCOPE
         if event.expired(self._query.now):
             return DropReason.EXPIRED
-        pairs = (
-            (self._query.conversation_id, event.conversation_id),
-            (self._query.event_type, event.event_type),
-        )
+        pairs = ((self._query.conversation_id, event.conversation_id), (self._query.event_type, event.event_type))
         fits = all(asked is None or asked == has for asked, has in pairs)
         return None if fits else DropReason.FILTER
 
@@ -364,7 +346,3 @@ def _refs(scope: Scope, entries: Iterable[Attributes], limit: int) -> list[Event
 
 def _begun(item: Attributes) -> str:
     return f"{sortable(moment_in(item, 't'))}{item['sk']['S']}"
-
-
-def _conversation_in(item: Attributes) -> Conversation:
-    return Conversation(item["n"]["S"], moment_in(item, "t"))

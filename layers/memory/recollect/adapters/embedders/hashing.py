@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, unit
-from recollect.retrieval.pooling import COSINE, SimilarityScale
+from recollect.retrieval.pooling import COSINE
 
 DIMENSION = 384
 _WORD = re.compile(r"\w+")
@@ -18,6 +18,8 @@ _WORD_WEIGHT, _TRIGRAM_WEIGHT = 1.0, 0.35
 class HashingEmbedder:
     """Same text, same vector, in every process and on every machine; never a zero vector."""
 
+    similarity_scale = COSINE
+
     @property
     def generation(self) -> str:
         return "hashing.1"
@@ -25,10 +27,6 @@ class HashingEmbedder:
     @property
     def dimension(self) -> int:
         return DIMENSION
-
-    @property
-    def similarity_scale(self) -> SimilarityScale:
-        return COSINE
 
     def encode(
         self,

@@ -19,7 +19,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from recollect.adapters.embedders.model_folder import (
     pooled_generation,
     read_manifest,
 )
-from recollect.adapters.embedders.unigram import Pieces, Unigram, read_unigram
+from recollect.adapters.embedders.unigram import Unigram, read_unigram
 from recollect.core.errors import NotReady, missing_package, require_package
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
@@ -65,6 +65,8 @@ class OnnxEmbedder:
     the mean of all states, the marks' too. The same text always has the same vector, bit for bit.
     """
 
+    similarity_scale = COSINE
+
     def __init__(self, folder: Path, threads: int | None = None) -> None:
         """Reads the manifest; the model is loaded on first use.
 
@@ -73,33 +75,16 @@ class OnnxEmbedder:
         require_package("onnxruntime", "the in-process embedder")
         self._folder = folder
         self._manifest = read_manifest(folder)
+        self.generation, self.dimension = self._manifest.generation, self._manifest.dimension
         self._threads = threads or min(_MOST_THREADS, os.cpu_count() or 1)
         self._lock = Lock()
         self._model: _Loaded | None = None
-
-    @property
-    def generation(self) -> str:
-        return self._manifest.generation
-
-    @property
-    def dimension(self) -> int:
-        return self._manifest.dimension
 
     def load(self) -> None:
         """Load the model now rather than with the first text. Raises NotReady."""
         self._loaded()
 
-    @property
-    def similarity_scale(self) -> SimilarityScale:
-        return COSINE
-
-    def encode(
-        self,
-        texts: Sequence[str],
-        kind: TextKind,
-        *,
-        with_tokens: bool = False,
-    ) -> list[Encoding]:
+    def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """One encoding a text, in order. Raises NotReady."""
         self._loaded()
         prefix = self._manifest.query_prefix if kind is TextKind.QUERY else self._manifest.passage_prefix
@@ -118,16 +103,13 @@ class OnnxEmbedder:
         model = self._loaded()
         pieces = model.tokenizer.pieces(self._acceptable(text), prefix)
         states = model.states(pieces.ids)
-        return Encoding(unit(states.mean(axis=0)), _token_vectors(pieces, states) if with_tokens else None)
+        vector, spans = unit(states.mean(axis=0)), pieces.spans
+        return Encoding(vector, TokenVectors(unit(states[list(spans)]), tuple(spans.values())) if with_tokens else None)
 
     def _acceptable(self, text: str) -> str:
         cut = text[: self._manifest.max_tokens * _CHARACTERS_PER_PIECE]
         # "?" replaces half a surrogate pair, one character for one, so that spans stay right.
         return cut.encode("utf-8", "replace").decode("utf-8")
-
-
-def _token_vectors(pieces: Pieces, states: FloatArray) -> TokenVectors:
-    return TokenVectors(unit(states[list(pieces.spans)]), tuple(pieces.spans.values()))
 
 
 def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":
@@ -158,22 +140,9 @@ class PooledEmbedder:
     """
 
     def __init__(self, embedder: Embedder, centre: FloatArray | None = None, scale: SimilarityScale = COSINE) -> None:
-        self._embedder = embedder
-        self._centre = centre
-        self._similarity_scale = scale
-
-    @property
-    def generation(self) -> str:
-        return pooled_generation(self._embedder.generation)
-
-    @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    @property
-    def similarity_scale(self) -> SimilarityScale:
-        """That of its model; the plain cosine without a centre."""
-        return self._similarity_scale
+        self._embedder, self._centre = embedder, centre
+        self.generation, self.dimension = pooled_generation(embedder.generation), embedder.dimension
+        self.similarity_scale = scale
 
     def load(self) -> None:
         """Load the model now rather than with the first text, where it can be. Raises NotReady."""
@@ -206,26 +175,18 @@ def pooled(embedder: Embedder) -> PooledEmbedder:
 
 def scale_of(generation: str) -> SimilarityScale:
     """What the cosines of a generation's model mean; `infra/tools/embedder/scale.py` measures it."""
-    stored = _scales().get(generation.split(".")[0])
+    stored = _stored(SCALES_FILE).get(generation.split(".")[0])
     return COSINE if stored is None else SimilarityScale(**stored)
 
 
 def centre_of(generation: str) -> FloatArray | None:
     """The mean token vector of a generation's model; None for a model without one."""
-    family = generation.split(".")[0]
-    packed = _centres().get(family)
+    packed = _stored(CENTRES_FILE).get(generation.split(".")[0])
     return None if packed is None else np.frombuffer(base64.b64decode(packed), "<f2").astype(np.float32)
 
 
-@lru_cache(maxsize=1)
-def _scales() -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = json.loads(
-        resources.files(__package__).joinpath(SCALES_FILE).read_text("ascii")
-    )
-    return found
-
-
-@lru_cache(maxsize=1)
-def _centres() -> dict[str, str]:
-    found: dict[str, str] = json.loads(resources.files(__package__).joinpath(CENTRES_FILE).read_text("ascii"))
+@lru_cache(maxsize=2)
+def _stored(file: str) -> dict[str, Any]:
+    """What is stored beside this module for each model."""
+    found: dict[str, Any] = json.loads(resources.files(__package__).joinpath(file).read_text("ascii"))
     return found

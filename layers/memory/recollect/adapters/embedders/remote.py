@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from recollect.adapters.http_connection import HttpConnection, openai_service
 from recollect.core.errors import ConfigurationError, InvalidInput, UpstreamFailed
 from recollect.core.vectors import Encoding, TextKind, unit, vector_of
-from recollect.retrieval.pooling import COSINE, SimilarityScale
+from recollect.retrieval.pooling import COSINE
 
 TITAN_V2 = "amazon.titan-embed-text-v2:0"
 _TITAN_DIMENSIONS = (256, 512, 1024)
@@ -44,24 +44,13 @@ class OpenAiEndpoint:
     texts_per_request: int = 64
 
 
-class OpenAiEmbedder:
-    """Encodes over HTTP, queries and passages alike, without token vectors. Safe to share between threads."""
+class _RemoteEmbedder:
+    """Encodes queries and passages alike, without token vectors. Safe to share between threads."""
 
-    def __init__(self, endpoint: OpenAiEndpoint) -> None:
-        self._endpoint = endpoint
-        self._connection = HttpConnection(openai_service("the embedding model", endpoint.base_url, endpoint.api_key))
+    similarity_scale = COSINE
 
-    @property
-    def generation(self) -> str:
-        return generation_name(self._endpoint.model, self._endpoint.dimension)
-
-    @property
-    def dimension(self) -> int:
-        return self._endpoint.dimension
-
-    @property
-    def similarity_scale(self) -> SimilarityScale:
-        return COSINE
+    def __init__(self, model: str, dimension: int) -> None:
+        self.generation, self.dimension = generation_name(model, dimension), dimension
 
     def encode(
         self,
@@ -71,6 +60,21 @@ class OpenAiEmbedder:
         with_tokens: bool = False,  # noqa: ARG002 (the model shows no tokens)
     ) -> list[Encoding]:
         """One encoding a text, in order. Raises Throttled, Unavailable, OutOfTime and UpstreamFailed."""
+        return self._encoded(texts)
+
+    def _encoded(self, texts: Sequence[str]) -> list[Encoding]:
+        raise NotImplementedError
+
+
+class OpenAiEmbedder(_RemoteEmbedder):
+    """Encodes over HTTP."""
+
+    def __init__(self, endpoint: OpenAiEndpoint) -> None:
+        super().__init__(endpoint.model, endpoint.dimension)
+        self._endpoint = endpoint
+        self._connection = HttpConnection(openai_service("the embedding model", endpoint.base_url, endpoint.api_key))
+
+    def _encoded(self, texts: Sequence[str]) -> list[Encoding]:
         step = self._endpoint.texts_per_request
         batches = [texts[start : start + step] for start in range(0, len(texts), step)]
         return [encoding for batch in batches for encoding in self._encode(batch)]
@@ -110,47 +114,26 @@ class BedrockRuntime(Protocol):
     def invoke_model(self, *, modelId: str, body: str, contentType: str, accept: str) -> "dict[str, _Body]": ...
 
 
-class BedrockEmbedder:
-    """Encodes with one InvokeModel call a text, four at once, without token vectors. Safe to share between threads."""
+class BedrockEmbedder(_RemoteEmbedder):
+    """Encodes with one InvokeModel call a text, four at once."""
 
     def __init__(self, client: BedrockRuntime, dimension: int = 1024, model_id: str = TITAN_V2) -> None:
         """Raises ConfigurationError unless `dimension` is 256, 512 or 1024."""
         if dimension not in _TITAN_DIMENSIONS:
             raise ConfigurationError("RECOLLECT_EMBEDDING_DIMENSION", f"Titan has 256, 512 or 1024, not {dimension}")
-        self._client, self._dimension, self._model_id = client, dimension, model_id
+        super().__init__(model_id, dimension)
+        self._client, self._model_id = client, model_id
 
-    @property
-    def generation(self) -> str:
-        return generation_name(self._model_id, self._dimension)
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
-
-    @property
-    def similarity_scale(self) -> SimilarityScale:
-        return COSINE
-
-    def encode(
-        self,
-        texts: Sequence[str],
-        kind: TextKind,  # noqa: ARG002 (the model knows no kinds)
-        *,
-        with_tokens: bool = False,  # noqa: ARG002 (the model shows no tokens)
-    ) -> list[Encoding]:
-        """One encoding a text, in order, whatever its kind. Raises Throttled, Unavailable and UpstreamFailed."""
+    def _encoded(self, texts: Sequence[str]) -> list[Encoding]:
         if len(texts) < 2:
             return [self._encode(text) for text in texts]
         with ThreadPoolExecutor(min(_TITAN_CALLS_AT_ONCE, len(texts)), "titan") as pool:
             return list(pool.map(self._encode, texts))
 
     def _encode(self, text: str) -> Encoding:
-        asked = {
-            "inputText": sendable(text, _TITAN_LONGEST_CHARACTERS),
-            "dimensions": self._dimension,
-            "normalize": True,
-        }
-        return encoding_of(self._invoke(json.dumps(asked)).embedding, self._dimension)
+        sent = sendable(text, _TITAN_LONGEST_CHARACTERS)
+        body = json.dumps({"inputText": sent, "dimensions": self.dimension, "normalize": True})
+        return encoding_of(self._invoke(body).embedding, self.dimension)
 
     def _invoke(self, body: str) -> "_TitanAnswer":
         from recollect.adapters.aws.clients import bedrock_translated  # imports the AWS SDK

@@ -19,9 +19,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
+from typing import TypeVar
 from zlib import crc32
 
 from recollect.core.vectors import FloatArray
+
+N = TypeVar("N", int, float)
 
 _BLANK = "\u2581"
 # The first word needs no blank before it and may be empty; blanks at the end are a word too.
@@ -207,7 +210,8 @@ def unigram_bytes(vocabulary: Vocabulary) -> bytes:
     """The file's content. Raises ValueError where two pieces are alike."""
     scores = vocabulary.scores.tolist()
     table = made_table([p if score < 0 else "" for p, score in zip(vocabulary.pieces, scores, strict=True)])
-    parts = [_little(table.starts), _little(array("f", scores)), _little(table.slots), table.beginnings, table.text]
+    numbers = (_little(table.starts), _little(array("f", scores)), _little(table.slots))
+    parts = [*(one.tobytes() for one in numbers), table.beginnings, table.text]
     header = {
         "format": _FORMAT,
         "sizes": [len(part) for part in parts],
@@ -230,26 +234,14 @@ def read_unigram(path: Path, most: int) -> Unigram:
     if ends[-1] != len(rest):
         raise ValueError("the vocabulary's file is cut short")
     starts, scores, slots, beginnings, text = (rest[start:end] for start, end in pairwise(ends))
-    table = PieceTable(text, _integers(starts), _integers(slots), beginnings)
-    return Unigram(UnigramVocabulary(table, _floats(scores), **header), most)
+    table = PieceTable(text, _little(array("I", starts)), _little(array("I", slots)), beginnings)
+    return Unigram(UnigramVocabulary(table, _little(array("f", scores)), **header), most)
 
 
-def _little(numbers: "array[int] | array[float]") -> bytes:
+def _little(numbers: "array[N]") -> "array[N]":
+    """The same numbers in the order of bytes of the file, or back."""
+    if sys.byteorder == "little":
+        return numbers
     turned = numbers[:]
-    if sys.byteorder == "big":
-        turned.byteswap()
-    return turned.tobytes()
-
-
-def _integers(content: bytes) -> "array[int]":
-    numbers = array("I", content)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
-
-
-def _floats(content: bytes) -> "array[float]":
-    numbers = array("f", content)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
+    turned.byteswap()
+    return turned

@@ -38,7 +38,6 @@ class SqliteItems:
         self._database = database
 
     def get(self, owner: Scope, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
-        """The items that exist, in one state of the file."""
         with self._database.reading() as connection:
             user = user_number(connection, owner)
             rows = [
@@ -77,7 +76,6 @@ class SqliteItems:
         return ItemPage(items, more)
 
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
-        """Due items of every tenant, the longest due first."""
         place = _BEFORE_ALL if after is None else _numbers(after)
         with self._database.reading() as connection:
             rows = connection.execute(_DUE, (queue, microseconds(now), *place, limit + 1)).fetchall()
@@ -93,7 +91,7 @@ def write_items(
 
 
 def _write(connection: sqlite3.Connection, user: int, write: ItemWrite, text: str | None, now: datetime) -> Item | None:
-    place = (user, *_place(write.key))
+    place = (user, write.key.path.collection, _labels(write.key.path.labels), write.key.key)
     found = connection.execute(f"SELECT version FROM items WHERE {_AT}", place).fetchone()  # noqa: S608
     version = int(found[0]) if found else ABSENT
     deleted_already = text is None and version == ABSENT
@@ -117,10 +115,6 @@ def _by_path(keys: Sequence[ItemKey]) -> Iterable[tuple[ItemPath, list[str]]]:
 @lru_cache(maxsize=_CACHED_PATHS)
 def _labels(labels: tuple[str, ...]) -> str:
     return "[" + "".join(f"{json.dumps(label, ensure_ascii=False)}," for label in labels)
-
-
-def _place(key: ItemKey) -> tuple[str, str, str]:
-    return key.path.collection, _labels(key.path.labels), key.key
 
 
 def key_of_row(collection: str, labels: str, key: str) -> ItemKey:

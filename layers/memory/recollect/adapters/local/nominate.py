@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -198,11 +197,8 @@ def _in_time(columns: Columns, filters: SearchFilters) -> Iterator[Mask]:
         ("timestamp", filters.latest, np.less_equal),
         ("recorded_at", filters.recorded_as_of, np.less_equal),
     )
-    return (compare(columns[name], _micros(bound)) for name, bound, compare in bounds if bound is not None)
-
-
-def _micros(moment: datetime) -> np.int64:
-    return np.int64(microseconds(moment))
+    given = ((name, np.int64(microseconds(bound)), compare) for name, bound, compare in bounds if bound is not None)
+    return (compare(columns[name], bound) for name, bound, compare in given)
 
 
 def _fitting(columns: Columns, filters: SearchFilters, labelled: Labelled) -> Iterator[Mask]:

@@ -14,8 +14,10 @@ from datetime import datetime
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.rows import (
     chunked_in,
+    delete_derived,
     enter_user,
     events_by_id,
+    mark_pending,
     ref_of,
     replace_record,
     user_number,
@@ -26,7 +28,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, microseconds, utc_now
 from recollect.core.vectors import pack_vector, unpack_vector
-from recollect.timeline.bus import KEPT_PER_TENANT, BusEvent, saved_ids
+from recollect.timeline.bus import KEPT_PER_TENANT, BusEvent
 from recollect.timeline.slots import slot_of
 from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
 
@@ -58,23 +60,13 @@ class SqliteProjections:
         return PendingPage(markers, str(rows[limit - 1][4]) if len(rows) > limit else None)
 
     def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
-        """Writes the vectors by event id, replacing earlier ones."""
         with self._database.writing(durable=False) as connection:
             user = enter_user(connection, scope)
             connection.executemany(
                 "INSERT INTO projections (scope, event_id, timestamp, generation, vector) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (scope, event_id) DO UPDATE SET timestamp = excluded.timestamp,"
                 " generation = excluded.generation, vector = excluded.vector",
-                [
-                    (
-                        user.number,
-                        projection.ref.id,
-                        microseconds(projection.ref.timestamp),
-                        projection.generation,
-                        None if projection.vector is None else pack_vector(projection.vector),
-                    )
-                    for projection in projections
-                ],
+                [(user.number, *_projection_row(projection)) for projection in projections],
             )
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
@@ -111,15 +103,11 @@ class SqliteProjections:
         """Writes which event supersedes this one. Raises VersionMismatch where it changed since or is deleted."""
         with self._database.writing(durable=False) as connection:
             user = user_number(connection, scope)
-            stored = events_by_id(connection, user, [event.id]).get(event.id)
-            if stored is None or stored.version != event.version:
-                raise VersionMismatch("the event changed since it was read")
-            changed = stored.superseded(by)
+            changed = _unchanged(connection, user, event).superseded(by)
             replace_record(connection, user, changed)
         return changed
 
     def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
-        """Lists the conversation; the first entry wins."""
         with self._database.writing(durable=False) as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO conversations (scope, id, started_at) VALUES (?, ?, ?)",
@@ -127,13 +115,8 @@ class SqliteProjections:
             )
 
     def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Marks them as pending; deleted ones are no error."""
         with self._database.writing(durable=False) as connection:
-            user = user_number(connection, scope)
-            connection.executemany(
-                "INSERT OR IGNORE INTO outbox (row, scope) SELECT row, scope FROM events WHERE scope = ? AND id = ?",
-                [(user, ref.id) for ref in refs],
-            )
+            mark_pending(connection, user_number(connection, scope), refs)
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         with self._database.writing(durable=False) as connection:
@@ -146,11 +129,15 @@ class SqliteProjections:
     def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Removes the projections of deleted events, with the markers of their removal (P-22)."""
         with self._database.writing(durable=False) as connection:
-            deleted = [(user_number(connection, scope), ref.id) for ref in refs]
-            connection.executemany("DELETE FROM projections WHERE scope = ? AND event_id = ?", deleted)
-            connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", deleted)
-            published = [(scope.tenant, bus_id) for ref in refs for bus_id in saved_ids(ref.id)]
-            connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", published)
+            user = user_number(connection, scope)
+            delete_derived(connection, scope.tenant, user, refs)
+            removed = [(user, ref.id) for ref in refs]
+            connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", removed)
+
+
+def _projection_row(projection: Projection) -> tuple[str, int, str | None, bytes | None]:
+    vector = None if projection.vector is None else pack_vector(projection.vector)
+    return projection.ref.id, microseconds(projection.ref.timestamp), projection.generation, vector
 
 
 def _unchanged(connection: sqlite3.Connection, user: int, event: Event) -> Event:

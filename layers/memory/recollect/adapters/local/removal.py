@@ -5,18 +5,26 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 
 from recollect.adapters.local.database import Database
 from recollect.adapters.local.items import key_of_row, write_items
-from recollect.adapters.local.rows import DocumentWriter, User, find_user, write_slot_entry
+from recollect.adapters.local.rows import (
+    User,
+    delete_derived,
+    find_user,
+    mark_pending,
+    remove_documents,
+    write_slot_entry,
+)
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import checked
 from recollect.core.scope import Scope
 from recollect.core.time import microseconds
 from recollect.deletion.tombstones import ErasedPage, Exempt
-from recollect.timeline.bus import saved_ids
 from recollect.timeline.record import possible_identities
 from recollect.timeline.timeline import Removal
 
@@ -26,8 +34,8 @@ _BY_ID = "AND (:before IS NULL OR {} < :before)"
 _UNNAMED = "AND :before IS NULL"
 _LARGE = ("events", "projections")
 
-Step = Callable[[sqlite3.Connection, Scope, User, Exempt, int], int]
-Count = Callable[[sqlite3.Connection, User, Exempt], int]
+Step = Callable[["_Erasing"], int]
+"""Erases some of one kind, or counts what is left of it; how much it was."""
 
 
 def remove_event(connection: sqlite3.Connection, scope: Scope, event: Event, removal: Removal) -> bool:
@@ -44,15 +52,10 @@ def remove_event(connection: sqlite3.Connection, scope: Scope, event: Event, rem
     if found[1] != event.version:
         raise VersionMismatch("the event changed since it was read")
     _remove_rows(connection, scope, user, event, int(found[0]))
-    _remove_document(connection, user, event)
-    connection.execute("DELETE FROM projections WHERE scope = ? AND event_id = ?", place)
-    published = [(scope.tenant, bus_id) for bus_id in saved_ids(event.id)]
-    connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", published)
+    remove_documents(connection, user, [event.id])
+    delete_derived(connection, scope.tenant, user.number, [event.ref])
     write_slot_entry(connection, user.number, event, removal.empties_slot, replace=True)
-    connection.executemany(
-        "INSERT OR IGNORE INTO outbox (row, scope) SELECT row, scope FROM events WHERE scope = ? AND id = ?",
-        [(user.number, ref.id) for ref in removal.also],
-    )
+    mark_pending(connection, user.number, removal.also)
     if removal.at is not None:
         write_items(connection, user.number, removal.items, texts, removal.at)
     return True
@@ -79,12 +82,6 @@ def _bury_identity(connection: sqlite3.Connection, scope: Scope, user: User, eve
         connection.execute(_BURY, (user.number, event.id))
 
 
-def _remove_document(connection: sqlite3.Connection, user: User, event: Event) -> None:
-    documents = DocumentWriter(connection, user, None)
-    documents.remove(event.id)
-    documents.finish()
-
-
 class SqliteEraser:
     """The port `Eraser`. Identities become tombstones first: from then on the same events are refused."""
 
@@ -97,86 +94,80 @@ class SqliteEraser:
             user = find_user(connection, scope)
             if user is None:
                 return ErasedPage({}, None)
+            erasing = _Erasing(connection, scope, user, kept, limit)
             for part, step in _STEPS:
-                count = step(connection, scope, user, kept, limit)
+                count = step(erasing)
                 if count:
                     return ErasedPage({part: count}, _AGAIN)
         self._database.overwrite()
         return ErasedPage({}, None)
 
     def left(self, scope: Scope, kept: Exempt) -> int:
-        """How many rows are left to erase; 0 once all are."""
         with self._database.reading() as connection:
             user = find_user(connection, scope)
-            return 0 if user is None else sum(count(connection, user, kept) for count in _COUNTS)
+            return 0 if user is None else sum(count(_Erasing(connection, scope, user, kept)) for count in _COUNTS)
 
 
-def _bury(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
+@dataclass(frozen=True, slots=True)
+class _Erasing:
+    """One step: whose rows, which of them stay, and how many are erased at most."""
+
+    connection: sqlite3.Connection
+    scope: Scope
+    user: User
+    kept: Exempt
+    limit: int = 0
+
+    def execute(self, statement: str) -> sqlite3.Cursor:
+        """The statement with its named parameters."""
+        owner = {"user": self.user.number, "tenant": self.scope.tenant, "user_id": self.scope.user_id}
+        return self.connection.execute(statement, {**owner, "before": self.kept.before, "limit": self.limit})
+
+
+def _bury(erasing: _Erasing) -> int:
     """All at once: of each a hash stays, without its event."""
     statement = f"""UPDATE identities SET event_id = NULL, conversation = NULL
         WHERE scope = :user AND event_id IS NOT NULL {_BY_ID.format("event_id")}"""  # noqa: S608
-    return connection.execute(statement, _asked(user, kept)).rowcount
+    return erasing.execute(statement).rowcount
 
 
-def _documents(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
+def _documents(erasing: _Erasing) -> int:
     statement = f"SELECT id FROM documents WHERE scope = :user {_BY_ID.format('id')} LIMIT :limit"  # noqa: S608
-    ids = [row[0] for row in connection.execute(statement, _asked(user, kept, limit)).fetchall()]
-    writer = DocumentWriter(connection, user, None)
-    for event_id in ids:
-        writer.remove(event_id)
-    writer.finish()
+    ids = [row[0] for row in erasing.execute(statement).fetchall()]
+    remove_documents(erasing.connection, erasing.user, ids)
     return len(ids)
 
 
 def _rows(table: str, condition: str) -> Step:
     """Deletes from a table whose rows name the user."""
 
-    def step(connection: sqlite3.Connection, _scope: Scope, user: User, kept: Exempt, limit: int) -> int:
-        where = f"scope = :user {condition}"
-        if table in _LARGE:
-            where = f"rowid IN (SELECT rowid FROM {table} WHERE {where} LIMIT :limit)"  # noqa: S608
-        return connection.execute(f"DELETE FROM {table} WHERE {where}", _asked(user, kept, limit)).rowcount  # noqa: S608
-
-    return step
+    where = f"scope = :user {condition}"
+    if table in _LARGE:
+        where = f"rowid IN (SELECT rowid FROM {table} WHERE {where} LIMIT :limit)"  # noqa: S608
+    return lambda erasing: erasing.execute(f"DELETE FROM {table} WHERE {where}").rowcount  # noqa: S608
 
 
-def _items(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
-    rows = connection.execute(
-        "SELECT row, collection, labels, key, value FROM items WHERE scope = ? ORDER BY row", (user.number,)
-    )
-    erased = []
-    for row, collection, labels, key, value in rows:
-        if not kept.keeps_item(key_of_row(collection, labels, key), json.loads(value)):
-            erased.append((row,))
-        if len(erased) == limit:
-            break
-    connection.executemany("DELETE FROM items WHERE row = ?", erased)
+def _items(erasing: _Erasing) -> int:
+    erased = list(islice(_erased_items(erasing), erasing.limit))
+    erasing.connection.executemany("DELETE FROM items WHERE row = ?", erased)
     return len(erased)
 
 
-def _bus(connection: sqlite3.Connection, scope: Scope, user: User, kept: Exempt, limit: int) -> int:  # noqa: ARG001
+def _erased_items(erasing: _Erasing) -> Iterator[tuple[int]]:
+    """The row numbers of the items that do not stay."""
+    rows = erasing.execute("SELECT collection, labels, key, value, row FROM items WHERE scope = :user ORDER BY row")
+    return ((row[4],) for row in rows if not erasing.kept.keeps_item(key_of_row(*row[:3]), json.loads(row[3])))
+
+
+def _bus(erasing: _Erasing) -> int:
     statement = f"""DELETE FROM bus WHERE tenant = :tenant AND json_extract(detail, '$.userId') = :user_id
         {_BY_ID.format("id")}"""  # noqa: S608
-    asked = {"tenant": scope.tenant, "user_id": scope.user_id, "before": kept.before}
-    return connection.execute(statement, asked).rowcount
+    return erasing.execute(statement).rowcount
 
 
-def _asked(user: User, kept: Exempt, limit: int | None = None) -> dict[str, int | str | None]:
-    return {"user": user.number, "before": kept.before, **({} if limit is None else {"limit": limit})}
-
-
-def _count_rows(table: str, condition: str) -> Count:
-    def count(connection: sqlite3.Connection, user: User, kept: Exempt) -> int:
-        statement = f"SELECT count(*) FROM {table} WHERE scope = :user {condition}"  # noqa: S608
-        return int(connection.execute(statement, _asked(user, kept)).fetchone()[0])
-
-    return count
-
-
-def _count_items(connection: sqlite3.Connection, user: User, kept: Exempt) -> int:
-    query = "SELECT collection, labels, key, value FROM items WHERE scope = ?"
-    rows = connection.execute(query, (user.number,))
-    return sum(not kept.keeps_item(key_of_row(*row[:3]), json.loads(row[3])) for row in rows)
+def _count_rows(table: str, condition: str) -> Step:
+    statement = f"SELECT count(*) FROM {table} WHERE scope = :user {condition}"  # noqa: S608
+    return lambda erasing: int(erasing.execute(statement).fetchone()[0])
 
 
 _TABLES = (
@@ -194,9 +185,9 @@ _STEPS: tuple[tuple[str, Step], ...] = (
     ("items", _items),
     ("bus", _bus),
 )
-_COUNTS: tuple[Count, ...] = (
+_COUNTS: tuple[Step, ...] = (
     _count_rows("identities", f"AND event_id IS NOT NULL {_BY_ID.format('event_id')}"),
     _count_rows("documents", _BY_ID.format("id")),
     *(_count_rows(table, condition) for _, table, condition in _TABLES),
-    _count_items,
+    lambda erasing: sum(1 for _ in _erased_items(erasing)),
 )

@@ -12,6 +12,7 @@ from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, microseconds
 from recollect.core.vectors import FloatArray, pack_vector
 from recollect.retrieval.nomination import IndexDocument
+from recollect.timeline.bus import saved_ids
 from recollect.timeline.record import from_record, to_record
 from recollect.timeline.slots import slot_of
 
@@ -25,6 +26,7 @@ _INSERT = """INSERT INTO events (scope, id, timestamp, expires_at, conversation,
     importance, key, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _SLOT_ENTRY = """INSERT OR {} INTO slot_entries
     (scope, persona, household, key, timestamp, event_id, recorded_at, emptied) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+_MARK = "INSERT OR IGNORE INTO outbox (row, scope) SELECT row, scope FROM events WHERE scope = ? AND id = ?"
 _BY_ID = "SELECT e.id, r.record FROM events e JOIN records r ON r.row = e.row WHERE e.scope = ? AND e.id IN ({})"
 _BY_ROW = "SELECT row, record FROM records WHERE row IN ({})"
 
@@ -144,6 +146,19 @@ def readable_by_row(
     return found
 
 
+def mark_pending(connection: sqlite3.Connection, user_number: int, refs: Iterable[EventRef]) -> None:
+    """Marks the events to be projected; those that are deleted get no marker."""
+    connection.executemany(_MARK, [(user_number, ref.id) for ref in refs])
+
+
+def delete_derived(connection: sqlite3.Connection, tenant: str, user_number: int, refs: Sequence[EventRef]) -> None:
+    """Deletes the projections of events, and what was published of them."""
+    deleted = [(user_number, ref.id) for ref in refs]
+    connection.executemany("DELETE FROM projections WHERE scope = ? AND event_id = ?", deleted)
+    published = [(tenant, bus_id) for ref in refs for bus_id in saved_ids(ref.id)]
+    connection.executemany("DELETE FROM bus WHERE tenant = ? AND id = ?", published)
+
+
 def write_slot_entry(
     connection: sqlite3.Connection, user_number: int, event: Event, emptied: bool | None, *, replace: bool = False
 ) -> None:
@@ -241,7 +256,6 @@ class DocumentWriter:
             row = int(self._connection.execute(_INSERT_DOCUMENT, self._values(document)).lastrowid or 0)
             self._add_labels(row, _labels(document))
             self._add_words(row, self._words(document))
-            self._put_vector(row, None if document.is_private else document.vector)
         else:
             row = int(found[0])
             self._connection.execute(_UPDATE_DOCUMENT, self._values(document))
@@ -249,7 +263,7 @@ class DocumentWriter:
             self._replace_words(row, self._words(document))
             if not self._by_words:
                 self._connection.execute("DELETE FROM document_vectors WHERE row = ?", (row,))
-            self._put_vector(row, None if document.is_private else document.vector)
+        self._put_vector(row, None if document.is_private else document.vector)
 
     def remove(self, event_id: str) -> None:
         """Deletes the document; an unknown one is no error."""
@@ -337,6 +351,14 @@ class DocumentWriter:
                 "INSERT INTO document_vectors (row, generation, vector) VALUES (?, ?, ?)",
                 (row, self._generation, pack_vector(vector)),
             )
+
+
+def remove_documents(connection: sqlite3.Connection, user: User, event_ids: Iterable[str]) -> None:
+    """Deletes the user's documents inside the transaction, and writes the counters; unknown ones are no error."""
+    writer = DocumentWriter(connection, user, None)
+    for event_id in event_ids:
+        writer.remove(event_id)
+    writer.finish()
 
 
 def _labels(document: IndexDocument) -> set[str]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from recollect.adapters.local.columns import BUDGET_BYTES, ColumnsCache
 from recollect.adapters.local.database import FORMAT_VERSION, Database
 from recollect.adapters.local.nominate import NominationQuery
-from recollect.adapters.local.rows import DocumentWriter, enter_user, find_user, user_number
+from recollect.adapters.local.rows import DocumentWriter, enter_user, find_user, remove_documents, user_number
 from recollect.core.event import EventRef
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
@@ -34,11 +34,7 @@ class SqliteSearchIndex:
     """
 
     def __init__(
-        self,
-        database: Database,
-        generation: str | None,
-        dimension: int | None = None,
-        budget_bytes: int = BUDGET_BYTES,
+        self, database: Database, generation: str | None, dimension: int | None = None, budget_bytes: int = BUDGET_BYTES
     ) -> None:
         self._database = database
         self._generation = generation
@@ -48,11 +44,9 @@ class SqliteSearchIndex:
 
     @property
     def generation(self) -> str:
-        """The embedder's."""
         return self._generation or NO_GENERATION
 
     def holds_vectors(self, tenant: str) -> bool:  # noqa: ARG002 - of every tenant
-        """Whether there is an embedder."""
         return self._generation is not None and not self._by_words
 
     def of(self, generation: str) -> "SqliteSearchIndex":
@@ -76,14 +70,10 @@ class SqliteSearchIndex:
         return failures
 
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
-        """Removes the user's documents; unknown ones are no error."""
         with self._database.writing(durable=False) as connection:
             user = find_user(connection, scope)
             if user is not None:
-                writer = DocumentWriter(connection, user, self._generation)
-                for event_id in event_ids:
-                    writer.remove(event_id)
-                writer.finish()
+                remove_documents(connection, user, event_ids)
         return []
 
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
@@ -96,7 +86,6 @@ class SqliteSearchIndex:
                 return NominationQuery(connection, scope, user, columns, request).nominations()
 
     def count(self, owner: Scope) -> IndexCount:
-        """The documents of the user or of the tenant, and those with a vector of this generation."""
         with self._database.reading() as connection:
             found = connection.execute(
                 _COUNT, (self._generation, owner.tenant, owner == of_tenant(owner.tenant), owner.user_id)
@@ -104,7 +93,6 @@ class SqliteSearchIndex:
             return IndexCount(*found.fetchone())
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        """The user's documents, by id."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT id, timestamp FROM documents WHERE scope = ? AND id > ? ORDER BY id LIMIT ?",
@@ -123,7 +111,6 @@ class SqliteSearchIndex:
         return FILE_IDENTITY
 
     def check(self) -> str:
-        """SQLite's version and the file's format. Raises NotReady or Unavailable."""
         with self._database.reading() as connection:
             connection.execute("SELECT count(*) FROM scopes").fetchone()
         return f"SQLite {sqlite3.sqlite_version} with FTS5, file format {FORMAT_VERSION}"

@@ -52,6 +52,7 @@ from recollect.timeline.timeline import (
 _COLUMNS = "row, id, timestamp, persona, household, event_type, expires_at"
 _REJECT = "INSERT OR IGNORE INTO rejections (scope, fingerprint) VALUES (?, ?)"
 _LIFT = "DELETE FROM rejections WHERE scope = ? AND fingerprint = ?"
+_NEWEST = "timestamp DESC, id DESC"
 _SORTABLE_DIGITS = 16
 
 
@@ -76,7 +77,6 @@ class SqliteTimeline:
             return events_by_id(connection, user_number(connection, scope), (ref.id for ref in refs))
 
     def find(self, scope: Scope, event_id: str) -> Event | None:
-        """One event by its id; None where the user has no such event."""
         with self._database.reading() as connection:
             return events_by_id(connection, user_number(connection, scope), [event_id]).get(event_id)
 
@@ -89,48 +89,28 @@ class SqliteTimeline:
             return _window_page(connection, user_number(connection, scope), scope, query)
 
     def newest(self, scope: Scope, limit: int) -> list[Event]:
-        condition, parameters = narrowing(scope)
         with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT row FROM events WHERE scope = ? AND {SPOKEN}{condition}"  # noqa: S608
-                " ORDER BY timestamp DESC, id DESC LIMIT ?",
-                (user_number(connection, scope), *parameters, limit),
-            ).fetchall()
-            return events_by_row(connection, [row for (row,) in rows])
+            rows = _listed(connection, scope, SPOKEN, (), _NEWEST, limit)
+            return events_by_row(connection, [row[2] for row in rows])
 
     def of_conversation(self, scope: Scope, conversation_id: str, limit: int) -> list[EventRef]:
-        """The newest of a conversation, newest first."""
-        condition, parameters = narrowing(scope)
         with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT id, timestamp FROM events WHERE scope = ? AND conversation = ? AND {SPOKEN}{condition}"  # noqa: S608
-                " ORDER BY timestamp DESC, id DESC LIMIT ?",
-                (user_number(connection, scope), conversation_id, *parameters, limit),
-            ).fetchall()
+            rows = _listed(connection, scope, f"conversation = ? AND {SPOKEN}", (conversation_id,), _NEWEST, limit)
         return [ref_of(row) for row in rows]
 
     def important(self, scope: Scope, limit: int) -> list[EventRef]:
         """Events of importance 0.6 and more, the most important first, of equals the newer (K-20)."""
-        condition, parameters = narrowing(scope)
         with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT id, timestamp FROM events WHERE scope = ? AND importance >= {IMPORTANT_FROM}{condition}"  # noqa: S608
-                " ORDER BY importance DESC, timestamp DESC, id DESC LIMIT ?",
-                (user_number(connection, scope), *parameters, limit),
-            ).fetchall()
+            order = f"importance DESC, {_NEWEST}"
+            rows = _listed(connection, scope, f"importance >= {IMPORTANT_FROM}", (), order, limit)
         return [ref_of(row) for row in rows]
 
     def records(self, scope: Scope, limit: int, after: EventRef | None) -> RecordPage:
         """All events of the user, oldest first; a page is full where more follow."""
-        condition, parameters = narrowing(scope)
         place = (microseconds(after.timestamp), after.id) if after else (microseconds(EARLIEST), "")
         with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT row FROM events WHERE scope = ? AND (timestamp, id) > (?, ?){condition}"  # noqa: S608
-                " ORDER BY timestamp, id LIMIT ?",
-                (user_number(connection, scope), *place, *parameters, limit + 1),
-            ).fetchall()
-            events = tuple(events_by_row(connection, [row for (row,) in rows[:limit]]))
+            rows = _listed(connection, scope, "(timestamp, id) > (?, ?)", place, "timestamp, id", limit + 1)
+            events = tuple(events_by_row(connection, [row[2] for row in rows[:limit]]))
         return RecordPage(events, events[-1].ref if len(rows) > limit else None)
 
     def tail(self, scope: Scope) -> Tail:
@@ -147,7 +127,6 @@ class SqliteTimeline:
         return Tail(tuple(ref_of(row) for row in rows[:TAIL_EVENTS]), cut=cut, waiting=waiting)
 
     def conversations(self, scope: Scope, limit: int, after: str | None) -> ConversationPage:
-        """The user's projected conversations, the last begun first."""
         started, conversation = _conversation_place(after)
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -167,10 +146,10 @@ class SqliteTimeline:
                 " WHERE scope = ? AND persona = ? AND household = ? AND key = ? ORDER BY timestamp, event_id",
                 (user_number(connection, scope), *slot),
             ).fetchall()
-        return [SlotEntry(ref_of(row), from_microseconds(row[2]), _emptied(row[3])) for row in rows]
+        emptied = {None: None, 0: False, 1: True}
+        return [SlotEntry(ref_of(row), from_microseconds(row[2]), emptied[row[3]]) for row in rows]
 
     def of_slot(self, scope: Scope, slot: tuple[str, str, str]) -> list[Event]:
-        """The stored events of a slot, newest first."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT row FROM events WHERE scope = ? AND key = ? AND ifnull(persona, '') = ?"
@@ -195,6 +174,17 @@ class SqliteTimeline:
     def lift(self, scope: Scope, fingerprint: str, items: Sequence[ItemWrite], now: datetime) -> None:
         with self._database.writing(durable=True) as connection:
             _change(connection, _LIFT, scope, fingerprint, items, now)
+
+
+def _listed(
+    connection: sqlite3.Connection, scope: Scope, condition: str, parameters: tuple[Any, ...], order: str, limit: int
+) -> list[tuple[Any, ...]]:
+    """Id, timestamp and row of the scope's events that meet the condition."""
+    narrower, narrowed = narrowing(scope)
+    return connection.execute(
+        f"SELECT id, timestamp, row FROM events WHERE scope = ? AND {condition}{narrower} ORDER BY {order} LIMIT ?",  # noqa: S608
+        (user_number(connection, scope), *parameters, *narrowed, limit),
+    ).fetchall()
 
 
 class _Append:
@@ -361,10 +351,6 @@ def _change(
 
 def _pending_count(connection: sqlite3.Connection, user: int) -> int:
     return int(connection.execute("SELECT count(*) FROM outbox WHERE scope = ?", (user,)).fetchone()[0])
-
-
-def _emptied(stored: int | None) -> bool | None:
-    return None if stored is None else bool(stored)
 
 
 def _conversation_place(after: str | None) -> tuple[int, str]:

@@ -1,6 +1,5 @@
 """Models on Amazon Bedrock, by its Converse API: one shape for all of them."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -8,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 from recollect.adapters.aws.clients import bedrock_translated
 from recollect.adapters.http_connection import within
 from recollect.context.model_call import ModelAnswer, ModelRequest
-from recollect.context.rendering import Message, MessageRole, in_turns
+from recollect.context.rendering import MessageRole, in_turns
 from recollect.core.errors import UpstreamFailed
 
 _CUT = "max_tokens"
@@ -46,36 +45,29 @@ class BedrockConverse:
         return ModelAnswer(text=text, model=self.name, input_tokens=usage.inputTokens, output_tokens=usage.outputTokens)
 
     def _converse(self, request: ModelRequest) -> dict[str, Any]:
-        system = [{"text": m.content} for m in _said(request.messages) if m.role is MessageRole.SYSTEM]
+        """User and assistant by turns, the user first: Converse refuses anything else."""
+        sent = [message for message in request.messages if message.content.strip()]  # it refuses blank texts
+        system = [{"text": message.content} for message in sent if message.role is MessageRole.SYSTEM]
+        turns = in_turns([message for message in sent if message.role is not MessageRole.SYSTEM])
         with bedrock_translated():
             return self._client.converse(
                 modelId=self._model_id,
-                messages=_turns(request.messages),
+                messages=[{"role": turn.role.value, "content": [{"text": turn.content}]} for turn in turns],
                 inferenceConfig={"maxTokens": request.max_tokens},
                 **({"system": system} if system else {}),
             )
-
-
-def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """User and assistant by turns, the user first: Converse refuses anything else."""
-    said = [message for message in _said(messages) if message.role is not MessageRole.SYSTEM]
-    return [{"role": turn.role.value, "content": [{"text": turn.content}]} for turn in in_turns(said)]
-
-
-def _said(messages: Iterable[Message]) -> list[Message]:
-    return [message for message in messages if message.content.strip()]  # Converse refuses blank texts
 
 
 class _Block(BaseModel):
     text: str | None = None
 
 
-class _Said(BaseModel):
+class _Message(BaseModel):
     content: list[_Block]
 
 
 class _Output(BaseModel):
-    message: _Said
+    message: _Message
 
 
 class _Usage(BaseModel):

@@ -179,7 +179,8 @@ class _Call:
     def _attempt(self, request: ModelRequest, attempt: int) -> ModelAnswer | None:
         began = self._timing.clock()
         try:
-            answer = self._provider.model.generate(replace(request, seconds=self._seconds))
+            seconds = min(self._left, self._retries.attempt_seconds)
+            answer = self._provider.model.generate(replace(request, seconds=seconds))
         except (Unavailable, UpstreamFailed) as error:
             self.error = error
             self._count(error)
@@ -187,10 +188,6 @@ class _Call:
             return None
         self._provider.breaker.succeeded()
         return answer
-
-    @property
-    def _seconds(self) -> float:
-        return min(self._left, self._retries.attempt_seconds)
 
     def _count(self, error: RecollectError) -> None:
         """A refusal is an answer: the provider works, and may accept the next request."""
@@ -200,8 +197,8 @@ class _Call:
             self._provider.breaker.succeeded()
 
     def _log(self, error: RecollectError, attempt: int, seconds: float) -> None:
-        said = {"provider": self._provider.model.name, "kind": type(error).__name__, "attempt": attempt}
-        _LOG.warning("a model failed", extra={**said, "duration_ms": round(seconds * 1000, 1)})
+        fields = {"provider": self._provider.model.name, "kind": type(error).__name__, "attempt": attempt}
+        _LOG.warning("a model failed", extra={**fields, "duration_ms": round(seconds * 1000, 1)})
 
     def _paused(self, attempt: int, alone: bool) -> bool:
         """Waits before the next attempt; False where none should follow: it would fail again, or there is no time."""
@@ -248,12 +245,9 @@ class ExtractiveModel:
 
     def generate(self, request: ModelRequest) -> ModelAnswer:
         """Quotes (`converse`) or a summary (`summarize`), of at most `max_words` words; raises nothing."""
-        text = _summary(request) if request.task is Task.SUMMARIZE else _answer(request)
-        return ModelAnswer(text=text, model=self.name)
-
-
-def _answer(request: ModelRequest) -> str:
-    return answer_from(request.evidence, request.user_input, request.max_words)
+        if request.task is Task.SUMMARIZE:
+            return ModelAnswer(text=_summary(request), model=self.name)
+        return ModelAnswer(text=answer_from(request.evidence, request.user_input, request.max_words), model=self.name)
 
 
 def _summary(request: ModelRequest) -> str:

@@ -22,6 +22,7 @@ _OPSET, _IR_VERSION = 20, 10
 _EPSILON = 1e-12
 _HIDDEN_FROM_ATTENTION = np.float32(-1e4)
 _LARGE_BYTES = 100_000
+_WORDS = "emb.word"
 
 _LARGEST_WEIGHT = 63
 _STEPS_PER_OCTAVE = 16
@@ -31,24 +32,7 @@ _STEPS_PER_OCTAVE = 16
 # as many .00036.
 _MIGRATION, _LOUD_SHARE = 0.4, 1 / 48
 # The output of attention has no loud channels; smoothing it would cost a multiplication for nothing.
-_NOT_SMOOTHED = "attention.output.dense"
-
-_EMBEDDINGS: Final = {
-    "emb.pos": "embeddings.position_embeddings.weight",
-    "emb.type": "embeddings.token_type_embeddings.weight",
-    "emb.ln.w": "embeddings.LayerNorm.weight",
-    "emb.ln.b": "embeddings.LayerNorm.bias",
-}
-_OF_A_LAYER: Final = {
-    "q": "attention.self.query",
-    "k": "attention.self.key",
-    "v": "attention.self.value",
-    "ao": "attention.output.dense",
-    "aln": "attention.output.LayerNorm",
-    "fi": "intermediate.dense",
-    "fo": "output.dense",
-    "oln": "output.LayerNorm",
-}
+_NOT_SMOOTHED = ".ao"
 
 CALIBRATION_SENTENCES: Final = (
     "I adopted a puppy last Saturday and named her Luna.",
@@ -81,7 +65,7 @@ def write_model(model: Q4Model, sample: Sequence[Sequence[int]], path: Path, wei
     The large constants go to `weights_file` beside it, which the runtime maps into memory instead of reading it: of
     the word table (54 MB) only rows that occur are ever loaded. `sample` are texts in ids, to measure activations over.
     """
-    weights, words = bert_weights(model), _word_table(model)
+    weights, words = _weights(model), _word_table(model)
     encoder = _Encoder(weights, words, Int8Layers(_input_ranges(weights, words, sample)))
     states = encoder.write()
     graph = encoder.graph.finished("e5", {"last_hidden_state": (states, DIMENSION)})
@@ -90,26 +74,14 @@ def write_model(model: Q4Model, sample: Sequence[Sequence[int]], path: Path, wei
     (path.parent / weights_file).chmod(path.stat().st_mode)
 
 
-def bert_weights(model: Q4Model) -> dict[str, FloatArray]:
-    """Everything but the word table, by the names of a `BertModel`, in float32. Raises KeyError where one lacks."""
-    tensors = model.tensors
-    found = {theirs: _floats(tensors[ours]) for ours, theirs in _EMBEDDINGS.items()}
-    for layer in range(LAYERS):
-        for ours, theirs in _OF_A_LAYER.items():
-            for short, part in (("w", "weight"), ("b", "bias")):
-                found[f"encoder.layer.{layer}.{theirs}.{part}"] = _floats(tensors[f"l{layer}.{ours}.{short}"])
-    for name in ("position", "token_type"):
-        table = f"embeddings.{name}_embeddings.weight"
-        found[table] = found[table].reshape(-1, DIMENSION)
-    return found
-
-
-def _floats(tensor: "FloatArray | FourBitTable") -> FloatArray:
-    return tensor.floats() if isinstance(tensor, FourBitTable) else tensor
+def _weights(model: Q4Model) -> dict[str, FloatArray]:
+    """Everything but the word table in float32, by the names of the file."""
+    tensors = {name: tensor for name, tensor in model.tensors.items() if name != _WORDS}
+    return {name: one.floats() if isinstance(one, FourBitTable) else one for name, one in tensors.items()}
 
 
 def _word_table(model: Q4Model) -> FourBitTable:
-    words = model.tensors["emb.word"]
+    words = model.tensors[_WORDS]
     if not isinstance(words, FourBitTable):
         raise ValueError("the word table is not in 4 bits")
     return words
@@ -123,7 +95,7 @@ def _input_ranges(
     encoder = _Encoder(weights, words, layers)
     encoder.write()
     observed = {name: tensor for name, tensor in layers.inputs.items() if not name.endswith(_NOT_SMOOTHED)}
-    widths = {name: 4 * DIMENSION if name.endswith(".output.dense") else DIMENSION for name in observed}
+    widths = {name: 4 * DIMENSION if name.endswith(".fo") else DIMENSION for name in observed}
     model = encoder.graph.finished("observed", {name: (tensor, widths[name]) for name, tensor in observed.items()})
     return _largest(bytes(model.SerializeToString()), list(observed), sample)
 
@@ -250,7 +222,12 @@ def _smoothing_factors(channel_ranges: FloatArray, weight: FloatArray, loud: NDA
 
 
 class _Encoder:
-    """Writes the encoder with the weights of a `BertModel`; token types are all zero."""
+    """Writes the encoder; token types are all zero.
+
+    Weights have the names of the file: `emb` and of each layer `l0`: `q`, `k`, `v`, the output of attention `ao` with
+    its norm `aln`, the inner layer `fi`, the outer `fo` with its norm `oln`; `w` is a matrix or a norm's scale, `b` a
+    bias.
+    """
 
     def __init__(self, weights: Mapping[str, FloatArray], words: FourBitTable, layers: DenseLayers) -> None:
         self.graph = GraphWriter()
@@ -260,17 +237,17 @@ class _Encoder:
         """Write all of it; returns the tensor of the last layer's states, (batch, sequence, width)."""
         x, mask = self._embeddings(), self._mask()
         for index in range(LAYERS):
-            x = self._layer(f"encoder.layer.{index}", x, mask)
+            x = self._layer(f"l{index}", x, mask)
         return x
 
     def _embeddings(self) -> str:
-        graph, of = self.graph, "embeddings"
-        places, types = (self._weights[f"{of}.{x}_embeddings.weight"] for x in ("position", "token_type"))
+        graph = self.graph
+        places, types = (self._weights[f"emb.{table}"].reshape(-1, DIMENSION) for table in ("pos", "type"))
         words = _word_rows(graph, self._words, "input_ids")
         length = graph.add("Gather", graph.add("Shape", "input_ids"), graph.constant(np.array([1])))
         zero = graph.constant(np.array([0]))
         used = graph.add("Slice", graph.constant(places + types[0]), zero, length, zero)
-        return self._normalised(f"{of}.LayerNorm", graph.add("Add", words, used))
+        return self._normalised("emb.ln", graph.add("Add", words, used))
 
     def _mask(self) -> str:
         graph = self.graph
@@ -279,15 +256,16 @@ class _Encoder:
         return graph.add("Mul", padded, graph.constant(_HIDDEN_FROM_ATTENTION))
 
     def _layer(self, name: str, x: str, mask: str) -> str:
-        heard = self._dense(f"{name}.attention.output.dense", self._attention(f"{name}.attention.self", x, mask))
-        x = self._normalised(f"{name}.attention.output.LayerNorm", self.graph.add("Add", heard, x))
-        inner = self.graph.add("Gelu", self._dense(f"{name}.intermediate.dense", x))
-        outer = self._dense(f"{name}.output.dense", inner)
-        return self._normalised(f"{name}.output.LayerNorm", self.graph.add("Add", outer, x))
+        heard = self._dense(f"{name}.ao", self._attention(name, x, mask))
+        x = self._normalised(f"{name}.aln", self.graph.add("Add", heard, x))
+        inner = self.graph.add("Gelu", self._dense(f"{name}.fi", x))
+        outer = self._dense(f"{name}.fo", inner)
+        return self._normalised(f"{name}.oln", self.graph.add("Add", outer, x))
 
     def _attention(self, name: str, x: str, mask: str) -> str:
         graph, size = self.graph, DIMENSION // HEADS
-        joined = self._dense_of(name, x, *(self._joined(name, part) for part in ("weight", "bias")))
+        weight, bias = (self._joined(name, part) for part in ("w", "b"))
+        joined = self._layers.dense(graph, f"{name}.qkv", x, weight, bias)
         query, key, value = graph.add_many("Split", 3, joined, axis=-1, num_outputs=3)
         scores = graph.add("MatMul", self._heads(query, [0, 2, 1, 3]), self._heads(key, [0, 2, 3, 1]))
         scaled = graph.add("Mul", scores, graph.constant(np.float32(size**-0.5)))
@@ -300,16 +278,13 @@ class _Encoder:
         return self.graph.add("Transpose", self.graph.add("Reshape", x, self.graph.constant(shape)), perm=order)
 
     def _joined(self, name: str, part: str) -> FloatArray:
-        return np.concatenate([self._weights[f"{name}.{role}.{part}"] for role in ("query", "key", "value")])
+        return np.concatenate([self._weights[f"{name}.{role}.{part}"] for role in "qkv"])
 
     def _dense(self, name: str, x: str) -> str:
-        return self._dense_of(name, x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
-
-    def _dense_of(self, name: str, x: str, weight: FloatArray, bias: FloatArray) -> str:
-        return self._layers.dense(self.graph, name, x, weight, bias)
+        return self._layers.dense(self.graph, name, x, self._weights[f"{name}.w"], self._weights[f"{name}.b"])
 
     def _normalised(self, name: str, x: str) -> str:
-        scale, shift = (self.graph.constant(self._weights[f"{name}.{part}"]) for part in ("weight", "bias"))
+        scale, shift = (self.graph.constant(self._weights[f"{name}.{part}"]) for part in ("w", "b"))
         return self.graph.add("LayerNormalization", x, scale, shift, axis=-1, epsilon=_EPSILON)
 
 

