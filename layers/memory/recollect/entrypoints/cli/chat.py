@@ -20,20 +20,8 @@ from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
 from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
-    Household,
-    Persona,
-    Tenant,
-    User,
-    ensure_model,
-    message_console,
-    opened,
-    say,
-    scope_of,
-    settings_of_environment,
-    write_line,
-)
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, Household, Persona, Tenant, User, opened, scope_of
+from recollect.entrypoints.cli.console import ensure_model, message_console, say, settings_of_environment, write_line
 from recollect.entrypoints.cli.context import show_background, show_prompt, show_receipt
 from recollect.entrypoints.tools.registry import TurnTools
 from recollect.retrieval.filters import SearchFilters
@@ -96,7 +84,7 @@ def chat(
     """
     scope = scope_of(user, persona, household, tenant)
     if conversation is not None:
-        scope_of(conversation, None, None, tenant)
+        scope_of(conversation, tenant=tenant)
     settings = settings_of_environment()
     ensure_model(settings)
     with opened(settings) as app, _projecting(app):

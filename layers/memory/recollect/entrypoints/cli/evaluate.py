@@ -5,10 +5,9 @@ endpoints; only `top_k` is the largest k asked for. A question of a talk is aske
 up to its time are in and projected, and is not stored. Everything happens in a folder that is gone afterwards.
 """
 
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -23,18 +22,10 @@ from recollect.context.sources import ContextQuestion
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind
-from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
-    AsJson,
-    counting_progress,
-    local_settings,
-    opened,
-    say,
-    write_json,
-    write_line,
-)
-from recollect.entrypoints.cli.import_file import Ingestion
-from recollect.entrypoints.worker import count_pending, drain
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson
+from recollect.entrypoints.cli.console import counting_progress, passing_app, say, write_json, write_line
+from recollect.entrypoints.cli.import_file import Ingestion, index_all, say_what_failed
+from recollect.entrypoints.worker import drain
 from recollect.importing.gold_data import Talk, read_questions, read_talks
 from recollect.importing.reading import ExportFile, read_entries
 from recollect.importing.turns import Dating, PlacedDraft, drafts_of
@@ -90,10 +81,7 @@ def evaluate(
     questions = _naming(data / QUESTIONS_FILE, read_questions)
     conversations = _naming(data / TURNS_FILE, _conversations)
     _check(questions, conversations)
-    with (
-        tempfile.TemporaryDirectory(prefix="recollect-eval-") as folder,
-        opened(replace(local_settings(), home=Path(folder))) as app,
-    ):
+    with passing_app("recollect-eval-") as app:
         _put_in(app, conversations)
         seconds = _Seconds()
         found = _ask(app, questions, {name: _last(turns) for name, turns in conversations.items()}, max(cuts), seconds)
@@ -103,10 +91,7 @@ def evaluate(
 
 
 def _evaluate_talks(talks: Sequence[Talk], as_json: bool) -> None:
-    with (
-        tempfile.TemporaryDirectory(prefix="recollect-eval-") as folder,
-        opened(replace(local_settings(), home=Path(folder))) as app,
-    ):
+    with passing_app("recollect-eval-") as app:
         answers = ask_talks(app, talks)
     (write_talk_json if as_json else write_talk_table)(answers)
 
@@ -162,10 +147,8 @@ def _put_in(app: App, conversations: Mapping[str, Sequence[PlacedDraft]]) -> Non
         for name, turns in conversations.items():
             Ingestion(app, Scope(LOCAL_TENANT, name)).run(turns, lambda _place, _count: None)
             bar.advance(stored, len(turns))
-        indexed = bar.add_task("indexing", total=count_pending(app))
-        drained = drain(app, lambda count: bar.advance(indexed, count))
-    for kind in drained.failures | drained.noted:
-        say(f"not everything could be indexed: {kind}")
+        drained = index_all(app, bar)
+    say_what_failed(drained)
 
 
 def _last(turns: Sequence[PlacedDraft]) -> datetime:

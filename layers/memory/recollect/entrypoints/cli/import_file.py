@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import Progress
 
 from recollect.app import App
 from recollect.archive.record_line import is_line
@@ -27,18 +28,12 @@ from recollect.core.errors import InvalidInput, Throttled, Unavailable
 from recollect.core.ids import IdSeed, id_milliseconds
 from recollect.core.scope import Scope
 from recollect.core.time import parse_instant, utc_now
+from recollect.entrypoints.cli.commands import opened
 from recollect.entrypoints.cli.console import (
     INDEXED_BY,
-    LOCAL_TENANT,
-    Household,
-    Persona,
-    Tenant,
-    User,
     counting_progress,
     ensure_model,
-    opened,
     say,
-    scope_of,
     settings_of_environment,
     share_progress,
     warn_of_other_vectors,
@@ -46,7 +41,7 @@ from recollect.entrypoints.cli.console import (
 )
 from recollect.entrypoints.http.models import embedding_dimension
 from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
-from recollect.entrypoints.worker import count_pending, drain
+from recollect.entrypoints.worker import Drained, count_pending, drain
 from recollect.importing.reading import ExportFile, ExportFormat, read_entries
 from recollect.importing.turns import WITHOUT_DATE, BadEntry, Dating, Draftable, LeftOut, Place, PlacedDraft, drafts_of
 from recollect.memories.audit import Actor, ActorKind
@@ -236,7 +231,7 @@ class _Import:
 
 def import_file(
     file: Annotated[Path, typer.Argument(help="JSON Lines of turns, or an export.")],
-    user: User,
+    scope: Scope,
     format_: Annotated[
         ExportFormat, typer.Option("--format", help="What the file is; auto looks.")
     ] = ExportFormat.AUTO,
@@ -244,37 +239,32 @@ def import_file(
         str | None, typer.Option(help="When turns without a time were said, such as 2024-05-01T09:00.")
     ] = None,
     conversation: Annotated[str | None, typer.Option(help="The conversation of turns that name none.")] = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Imports FILE: turns as JSON Lines, ChatGPT's, Claude's or WhatsApp's export, a list of messages, or what
     `recollect export` wrote, which stays as it was.
 
     Run it again at any time: what is stored already is a duplicate, and an import that was killed goes on.
     """
-    scope = scope_of(user, persona, household, tenant)
     wanted = _Import(ExportFile(path=_existing(file), format=format_, conversation_id=conversation), scope, _dating(at))
     settings = settings_of_environment()
     waits = settings.projector == "on"
     if waits:
         ensure_model(settings)
     with opened(settings) as app:
-        faults = _import_export(app, wanted) if is_export(file) else _import_turns(app, wanted, at)
+        if is_export(file):
+            faults = import_export(app, scope.user, file)[LineOutcome.INVALID]
+        else:
+            faults = _import_turns(app, wanted, at)
         projected = _project(app) if waits else _leave(app)
-        warn_of_other_vectors(app, wanted.scope.tenant)
+        warn_of_other_vectors(app, scope.tenant)
     if faults or not projected:
         raise typer.Exit(1)
 
 
-def _import_turns(app: App, wanted: _Import, at: str | None) -> bool:
+def _import_turns(app: App, wanted: _Import, at: str | None) -> int:
     report = _ingest(app, wanted)
     _tell(report, wanted.dating, at)
-    return bool(report.faults)
-
-
-def _import_export(app: App, wanted: _Import) -> bool:
-    return bool(import_export(app, wanted.scope.user, wanted.file.path)[LineOutcome.INVALID])
+    return len(report.faults)
 
 
 def _existing(file: Path) -> Path:
@@ -319,11 +309,22 @@ def _tell(report: ImportReport, dating: Dating, at: str | None) -> None:
         say("where that is wrong, import them into a fresh user with --at TIME")
 
 
+def index_all(app: App, bar: Progress, clock: Callable[[], datetime] = utc_now) -> Drained:
+    """Projects whatever waits, beside a bar."""
+    task = bar.add_task("indexing", total=count_pending(app))
+    return drain(app, lambda count: bar.advance(task, count), clock)
+
+
+def say_what_failed(drained: Drained) -> None:
+    """A line for each kind of error that left events without an index entry."""
+    for kind in drained.failures | drained.noted:
+        say(f"not everything could be indexed: {kind}")
+
+
 def _project(app: App) -> bool:
     """Waits until every imported event has its vector; False where some failed."""
     with counting_progress() as bar:
-        task = bar.add_task("indexing", total=count_pending(app))
-        drained = drain(app, lambda count: bar.advance(task, count))
+        drained = index_all(app, bar)
     if drained.failures:
         kinds = ", ".join(f"{kind} ({count})" for kind, count in drained.failures.items())
         say(f"error: not everything could be indexed: {kinds}; see `recollect doctor`, then import again")
@@ -333,6 +334,7 @@ def _project(app: App) -> bool:
 
 
 def _leave(app: App) -> bool:
+    """Says how many events wait; True, since that is no failure."""
     waiting = f"{count_pending(app):,} events wait for their vector (RECOLLECT_PROJECTOR=off)"
     if app.settings.engines == "aws":
         say(f"{waiting}: search finds the newest {TAIL_EVENTS} of a user")

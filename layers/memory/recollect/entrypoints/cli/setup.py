@@ -22,18 +22,12 @@ from recollect.core.idempotency import IdempotencyClaim
 from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, Household, Persona, Tenant, opened, scope_of
 from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
     OTHER_VECTORS,
-    AsJson,
-    Household,
-    Persona,
-    Tenant,
     build_model,
     ensure_model,
-    opened,
     say,
-    scope_of,
     settings_of_environment,
     write_json,
     write_line,
