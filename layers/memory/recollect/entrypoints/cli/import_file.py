@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from rich.progress import Progress
@@ -48,6 +48,7 @@ from recollect.memories.audit import Actor, ActorKind
 from recollect.timeline.ingest import IngestAnswer, IngestStatus
 from recollect.timeline.timeline import TAIL_EVENTS
 
+_T = TypeVar("_T")
 _AT_ONCE = 500
 _NAMED = 5
 _LONGEST_FIRST_LINE = 8 * 1024 * 1024
@@ -202,8 +203,8 @@ class Ingestion:
         return self.app.ids.seed(int(time.time() * 1000), len(drafts) + 1)
 
 
-def _batches(drafts: Iterator[PlacedDraft], turns: int) -> Iterator[list[PlacedDraft]]:
-    while batch := list(islice(drafts, turns)):
+def _batches(items: Iterator[_T], size: int) -> Iterator[list[_T]]:
+    while batch := list(islice(items, size)):
         yield batch
 
 
@@ -218,15 +219,6 @@ def _by_conversation(batch: Sequence[PlacedDraft]) -> dict[str, list[PlacedDraft
 def _name_of(conversation_id: str, drafts: Sequence[PlacedDraft]) -> str:
     said = [[str(one.draft.timestamp), str(one.draft.metadata.get("source_id"))] for one in drafts]
     return hashlib.sha256(json.dumps([conversation_id, said]).encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class _Import:
-    """What the command was asked for."""
-
-    file: ExportFile
-    scope: Scope
-    dating: Dating
 
 
 def import_file(
@@ -245,7 +237,8 @@ def import_file(
 
     Run it again at any time: what is stored already is a duplicate, and an import that was killed goes on.
     """
-    wanted = _Import(ExportFile(path=_existing(file), format=format_, conversation_id=conversation), scope, _dating(at))
+    export = ExportFile(path=_existing(file), format=format_, conversation_id=conversation)
+    dating = _dating(at)
     settings = settings_of_environment()
     waits = settings.projector == "on"
     if waits:
@@ -254,17 +247,13 @@ def import_file(
         if is_export(file):
             faults = import_export(app, scope.user, file)[LineOutcome.INVALID]
         else:
-            faults = _import_turns(app, wanted, at)
+            report = _import_turns(app, scope, export, dating)
+            _tell(report, 0 if at else dating.undated)
+            faults = len(report.faults)
         projected = _project(app) if waits else _leave(app)
         warn_of_other_vectors(app, scope.tenant)
     if faults or not projected:
         raise typer.Exit(1)
-
-
-def _import_turns(app: App, wanted: _Import, at: str | None) -> int:
-    report = _ingest(app, wanted)
-    _tell(report, wanted.dating, at)
-    return len(report.faults)
 
 
 def _existing(file: Path) -> Path:
@@ -281,31 +270,30 @@ def _dating(at: str | None) -> Dating:
     return Dating(moment)
 
 
-def _ingest(app: App, wanted: _Import) -> ImportReport:
-    entries = drafts_of(wanted.dating(read_entries(wanted.file)))
-    journal = journal_for(app.settings.home, wanted.scope, wanted.file.path)
+def _import_turns(app: App, scope: Scope, export: ExportFile, dating: Dating) -> ImportReport:
+    size = export.path.stat().st_size
     with share_progress() as bar:
-        task = bar.add_task("importing", total=wanted.file.path.stat().st_size, turns=0)
+        task = bar.add_task("importing", total=size, turns=0)
 
         def progress(place: Place, turns: int) -> None:
             bar.update(task, completed=place.offset_bytes, turns=turns)
 
-        report = Ingestion(app, wanted.scope, journal).run(entries, progress)
-        bar.update(task, completed=wanted.file.path.stat().st_size, turns=report.stored_or_known)
+        journal = journal_for(app.settings.home, scope, export.path)
+        report = Ingestion(app, scope, journal).run(drafts_of(dating(read_entries(export))), progress)
+        bar.update(task, completed=size, turns=report.stored_or_known)
     return report
 
 
-def _tell(report: ImportReport, dating: Dating, at: str | None) -> None:
-    counts = ", ".join(f"{report.statuses[status]} {status.value}" for status in IngestStatus)
-    write_line(counts)
+def _tell(report: ImportReport, undated: int) -> None:
+    write_line(", ".join(f"{report.statuses[status]} {status.value}" for status in IngestStatus))
     if report.left_out:
         say(f"{report.left_out} entries left out: system lines, tools, messages without words")
     for fault in report.faults:
         say(f"invalid: {fault}")
     if report.statuses[IngestStatus.INVALID] > len(report.faults):
         say(f"invalid: {report.statuses[IngestStatus.INVALID] - len(report.faults)} more")
-    if dating.undated and at is None:
-        say(f"{dating.undated} turns say no time: they stand at {WITHOUT_DATE:%Y-%m-%d}, before everything else")
+    if undated:
+        say(f"{undated} turns say no time: they stand at {WITHOUT_DATE:%Y-%m-%d}, before everything else")
         say("where that is wrong, import them into a fresh user with --at TIME")
 
 
@@ -361,16 +349,16 @@ def import_export(app: App, scope: Scope, file: Path) -> Counter[LineOutcome]:
     named = 0
     with counting_progress() as bar:
         task = bar.add_task("importing", total=sum(1 for _ in _lines(file)))
-        for first, texts in _slices(_lines(file)):
+        for batch in _batches(enumerate(_lines(file), start=1), _AT_ONCE):
             page = GivenPage()
-            for place, text in enumerate(texts, start=first):
-                take_line(page, place, text, dimension)
+            for number, text in batch:
+                take_line(page, number, text, dimension)
             counts.update(app.archive.imports.import_lines(scope, page.lines, order).counts)
             counts[LineOutcome.INVALID] += len(page.faults)
             for fault in page.faults[: max(0, _NAMED - named)]:
                 say(f"invalid: line {fault['line']}: {fault['message']}")
             named += len(page.faults)
-            bar.advance(task, len(texts))
+            bar.advance(task, len(batch))
     write_line(", ".join(f"{counts[outcome]} {outcome.value}" for outcome in LineOutcome))
     return counts
 
@@ -378,11 +366,3 @@ def import_export(app: App, scope: Scope, file: Path) -> Counter[LineOutcome]:
 def _lines(file: Path) -> Iterator[str]:
     with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
         yield from stream
-
-
-def _slices(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Batches of lines, each with the number of its first line; empty lines count."""
-    first = 1
-    while texts := list(islice(lines, _AT_ONCE)):
-        yield first, texts
-        first += len(texts)
