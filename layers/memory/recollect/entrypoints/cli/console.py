@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -77,14 +77,22 @@ def write_each(
 
 
 def write_list(
-    name: str, items: Sequence[_One], as_json: bool, shape: Callable[[_One], Any], line: Callable[[_One], str]
+    name: str,
+    items: Sequence[_One],
+    as_json: bool,
+    shape: Callable[[_One], Any],
+    line: Callable[[_One], str],
+    *,
+    numbered: bool = True,
 ) -> None:
-    """The items in one JSON document under that name, or a line each."""
+    """The items in one JSON document under that name; or a line each, and `numbered` their number after them."""
     if as_json:
         write_json({name: [shape(item) for item in items]})
         return
     for item in items:
         write_line(line(item))
+    if numbered:
+        say(f"{len(items)} {name}")
 
 
 def write_raw(text: str) -> None:
@@ -132,6 +140,13 @@ def passing_app(prefix: str) -> Iterator[App]:
     settings = local_settings()
     with tempfile.TemporaryDirectory(prefix=prefix) as folder, opened(replace(settings, home=Path(folder))) as app:
         yield app
+
+
+def projecting(app: App) -> AbstractContextManager[object]:
+    """Projects in the background meanwhile, where the settings want it."""
+    from recollect.entrypoints.worker import background_projector
+
+    return background_projector(app) if app.settings.projector == "on" else nullcontext()
 
 
 def counted(counts: Mapping[str, int]) -> str:

@@ -197,8 +197,6 @@ def goals(app: App, scope: PersonaScope, as_json: AsJson = False) -> None:
     """Prints the goals of a user; without --persona those of every persona."""
     found = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
     write_list("goals", found, as_json, goal_json, _line)
-    if not as_json:
-        say(f"{len(found)} goals")
 
 
 def _line(goal: Goal) -> str:

@@ -49,8 +49,6 @@ def list_rejections(app: App, scope: Scope, as_json: AsJson = False) -> None:
     """The rejections of a user, the oldest first: ids, times and scopes. The values themselves are kept nowhere."""
     found = [one for page in pages(lambda after: app.deletion.values.page(scope, _PAGE, after)) for one in page.values]
     write_list("rejections", found, as_json, _rejection_json, _rejection_line)
-    if not as_json:
-        say(f"{len(found)} rejections")
 
 
 def _rejection_json(one: RejectedValue) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def listed(
     as_json: AsJson = False,
 ) -> None:
     """The newest jobs."""
-    write_list("jobs", app.jobs.newest(tenant, limit), as_json, _job_json, _job_line)
+    write_list("jobs", app.jobs.newest(tenant, limit), as_json, _job_json, _job_line, numbered=False)
 
 
 def _job_json(job: Job) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def failed(
 ) -> None:
     """The events that could not be projected: `jobs run reconcile --replay` tries them again."""
     shown = [failure_json(one) for one in app.projection.failed_events.listed(tenant, limit)]
-    write_list("failures", shown, as_json, dict, _failure_line)
+    write_list("failures", shown, as_json, dict, _failure_line, numbered=False)
 
 
 def _failure_line(shown: dict[str, Any]) -> str:
@@ -191,8 +191,6 @@ def list_snapshots(
     """The newest snapshots."""
     found = app.segments.snapshots.page(tenant, limit, None).snapshots
     write_list("snapshots", found, as_json, snapshot_json, _snapshot_line)
-    if not as_json:
-        say(f"{len(found)} snapshots")
 
 
 def _snapshot_line(one: Snapshot) -> str:
