@@ -1,11 +1,11 @@
 """The client's types, written from the OpenAPI document: client/types.py."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from infra.tools.sync_client import formatted
 
 FILE = "layers/memory/recollect/client/types.py"
 
@@ -22,6 +22,7 @@ Instant: TypeAlias = datetime | str | int | float
 Json: TypeAlias = dict[str, Any]
 '''
 _KINDS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+_OPTIONAL = "TypedDict, total=False"
 _OWN = frozenset({"user_id", "content", "query", "input", "text", "cursor"})
 """What the client's methods take by names of their own."""
 
@@ -89,16 +90,14 @@ _OPTIONS = (
         "ToolCallsRequest", "ToolCallOptions", "Whose memory the tools use, and how the text is parsed.", ("user_id",)
     ),
     Options("SearchRequest", "SearchOptions", "Options of a search."),
-    Options("ContextRequest", "ContextOptions", "Options of a context."),
     Options("TurnRequest", "TurnOptions", "Options of a turn; without a persona it is the default persona's."),
+    Options("ContextRequest", "ContextOptions", "Options of a context."),
 )
 
 
 def client_types_file(document: str) -> str:
     """The text of the file. Raises CalledProcessError where ruff cannot read what came out."""
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", FILE, "-"]
-    text = _HEADER + "".join(f"\n\n{one}\n" for one in _classes(json.loads(document)))
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    return formatted(_HEADER + "".join(f"\n\n{one}\n" for one in _classes(json.loads(document))), FILE)
 
 
 def _classes(document: Schema) -> Iterator[str]:
@@ -107,7 +106,7 @@ def _classes(document: Schema) -> Iterator[str]:
     new_event = schemas["NewEvent"]
     fields = {name: _given(one) for name, one in new_event["properties"].items()}
     required = {name: f"Required[{fields[name]}]" for name in new_event["required"]}
-    yield _class("NewEvent", "One event to store.", fields | required, total=False)
+    yield _class("NewEvent", "One event to store.", fields | required, _OPTIONAL)
     for answer in _ANSWERS:
         schema = schemas[answer.schema]
         other = schemas[answer.or_else]["properties"] if answer.or_else else {}
@@ -115,16 +114,20 @@ def _classes(document: Schema) -> Iterator[str]:
         optional = {name: f"NotRequired[{kind}]" for name, kind in sent.items() if name not in schema["required"]}
         yield _class(answer.name, answer.sentence, sent | optional)
     narrowing = {"persona_id": "str | None", "household_id": "str | None"}
-    yield _class("Narrowing", "Persona and household; on a read their absence is no filter.", narrowing, total=False)
+    yield _class("Narrowing", "Persona and household; on a read their absence is no filter.", narrowing, _OPTIONAL)
+    written: dict[str, dict[str, str]] = {"Narrowing": narrowing}
     for options in _OPTIONS:
         parameters = _parameters(document, options.source).items()
         own = _OWN - set(options.keeps)
         taken = {_python(name): f"{_given(one)} | None" for name, one in parameters if name not in own}
-        yield _class(options.name, options.sentence, taken, total=False)
+        within = [name for name, other in written.items() if other.items() <= taken.items()]
+        base = max(within, key=lambda name: len(written[name]), default="TypedDict")
+        rest = {name: kind for name, kind in taken.items() if name not in written.get(base, {})}
+        yield _class(options.name, options.sentence, rest, f"{base}, total=False")
+        written[options.name] = taken
 
 
-def _class(name: str, sentence: str, fields: Mapping[str, str], *, total: bool = True) -> str:
-    base = "TypedDict" if total else "TypedDict, total=False"
+def _class(name: str, sentence: str, fields: Mapping[str, str], base: str = "TypedDict") -> str:
     return "\n".join(
         [f"class {name}({base}):", f'    """{sentence}"""', "", *(f"    {one}: {kind}" for one, kind in fields.items())]
     )

@@ -29,6 +29,10 @@ def sync_client_file() -> str:
     _, _, text = SOURCE.read_text(encoding="utf-8").partition('"""\n')
     for word, other in _WORDS.items():
         text = text.replace(word, other)
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(SOURCE), "-"]
-    made = subprocess.run(command, input=_HEADER + text, capture_output=True, text=True, check=True)
-    return made.stdout
+    return formatted(_HEADER + text, FILE)
+
+
+def formatted(text: str, file: str) -> str:
+    """The text of a file as ruff formats it. Raises CalledProcessError where ruff cannot read it."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", file, "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

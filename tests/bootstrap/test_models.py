@@ -102,6 +102,7 @@ def test_web_search_at_the_address_that_is_set(tmp_path: Path) -> None:
         ({"RECOLLECT_OPENAI_BASE_URL": "http://"}, "RECOLLECT_OPENAI_BASE_URL"),
         ({"RECOLLECT_OPENAI_BASE_URL": "http://["}, "RECOLLECT_OPENAI_BASE_URL"),
         ({"RECOLLECT_OPENAI_API_KEY": "se\ncret"}, "RECOLLECT_OPENAI_API_KEY"),
+        *(({"RECOLLECT_EMBEDDER": gone}, "RECOLLECT_EMBEDDER") for gone in ("e5-small", "minilm", "onnx", "E5")),
     ],
 )
 def test_wrong_settings_name_their_variable(environment: dict[str, str], variable: str) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -11,6 +11,7 @@ import uvicorn
 
 from recollect.bootstrap import open_app
 from recollect.client import Recollect
+from recollect.client.types import Json
 from recollect.entrypoints.http.server import build_asgi
 from recollect.entrypoints.worker import Projector
 from recollect.settings import Settings
@@ -55,3 +56,13 @@ def memory(server_url: str) -> Iterator[Recollect]:
 def user() -> str:
     """Somebody of whom nothing is stored."""
     return f"user {uuid4().hex}"
+
+
+def until(read: Callable[[], list[Json]], count: int = 1) -> list[Json]:
+    """What is read, once there are so many; the projector works in the background."""
+    for _ in range(200):
+        found = read()
+        if len(found) >= count:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("the events were never projected")

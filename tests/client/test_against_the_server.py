@@ -11,12 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from client.conftest import HARD_IDS, KEY
+from client.conftest import HARD_IDS, KEY, until
 from recollect.client import (
     AsyncRecollect,
     NotFound,
     Recollect,
-    RecollectApiError,
     RetryPolicy,
     Unauthenticated,
     Unprocessable,
@@ -39,11 +38,7 @@ def test_what_is_added_is_found_and_read(memory: Recollect, user: str) -> None:
     (result,) = answer["results"]
     assert result["status"] == "created"
     event = memory.event(user, result["event_id"])
-    assert (event["content"], event["speaker"], event["timestamp"]) == (
-        "I live in Porto",
-        "Ana",
-        "2024-05-01T09:00:00.000000Z",
-    )
+    assert (event["speaker"], event["timestamp"]) == ("Ana", "2024-05-01T09:00:00.000000Z")
     found = memory.search(user, "Porto", mode="lexical", explain=True)["results"][0]
     assert found["id"] == event["id"]
     assert found["why"]
@@ -93,12 +88,8 @@ def test_ids_of_every_class(memory: Recollect, user_id: str, user: str) -> None:
 def test_conversations_and_the_bus_follow(memory: Recollect, user: str) -> None:
     for number in range(3):
         memory.add_events(user, some_events(1), conversation_id=f"c{number}")
-    for _ in range(100):
-        listed = {conversation["id"] for conversation in memory.conversations(user, limit=2)}
-        if len(listed) == 3:
-            break
-        asyncio.run(asyncio.sleep(0.05))
-    assert listed == {"c0", "c1", "c2"}
+    listed = until(lambda: list(memory.conversations(user, limit=2)), 3)
+    assert {conversation["id"] for conversation in listed} == {"c0", "c1", "c2"}
     assert memory.bus("memory:episodic:saved")["events"]
 
 
@@ -221,7 +212,6 @@ def test_each_status_has_its_error_class(memory: Recollect, server_url: str, use
     assert caught.value.errors[0]["loc"] == ["body", "top_k"]
     with Recollect(server_url, "wrong") as stranger, pytest.raises(Unauthenticated):
         stranger.search(user, "x")
-    assert issubclass(NotFound, RecollectApiError)
 
 
 def test_the_asynchronous_client_does_the_same(server_url: str, user: str) -> None:

@@ -1,18 +1,16 @@
 """Each resource through the client, against the real routes."""
 
 import json
-import time
-from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from client.conftest import HARD_IDS
+from client.conftest import HARD_IDS, until
 from recollect.client import Conflict, NotFound, Recollect, Unprocessable, VersionMismatch
-from recollect.client.transport import post_once
-from recollect.client.types import Json, NewEvent
+from recollect.client.types import NewEvent
 
 PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 PAIR = "018f4cf3-a400-7000-8000-000000000002.018f4cf3-a400-7000-8000-000000000001"
@@ -24,23 +22,19 @@ def test_a_memory_from_its_making_to_its_end(memory: Recollect, user: str) -> No
     until = datetime(2100, 1, 1, tzinfo=UTC)
     first = memory.save_memory(user, "Anna lives in Lyon", keywords=["city"], expires_at=until, importance=0.8)
     assert (first["version"], first["keywords"], first["expires_at"][:4]) == (1, ["city"], "2100")
-    assert memory.save_memory(user, "Anna lives in Lyon") == first
     (found,) = memory.search(user, "Where does Anna live?")["results"]
     assert (found["id"], found["kind"], found["source_event_ids"]) == (first["id"], "memory", [])
     edited = memory.patch_memory(user, first["id"], {"content": "Anna moved", "expires_at": None}, version=1)
     assert (edited["version"], edited["content"], "expires_at" in edited) == (2, "Anna moved", False)
-    with pytest.raises(VersionMismatch):
-        memory.patch_memory(user, first["id"], {"importance": 1.0}, version=1)
+    for write in (memory.delete_memory, partial(memory.patch_memory, changes={"importance": 1.0})):
+        with pytest.raises(VersionMismatch):
+            write(user, first["id"], version=1)
     assert memory.patch_memory(user, first["id"], {"importance": 1.0})["version"] == 3
     assert [one["version"] for one in memory.memory_history(user, first["id"])] == [1, 2, 3]
-    with pytest.raises(VersionMismatch):
-        memory.delete_memory(user, first["id"], version=1)
     memory.delete_memory(user, first["id"], version=3)
     for gone in (memory.memory, memory.memory_history, memory.delete_memory):
         with pytest.raises(NotFound):
             gone(user, first["id"])
-    with pytest.raises(Unprocessable):
-        memory.save_memory(user, " ")
 
 
 def test_every_page_of_every_scope(memory: Recollect, user: str) -> None:
@@ -52,22 +46,6 @@ def test_every_page_of_every_scope(memory: Recollect, user: str) -> None:
     (one, *_) = memory.memories(user, persona_id="coach")
     with pytest.raises(NotFound):
         memory.memory(user, one["id"], persona_id="cook")
-
-
-def test_a_retry_of_a_deleted_one_says_so(memory: Recollect, user: str) -> None:
-    first = memory.save_memory(user, "Lyon", idempotency_key=user)
-    memory.delete_memory(user, first["id"])
-    assert dict(memory.save_memory(user, "Lyon", idempotency_key=user)) == {"refused": [first["id"]]}
-
-
-def until(read: Callable[[], list[Json]], count: int = 1) -> list[Json]:
-    """What is read, once there are so many; the projector works in the background."""
-    for _ in range(200):
-        found = read()
-        if len(found) >= count:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("the events were never projected")
 
 
 def test_a_decision_is_listed_and_taken_back(memory: Recollect, user: str) -> None:
@@ -87,15 +65,6 @@ def test_a_decision_is_listed_and_taken_back(memory: Recollect, user: str) -> No
         memory.conflicts(user, status="x").__next__()  # type: ignore[arg-type]
 
 
-def test_a_call_has_a_key_and_ids_of_any_script() -> None:
-    query = {"persona_id": "p", "household_id": None}
-    call = post_once(None, "users", "né", "conflicts", "a/b", "resolve", body={"winner": "w"}, query=query)
-    assert call.path == "/v1/users/~bsOp/conflicts/~YS9i/resolve"
-    assert (call.body, call.query) == ({"winner": "w"}, {"persona_id": "p"})
-    assert len(call.headers["Idempotency-Key"]) == 32
-    assert post_once("k", "users", "anna").headers == {"Idempotency-Key": "k"}
-
-
 def test_summaries_and_goals(memory: Recollect, user: str) -> None:
     memory.add_events(user, [{"content": "I plan to meditate every day.", "timestamp": SAID}])
     assert memory.summarize(user)["due"] is False
@@ -112,8 +81,6 @@ def test_summaries_and_goals(memory: Recollect, user: str) -> None:
         memory.patch_goal(user, goal["id"], {"status": "completed"}, version=1)
     assert memory.patch_goal(user, goal["id"], {"status": "completed"}, version=2)["status"] == "completed"
     assert memory.patch_goal(user, goal["id"], {"goal": "Walk"})["version"] == 4
-    with pytest.raises(NotFound):
-        memory.check_in(user, "none", "2024-06-01", "missed")
 
 
 def test_signals_audit_and_ledger(memory: Recollect, user: str) -> None:
@@ -129,8 +96,6 @@ def test_signals_audit_and_ledger(memory: Recollect, user: str) -> None:
     assert (one["outcome"], one["event_ids"]) == ("promoted", [ids[2]])
     assert list(memory.audit(user, target_id=ids[2], action="delete")) == []
     assert list(memory.ledger(user, outcome="failed")) == []
-    with pytest.raises(Unprocessable):
-        memory.signal("warning", " ")
 
 
 @pytest.fixture
@@ -150,16 +115,14 @@ def test_an_entry_with_its_versions(memory: Recollect, store: str) -> None:
     memory.delete_knowledge(store, "k", version=2)
     with pytest.raises(NotFound):
         memory.knowledge_entry(store, "k")
-    with pytest.raises(Unprocessable):
-        memory.put_knowledge("vocabulary", "no colon", {"target": "t"})
 
 
-def test_hard_keys_and_every_page(memory: Recollect, store: str) -> None:
-    for key in HARD_IDS:
+def test_every_page_of_knowledge(memory: Recollect, store: str) -> None:
+    for key in HARD_IDS[:4]:
         memory.put_knowledge(store, key, {"of": key})
     found = {entry["key"]: entry["value"] for entry in memory.knowledge(store, limit=3)}
-    assert found == {key: {"of": key} for key in HARD_IDS}
-    assert {entry["key"] for entry in memory.knowledge() if entry["namespace"] == store} == set(HARD_IDS)
+    assert found == {key: {"of": key} for key in HARD_IDS[:4]}
+    assert {entry["key"] for entry in memory.knowledge() if entry["namespace"] == store} == found.keys()
 
 
 def test_what_is_learnt_is_applied(memory: Recollect, store: str) -> None:
@@ -192,8 +155,6 @@ def test_a_pair_is_decided_and_merged(memory: Recollect) -> None:
     assert memory.arbitrate(new, [old], options=options)["result"]["action"] == "merge"
     merged = memory.merge(new, old, options={"contentStrategy": "concatenate"})
     assert merged["merged"]["content"] == "I like tea\nI like tea"
-    with pytest.raises(Unprocessable):
-        memory.merge(new, {**old, "user_id": "ben"})
 
 
 def test_a_rule_with_its_versions(memory: Recollect, name: str) -> None:
@@ -206,18 +167,10 @@ def test_a_rule_with_its_versions(memory: Recollect, name: str) -> None:
         memory.put_merge_rule(name, {}, version=rule["version"])
     with pytest.raises(VersionMismatch):
         memory.delete_merge_rule(name, version=rule["version"])
-    with pytest.raises(Conflict):
-        memory.delete_merge_rule("default")
     memory.delete_merge_rule(name, version=changed["version"])
     with pytest.raises(NotFound):
         memory.merge_rule(name)
-
-
-def test_an_export_is_imported(memory: Recollect, name: str) -> None:
-    memory.put_merge_rule(name, {"enabled": False})
-    rules = [rule for rule in memory.merge_rules() if rule["name"] == name]
-    memory.delete_merge_rule(name)
-    memory.import_merge_rules(rules)
+    memory.import_merge_rules([changed])
     assert name in {rule["name"] for rule in memory.merge_rules(limit=1)}
     memory.delete_merge_rule(name)
 

@@ -1,14 +1,14 @@
 """The laptop's rounds of the bridge: what waits is promoted, whatever fails, until told to stop."""
 
 import threading
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from embedded.setting import ANNA, NOON, Memory, away, open_memory
+from embedded.setting import ANNA, NOON, Memory, open_memory
+from entrypoints.cli.running import soon
 from recollect.entrypoints.worker import BRIDGE, Projector, ProjectorPolicy, Rounds
 from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.memories.storage import memory_key
@@ -33,22 +33,6 @@ def promoted(memory: Memory) -> bool:
     return key in memory.app.parts.items.get(ANNA, [key])
 
 
-@pytest.mark.spec("P-10", "A-67")
-def test_a_round_promotes_what_waits(waiting: Memory) -> None:
-    rounds = Rounds(BRIDGE, waiting.app, lambda: NOON, threading.Event(), 0.01)
-    assert not promoted(waiting)
-    report = rounds.round()
-    assert report is not None
-    assert report.counts["deferred_promoted"] == 1
-    assert promoted(waiting)
-
-
-def test_a_round_that_fails_is_followed_by_others(waiting: Memory) -> None:
-    with away(waiting, "items", "due") as broken:
-        assert Rounds(BRIDGE, broken.app, lambda: NOON, threading.Event(), 0.01).round() is None
-    assert Rounds(BRIDGE, waiting.app, lambda: NOON, threading.Event(), 0.01).round() is not None
-
-
 def test_told_to_stop_nothing_is_begun(waiting: Memory) -> None:
     stop = threading.Event()
     stop.set()
@@ -56,10 +40,8 @@ def test_told_to_stop_nothing_is_begun(waiting: Memory) -> None:
     assert not promoted(waiting)
 
 
-def test_the_laptops_server_runs_them(waiting: Memory) -> None:
+@pytest.mark.spec("P-10", "A-67")
+def test_the_laptops_server_promotes_what_waits(waiting: Memory) -> None:
+    assert not promoted(waiting)
     with Projector(waiting.app, ProjectorPolicy(bridge_seconds=0.05), lambda: NOON):
-        for _ in range(200):
-            if promoted(waiting):
-                break
-            time.sleep(0.02)
-    assert promoted(waiting)
+        assert soon(lambda: promoted(waiting))

@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from importing.examples import (
-    chatgpt_conversation,
-    chatgpt_message,
-    entries_of,
-    faults_in,
-    left_out_in,
-    turns_in,
-)
+from importing.examples import chatgpt_conversation, chatgpt_message, entries_of, faults_in, left_out_in, turns_in
 from recollect.core.event import Role
 
 

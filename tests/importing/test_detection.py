@@ -15,6 +15,7 @@ from recollect.importing.reading import ExportFile, ExportFormat, read_entries
     [
         json_lines({"text": "a"}),
         '\n\n{"text": "a"}\n',
+        '\ufeff{"text": "a"}\n',
         'not json at all\n{"text": "a"}\n',
         '[{"content": "a", "role": "user"}]',
         '{\n "messages": [\n  {"content": "a", "role": "user"}\n ]\n}',

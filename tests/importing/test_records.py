@@ -73,11 +73,6 @@ def test_messages_are_of_their_conversation_before_they_have_an_id_of_their_own(
         assert turn.conversation_id == expected
 
 
-def test_a_list_of_messages(tmp_path: Path) -> None:
-    document = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
-    assert len(turns_in(entries_of(tmp_path / "c.json", json.dumps(document)))) == 2
-
-
 def test_each_line_of_messages_is_a_conversation_of_its_own(file: Path) -> None:
     lines = json_lines(*({"messages": [{"role": "user", "content": f"Hi {n}"}]} for n in range(3)))
     assert len({turn.conversation_id for turn in turns_in(entries_of(file, lines))}) == 3
@@ -107,10 +102,6 @@ def test_bad_lines_are_reported_by_their_numbers_and_the_others_are_read(file: P
 def test_a_line_that_is_not_utf8(file: Path) -> None:
     entries = entries_of(file, b'{"text": "fine"}\n{"text": "caf\xe9"}\n')
     assert faults_in(entries) == ["line 2: is not UTF-8"]
-
-
-def test_a_byte_order_mark_is_no_fault(file: Path) -> None:
-    assert len(turns_in(entries_of(file, b"\xef\xbb\xbf" + b'{"text": "fine"}\n'))) == 1
 
 
 def test_an_endless_line_is_skipped(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from infra.tools.dependencies import NOT_IN_FUNCTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+_CLIENT = "from recollect.client import Recollect; Recollect('http://127.0.0.1:8700').close(); print('imported')"
 ASKS_FOR_LOCAL = "pip install 'recollect[local]'"
 
 
@@ -64,21 +65,19 @@ def _sources(folder: Path) -> Path:
     return folder
 
 
-def test_the_client_imports(installation: Installation) -> None:
-    code = "from recollect.client import AsyncRecollect, Recollect; Recollect('http://127.0.0.1:8700').close()"
-    done = installation.run("python", "-c", code)
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (("python", "-c", _CLIENT), "imported"),
+        (("recollect", "--help"), "serve"),
+        (("recollect", "--version"), f"recollect {PROJECT['version']}\n"),
+    ],
+    ids=["the client imports", "the command line starts", "it says its version"],
+)
+def test_without_extras_it_works(installation: Installation, command: tuple[str, ...], shown: str) -> None:
+    done = installation.run(*command)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_the_command_line_starts(installation: Installation) -> None:
-    shown = installation.run("recollect", "--help")
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "serve" in shown.stdout
-
-
-def test_the_command_line_says_its_version(installation: Installation) -> None:
-    shown = installation.run("recollect", "--version")
-    assert (shown.returncode, shown.stdout) == (0, f"recollect {PROJECT['version']}\n")
+    assert shown in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from entrypoints.cli.running import Home, serving
 from recollect.deletion.tombstones import LAPSES
-from tools.pages import BIN, ROOT, blocks, environment, links, serving
+from tools.pages import BIN, ROOT, blocks, links
 
 PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
 TEMPLATE = (ROOT / "template.yaml").read_text("utf-8")
@@ -47,12 +48,13 @@ class Walk:
 @pytest.fixture(scope="session")
 def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    return environment(tmp_path_factory.mktemp("home"), TMPDIR=str(tmp_path_factory.mktemp("copies")), PATH=path)
+    home, copies = Home(tmp_path_factory.mktemp("home")), tmp_path_factory.mktemp("copies")
+    return home.environment(TMPDIR=str(copies), PATH=path)
 
 
 @pytest.fixture(scope="session")
 def server(variables: dict[str, str]) -> Iterator[str]:
-    with serving(variables) as address:
+    with serving(variables) as (address, _):
         yield address
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tools.pages import BIN, ROOT, blocks, environment, links, serving
+from entrypoints.cli.running import Home, serving
+from tools.pages import BIN, ROOT, blocks, links
 
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -21,7 +22,7 @@ def commands() -> list[str]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(environment(tmp_path_factory.mktemp("home"))) as address:
+    with serving(Home(tmp_path_factory.mktemp("home")).environment()) as (address, _):
         yield address
 
 

@@ -5,7 +5,7 @@ An invalid one fails at start and names the variable.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,8 +23,13 @@ class Principal:
     limited_to_subject: bool = False
 
 
-def _variable(name: str, default: str, meaning: str, parse: Callable[[str], Any]) -> Any:
-    return field(metadata={"variable": name, "default": default, "meaning": meaning, "parse": parse})
+def _setting(default: str, meaning: str, parse: Callable[[str], Any] = str) -> Any:
+    """Its variable is RECOLLECT_ and the field's name."""
+    return field(metadata={"default": default, "meaning": meaning, "parse": parse})
+
+
+def _variable_of(setting: "Field[Any]") -> str:
+    return f"RECOLLECT_{setting.name.upper()}"
 
 
 def _one_of(*names: str) -> Callable[[str], str]:
@@ -109,122 +114,77 @@ def _is_key(key: str, value: object) -> bool:
 class Settings:
     """Every setting, with its variable, default and meaning; docs/settings.md and template.yaml list the same."""
 
-    home: Path = _variable("RECOLLECT_HOME", "~/.local/share/recollect", "Folder of all data on a laptop.", _folder)
-    engines: str = _variable(
-        "RECOLLECT_ENGINES", "local", "`local` (SQLite) or `aws` (DynamoDB, OpenSearch, S3).", _one_of("local", "aws")
+    home: Path = _setting("~/.local/share/recollect", "Folder of all data on a laptop.", _folder)
+    engines: str = _setting("local", "`local` (SQLite) or `aws` (DynamoDB, OpenSearch, S3).", _one_of("local", "aws"))
+    rules: Path | None = _setting(
+        "", "JSON file of rules, merged over the defaults ([rules.md](rules.md)).", _optional_file
     )
-    rules: Path | None = _variable(
-        "RECOLLECT_RULES", "", "JSON file of rules, merged over the defaults ([rules.md](rules.md)).", _optional_file
-    )
-    rules_parameter: str = _variable(
-        "RECOLLECT_RULES_PARAMETER", "", "SSM parameter with the same JSON; only one of the two may be set.", str
-    )
-    api_keys: Mapping[str, Principal] = _variable(
-        "RECOLLECT_API_KEYS",
+    rules_parameter: str = _setting("", "SSM parameter with the same JSON; only one of the two may be set.")
+    api_keys: Mapping[str, Principal] = _setting(
         "",
         'Keys of the laptop\'s server: `{"key-a": {"tenant": "acme", "admin": true}}`. Once set, a key is required.',
         _api_keys,
     )
-    test_clock: bool = _variable(
-        "RECOLLECT_TEST_CLOCK",
-        "0",
-        "`1` lets `X-Recollect-Now` set the clock of a request. Never in production.",
-        _flag,
+    test_clock: bool = _setting(
+        "0", "`1` lets `X-Recollect-Now` set the clock of a request. Never in production.", _flag
     )
-    projector: str = _variable(
-        "RECOLLECT_PROJECTOR",
+    projector: str = _setting(
         "on",
         "`off` stops the projector of `recollect serve`; `recollect import` never waits for it then.",
         _one_of("on", "off"),
     )
-    embedder: str = _variable(
-        "RECOLLECT_EMBEDDER",
+    embedder: str = _setting(
         "e5",
         "`e5` (in process, a hundred languages), `openai`, `bedrock`, `hashing` (tests), `none` "
         "([models.md](models.md)).",
         _one_of("e5", "openai", "bedrock", "hashing", "none"),
     )
-    embedding_dimension: int = _variable(
-        "RECOLLECT_EMBEDDING_DIMENSION",
-        "384",
-        "Length of the vectors of an OpenAI-compatible or a Bedrock model.",
-        _positive,
+    embedding_dimension: int = _setting(
+        "384", "Length of the vectors of an OpenAI-compatible or a Bedrock model.", _positive
     )
-    model_folder: str = _variable(
-        "RECOLLECT_MODEL_FOLDER",
-        "",
-        "Folder of the embedding model; empty: the Lambda layer's, or the user's cache (`recollect init`).",
-        str,
+    model_folder: str = _setting(
+        "", "Folder of the embedding model; empty: the Lambda layer's, or the user's cache (`recollect init`)."
     )
-    openai_base_url: str = _variable(
-        "RECOLLECT_OPENAI_BASE_URL", "", "An OpenAI-compatible server, up to and with `/v1`.", _url
-    )
-    openai_api_key: str = _variable("RECOLLECT_OPENAI_API_KEY", "", "Its key, where it wants one.", _header_value)
-    openai_embedding_model: str = _variable("RECOLLECT_OPENAI_EMBEDDING_MODEL", "", "Its embedding model.", str)
-    model: tuple[str, ...] = _variable(
-        "RECOLLECT_MODEL",
+    openai_base_url: str = _setting("", "An OpenAI-compatible server, up to and with `/v1`.", _url)
+    openai_api_key: str = _setting("", "Its key, where it wants one.", _header_value)
+    openai_embedding_model: str = _setting("", "Its embedding model.")
+    model: tuple[str, ...] = _setting(
         "extractive",
         "Who answers and summarizes: `extractive` (quotes, no model), `openai`, `bedrock`, or several in the order in "
         "which they are tried, such as `openai,extractive` ([models.md](models.md)).",
         _in_order("extractive", "openai", "bedrock"),
     )
-    model_timeout_seconds: float = _variable(
-        "RECOLLECT_MODEL_TIMEOUT_SECONDS", "30", "How long one attempt with a language model may take.", _seconds
-    )
-    openai_model: str = _variable(
-        "RECOLLECT_OPENAI_MODEL", "", "Language model of the OpenAI-compatible server, such as `llama3.2`.", str
-    )
-    bedrock_model: str = _variable(
-        "RECOLLECT_BEDROCK_MODEL", "", "Language model on Bedrock: id of a model or inference profile, or an ARN.", str
-    )
-    web_search: str = _variable(
-        "RECOLLECT_WEB_SEARCH",
+    model_timeout_seconds: float = _setting("30", "How long one attempt with a language model may take.", _seconds)
+    openai_model: str = _setting("", "Language model of the OpenAI-compatible server, such as `llama3.2`.")
+    bedrock_model: str = _setting("", "Language model on Bedrock: id of a model or inference profile, or an ARN.")
+    web_search: str = _setting(
         "off",
         "`off`, or `duckduckgo`: inputs that ask for current information leave the machine.",
         _one_of("off", "duckduckgo"),
     )
-    web_search_url: str = _variable(
-        "RECOLLECT_WEB_SEARCH_URL", "https://api.duckduckgo.com", "Asked instead of DuckDuckGo's own address.", _url
+    web_search_url: str = _setting("https://api.duckduckgo.com", "Asked instead of DuckDuckGo's own address.", _url)
+    table: str = _setting("recollect", "DynamoDB table.")
+    opensearch_url: str = _setting(
+        "", "OpenSearch endpoint. Calls to a managed domain are signed; `user:password@` is basic authentication.", _url
     )
-    table: str = _variable("RECOLLECT_TABLE", "recollect", "DynamoDB table.", str)
-    opensearch_url: str = _variable(
-        "RECOLLECT_OPENSEARCH_URL",
-        "",
-        "OpenSearch endpoint. Calls to a managed domain are signed; `user:password@` is basic authentication.",
-        _url,
+    index_prefix: str = _setting("recollect", "Beginning of the index's name.")
+    snapshot_bucket: str = _setting("", "S3 bucket of snapshots.")
+    event_bus: str = _setting("", "EventBridge bus; empty publishes to the readable log only.")
+    tenant_claim: str = _setting("tenant", "Claim of the JWT that names the tenant.")
+    subject_claim: str = _setting("", "Claim that `user_id` must equal; empty: a token may speak for every user.")
+    admin_scope: str = _setting("recollect/admin", "OAuth scope that makes an administrator.")
+    call_timeout_seconds: float = _setting("2", "How long a call to DynamoDB, OpenSearch or S3 may take.", _seconds)
+    mcp_user: str = _setting(
+        "", "User of `recollect mcp`, and on a laptop of `/mcp` without the header `X-Recollect-User`."
     )
-    index_prefix: str = _variable("RECOLLECT_INDEX_PREFIX", "recollect", "Beginning of the index's name.", str)
-    snapshot_bucket: str = _variable("RECOLLECT_SNAPSHOT_BUCKET", "", "S3 bucket of snapshots.", str)
-    event_bus: str = _variable(
-        "RECOLLECT_EVENT_BUS", "", "EventBridge bus; empty publishes to the readable log only.", str
-    )
-    tenant_claim: str = _variable("RECOLLECT_TENANT_CLAIM", "tenant", "Claim of the JWT that names the tenant.", str)
-    subject_claim: str = _variable(
-        "RECOLLECT_SUBJECT_CLAIM", "", "Claim that `user_id` must equal; empty: a token may speak for every user.", str
-    )
-    admin_scope: str = _variable(
-        "RECOLLECT_ADMIN_SCOPE", "recollect/admin", "OAuth scope that makes an administrator.", str
-    )
-    call_timeout_seconds: float = _variable(
-        "RECOLLECT_CALL_TIMEOUT_SECONDS", "2", "How long a call to DynamoDB, OpenSearch or S3 may take.", _seconds
-    )
-    mcp_user: str = _variable(
-        "RECOLLECT_MCP_USER",
-        "",
-        "User of `recollect mcp`, and on a laptop of `/mcp` without the header `X-Recollect-User`.",
-        str,
-    )
-    log_level: str = _variable(
-        "RECOLLECT_LOG_LEVEL",
-        "INFO",
-        "`DEBUG`, `INFO`, `WARNING` or `ERROR`.",
-        _one_of("DEBUG", "INFO", "WARNING", "ERROR"),
+    log_level: str = _setting(
+        "INFO", "`DEBUG`, `INFO`, `WARNING` or `ERROR`.", _one_of("DEBUG", "INFO", "WARNING", "ERROR")
     )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
         """Reads and checks all of them. Raises ConfigurationError, which names the variable."""
-        values = {item.name: _read(item.metadata, environment) for item in fields(cls)}
+        values = {setting.name: _read(setting, environment) for setting in fields(cls)}
         settings = cls(**values)
         if settings.rules is not None and settings.rules_parameter:
             raise ConfigurationError("RECOLLECT_RULES_PARAMETER", "cannot be set beside RECOLLECT_RULES")
@@ -247,15 +207,15 @@ class Settings:
                 raise ConfigurationError(variable, f"is needed with {provider} in RECOLLECT_MODEL")
 
 
-def _read(metadata: Mapping[str, Any], environment: Mapping[str, str]) -> Any:
-    text = environment.get(metadata["variable"], "").strip() or metadata["default"]
+def _read(setting: "Field[Any]", environment: Mapping[str, str]) -> Any:
+    variable = _variable_of(setting)
     try:
-        return metadata["parse"](text)
+        return setting.metadata["parse"](environment.get(variable, "").strip() or setting.metadata["default"])
     except ValueError as error:
         meaning = "is no JSON" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise ConfigurationError(metadata["variable"], meaning) from None
+        raise ConfigurationError(variable, meaning) from None
 
 
 def variables() -> list[tuple[str, str, str]]:
     """Variable, default and meaning of each setting, in order, for the documentation."""
-    return [(f.metadata["variable"], f.metadata["default"], f.metadata["meaning"]) for f in fields(Settings)]
+    return [(_variable_of(one), one.metadata["default"], one.metadata["meaning"]) for one in fields(Settings)]

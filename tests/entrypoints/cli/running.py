@@ -2,14 +2,19 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from subprocess import Popen
 from typing import Any
+
+import httpx
 
 from recollect.app import App
 from recollect.bootstrap import open_app
@@ -120,3 +125,27 @@ def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.02)
     return holds()
+
+
+@contextmanager
+def serving(environment: Mapping[str, str], stderr: int = subprocess.DEVNULL) -> "Iterator[tuple[str, Popen[str]]]":
+    """`recollect serve` on a free port, once it is ready: host and port, and the process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = "127.0.0.1:{1}".format(*probe.getsockname())
+    command = [*COMMAND, "serve", "--port", address.partition(":")[2]]
+    process = Popen(command, env=environment, stderr=stderr, text=True)
+    try:
+        assert soon(lambda: process.poll() is not None or _is_ready(address), 30), "the server did not become ready"
+        assert process.poll() is None, "the server ended"
+        yield address, process
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _is_ready(address: str) -> bool:
+    try:
+        return httpx.get(f"http://{address}/v1/ready").status_code == 200
+    except httpx.TransportError:
+        return False

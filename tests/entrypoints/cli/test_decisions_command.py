@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from entrypoints.cli.conftest import Run
-from entrypoints.cli.running import Home
+from recollect.app import App
 from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
@@ -18,34 +18,29 @@ PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 UNLIKE = ("The lamp glows at night", "Rivers bend beyond the hill")
 
 
-def said(home: Home, *contents: str) -> list[str]:
+def said(app: App, *contents: str) -> list[str]:
     """Events of the last days, projected one after another; their ids."""
-    app, ids = home.app(), []
-    try:
-        for day, content in enumerate(contents):
-            at = datetime.now(UTC) - timedelta(days=9 - day)
-            draft = EventDraft(content=content, timestamp=at, importance=0.9)
-            seed = app.ids.seed(int(at.timestamp() * 1000), 2)
-            (result,) = app.timeline.events.ingest(SCOPE, "c", [draft], seed, at, app.rules.resolved("local")).results
-            ids.append(str(result.event_id))
-            for _ in range(6):
-                app.projection.reconciliation.run(datetime.now(UTC))
-    finally:
-        app.parts.close()
+    ids = []
+    for day, content in enumerate(contents):
+        at = datetime.now(UTC) - timedelta(days=9 - day)
+        draft = EventDraft(content=content, timestamp=at, importance=0.9)
+        seed = app.ids.seed(int(at.timestamp() * 1000), 2)
+        (result,) = app.timeline.events.ingest(SCOPE, "c", [draft], seed, at, app.rules.resolved("local")).results
+        ids.append(str(result.event_id))
+        for _ in range(6):
+            app.projection.reconciliation.run(datetime.now(UTC))
     return ids
 
 
-def left_open(home: Home, older: str, newer: str) -> str:
-    app = home.app()
+def left_open(app: App, older: str, newer: str) -> str:
     conflict = OpenConflict(newer=newer, older=older, at=datetime.now(UTC), step=Step.CUE, rule="same_attribute")
     app.parts.items.write(SCOPE, [ItemWrite(conflict_key(conflict.id), conflict_document(conflict))], conflict.at)
-    app.parts.close()
     return conflict.id
 
 
 @pytest.mark.spec("P-24")
-def test_a_decision_is_listed_with_its_words_and_taken_back(home: Home, run: Run) -> None:
-    old, new = said(home, PARIS, LYON)
+def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) -> None:
+    old, new = said(app, PARIS, LYON)
     listed = run("decisions", "list", *ANNA)
     assert listed.exit_code == 0, listed.output
     head, winner, loser = listed.stdout.splitlines()
@@ -64,9 +59,9 @@ def test_a_decision_is_listed_with_its_words_and_taken_back(home: Home, run: Run
 
 
 @pytest.mark.spec("P-24")
-def test_a_conflict_is_listed_with_its_words_and_resolved(home: Home, run: Run) -> None:
-    old, new = said(home, *UNLIKE)
-    conflict_id = left_open(home, old, new)
+def test_a_conflict_is_listed_with_its_words_and_resolved(app: App, run: Run) -> None:
+    old, new = said(app, *UNLIKE)
+    conflict_id = left_open(app, old, new)
     listed = run("conflicts", "list", *ANNA, "--status", "open")
     assert listed.exit_code == 0, listed.output
     head, first, second = listed.stdout.splitlines()

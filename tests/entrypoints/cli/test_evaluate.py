@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import Home
 
 TURNS = [("t1", "Anna", "We adopted a grey kitten called Pixel"), ("t2", "Ben", "The invoice is due on Friday")]
@@ -32,10 +33,9 @@ KITTEN = {"conversation": "c", "question": "Which kitten did Anna adopt?", "cate
 BOTH = {"conversation": "c", "question": "What about the invoice?", "category": "what", "evidence": ["t2", "t9"]}
 
 
-def test_recall_is_told_by_category_and_k(data: Path, tmp_path: Path) -> None:
-    home = Home(tmp_path / "home")
-    result = home.run("eval", str(ask(data, KITTEN, BOTH)), "--k", "10,1", "--json")
-    assert result.returncode == 0, result.stderr
+def test_recall_is_told_by_category_and_k(run: Run, home: Home, data: Path) -> None:
+    result = run("eval", str(ask(data, KITTEN, BOTH)), "--k", "10,1", "--json")
+    assert result.exit_code == 0, result.stderr
     assert "1 of 3 gold turns are in no conversation asked about" in result.stderr
     told = json.loads(result.stdout)
     assert told["questions"] == 2
@@ -49,8 +49,8 @@ def test_recall_is_told_by_category_and_k(data: Path, tmp_path: Path) -> None:
     assert not home.folder.exists() or not list(home.folder.glob("*.db"))
 
 
-def test_the_table_names_the_embedder(data: Path, tmp_path: Path) -> None:
-    result = Home(tmp_path / "home").run("eval", str(ask(data, KITTEN)))
+def test_the_table_names_the_embedder(run: Run, data: Path) -> None:
+    result = run("eval", str(ask(data, KITTEN)))
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["evidence", "recall", "questions", "@5", "@10", "@25", "@50"]
     assert lines[1].split() == ["all", "1", "1.000", "1.000", "1.000", "1.000"]
@@ -67,9 +67,9 @@ def test_the_table_names_the_embedder(data: Path, tmp_path: Path) -> None:
         ({**KITTEN, "evidence": ["t7"]}, "`evidence` names no `turn_id` of turns.jsonl"),
     ],
 )
-def test_what_is_no_question_is_told(data: Path, tmp_path: Path, question: dict[str, object], complaint: str) -> None:
-    result = Home(tmp_path / "home").run("eval", str(ask(data, question)))
-    assert result.returncode == 2
+def test_what_is_no_question_is_told(run: Run, data: Path, question: dict[str, object], complaint: str) -> None:
+    result = run("eval", str(ask(data, question)))
+    assert result.exit_code == 2
     assert complaint in result.stderr
 
 
@@ -83,11 +83,11 @@ def test_what_is_no_question_is_told(data: Path, tmp_path: Path, question: dict[
     ],
 )
 def test_a_missing_or_empty_file_and_a_k_beyond_1_to_100_are_named(
-    data: Path, tmp_path: Path, files: dict[str, str | None], options: tuple[str, ...], complaint: str
+    run: Run, data: Path, files: dict[str, str | None], options: tuple[str, ...], complaint: str
 ) -> None:
     ask(data, KITTEN)
     for name, content in files.items():
         (data / name).unlink() if content is None else (data / name).write_text(content)
-    result = Home(tmp_path / "home").run("eval", str(data), *options)
-    assert result.returncode == 2
+    result = run("eval", str(data), *options)
+    assert result.exit_code == 2
     assert complaint in result.stderr

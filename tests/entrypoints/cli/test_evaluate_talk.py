@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from entrypoints.cli.running import Home
+from entrypoints.cli.conftest import Run
 
 TALK: dict[str, Any] = {
     "id": "d1",
@@ -39,9 +39,9 @@ def folder(tmp_path: Path, **changes: Any) -> Path:
     return data
 
 
-def test_each_question_is_asked_at_its_time_in_a_new_conversation(tmp_path: Path) -> None:
-    result = Home(tmp_path / "home").run("eval", str(folder(tmp_path)), "--json")
-    assert result.returncode == 0, result.stderr
+def test_each_question_is_asked_at_its_time_in_a_new_conversation(run: Run, tmp_path: Path) -> None:
+    result = run("eval", str(folder(tmp_path)), "--json")
+    assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
     assert told["messages"]["all"]["right"] == 1.0
     assert told["messages"]["fact"]["lines"] == 2, "the turn of March was not said yet"
@@ -51,8 +51,8 @@ def test_each_question_is_asked_at_its_time_in_a_new_conversation(tmp_path: Path
     assert told["prompt"]["all"]["questions"] == 2
 
 
-def test_the_table_has_a_row_a_kind(tmp_path: Path) -> None:
-    lines = Home(tmp_path / "home").run("eval", str(folder(tmp_path))).stdout.splitlines()
+def test_the_table_has_a_row_a_kind(run: Run, tmp_path: Path) -> None:
+    lines = run("eval", str(folder(tmp_path))).stdout.splitlines()
     assert lines[0].split()[-7:] == ["questions", "right", "misled", "stale", "precise", "lines", "tokens"]
     assert [line.split()[0] for line in lines[1:6]] == ["all", "fact", "changed", "unknown", "prompt,"]
 
@@ -66,7 +66,7 @@ def test_the_table_has_a_row_a_kind(tmp_path: Path) -> None:
         ({"turns": [{**TALK["turns"][0], "at": "yesterday"}]}, "d1.json: turns.0.at: "),
     ],
 )
-def test_a_file_that_is_no_talk_is_named(tmp_path: Path, changes: dict[str, Any], complaint: str) -> None:
-    result = Home(tmp_path / "home").run("eval", str(folder(tmp_path, **changes)))
-    assert result.returncode == 2
+def test_a_file_that_is_no_talk_is_named(run: Run, tmp_path: Path, changes: dict[str, Any], complaint: str) -> None:
+    result = run("eval", str(folder(tmp_path, **changes)))
+    assert result.exit_code == 2
     assert complaint in result.stderr

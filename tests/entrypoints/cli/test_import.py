@@ -105,15 +105,8 @@ def test_a_time_for_undated_turns(run: Run, app: App, file: Path) -> None:
     [
         ("talk.json", json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}])),
         ("_chat.txt", "13/03/2023, 21:45 - Ana: hi\n13/03/2023, 21:46 - Bo: hello\n"),
-        (
-            "conversations.json",
-            json.dumps([{"uuid": "u", "chat_messages": [
-                {"uuid": "1", "sender": "human", "text": "hi", "created_at": "2024-03-01T10:00:00Z"},
-                {"uuid": "2", "sender": "assistant", "text": "hello", "created_at": "2024-03-01T10:00:05Z"},
-            ]}]),
-        ),
     ],
-)  # fmt: skip
+)
 def test_exports_are_known_by_their_looks_and_imported_once(
     run: Run, app: App, tmp_path: Path, name: str, content: str
 ) -> None:
@@ -122,12 +115,6 @@ def test_exports_are_known_by_their_looks_and_imported_once(
     for _ in range(2):
         assert run("import", file, "--user", "ana").exit_code == 0
     assert [event.content for event in reversed(events_of(app, ANA))] == ["hi", "hello"]
-
-
-def test_equal_turns_of_one_time_are_all_kept(run: Run, app: App, file: Path) -> None:
-    file.write_text((json.dumps({"speaker": "Ines", "text": "ok", "session_time": "2024-01-01T00:00:00"}) + "\n") * 4)
-    run("import", file, "--user", "ana")
-    assert len(events_of(app, ANA)) == 4
 
 
 def test_without_the_projector_it_does_not_wait(

@@ -50,12 +50,3 @@ def test_a_file_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
     checked = run("rules", "--check", tmp_path / "none.json")
     assert checked.exit_code == 1
     assert "No such file" in checked.stderr
-
-
-def test_a_wrong_setting_stops_every_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "rules.json"
-    file.write_text('{"scoring": {"boost": 2}}', "utf-8")
-    monkeypatch.setenv("RECOLLECT_RULES", str(file))
-    stopped = run("rules")
-    assert stopped.exit_code == 2
-    assert "RECOLLECT_RULES: scoring.boost" in stopped.stderr

@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ import httpx
 import pytest
 
 from entrypoints.cli.conftest import Run
-from entrypoints.cli.running import Home
+from entrypoints.cli.running import Home, serving, soon
 from recollect.core.errors import NotReady
 from recollect.entrypoints.cli import console
 from recollect.entrypoints.cli.demo import NOW, conversation
@@ -30,9 +31,6 @@ def test_doctor_finds_all_well(run: Run) -> None:
     assert result.exit_code == 0, result.stdout
     for name in ("python", "settings", "home", "timeline", "index", "embedder", "read", "write"):
         assert f"ok    {name}:" in result.stdout
-
-
-def test_doctor_as_json(run: Run) -> None:
     report = json.loads(run("doctor", "--json").stdout)
     assert report["ok"] is True
     assert {check["name"] for check in report["checks"]} >= {"settings", "home", "embedder"}
@@ -79,48 +77,25 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(
     monkeypatch.setenv("RECOLLECT_EMBEDDER", "magic")
     result = run(*command)
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: RECOLLECT_EMBEDDER: must be one of")
-    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr == "error: RECOLLECT_EMBEDDER: must be one of e5, openai, bedrock, hashing, none\n"
 
 
 def test_openapi_is_printed(run: Run) -> None:
     assert json.loads(run("openapi").stdout)["openapi"].startswith("3.")
 
 
-def test_without_arguments_the_commands_are_listed(run: Run) -> None:
-    assert "import" in run("--help").stdout
-
-
-def a_free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
-
-
-def wait_until_ready(url: str) -> None:
-    for _ in range(150):
-        try:
-            if httpx.get(f"{url}/v1/ready").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    pytest.fail("the server did not become ready")
+def pending(address: str) -> int:
+    """How many events wait, as readiness says."""
+    return int(httpx.get(f"http://{address}/v1/ready").json()["parts"]["timeline"]["pending"])
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
 def test_serve_answers_projects_and_ends_cleanly(tmp_path: Path, ended_by: signal.Signals) -> None:
-    home, port = Home(tmp_path / "home"), a_free_port()
-    url = f"http://127.0.0.1:{port}"
-    with home.start("serve", "--port", str(port)) as server:
-        wait_until_ready(url)
+    with serving(Home(tmp_path / "home").environment(), subprocess.PIPE) as (address, server):
         event = {"content": "I live in Porto", "timestamp": "2024-05-01T09:00:00Z"}
-        answer = httpx.post(f"{url}/v1/events", json={"user_id": "ana", "events": [event]})
+        answer = httpx.post(f"http://{address}/v1/events", json={"user_id": "ana", "events": [event]})
         assert answer.status_code == 201
-        deadline = time.monotonic() + 10
-        while httpx.get(f"{url}/v1/ready").json()["parts"]["timeline"]["pending"] and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert httpx.get(f"{url}/v1/ready").json()["parts"]["timeline"]["pending"] == 0
+        assert soon(lambda: pending(address) == 0, 10)
         started = time.monotonic()
         server.send_signal(ended_by)
         _, err = server.communicate(timeout=10)
@@ -130,15 +105,10 @@ def test_serve_answers_projects_and_ends_cleanly(tmp_path: Path, ended_by: signa
 
 
 def test_serve_leaves_the_markers_without_the_projector(tmp_path: Path) -> None:
-    home, port = Home(tmp_path / "home"), a_free_port()
-    url = f"http://127.0.0.1:{port}"
-    with home.start("serve", "--port", str(port), RECOLLECT_PROJECTOR="off") as server:
-        wait_until_ready(url)
-        httpx.post(f"{url}/v1/events", json={"user_id": "ana", "events": [{"content": "hi"}]})
+    with serving(Home(tmp_path / "home").environment(RECOLLECT_PROJECTOR="off")) as (address, _):
+        httpx.post(f"http://{address}/v1/events", json={"user_id": "ana", "events": [{"content": "hi"}]})
         time.sleep(1.5)
-        assert httpx.get(f"{url}/v1/ready").json()["parts"]["timeline"]["pending"] == 1
-        server.send_signal(signal.SIGTERM)
-        server.communicate(timeout=10)
+        assert pending(address) == 1
 
 
 def test_a_port_that_is_taken_is_exit_code_1(tmp_path: Path) -> None:
@@ -161,10 +131,7 @@ def test_demo_shows_contexts_and_receipts_and_leaves_nothing(
     assert "76 turns" in result.stderr
     assert not (home.folder / "recollect.db").exists()
     assert list(tmp_path.glob("recollect-demo-*")) == []
-
-
-def test_demo_is_the_same_each_time(run: Run) -> None:
-    assert run("demo").stdout == run("demo").stdout
+    assert run("demo").stdout == result.stdout
 
 
 def test_demo_without_a_model_says_so_and_goes_on(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

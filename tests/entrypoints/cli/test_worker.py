@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -32,27 +32,35 @@ _PATIENCE_SECONDS = 30
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
 
 
-class BrokenIndex:
-    def __init__(self, real: Any, failures: int) -> None:
-        self._real = real
-        self.failures = failures
+class HookedIndex:
+    """The index, and before each write what `before` does, by the number of the write (from 1)."""
+
+    def __init__(self, real: Any, before: Callable[[int], None]) -> None:
+        self._real, self._before = real, before
         self.calls = 0
 
-    def put(self, documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
+    def put(self, documents: Sequence[IndexDocument], **options: Any) -> Any:
         self.calls += 1
-        if self.calls <= self.failures:
-            raise Unavailable("the index is away")
-        answered: list[Any] = self._real.put(documents, **options)
-        return answered
+        self._before(self.calls)
+        return self._real.put(documents, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
 
 
-def break_index(app: App, failures: int) -> BrokenIndex:
-    broken = BrokenIndex(app.parts.index, failures)
-    app.parts.__dict__["index"] = broken
-    return broken
+def hook_index(app: App, before: Callable[[int], None]) -> HookedIndex:
+    app.parts.__dict__["index"] = hooked = HookedIndex(app.parts.index, before)
+    return hooked
+
+
+def break_index(app: App, failures: int, error: Exception | None = None) -> HookedIndex:
+    """The first writes fail: the index is away, or another error."""
+
+    def before(call: int) -> None:
+        if call <= failures:
+            raise error or Unavailable("the index is away")
+
+    return hook_index(app, before)
 
 
 def test_it_begins_with_what_an_earlier_process_left(app: App) -> None:
@@ -98,21 +106,8 @@ def test_a_part_that_stays_away_is_not_hammered(app: App) -> None:
     assert count_pending(app) == 60
 
 
-def defective(app: App, times: int) -> None:
-    """An index that raises what no adapter should, so many times."""
-    broken = break_index(app, failures=0)
-    real, tries = broken.put, iter(range(times))
-
-    def put(documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
-        if next(tries, None) is not None:
-            raise ValueError("my secret")
-        return real(documents, **options)
-
-    broken.put = put  # type: ignore[method-assign]
-
-
 def test_a_defect_does_not_end_the_thread_and_tells_no_text(app: App, caplog: pytest.LogCaptureFixture) -> None:
-    defective(app, times=1)
+    break_index(app, 1, ValueError("my secret"))
     with caplog.at_level(logging.INFO, "recollect"), Projector(app, QUICK):
         say(app, "my secret")
         assert soon(lambda: app.projection.failed_events.standing().retried == 1)
@@ -134,16 +129,13 @@ def test_it_logs_counts(app: App, caplog: pytest.LogCaptureFixture) -> None:
 def test_it_stops_after_the_page_under_way(app: App) -> None:
     for _ in range(10):
         say(app, *(f"turn {n}" for n in range(100)))
-    held = break_index(app, failures=0)
     begun, go = threading.Event(), threading.Event()
-    real = held.put
 
-    def put(documents: Sequence[IndexDocument], **options: Any) -> list[Any]:
+    def before(_call: int) -> None:
         begun.set()
         assert go.wait(_PATIENCE_SECONDS)
-        return real(documents, **options)
 
-    held.put = put  # type: ignore[method-assign]
+    hook_index(app, before)
     projector = Projector(app, replace(QUICK, stop_seconds=_PATIENCE_SECONDS))
     projector.start()
     assert begun.wait(_PATIENCE_SECONDS)
@@ -161,7 +153,7 @@ def test_it_stops_after_the_page_under_way(app: App) -> None:
 
 
 def test_a_drain_tells_what_failed_by_its_own_fault(app: App) -> None:
-    defective(app, times=1)
+    break_index(app, 1, ValueError("my secret"))
     say(app, "one")
     drained = drain(app, lambda _: None)
     assert (drained.projected, drained.failures, drained.refusals) == (0, {}, "ValueError (1)")

@@ -134,7 +134,7 @@ class AwsParts(ProviderParts):
             "timeline": self._table_state,
             "index": lambda: PartState(True, self.index.check()),
             "embedder": self._embedding.check,
-            "model": self._modelling.check,
+            "model": self.model_state,
         }
         if self._settings.snapshot_bucket:
             checks["snapshots"] = lambda: PartState(True, self._bucket.check())

@@ -105,7 +105,7 @@ class LocalParts(ProviderParts):
             "timeline": self._timeline_state,
             "index": lambda: PartState(True, self.index.check()),
             "embedder": self._embedding.check,
-            "model": self._modelling.check,
+            "model": self.model_state,
         }
 
     def _timeline_state(self) -> PartState:

@@ -108,11 +108,17 @@ if TYPE_CHECKING:
     from recollect.adapters.models.resilient import ResilientModel
 
 
-class Modelling:
-    """The configured model providers, in their order, each made on first use."""
+class ProviderParts:
+    """The parts that the engines do not change: the embedder, and the configured models in their order."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._embedding = Embedding(settings)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder, if there is one."""
+        return self._embedding.embedder
 
     @cached_property
     def model(self) -> Model:
@@ -128,7 +134,7 @@ class Modelling:
 
         return DuckDuckGo(self._settings.web_search_url)
 
-    def check(self) -> PartState:
+    def model_state(self) -> PartState:
         """Always ready, without a call: memory works without a model. Reports providers whose breaker is open."""
         made = self.__dict__.get("_resilient")
         return PartState(True, made.state if made else ", ".join(map(self._name_of, self._settings.model)))
@@ -188,24 +194,3 @@ class Modelling:
 
 def _least_seconds(provider: str) -> float:
     return _LEAST_SECONDS_IN_PROCESS if provider == "extractive" else _LEAST_SECONDS_REMOTE
-
-
-class ProviderParts:
-    """The parts that the engines do not change."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._embedding = Embedding(settings)
-        self._modelling = Modelling(settings)
-
-    @property
-    def embedder(self) -> Embedder | None:
-        return self._embedding.embedder
-
-    @property
-    def model(self) -> Model:
-        return self._modelling.model
-
-    @property
-    def web_search(self) -> WebSearch | None:
-        return self._modelling.web_search

@@ -243,11 +243,9 @@ class AnalyzeOptions(TypedDict, total=False):
     categories: Sequence[str] | None
 
 
-class MemoryOptions(TypedDict, total=False):
+class MemoryOptions(Narrowing, total=False):
     """Optional fields of a memory."""
 
-    persona_id: str | None
-    household_id: str | None
     embedding: Sequence[float] | None
     importance: float | None
     source: Literal["user", "conversation", "skill", "system", "inferred"] | None
@@ -258,43 +256,35 @@ class MemoryOptions(TypedDict, total=False):
     metadata: Mapping[str, Any] | None
 
 
-class MemoryListOptions(TypedDict, total=False):
+class MemoryListOptions(Narrowing, total=False):
     """Filters of memories; `limit` is a page's."""
 
     limit: int | None
-    persona_id: str | None
-    household_id: str | None
     status: Literal["active", "superseded", "merged", "retracted", "expired", "rejected"] | None
     key: str | None
     source_event_id: str | None
 
 
-class DecisionListOptions(TypedDict, total=False):
+class DecisionListOptions(Narrowing, total=False):
     """Filters of decisions; `limit` is a page's."""
 
     limit: int | None
-    persona_id: str | None
-    household_id: str | None
     status: Literal["applied", "reverted", "withdrawn"] | None
     step: Literal["key", "cue", "arbiter", "user"] | None
     winner: str | None
     loser: str | None
 
 
-class ConflictListOptions(TypedDict, total=False):
+class ConflictListOptions(Narrowing, total=False):
     """Filters of conflicts; `limit` is a page's."""
 
     limit: int | None
-    persona_id: str | None
-    household_id: str | None
     status: Literal["open", "settled"] | None
 
 
-class EventOptions(TypedDict, total=False):
+class EventOptions(Narrowing, total=False):
     """A window of the timeline; `from_` and `to` inclusive; without any of them the last 30 days."""
 
-    persona_id: str | None
-    household_id: str | None
     conversation_id: str | None
     event_type: Literal["conversation", "task", "reminder", "emotion", "preference", "custom"] | None
     from_: Instant | None
@@ -304,23 +294,19 @@ class EventOptions(TypedDict, total=False):
     limit: int | None
 
 
-class ToolCallOptions(TypedDict, total=False):
+class ToolCallOptions(Narrowing, total=False):
     """Whose memory the tools use, and how the text is parsed."""
 
     user_id: str | None
-    persona_id: str | None
-    household_id: str | None
     conversation_id: str | None
     dual: bool | None
     strict: bool | None
     execute: bool | None
 
 
-class SearchOptions(TypedDict, total=False):
+class SearchOptions(Narrowing, total=False):
     """Options of a search."""
 
-    persona_id: str | None
-    household_id: str | None
     active_space_id: str | None
     as_of: Instant | None
     recorded_as_of: Instant | None
@@ -335,26 +321,7 @@ class SearchOptions(TypedDict, total=False):
     history: Sequence[str] | None
 
 
-class ContextOptions(TypedDict, total=False):
-    """Options of a context."""
-
-    token_budget: int | None
-    memory_tokens: int | None
-    limits: Mapping[str, Any] | None
-    web_search: Literal["auto", "always", "never"] | None
-    store: str | None
-    persona_id: str | None
-    household_id: str | None
-    active_space_id: str | None
-    as_of: Instant | None
-    recorded_as_of: Instant | None
-    include_superseded: bool | None
-    explain: bool | None
-    conversation_id: str | None
-    input_event_id: str | None
-
-
-class TurnOptions(TypedDict, total=False):
+class TurnOptions(Narrowing, total=False):
     """Options of a turn; without a persona it is the default persona's."""
 
     token_budget: int | None
@@ -362,7 +329,15 @@ class TurnOptions(TypedDict, total=False):
     limits: Mapping[str, Any] | None
     web_search: Literal["auto", "always", "never"] | None
     store: str | None
-    persona_id: str | None
-    household_id: str | None
     conversation_id: str | None
     explain: bool | None
+
+
+class ContextOptions(TurnOptions, total=False):
+    """Options of a context."""
+
+    active_space_id: str | None
+    as_of: Instant | None
+    recorded_as_of: Instant | None
+    include_superseded: bool | None
+    input_event_id: str | None

@@ -84,34 +84,34 @@ JOBS = Work("jobs", run_jobs.LEAST_SECONDS, _jobs)
 BRIDGE = Work("bridge", promote_deferred.RESERVE_SECONDS, _bridge)
 
 
+@dataclass(frozen=True, slots=True)
 class Rounds:
     """Rounds of one work until `stop` is set; the step under way is ended then, and no other one begun."""
 
-    def __init__(self, work: Work, app: App, clock: Clock, stop: threading.Event, pause_seconds: float) -> None:
-        self._work = work
-        self._app = app
-        self._clock = clock
-        self._stop = stop
-        self._pause_seconds = pause_seconds
+    work: Work
+    app: App
+    clock: Clock
+    stop: threading.Event
+    pause_seconds: float
 
     def run(self) -> None:
         """Until `stop` is set; after rounds that failed as a whole with longer and longer pauses."""
         failed = 0
-        while not self._stop.wait(min(self._pause_seconds * 2**failed, _LONGEST_PAUSE_SECONDS)):
+        while not self.stop.wait(min(self.pause_seconds * 2**failed, _LONGEST_PAUSE_SECONDS)):
             failed = 0 if self.round() else min(failed + 1, _DOUBLINGS)
 
     def round(self) -> Report | None:
         """One round; None where it failed as a whole, which is logged. What is due stays due."""
         try:
-            return self._work.run(self._app, self._clock, self._remaining_seconds)
+            return self.work.run(self.app, self.clock, self._remaining_seconds)
         except RecollectError as error:
-            _LOG.warning(f"{self._work.name} failed", extra={"error": type(error).__name__})
+            _LOG.warning(f"{self.work.name} failed", extra={"error": type(error).__name__})
         except Exception as error:  # noqa: BLE001 - a defect must not end the thread
-            _LOG.error(f"{self._work.name} failed unexpectedly", extra={"error": type(error).__name__})
+            _LOG.error(f"{self.work.name} failed unexpectedly", extra={"error": type(error).__name__})
         return None
 
     def _remaining_seconds(self) -> float:
-        return 0.0 if self._stop.is_set() else self._work.reserve_seconds + _ROUND_SECONDS
+        return 0.0 if self.stop.is_set() else self.work.reserve_seconds + _ROUND_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

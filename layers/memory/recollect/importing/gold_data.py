@@ -122,7 +122,6 @@ def _talk_turn(place: int, turn: _TurnLine) -> Turn:
         conversation_id=f"session-{turn.session}",
         role=role_of_speaker(turn.role),
         content=turn.text,
-        speaker=None,
         timestamp=turn.at.astimezone(UTC),
         source_id=turn.id,
     )

@@ -47,7 +47,7 @@ class Turn:
     place: Place
     conversation_id: str
     role: Role
-    speaker: str | None
+    speaker: str | None = None
     content: str
     timestamp: datetime | None
     source_id: str

@@ -4,7 +4,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
@@ -20,17 +20,12 @@ from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
 from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, Household, Persona, Tenant, User, opened, scope_of
 from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
-    Household,
-    Persona,
-    Tenant,
-    User,
     ensure_model,
     message_console,
-    opened,
+    projecting,
     say,
-    scope_of,
     settings_of_environment,
     write_line,
 )
@@ -96,10 +91,10 @@ def chat(
     """
     scope = scope_of(user, persona, household, tenant)
     if conversation is not None:
-        scope_of(conversation, None, None, tenant)
+        scope_of(conversation, tenant=tenant)
     settings = settings_of_environment()
     ensure_model(settings)
-    with opened(settings) as app, _projecting(app):
+    with opened(settings) as app, projecting(app):
         talk(Chat(app, scope, conversation, store, web_search), _lines())
 
 
@@ -146,12 +141,6 @@ def _why(last: TurnAnswer | None) -> None:
     show_receipt(last.context)
     show_background(last.context)
     write_line(Text(f"answered by {last.model}, conversation {last.conversation_id}", style="dim"))
-
-
-def _projecting(app: App) -> AbstractContextManager[object]:
-    from recollect.entrypoints.worker import background_projector
-
-    return background_projector(app) if app.settings.projector == "on" else nullcontext()
 
 
 def _lines() -> Iterator[str]:

@@ -1,30 +1,32 @@
-"""Where output goes, and what commands begin with: their options, the scope and the app."""
+"""Where output goes, what several commands say or ask, and the embedding model that they need."""
 
 import json
 import os
 import re
 import sys
+import tempfile
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, Protocol, TypeAlias, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import typer
+from rich import progress
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from recollect.app import App
-from recollect.bootstrap import open_app
 from recollect.bootstrap.providers import model_folder
 from recollect.core.errors import InvalidInput, RecollectError, require_package
-from recollect.core.scope import Scope
-from recollect.importing.turns import is_id
+from recollect.entrypoints.cli.commands import opened
 from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
 
+_One = TypeVar("_One")
+_Done = TypeVar("_Done")
 _WIDTH_OF_FILES = 140
 _KEPT = "\n\t"
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON itself escapes those below a space
@@ -57,8 +59,40 @@ def write_line(line: str | Text = "") -> None:
 
 def write_json(value: Any, *, indent: int | None = 2) -> None:
     """A document on standard output; `indent` None for one line of JSON Lines."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    sys.stdout.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+    write_raw(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+def write_each(
+    noun: str, items: Iterable[_One], as_json: bool, shape: Callable[[_One], Any], show: Callable[[_One], None]
+) -> None:
+    """Each item as soon as it is read, its shape as a line of JSON or as `show` writes it; then their number."""
+    count = 0
+    for item in items:
+        count += 1
+        if as_json:
+            write_json(shape(item), indent=None)
+        else:
+            show(item)
+    say(f"{count} {noun}")
+
+
+def write_list(
+    name: str,
+    items: Sequence[_One],
+    as_json: bool,
+    shape: Callable[[_One], Any],
+    line: Callable[[_One], str],
+    *,
+    numbered: bool = True,
+) -> None:
+    """The items in one JSON document under that name; or a line each, and `numbered` their number after them."""
+    if as_json:
+        write_json({name: [shape(item) for item in items]})
+        return
+    for item in items:
+        write_line(line(item))
+    if numbered:
+        say(f"{len(items)} {name}")
 
 
 def write_raw(text: str) -> None:
@@ -77,40 +111,22 @@ def one_line(text: str, length: int) -> str:
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
 
-def counting_progress() -> Progress:
+def counting_progress() -> progress.Progress:
     """A bar over counted things."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=message_console(),
-    )
+    return progress_bar(progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
 
 
-def share_progress() -> Progress:
+def share_progress() -> progress.Progress:
     """A bar over a share, such as of a file's bytes; `turns` is a field of its task."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[turns]} turns"),
-        TimeRemainingColumn(),
-        console=message_console(),
-    )
+    turns = progress.TextColumn("{task.fields[turns]} turns")
+    return progress_bar(progress.TaskProgressColumn(), turns, progress.TimeRemainingColumn())
 
 
-LOCAL_TENANT = "local"
+def progress_bar(*columns: progress.ProgressColumn) -> progress.Progress:
+    """A bar on standard error after its description, these columns after it."""
+    description = progress.TextColumn("{task.description}")
+    return progress.Progress(description, progress.BarColumn(), *columns, console=message_console())
 
-User: TypeAlias = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user's id.")]
-Persona: TypeAlias = Annotated[str | None, typer.Option(help="The assistant's persona; absent: any.")]
-Household: TypeAlias = Annotated[str | None, typer.Option(help="The household; absent: any.")]
-Tenant: TypeAlias = Annotated[
-    str, typer.Option(envvar="RECOLLECT_TENANT", help="The tenant; `local` is that of a server without keys.")
-]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
-Sure: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Explain: TypeAlias = Annotated[bool, typer.Option(help="Say why each line is there.")]
 
 WORDS_ALONE = "search is by words alone"
 MADE_ANEW = "`recollect jobs run reindex` makes it anew, and `recollect serve` does so by itself"
@@ -118,20 +134,24 @@ INDEXED_BY = "`recollect jobs run reconcile` makes what is missing, and `recolle
 OTHER_VECTORS = f"the index is another embedding model's, so {WORDS_ALONE}: {MADE_ANEW}"
 
 
-def scope_of(user: str, persona: str | None, household: str | None, tenant: str) -> Scope:
-    """The scope that the options name. Raises InvalidInput where one of them is no id."""
-    given = {"--user": user, "--persona": persona, "--household": household, "--tenant": tenant}
-    for option, value in given.items():
-        if value is not None and not is_id(value):
-            raise InvalidInput(f"{option}: an id has 1 to 128 characters and no control characters")
-    return Scope(tenant, user, persona, household)
+@contextmanager
+def passing_app(prefix: str) -> Iterator[App]:
+    """An app over the local engines, in a folder that is gone afterwards."""
+    settings = local_settings()
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder, opened(replace(settings, home=Path(folder))) as app:
+        yield app
 
 
-def tenant_of(tenant: str) -> str:
-    """The tenant that the option names. Raises InvalidInput where it is no id."""
-    if not is_id(tenant):
-        raise InvalidInput("--tenant: an id has 1 to 128 characters and no control characters")
-    return tenant
+def projecting(app: App) -> AbstractContextManager[object]:
+    """Projects in the background meanwhile, where the settings want it."""
+    from recollect.entrypoints.worker import background_projector
+
+    return background_projector(app) if app.settings.projector == "on" else nullcontext()
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """The counts by name, such as `2 events, 1 keys`; empty without any."""
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
 def sure(yes: bool, question: str) -> None:
@@ -153,18 +173,23 @@ class _Page(Protocol):
 
 
 _P = TypeVar("_P", bound=_Page)
-_Done = TypeVar("_Done")
 
 
 def pages(read: Callable[[Any], _P]) -> Iterator[_P]:
     """Every page of a list; `read` gets None for the first one, then the `more` of the page before."""
-    after = None
-    while True:
-        page = read(after)
+    page = read(None)
+    yield page
+    while page.more is not None:
+        page = read(page.more)
         yield page
-        after = page.more
-        if after is None:
-            return
+
+
+def json_of(text: str, fault: str = "is no JSON", loc: tuple[str, ...] = ()) -> Any:
+    """What the text says as JSON. Raises InvalidInput with this fault."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidInput(fault, loc) from None
 
 
 def naming_the_part(work: Callable[[], _Done]) -> _Done:
@@ -174,16 +199,6 @@ def naming_the_part(work: Callable[[], _Done]) -> _Done:
     except InvalidInput as error:
         where = ".".join(str(step) for step in error.loc)
         raise InvalidInput(f"{where}: {error}" if where else str(error), error.loc) from None
-
-
-@contextmanager
-def opened(settings: Settings | None = None) -> Iterator[App]:
-    """The app, closed at the end. Raises ConfigurationError."""
-    app = open_app(settings)
-    try:
-        yield app
-    finally:
-        app.parts.close()
 
 
 def settings_of_environment() -> Settings:

@@ -17,25 +17,19 @@ from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence
 from recollect.context.sources import ContextQuestion
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.deletion.tombstone_log import seconds_from_now
+from recollect.entrypoints.cli.commands import AsJson, Explain, PersonaScope
 from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
-    AsJson,
-    Explain,
-    Household,
-    Persona,
-    Tenant,
-    User,
     data_console,
     one_line,
-    opened,
     printable,
     required_text,
     say,
-    scope_of,
     warn_of_missing,
     warn_of_pending,
     write_json,
     write_line,
+    write_list,
 )
 from recollect.entrypoints.http.representations import goal_json, knowledge_json, summary_json
 from recollect.entrypoints.http.routes.context import context_summary_json, item_json
@@ -49,8 +43,9 @@ _LONGEST_SUMMARY = 2_000
 
 
 def context(
+    app: App,
     text: Annotated[str, typer.Argument(metavar="INPUT", help="What the user says now.")],
-    user: User,
+    scope: Scope,
     conversation: Annotated[str | None, typer.Option(help="The conversation it is said in.")] = None,
     store: Annotated[str | None, typer.Option(help="Whose vocabulary and rules are meant.")] = None,
     token_budget: Annotated[int | None, typer.Option(min=1, help="Most tokens; absent: no limit.")] = None,
@@ -58,23 +53,17 @@ def context(
         int, typer.Option(min=0, max=MOST_MEMORY_TOKENS, help="Most tokens of the messages' memories.")
     ] = MEMORY_TOKENS,
     messages: Annotated[bool, typer.Option("--messages", help="Shows the messages instead of the prompt.")] = False,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
     """Prints the context for an input; --explain adds why each line is there. Stores nothing."""
-    scope = scope_of(user, persona, household, tenant)
-    now = utc_now()
-    with opened() as app:
-        asked = ContextQuestion(
-            text=required_text(text, "the input"),
-            filters=SearchFilters(now=now),
-            conversation_id=conversation,
-            store=store,
-        )
-        answer = ask(app, scope, asked, token_budget, memory_tokens)
+    asked = ContextQuestion(
+        text=required_text(text, "the input"),
+        filters=SearchFilters(now=utc_now()),
+        conversation_id=conversation,
+        store=store,
+    )
+    answer = ask(app, scope, asked, token_budget, memory_tokens)
     if as_json:
         write_json(context_shape(answer, explain))
     elif messages:
@@ -177,24 +166,20 @@ _SECONDS = 900.0
 
 
 def summarize(
-    user: User,
+    app: App,
+    scope: PersonaScope,
     force: Annotated[bool, typer.Option("--force", help="Make one before it is due.")] = False,
-    persona: Persona = None,
-    tenant: Tenant = LOCAL_TENANT,
     as_json: AsJson = False,
 ) -> None:
     """Makes a summary where one is due, and prints it. Without --persona that of the default persona."""
-    scope = scope_of(user, persona, None, tenant)
-    over = time.monotonic() + _SECONDS
-    with opened() as app:
-        order = SummaryOrder(
-            now=utc_now(),
-            rules=app.rules.resolved(tenant).summary,
-            seed=app.ids.seed(int(time.time() * 1000), IDS),
-            remaining_seconds=lambda: over - time.monotonic(),
-            force=force,
-        )
-        made = app.summaries.conversations.summarize(scope, order)
+    order = SummaryOrder(
+        now=utc_now(),
+        rules=app.rules.resolved(scope.tenant).summary,
+        seed=app.ids.seed(int(time.time() * 1000), IDS),
+        remaining_seconds=seconds_from_now(_SECONDS),
+        force=force,
+    )
+    made = app.summaries.conversations.summarize(scope, order)
     _show(None if isinstance(made, NotDue) else made.summary, as_json)
     if isinstance(made, NotDue):
         say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")
@@ -208,17 +193,10 @@ def _show(summary: Summary | None, as_json: bool) -> None:
         say(f"{summary.message_count} messages until {summary.covered_until:%Y-%m-%d %H:%M}, by {summary.model}")
 
 
-def goals(user: User, persona: Persona = None, tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
+def goals(app: App, scope: PersonaScope, as_json: AsJson = False) -> None:
     """Prints the goals of a user; without --persona those of every persona."""
-    scope: Scope = scope_of(user, persona, None, tenant)
-    with opened() as app:
-        found = app.summaries.goals.listed(scope, every_persona=persona is None)
-    if as_json:
-        write_json({"goals": [goal_json(goal) for goal in found]})
-        return
-    for goal in found:
-        write_line(_line(goal))
-    say(f"{len(found)} goals")
+    found = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
+    write_list("goals", found, as_json, goal_json, _line)
 
 
 def _line(goal: Goal) -> str:

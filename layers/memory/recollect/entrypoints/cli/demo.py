@@ -4,13 +4,10 @@ Everything happens in a folder that is gone afterwards, at an instant that is al
 """
 
 import json
-import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
-from pathlib import Path
 
 from rich.rule import Rule
 
@@ -19,17 +16,9 @@ from recollect.context.sources import ContextQuestion
 from recollect.core.event import Role
 from recollect.core.scope import Scope
 from recollect.core.time import parse_instant
-from recollect.entrypoints.cli.console import (
-    counting_progress,
-    data_console,
-    local_settings,
-    opened,
-    say,
-    write_line,
-)
+from recollect.entrypoints.cli.console import counting_progress, data_console, passing_app, say, write_line
 from recollect.entrypoints.cli.context import ask, show_prompt, show_receipt
-from recollect.entrypoints.cli.import_file import Ingestion
-from recollect.entrypoints.worker import count_pending, drain
+from recollect.entrypoints.cli.import_file import Ingestion, index_all, say_what_failed
 from recollect.importing.turns import Place, PlacedDraft
 from recollect.retrieval.filters import SearchFilters
 from recollect.timeline.record import EventDraft
@@ -46,11 +35,7 @@ QUESTIONS = (
 
 def demo() -> None:
     """Shows the whole of it on a bundled conversation: ingest, three questions, each with its context and receipt."""
-    settings = local_settings()
-    with (
-        tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder,
-        opened(replace(settings, home=Path(folder))) as app,
-    ):
+    with passing_app("recollect-demo-") as app:
         _put_in(app)
         for number, question in enumerate(QUESTIONS, start=1):
             _ask(app, number, question)
@@ -66,10 +51,8 @@ def _put_in(app: App) -> None:
         stored = bar.add_task("storing", total=len(turns))
         ingestion = Ingestion(app, SCOPE, clock=lambda: NOW, batch_turns=_AT_ONCE)
         ingestion.run(turns, lambda _, count: bar.update(stored, completed=count))
-        indexed = bar.add_task("indexing", total=count_pending(app))
-        drained = drain(app, lambda count: bar.advance(indexed, count), clock=lambda: NOW)
-    for kind in drained.failures | drained.noted:
-        say(f"not everything could be indexed: {kind}")
+        drained = index_all(app, bar, clock=lambda: NOW)
+    say_what_failed(drained)
     say(f"{len(turns)} turns durable and indexed in {time.perf_counter() - started:.1f} s ({_encoder(app)})")
 
 

@@ -5,10 +5,9 @@ endpoints; only `top_k` is the largest k asked for. A question of a talk is aske
 up to its time are in and projected, and is not stored. Everything happens in a folder that is gone afterwards.
 """
 
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -17,24 +16,17 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from recollect.app import App
-from recollect.context.build import ContextAnswer, ContextRequest
+from recollect.context.build import ContextRequest
 from recollect.context.rendering import fence_for
+from recollect.context.selection import Selected
 from recollect.context.sources import ContextQuestion
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind
-from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
-    AsJson,
-    counting_progress,
-    local_settings,
-    opened,
-    say,
-    write_json,
-    write_line,
-)
-from recollect.entrypoints.cli.import_file import Ingestion
-from recollect.entrypoints.worker import count_pending, drain
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson
+from recollect.entrypoints.cli.console import counting_progress, passing_app, say, write_json, write_line
+from recollect.entrypoints.cli.import_file import Ingestion, index_all, say_what_failed
+from recollect.entrypoints.worker import drain
 from recollect.importing.gold_data import Talk, read_questions, read_talks
 from recollect.importing.reading import ExportFile, read_entries
 from recollect.importing.turns import Dating, PlacedDraft, drafts_of
@@ -90,10 +82,7 @@ def evaluate(
     questions = _naming(data / QUESTIONS_FILE, read_questions)
     conversations = _naming(data / TURNS_FILE, _conversations)
     _check(questions, conversations)
-    with (
-        tempfile.TemporaryDirectory(prefix="recollect-eval-") as folder,
-        opened(replace(local_settings(), home=Path(folder))) as app,
-    ):
+    with passing_app("recollect-eval-") as app:
         _put_in(app, conversations)
         seconds = _Seconds()
         found = _ask(app, questions, {name: _last(turns) for name, turns in conversations.items()}, max(cuts), seconds)
@@ -103,10 +92,7 @@ def evaluate(
 
 
 def _evaluate_talks(talks: Sequence[Talk], as_json: bool) -> None:
-    with (
-        tempfile.TemporaryDirectory(prefix="recollect-eval-") as folder,
-        opened(replace(local_settings(), home=Path(folder))) as app,
-    ):
+    with passing_app("recollect-eval-") as app:
         answers = ask_talks(app, talks)
     (write_talk_json if as_json else write_talk_table)(answers)
 
@@ -162,10 +148,8 @@ def _put_in(app: App, conversations: Mapping[str, Sequence[PlacedDraft]]) -> Non
         for name, turns in conversations.items():
             Ingestion(app, Scope(LOCAL_TENANT, name)).run(turns, lambda _place, _count: None)
             bar.advance(stored, len(turns))
-        indexed = bar.add_task("indexing", total=count_pending(app))
-        drained = drain(app, lambda count: bar.advance(indexed, count))
-    for kind in drained.failures | drained.noted:
-        say(f"not everything could be indexed: {kind}")
+        drained = index_all(app, bar)
+    say_what_failed(drained)
 
 
 def _last(turns: Sequence[PlacedDraft]) -> datetime:
@@ -234,14 +218,14 @@ def _quantiles(seconds: Sequence[float]) -> dict[str, float]:
     return {"p50_ms": round(1000 * median(ordered), 2), "p95_ms": round(1000 * last, 2)}
 
 
+@dataclass(slots=True)
 class TalkAnswers:
     """What context and search showed, question by question."""
 
-    def __init__(self) -> None:
-        self.questions: list[TalkQuestion] = []
-        self.messages: list[Shown] = []
-        self.prompts: list[Shown] = []
-        self.found: list[Shown] = []
+    questions: list[TalkQuestion] = field(default_factory=list)
+    messages: list[Shown] = field(default_factory=list)
+    prompts: list[Shown] = field(default_factory=list)
+    found: list[Shown] = field(default_factory=list)
 
 
 def ask_talks(app: App, talks: Sequence[Talk]) -> TalkAnswers:
@@ -258,11 +242,11 @@ def ask_talks(app: App, talks: Sequence[Talk]) -> TalkAnswers:
 
 def _as_time_goes(app: App, talk: Talk) -> Iterator[TalkQuestion]:
     """Each question, when the turns up to its time are in and projected."""
-    scope, said = Scope(LOCAL_TENANT, talk.id), 0
+    scope, stored = Scope(LOCAL_TENANT, talk.id), 0
     for question in talk.questions:
-        due = [one for one in talk.drafts[said:] if one.draft.timestamp and one.draft.timestamp <= question.at]
+        due = [one for one in talk.drafts[stored:] if one.draft.timestamp and one.draft.timestamp <= question.at]
         _put_in_turns(app, scope, due, question.at)
-        said += len(due)
+        stored += len(due)
         yield question
 
 
@@ -275,11 +259,10 @@ def _ask_talk(app: App, scope: Scope, question: TalkQuestion, answers: TalkAnswe
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS))
     turn_of = _turn_ids(app, scope)
     answers.questions.append(question)
-    answers.messages.append(_shown_in_messages(context, turn_of))
-    answers.prompts.append(_shown_in_prompt(context, turn_of))
-    answers.found.append(
-        Shown(tuple(_line_of(one, turn_of) for one in app.retrieval.memory.search(scope, request).results))
-    )
+    answers.messages.append(_shown(context.messages.parts.memories, context.messages.tokens, turn_of))
+    answers.prompts.append(_shown(context.prompt.memories, context.prompt.tokens, turn_of))
+    found = app.retrieval.memory.search(scope, request).results
+    answers.found.append(Shown(tuple(_line_of(one, turn_of) for one in found)))
 
 
 def _put_in_turns(app: App, scope: Scope, due: Sequence[PlacedDraft], now: datetime) -> None:
@@ -292,14 +275,8 @@ def _turn_ids(app: App, scope: Scope) -> dict[str, str]:
     return {event.id: str(event.metadata.get("source_id")) for event in stored}
 
 
-def _shown_in_prompt(context: ContextAnswer, turn_of: Mapping[str, str]) -> Shown:
-    items = [selected.item for selected in context.prompt.memories]
-    return Shown(tuple(_line(item.source_event_ids, turn_of) for item in items), context.prompt.tokens)
-
-
-def _shown_in_messages(context: ContextAnswer, turn_of: Mapping[str, str]) -> Shown:
-    items = [selected.item for selected in context.messages.parts.memories]
-    return Shown(tuple(_line(item.source_event_ids, turn_of) for item in items), context.messages.tokens)
+def _shown(memories: Iterable[Selected], tokens: int, turn_of: Mapping[str, str]) -> Shown:
+    return Shown(tuple(_line(one.item.source_event_ids, turn_of) for one in memories), tokens)
 
 
 def _line(event_ids: Iterable[str], turn_of: Mapping[str, str], marked: bool = False) -> ShownLine:
@@ -349,12 +326,13 @@ def write_talk_json(answers: TalkAnswers) -> None:
 
 
 def _rounded(qualities: Mapping[str, ContextQuality]) -> dict[str, dict[str, Any]]:
-    return {
-        kind: {k: round(v, 4) if v is not None else None for k, v in asdict(q).items()} for kind, q in qualities.items()
-    }
+    return {kind: {name: _round(value) for name, value in asdict(one).items()} for kind, one in qualities.items()}
 
 
 def _search_row(one: SearchQuality) -> dict[str, Any]:
-    at = {f"right_at_{k}": round(share, 4) if share is not None else None for k, share in one.right_at.items()}
-    first = round(one.stale_first, 4) if one.stale_first is not None else None
-    return {"questions": one.questions, **at, "stale_first": first}
+    at = {f"right_at_{k}": _round(share) for k, share in one.right_at.items()}
+    return {"questions": one.questions, **at, "stale_first": _round(one.stale_first)}
+
+
+def _round(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
+from rich.progress import Progress
 
 from recollect.app import App
 from recollect.archive.record_line import is_line
@@ -27,18 +28,12 @@ from recollect.core.errors import InvalidInput, Throttled, Unavailable
 from recollect.core.ids import IdSeed, id_milliseconds
 from recollect.core.scope import Scope
 from recollect.core.time import parse_instant, utc_now
+from recollect.entrypoints.cli.commands import opened
 from recollect.entrypoints.cli.console import (
     INDEXED_BY,
-    LOCAL_TENANT,
-    Household,
-    Persona,
-    Tenant,
-    User,
     counting_progress,
     ensure_model,
-    opened,
     say,
-    scope_of,
     settings_of_environment,
     share_progress,
     warn_of_other_vectors,
@@ -46,13 +41,14 @@ from recollect.entrypoints.cli.console import (
 )
 from recollect.entrypoints.http.models import embedding_dimension
 from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
-from recollect.entrypoints.worker import count_pending, drain
+from recollect.entrypoints.worker import Drained, count_pending, drain
 from recollect.importing.reading import ExportFile, ExportFormat, read_entries
 from recollect.importing.turns import WITHOUT_DATE, BadEntry, Dating, Draftable, LeftOut, Place, PlacedDraft, drafts_of
 from recollect.memories.audit import Actor, ActorKind
 from recollect.timeline.ingest import IngestAnswer, IngestStatus
 from recollect.timeline.timeline import TAIL_EVENTS
 
+_T = TypeVar("_T")
 _AT_ONCE = 500
 _NAMED = 5
 _LONGEST_FIRST_LINE = 8 * 1024 * 1024
@@ -207,8 +203,8 @@ class Ingestion:
         return self.app.ids.seed(int(time.time() * 1000), len(drafts) + 1)
 
 
-def _batches(drafts: Iterator[PlacedDraft], turns: int) -> Iterator[list[PlacedDraft]]:
-    while batch := list(islice(drafts, turns)):
+def _batches(items: Iterator[_T], size: int) -> Iterator[list[_T]]:
+    while batch := list(islice(items, size)):
         yield batch
 
 
@@ -225,18 +221,9 @@ def _name_of(conversation_id: str, drafts: Sequence[PlacedDraft]) -> str:
     return hashlib.sha256(json.dumps([conversation_id, said]).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class _Import:
-    """What the command was asked for."""
-
-    file: ExportFile
-    scope: Scope
-    dating: Dating
-
-
 def import_file(
     file: Annotated[Path, typer.Argument(help="JSON Lines of turns, or an export.")],
-    user: User,
+    scope: Scope,
     format_: Annotated[
         ExportFormat, typer.Option("--format", help="What the file is; auto looks.")
     ] = ExportFormat.AUTO,
@@ -244,37 +231,29 @@ def import_file(
         str | None, typer.Option(help="When turns without a time were said, such as 2024-05-01T09:00.")
     ] = None,
     conversation: Annotated[str | None, typer.Option(help="The conversation of turns that name none.")] = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Imports FILE: turns as JSON Lines, ChatGPT's, Claude's or WhatsApp's export, a list of messages, or what
     `recollect export` wrote, which stays as it was.
 
     Run it again at any time: what is stored already is a duplicate, and an import that was killed goes on.
     """
-    scope = scope_of(user, persona, household, tenant)
-    wanted = _Import(ExportFile(path=_existing(file), format=format_, conversation_id=conversation), scope, _dating(at))
+    export = ExportFile(path=_existing(file), format=format_, conversation_id=conversation)
+    dating = _dating(at)
     settings = settings_of_environment()
     waits = settings.projector == "on"
     if waits:
         ensure_model(settings)
     with opened(settings) as app:
-        faults = _import_export(app, wanted) if is_export(file) else _import_turns(app, wanted, at)
+        if is_export(file):
+            faults = import_export(app, scope.user, file)[LineOutcome.INVALID]
+        else:
+            report = _import_turns(app, scope, export, dating)
+            _tell(report, 0 if at else dating.undated)
+            faults = len(report.faults)
         projected = _project(app) if waits else _leave(app)
-        warn_of_other_vectors(app, wanted.scope.tenant)
+        warn_of_other_vectors(app, scope.tenant)
     if faults or not projected:
         raise typer.Exit(1)
-
-
-def _import_turns(app: App, wanted: _Import, at: str | None) -> bool:
-    report = _ingest(app, wanted)
-    _tell(report, wanted.dating, at)
-    return bool(report.faults)
-
-
-def _import_export(app: App, wanted: _Import) -> bool:
-    return bool(import_export(app, wanted.scope.user, wanted.file.path)[LineOutcome.INVALID])
 
 
 def _existing(file: Path) -> Path:
@@ -291,39 +270,49 @@ def _dating(at: str | None) -> Dating:
     return Dating(moment)
 
 
-def _ingest(app: App, wanted: _Import) -> ImportReport:
-    entries = drafts_of(wanted.dating(read_entries(wanted.file)))
-    journal = journal_for(app.settings.home, wanted.scope, wanted.file.path)
+def _import_turns(app: App, scope: Scope, export: ExportFile, dating: Dating) -> ImportReport:
+    size = export.path.stat().st_size
     with share_progress() as bar:
-        task = bar.add_task("importing", total=wanted.file.path.stat().st_size, turns=0)
+        task = bar.add_task("importing", total=size, turns=0)
 
         def progress(place: Place, turns: int) -> None:
             bar.update(task, completed=place.offset_bytes, turns=turns)
 
-        report = Ingestion(app, wanted.scope, journal).run(entries, progress)
-        bar.update(task, completed=wanted.file.path.stat().st_size, turns=report.stored_or_known)
+        journal = journal_for(app.settings.home, scope, export.path)
+        report = Ingestion(app, scope, journal).run(drafts_of(dating(read_entries(export))), progress)
+        bar.update(task, completed=size, turns=report.stored_or_known)
     return report
 
 
-def _tell(report: ImportReport, dating: Dating, at: str | None) -> None:
-    counts = ", ".join(f"{report.statuses[status]} {status.value}" for status in IngestStatus)
-    write_line(counts)
+def _tell(report: ImportReport, undated: int) -> None:
+    write_line(", ".join(f"{report.statuses[status]} {status.value}" for status in IngestStatus))
     if report.left_out:
         say(f"{report.left_out} entries left out: system lines, tools, messages without words")
     for fault in report.faults:
         say(f"invalid: {fault}")
     if report.statuses[IngestStatus.INVALID] > len(report.faults):
         say(f"invalid: {report.statuses[IngestStatus.INVALID] - len(report.faults)} more")
-    if dating.undated and at is None:
-        say(f"{dating.undated} turns say no time: they stand at {WITHOUT_DATE:%Y-%m-%d}, before everything else")
+    if undated:
+        say(f"{undated} turns say no time: they stand at {WITHOUT_DATE:%Y-%m-%d}, before everything else")
         say("where that is wrong, import them into a fresh user with --at TIME")
+
+
+def index_all(app: App, bar: Progress, clock: Callable[[], datetime] = utc_now) -> Drained:
+    """Projects whatever waits, beside a bar."""
+    task = bar.add_task("indexing", total=count_pending(app))
+    return drain(app, lambda count: bar.advance(task, count), clock)
+
+
+def say_what_failed(drained: Drained) -> None:
+    """A line for each kind of error that left events without an index entry."""
+    for kind in drained.failures | drained.noted:
+        say(f"not everything could be indexed: {kind}")
 
 
 def _project(app: App) -> bool:
     """Waits until every imported event has its vector; False where some failed."""
     with counting_progress() as bar:
-        task = bar.add_task("indexing", total=count_pending(app))
-        drained = drain(app, lambda count: bar.advance(task, count))
+        drained = index_all(app, bar)
     if drained.failures:
         kinds = ", ".join(f"{kind} ({count})" for kind, count in drained.failures.items())
         say(f"error: not everything could be indexed: {kinds}; see `recollect doctor`, then import again")
@@ -333,6 +322,7 @@ def _project(app: App) -> bool:
 
 
 def _leave(app: App) -> bool:
+    """Says how many events wait; True, since that is no failure."""
     waiting = f"{count_pending(app):,} events wait for their vector (RECOLLECT_PROJECTOR=off)"
     if app.settings.engines == "aws":
         say(f"{waiting}: search finds the newest {TAIL_EVENTS} of a user")
@@ -359,16 +349,16 @@ def import_export(app: App, scope: Scope, file: Path) -> Counter[LineOutcome]:
     named = 0
     with counting_progress() as bar:
         task = bar.add_task("importing", total=sum(1 for _ in _lines(file)))
-        for first, texts in _slices(_lines(file)):
+        for batch in _batches(enumerate(_lines(file), start=1), _AT_ONCE):
             page = GivenPage()
-            for place, text in enumerate(texts, start=first):
-                take_line(page, place, text, dimension)
+            for number, text in batch:
+                take_line(page, number, text, dimension)
             counts.update(app.archive.imports.import_lines(scope, page.lines, order).counts)
             counts[LineOutcome.INVALID] += len(page.faults)
             for fault in page.faults[: max(0, _NAMED - named)]:
                 say(f"invalid: line {fault['line']}: {fault['message']}")
             named += len(page.faults)
-            bar.advance(task, len(texts))
+            bar.advance(task, len(batch))
     write_line(", ".join(f"{counts[outcome]} {outcome.value}" for outcome in LineOutcome))
     return counts
 
@@ -376,11 +366,3 @@ def import_export(app: App, scope: Scope, file: Path) -> Counter[LineOutcome]:
 def _lines(file: Path) -> Iterator[str]:
     with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
         yield from stream
-
-
-def _slices(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Batches of lines, each with the number of its first line; empty lines count."""
-    first = 1
-    while texts := list(islice(lines, _AT_ONCE)):
-        yield first, texts
-        first += len(texts)

@@ -11,17 +11,15 @@ from recollect.app import App
 from recollect.arbitration.merge_rules import export as exported_rules
 from recollect.core.errors import InvalidInput
 from recollect.core.time import utc_now
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, opened
 from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
-    AsJson,
-    Tenant,
+    json_of,
     naming_the_part,
     one_line,
-    opened,
     pages,
     required_text,
     say,
-    tenant_of,
+    write_each,
     write_json,
     write_line,
 )
@@ -33,7 +31,7 @@ from recollect.rules.reading import read_rules_json, shown_path
 _WRONG = 1
 _SHOWN_CHARACTERS = 200
 Name: TypeAlias = Annotated[str, typer.Argument(help="The rule's name.")]
-merge_rules = typer.Typer(help="Rules of arbitration and merging.", no_args_is_help=True)
+merge_rules = CommandGroup(help="Rules of arbitration and merging.", no_args_is_help=True)
 
 
 def rules(
@@ -71,10 +69,9 @@ def _text(file: Path) -> str:
 
 
 @merge_rules.command("list")
-def list_rules(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
+def list_rules(app: App, tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
     """Lists the rules in their raw form; with --json as a document that `import` takes."""
-    with opened() as app:
-        registry = app.arbitration.merge_rules.registry(tenant_of(tenant))
+    registry = app.arbitration.merge_rules.registry(tenant)
     found = exported_rules(registry)
     if as_json:
         write_json({"version": registry.version, "rules": found})
@@ -86,44 +83,39 @@ def list_rules(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
 
 
 @merge_rules.command()
-def show(name: Name, tenant: Tenant = LOCAL_TENANT) -> None:
+def show(app: App, name: Name, tenant: Tenant = LOCAL_TENANT) -> None:
     """Shows a rule as it holds, with all that it inherits."""
-    with opened() as app:
-        write_json(app.arbitration.merge_rules.registry(tenant_of(tenant)).resolved(name))
+    write_json(app.arbitration.merge_rules.registry(tenant).resolved(name))
 
 
 @merge_rules.command("set")
 def set_rule(
+    app: App,
     name: Name,
     document: Annotated[str, typer.Argument(help='JSON, such as {"arbitration": {"mergeThreshold": 0.3}}.')],
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Registers a rule, or replaces the one of that name."""
-    tenant = tenant_of(tenant)
-    with opened() as app:
-        registry = naming_the_part(
-            lambda: app.arbitration.merge_rules.put(tenant, name, _json_of_text(document), utc_now())
-        )
+    registry = naming_the_part(lambda: app.arbitration.merge_rules.put(tenant, name, json_of(document), utc_now()))
     say(f"version {registry.version}")
 
 
 @merge_rules.command()
-def delete(name: Name, tenant: Tenant = LOCAL_TENANT) -> None:
+def delete(app: App, name: Name, tenant: Tenant = LOCAL_TENANT) -> None:
     """Deletes a rule; not the default one, and none that another one extends."""
-    tenant = tenant_of(tenant)
-    with opened() as app:
-        app.arbitration.merge_rules.delete(tenant, name, utc_now(), lambda _version: True)
+    app.arbitration.merge_rules.delete(tenant, name, utc_now(), lambda _version: True)
     say("deleted")
 
 
 @merge_rules.command("import")
 def import_rules(
-    file: Annotated[Path, typer.Argument(help="JSON, as `list --json` writes it.")], tenant: Tenant = LOCAL_TENANT
+    app: App,
+    file: Annotated[Path, typer.Argument(help="JSON, as `list --json` writes it.")],
+    tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Registers all rules of a file, or none; those of the same names are replaced."""
-    tenant, rules = tenant_of(tenant), _rules_in(_json_of_text(_text(file)))
-    with opened() as app:
-        registry = naming_the_part(lambda: app.arbitration.merge_rules.load(tenant, rules, utc_now()))
+    rules = _rules_in(json_of(_text(file)))
+    registry = naming_the_part(lambda: app.arbitration.merge_rules.load(tenant, rules, utc_now()))
     say(f"{len(rules)} rules, version {registry.version}")
 
 
@@ -136,24 +128,18 @@ def _rules_in(document: Any) -> list[tuple[Any, Any]]:
     return [(one.get("name"), {name: part for name, part in one.items() if name not in beside}) for one in listed]
 
 
-def _json_of_text(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidInput("is no JSON") from None
-
-
 _PAGE = 200
 
 NamespaceName: TypeAlias = Annotated[str, typer.Argument(help="vocabulary, rule, correction, or one of your own.")]
 Key: TypeAlias = Annotated[str, typer.Argument(help="In the vocabulary resource:term, such as orders:cost.")]
 Store: TypeAlias = Annotated[str | None, typer.Option(help="The current store; absent: all of them.")]
 
-knowledge = typer.Typer(help="What terms and rules mean here.", no_args_is_help=True)
+knowledge = CommandGroup(help="What terms and rules mean here.", no_args_is_help=True)
 
 
 @knowledge.command("list")
 def list_entries(
+    app: App,
     namespace: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
     prompt: Annotated[bool, typer.Option("--prompt", help="The sections of a prompt instead.")] = False,
     store: Annotated[str | None, typer.Option(help="With --prompt: only what holds in this store.")] = None,
@@ -161,52 +147,43 @@ def list_entries(
     as_json: AsJson = False,
 ) -> None:
     """Lists entries by namespace and key; with --json as JSON Lines."""
-    tenant = tenant_of(tenant)
-    with opened() as app:
-        if prompt:
-            write_line(app.knowledge.section(tenant, store).text or "")
-            return
-        count = 0
-        for entry in _walk(app, tenant, namespace):
-            count += 1
-            _show(entry, as_json)
-    say(f"{count} entries")
+    if prompt:
+        write_line(app.knowledge.section(tenant, store).text or "")
+    else:
+        write_each("entries", _walk(app, tenant, namespace), as_json, knowledge_json, _show)
 
 
 @knowledge.command("set")
 def set_entry(
+    app: App,
     namespace: NamespaceName,
     key: Key,
     value: Annotated[str, typer.Argument(help='JSON, such as {"target": "total_amount"}.')],
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Makes or replaces an entry; prints it."""
-    tenant = tenant_of(tenant)
-    with opened() as app:
-        entry = naming_the_part(lambda: app.knowledge.put(tenant, namespace, key, _json(namespace, value), utc_now()))
+    entry = naming_the_part(lambda: app.knowledge.put(tenant, namespace, key, _value(namespace, value), utc_now()))
     write_json(knowledge_json(entry))
 
 
 @knowledge.command("delete")
-def delete_entry(namespace: NamespaceName, key: Key, tenant: Tenant = LOCAL_TENANT) -> None:
+def delete_entry(app: App, namespace: NamespaceName, key: Key, tenant: Tenant = LOCAL_TENANT) -> None:
     """Deletes an entry."""
-    tenant = tenant_of(tenant)
-    with opened() as app:
-        naming_the_part(lambda: app.knowledge.delete(tenant, namespace, key, utc_now()))
+    naming_the_part(lambda: app.knowledge.delete(tenant, namespace, key, utc_now()))
     say("deleted")
 
 
 @knowledge.command()
 def learn(
+    app: App,
     text: Annotated[str, typer.Argument(help="What the user said.")],
     store: Store = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Store nothing.")] = False,
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Learns what a sentence says a word means, such as: No, by 'cost' I mean the 'total_amount' field."""
-    tenant, text = tenant_of(tenant), required_text(text, "the text")
-    with opened() as app:
-        lesson = naming_the_part(lambda: app.knowledge.learn(tenant, text, store, utc_now(), dry_run=dry_run))
+    text = required_text(text, "the text")
+    lesson = naming_the_part(lambda: app.knowledge.learn(tenant, text, store, utc_now(), dry_run=dry_run))
     if lesson is None:
         say("nothing learnt")
         return
@@ -219,19 +196,11 @@ def _walk(app: App, tenant: str, namespace: str | None) -> Iterator[KnowledgeEnt
         yield from page.entries
 
 
-def _show(entry: KnowledgeEntry, as_json: bool) -> None:
-    if as_json:
-        write_json(knowledge_json(entry), indent=None)
-    else:
-        value = json.dumps(entry.value, ensure_ascii=False)
-        write_line(f"{one_line(entry.namespace, 40)}  {one_line(entry.key, 80)}  {one_line(value, _SHOWN_CHARACTERS)}")
+def _show(entry: KnowledgeEntry) -> None:
+    value = json.dumps(entry.value, ensure_ascii=False)
+    write_line(f"{one_line(entry.namespace, 40)}  {one_line(entry.key, 80)}  {one_line(value, _SHOWN_CHARACTERS)}")
 
 
-def _json(namespace: str, text: str) -> Any:
+def _value(namespace: str, text: str) -> Any:
     """The value of a free namespace; what has a schema is read by it. Raises InvalidInput."""
-    if namespace in frozenset(Namespace):
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidInput("is no JSON", ("value",)) from None
+    return text if namespace in frozenset(Namespace) else json_of(text, loc=("value",))

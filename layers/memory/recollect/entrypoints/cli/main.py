@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from recollect import __version__
 from recollect.core.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
 from recollect.entrypoints.cli.chat import chat
+from recollect.entrypoints.cli.commands import CommandGroup
 from recollect.entrypoints.cli.console import say, write_line
 from recollect.entrypoints.cli.context import context, goals, summarize
 from recollect.entrypoints.cli.deletion import erase, erasure, keys, reject, rejections, tombstones
@@ -45,7 +46,7 @@ class Commands(TyperGroup):
             raise typer.Exit(_OURS_TO_BLAME) from None
 
 
-app = typer.Typer(
+app = CommandGroup(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

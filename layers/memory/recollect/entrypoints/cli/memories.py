@@ -1,9 +1,10 @@
 """`recollect memories`, `bridge`, `decisions`, `conflicts`: what is remembered, decided, and still open."""
 
-import json
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -16,26 +17,19 @@ from recollect.contradictions.resolve import RevertOrder
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Scope
 from recollect.core.time import iso, parse_instant, utc_now
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, check_ids
 from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
-    AsJson,
-    Household,
-    Persona,
-    Tenant,
-    User,
+    json_of,
     one_line,
-    opened,
     pages,
     required_text,
     say,
-    scope_of,
-    tenant_of,
+    write_each,
     write_json,
     write_line,
 )
 from recollect.entrypoints.http.representations import memory_json, version_json
 from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
-from recollect.importing.turns import is_id
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
@@ -51,94 +45,73 @@ Keyword: TypeAlias = Annotated[list[str] | None, typer.Option("--keyword", help=
 Importance: TypeAlias = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1; absent: 0.5, or as it is.")]
 Expires: TypeAlias = Annotated[str | None, typer.Option(help="When it is gone from every read; `never` clears it.")]
 
-memories = typer.Typer(help="What is kept of a user as memories.", no_args_is_help=True)
-bridge = typer.Typer(help="Whether events become memories by themselves.", no_args_is_help=True)
+memories = CommandGroup(help="What is kept of a user as memories.", no_args_is_help=True)
+bridge = CommandGroup(help="Whether events become memories by themselves.", no_args_is_help=True)
 
 
 @memories.command("list")
 def list_memories(
-    user: User,
+    app: App,
+    scope: Scope,
     status: Annotated[MemoryStatus | None, typer.Option(help="Only those.")] = None,
     key: Annotated[str | None, typer.Option(help="Only the values of this slot.")] = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
     as_json: AsJson = False,
 ) -> None:
     """Lists memories, the last made first; with --json as JSON Lines."""
-    scope = scope_of(user, persona, household, tenant)
-    count = 0
-    with opened() as app:
-        for memory in _walk(app, scope, MemoryQuery(status=status, key=key)):
-            count += 1
-            if as_json:
-                write_json(memory_json(memory), indent=None)
-            else:
-                write_line(_line(memory))
-    say(f"{count} memories")
+    found = _walk(app, scope, MemoryQuery(status=status, key=key))
+    write_each("memories", found, as_json, memory_json, lambda memory: write_line(_line(memory)))
 
 
 @memories.command()
 def save(
+    app: App,
     content: Annotated[str, typer.Argument(help="One thing worth remembering.")],
-    user: User,
+    scope: Scope,
     importance: Importance = None,
     keyword: Keyword = None,
     key: Annotated[str | None, typer.Option(help="The slot whose value this is.")] = None,
     expires: Expires = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Saves one memory and prints it; where one says the same, prints that one."""
-    scope = scope_of(user, persona, household, tenant)
+    check_ids(key=key)
     draft = MemoryDraft(
         content=required_text(content, "the memory"),
         importance=importance,
         keywords=tuple(keyword or ()),
-        key=_key(key),
+        key=key,
         expires_at=_expiry(expires),
     )
-    with opened() as app:
-        seed = app.ids.seed(int(time.time() * 1000))
-        saved = app.memories.store.save(scope, draft, seed, utc_now(), _actor(scope), app.rules.resolved(scope.tenant))
+    seed = app.ids.seed(int(time.time() * 1000))
+    saved = app.memories.store.save(scope, draft, seed, utc_now(), _actor(scope), app.rules.resolved(scope.tenant))
     write_json(memory_json(saved.memory))
     say("saved" if saved.created else "known already")
 
 
 @memories.command()
 def show(
+    app: App,
     memory_id: MemoryId,
-    user: User,
+    scope: Scope,
     history: Annotated[bool, typer.Option("--history", help="Every version, the oldest first.")] = False,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Prints one memory."""
-    scope = scope_of(user, persona, household, tenant)
-    with opened() as app:
-        memory = app.memories.store.one(scope, memory_id, utc_now())
-        versions = app.memories.versions.read(scope, memory) if history else []
-    shown: dict[str, Any] = {"history": [version_json(one) for one in versions]} if history else memory_json(memory)
-    write_json(shown)
+    memory = app.memories.store.one(scope, memory_id, utc_now())
+    versions = app.memories.versions.read(scope, memory) if history else []
+    write_json({"history": [version_json(one) for one in versions]} if history else memory_json(memory))
 
 
 @memories.command()
 def edit(
+    app: App,
     memory_id: MemoryId,
-    user: User,
+    scope: Scope,
     content: Annotated[str | None, typer.Option(help="Other words.")] = None,
     importance: Importance = None,
     keyword: Keyword = None,
     expires: Expires = None,
     metadata: Annotated[str | None, typer.Option(help="A JSON object that replaces all of it.")] = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Changes a memory, whatever its version, and prints it; what it was stays in its history."""
-    scope = scope_of(user, persona, household, tenant)
     given = {
         "content": content,
         "importance": importance,
@@ -149,24 +122,15 @@ def edit(
     changes |= {"expires_at": _expiry(expires)} if expires is not None else {}
     if not changes:
         raise InvalidInput("nothing to change: see --help")
-    with opened() as app:
-        memory = app.memories.store.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), utc_now())
+    memory = app.memories.store.patch(scope, memory_id, MemoryChange(changes, _actor(scope), _any), utc_now())
     write_json(memory_json(memory))
 
 
 @memories.command()
-def delete(
-    memory_id: MemoryId,
-    user: User,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
-) -> None:
+def delete(app: App, memory_id: MemoryId, scope: Scope) -> None:
     """Deletes a memory with the events it was made from; they are refused when they come again."""
-    scope = scope_of(user, persona, household, tenant)
-    with opened() as app:
-        memory = app.memories.store.one(scope, memory_id, utc_now())
-        forgotten = app.deletion.events.memory(scope, memory, now=utc_now(), actor=_actor(scope))
+    memory = app.memories.store.one(scope, memory_id, utc_now())
+    forgotten = app.deletion.events.memory(scope, memory, now=utc_now(), actor=_actor(scope))
     say(f"deleted, with {len(memory.source_event_ids)} events" if memory.source_event_ids else "deleted")
     write_json({"deleted": list(forgotten.event_ids)})
 
@@ -190,19 +154,10 @@ def _expiry(given: str | None) -> datetime | None:
     return None if given in (None, _NEVER) else parse_instant(given)
 
 
-def _key(given: str | None) -> str | None:
-    if given is not None and not is_id(given):
-        raise InvalidInput("--key: an id has 1 to 128 characters and no control characters")
-    return given
-
-
 def _object(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidInput("--metadata is no JSON") from None
+    value = json_of(text, "--metadata is no JSON")
     if not isinstance(value, dict):
         raise InvalidInput("--metadata is no JSON object")
     return value
@@ -217,10 +172,9 @@ def _actor(scope: Scope) -> Actor:
 
 
 @bridge.command()
-def state(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
+def state(app: App, tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
     """Whether a tenant's bridge is suspended, since when, by whom and why."""
-    with opened() as app:
-        found = app.memories.signals.state(tenant_of(tenant))
+    found = app.memories.signals.state(tenant)
     since = iso(found.since) if found.since else None
     if as_json:
         told = {"source": found.source, "severity": found.severity, "reason": found.reason, "since": since}
@@ -232,6 +186,7 @@ def state(tenant: Tenant = LOCAL_TENANT, as_json: AsJson = False) -> None:
 
 @bridge.command()
 def signal(
+    app: App,
     kind: Annotated[SignalType, typer.Argument(help="A warning suspends, healthy resumes.")],
     source: Annotated[str, typer.Option(help="Who tells.")] = "operator",
     severity: Annotated[str | None, typer.Option(help="Such as low, high.")] = None,
@@ -239,99 +194,72 @@ def signal(
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Suspends or resumes the making of memories; what waited is made by the next reconciliation."""
-    tenant, now = tenant_of(tenant), utc_now()
-    with opened() as app:
-        told = Signal(
-            id=app.ids.seed(int(time.time() * 1000)).nth(0),
-            type=kind,
-            source=required_text(source, "--source"),
-            severity=severity,
-            reason=reason,
-        )
-        outcome = app.memories.signals.receive(tenant, told, now)
+    told = Signal(
+        id=app.ids.seed(int(time.time() * 1000)).nth(0),
+        type=kind,
+        source=required_text(source, "--source"),
+        severity=severity,
+        reason=reason,
+    )
+    outcome = app.memories.signals.receive(tenant, told, utc_now())
     write_line("suspended" if outcome.suspended else "open")
 
 
 _SHOWN_OF_DECISION = 120
 _UNSEEN = "(gone)"
 
-decisions = typer.Typer(help="What was decided between memories, and why.", no_args_is_help=True)
-conflicts = typer.Typer(help="Memories of which no rule can tell which counts.", no_args_is_help=True)
+decisions = CommandGroup(help="What was decided between memories, and why.", no_args_is_help=True)
+conflicts = CommandGroup(help="Memories of which no rule can tell which counts.", no_args_is_help=True)
 
 
 @decisions.command("list")
 def list_decisions(
-    user: User,
+    app: App,
+    scope: Scope,
     status: Annotated[DecisionStatus | None, typer.Option(help="Only those.")] = None,
     step: Annotated[Step | None, typer.Option(help="Only what this decided.")] = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
     as_json: AsJson = False,
 ) -> None:
     """Lists decisions, what the newest records won first; with --json as JSON Lines."""
-    scope, count = scope_of(user, persona, household, tenant), 0
-    with opened() as app:
-        for decision in _decisions(app, scope, DecisionFilter(status=status, step=step)):
-            count += 1
-            if as_json:
-                write_json(decision_json(scope, decision), indent=None)
-            else:
-                _write_decision(app, scope, decision)
-    say(f"{count} decisions")
+    found = _decisions(app, scope, DecisionFilter(status=status, step=step))
+    shape, show = partial(decision_json, scope), partial(_write_decision, app, scope)
+    write_each("decisions", found, as_json, shape, show)
 
 
 @decisions.command()
 def revert(
+    app: App,
     decision_id: Annotated[str, typer.Argument(help="The decision's id, as `list` shows it.")],
-    user: User,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
+    scope: Scope,
 ) -> None:
     """Takes a decision back and prints the memory that counts now; it is not decided so again."""
-    scope, now = scope_of(user, persona, household, tenant), utc_now()
-    with opened() as app:
-        reverted = app.contradictions.reversal.revert(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
-        memory = app.memories.store.one(scope, reverted.memory_id, now)
-    write_json(memory_json(memory))
+    now = utc_now()
+    reverted = app.contradictions.reversal.revert(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
+    write_json(memory_json(app.memories.store.one(scope, reverted.memory_id, now)))
     say("reverted")
 
 
 @conflicts.command("list")
 def list_conflicts(
-    user: User,
+    app: App,
+    scope: Scope,
     status: Annotated[ConflictStatus | None, typer.Option(help="Only those.")] = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
     as_json: AsJson = False,
 ) -> None:
     """Lists conflicts, those of the newest records first; with --json as JSON Lines."""
-    scope, count = scope_of(user, persona, household, tenant), 0
-    with opened() as app:
-        for conflict in _conflicts(app, scope, status):
-            count += 1
-            if as_json:
-                write_json(conflict_json(conflict), indent=None)
-            else:
-                _write_conflict(app, scope, conflict)
-    say(f"{count} conflicts")
+    found = _conflicts(app, scope, status)
+    write_each("conflicts", found, as_json, conflict_json, partial(_write_conflict, app, scope))
 
 
 @conflicts.command()
 def resolve(
+    app: App,
     conflict_id: Annotated[str, typer.Argument(help="The conflict's id, as `list` shows it.")],
-    user: User,
+    scope: Scope,
     winner: Annotated[str, typer.Option(help="The id of the one that counts.")],
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Says which of the two counts; the other one is superseded by it."""
-    scope = scope_of(user, persona, household, tenant)
-    with opened() as app:
-        resolved = app.contradictions.resolution.resolve(scope, conflict_id, winner, _actor(scope), utc_now())
+    resolved = app.contradictions.resolution.resolve(scope, conflict_id, winner, _actor(scope), utc_now())
     write_json(conflict_json(resolved.conflict))
     say("resolved")
 
@@ -349,29 +277,25 @@ def _conflicts(app: App, scope: Scope, status: ConflictStatus | None) -> Iterato
 
 def _write_decision(app: App, scope: Scope, decision: Decision) -> None:
     about = f"{decision.outcome.value}  {decision.step.value}:{decision.rule}  {decision.status.value}"
-    write_line(Text(f"{decision.id}  {decision.at:%Y-%m-%d %H:%M}  ", style="dim").append(about, style="not dim"))
-    write_line(f"    now: {_said(app, scope, decision.winner)}")
-    write_line(f"    was: {_said(app, scope, decision.loser)}")
+    _write_head(decision.id, decision.at, about)
+    write_line(f"    now: {_words(app, scope, decision.winner)}")
+    write_line(f"    was: {_words(app, scope, decision.loser)}")
 
 
 def _write_conflict(app: App, scope: Scope, conflict: OpenConflict) -> None:
-    about = f"{conflict.status.value}  {conflict.step.value}:{conflict.rule}"
-    write_line(Text(f"{conflict.id}  {conflict.at:%Y-%m-%d %H:%M}  ", style="dim").append(about, style="not dim"))
+    _write_head(conflict.id, conflict.at, f"{conflict.status.value}  {conflict.step.value}:{conflict.rule}")
     for record_id in (conflict.newer, conflict.older):
         chosen = "  *" if record_id == conflict.winner else "   "
-        write_line(f"{chosen} {record_id}  {_said(app, scope, record_id)}")
+        write_line(f"{chosen} {record_id}  {_words(app, scope, record_id)}")
 
 
-def _said(app: App, scope: Scope, record_id: str) -> str:
-    """In the words of its memory; of its event where it is none."""
-    try:
-        return one_line(app.memories.store.one(scope, record_id, utc_now()).content, _SHOWN_OF_DECISION)
-    except NotFound:
-        return _event(app, scope, record_id)
+def _write_head(record_id: str, at: datetime, about: str) -> None:
+    write_line(Text(f"{record_id}  {at:%Y-%m-%d %H:%M}  ", style="dim").append(about, style="not dim"))
 
 
-def _event(app: App, scope: Scope, record_id: str) -> str:
-    try:
-        return one_line(app.timeline.listing.one(scope, record_id, utc_now()).content, _SHOWN_OF_DECISION)
-    except NotFound:
-        return _UNSEEN
+def _words(app: App, scope: Scope, record_id: str) -> str:
+    """The content of its memory; of its event where it is none."""
+    for one in (app.memories.store.one, app.timeline.listing.one):
+        with suppress(NotFound):
+            return one_line(one(scope, record_id, utc_now()).content, _SHOWN_OF_DECISION)
+    return _UNSEEN

@@ -12,23 +12,16 @@ from recollect.app import App
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.entrypoints.cli.commands import AsJson, Explain
 from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
-    AsJson,
-    Explain,
-    Household,
-    Persona,
-    Tenant,
-    User,
     one_line,
-    opened,
     pages,
     printable,
     required_text,
     say,
-    scope_of,
     warn_of_missing,
     warn_of_pending,
+    write_each,
     write_json,
     write_line,
 )
@@ -59,8 +52,9 @@ class SearchMode(StrEnum):
 
 
 def search(
+    app: App,
     query: str,
-    user: User,
+    scope: Scope,
     mode: Annotated[SearchMode, typer.Option(help="How to rank.")] = SearchMode.HYBRID,
     top_k: Annotated[int | None, typer.Option(min=1, max=100, help="How many; 10, in semantic mode 3.")] = None,
     min_similarity: Annotated[
@@ -69,21 +63,17 @@ def search(
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
     last_days: Annotated[float | None, typer.Option(min=0, max=MOST_DAYS, help="Days back; by intent 14.")] = None,
     space: Annotated[str | None, typer.Option(help="The active space; only by intent.")] = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
     """Searches a user's memory."""
-    scope = scope_of(user, persona, household, tenant)
     semantic, now = mode is SearchMode.SEMANTIC, utc_now()
     window = GivenWindow(last_days=last_days).resolve(now, None)
     filters = SearchFilters(now=now, window=window, conversation_id=conversation)
     text = required_text(query, "the query")
     if mode is SearchMode.INTENT:
         asked = IntentQuestion(text=text, filters=filters, active_space_id=space, wanted=top_k or _TOP_K)
-        _by_intent(scope, asked, explain, as_json)
+        _by_intent(app, scope, asked, explain, as_json)
         return
     request = RecallRequest(
         text=text,
@@ -95,8 +85,7 @@ def search(
         min_similarity=RELATED if semantic and min_similarity is None else min_similarity,
         near_misses=NEAR_MISSES if explain else 0,
     )
-    with opened() as app:
-        answer = app.retrieval.memory.search(scope, request)
+    answer = app.retrieval.memory.search(scope, request)
     if as_json:
         write_json(search_shape(answer, explain))
     else:
@@ -105,9 +94,8 @@ def search(
     _warn(answer.diagnostics)
 
 
-def _by_intent(scope: Scope, asked: IntentQuestion, explain: bool, as_json: bool) -> None:
-    with opened() as app:
-        answer = app.intent.retrieve(scope, asked, app.rules.resolved(scope.tenant))
+def _by_intent(app: App, scope: Scope, asked: IntentQuestion, explain: bool, as_json: bool) -> None:
+    answer = app.intent.retrieve(scope, asked, app.rules.resolved(scope.tenant))
     if as_json:
         write_json(intent_json(answer, explain))
     else:
@@ -184,25 +172,15 @@ def _present(**fields: Any) -> dict[str, Any]:
 
 
 def timeline(
-    user: User,
+    app: App,
+    scope: Scope,
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
-    persona: Persona = None,
-    household: Household = None,
-    tenant: Tenant = LOCAL_TENANT,
     as_json: AsJson = False,
     camel_case: Annotated[bool, typer.Option(help="With --json: the names other stores use, such as userId.")] = False,
 ) -> None:
     """Prints the whole timeline, newest first; with --json as JSON Lines, which `recollect import` reads."""
-    scope = scope_of(user, persona, household, tenant)
-    count = 0
-    with opened() as app:
-        for event in walk(app, scope, conversation):
-            count += 1
-            if as_json:
-                write_json(memory_json(event) if camel_case else event_json(event), indent=None)
-            else:
-                write_line(_event_line(event))
-    say(f"{count} events")
+    shape = memory_json if camel_case else event_json
+    write_each("events", walk(app, scope, conversation), as_json, shape, lambda one: write_line(_event_line(one)))
 
 
 def walk(app: App, scope: Scope, conversation_id: str | None = None) -> Iterator[Event]:

@@ -8,7 +8,7 @@ import signal
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Annotated
@@ -22,18 +22,13 @@ from recollect.core.idempotency import IdempotencyClaim
 from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, Household, Persona, Tenant, opened, scope_of
 from recollect.entrypoints.cli.console import (
-    LOCAL_TENANT,
     OTHER_VECTORS,
-    AsJson,
-    Household,
-    Persona,
-    Tenant,
     build_model,
     ensure_model,
-    opened,
+    projecting,
     say,
-    scope_of,
     settings_of_environment,
     write_json,
     write_line,
@@ -132,22 +127,16 @@ def _home(settings: Settings) -> Check:
 
 
 def _engines(settings: Settings) -> Iterator[Check]:
-    from recollect.bootstrap import open_app
-
     try:
-        app = open_app(settings)
-        parts = app.readiness.check().parts
+        with opened(settings) as app:
+            parts = app.readiness.check().parts
+            for name, state in parts.items():
+                yield _part(settings, name, state)
+            if parts["timeline"].ready:
+                yield _attempt(settings, "read", lambda: _read(app))
+                yield _attempt(settings, "write", lambda: _write(app))
     except RecollectError as error:
         yield Check("engines", False, str(error), _what_to_do(settings, "engines", error))
-        return
-    try:
-        for name, state in parts.items():
-            yield _part(settings, name, state)
-        if parts["timeline"].ready:
-            yield _attempt(settings, "read", lambda: _read(app))
-            yield _attempt(settings, "write", lambda: _write(app))
-    finally:
-        app.parts.close()
 
 
 def _part(settings: Settings, name: str, state: PartState) -> Check:
@@ -280,12 +269,11 @@ def mcp(
     require_package("mcp", "this command")
     from recollect.entrypoints.http.access_log import AccessLog
     from recollect.entrypoints.mcp.server import serve_stdio
-    from recollect.entrypoints.worker import background_projector
 
     scope, settings = scope_of(user, persona, household, tenant), settings_of_environment()
     AccessLog(settings.log_level, sys.stderr)  # from here on our log is JSON lines
     ensure_model(settings, _LOG.warning)
-    with opened(settings) as app, background_projector(app) if settings.projector == "on" else nullcontext():
+    with opened(settings) as app, projecting(app):
         serve_stdio(app, scope)
 
 

@@ -1,0 +1,115 @@
+"""What a command is about, by its signature: `app: App` is the open app, `scope: Scope` whose memory it is.
+
+A group makes options of the scope: --user where it stands, and --persona, --household and --tenant before --explain and
+--json, else last. `PersonaScope` and `UserScope` have fewer of them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, TypeAlias
+
+import typer
+from typer.models import CommandFunctionType
+
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.core.errors import InvalidInput
+from recollect.core.scope import Scope
+from recollect.importing.turns import is_id
+from recollect.settings import Settings
+
+LOCAL_TENANT = "local"
+
+User: TypeAlias = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user's id.")]
+Persona: TypeAlias = Annotated[str | None, typer.Option(help="The assistant's persona; absent: any.")]
+Household: TypeAlias = Annotated[str | None, typer.Option(help="The household; absent: any.")]
+Tenant: TypeAlias = Annotated[
+    str, typer.Option(envvar="RECOLLECT_TENANT", help="The tenant; `local` is that of a server without keys.")
+]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+Sure: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Explain: TypeAlias = Annotated[bool, typer.Option(help="Say why each line is there.")]
+
+PersonaScope: TypeAlias = Annotated[Scope, "persona", "tenant"]
+UserScope: TypeAlias = Annotated[Scope, "tenant"]
+
+_NARROWING: dict[str, tuple[Any, str | None]] = {
+    "persona": (Persona, None),
+    "household": (Household, None),
+    "tenant": (Tenant, LOCAL_TENANT),
+}
+_LAST = ("explain", "as_json")
+
+
+class CommandGroup(typer.Typer):
+    """Commands that get the app and the scope that their signatures name."""
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        """As typer's."""
+        register = super().command(name, **options)
+
+        def take(work: CommandFunctionType) -> CommandFunctionType:
+            register(_with_options(work))
+            return work
+
+        return take
+
+
+def _with_options(work: Callable[..., None]) -> Callable[..., None]:
+    """The same work with options for its scope; a tenant by itself is checked before the app is opened."""
+    own = signature(work, eval_str=True).parameters
+    narrowing = _narrowing(own["scope"]) if "scope" in own else ()
+
+    @wraps(work)
+    def command(**given: Any) -> None:
+        if "scope" in own:
+            given["scope"] = scope_of(given.pop("user"), **{name: given.pop(name) for name in narrowing})
+        if "app" not in own:
+            work(**given)
+            return
+        check_ids(tenant=given.get("tenant"))
+        with opened() as app:
+            work(app=app, **given)
+
+    vars(command)["__signature__"] = Signature(_options(own.values(), narrowing))
+    return command
+
+
+def _narrowing(scope: Parameter) -> tuple[str, ...]:
+    return getattr(scope.annotation, "__metadata__", tuple(_NARROWING))
+
+
+def _options(own: Iterable[Parameter], narrowing: tuple[str, ...]) -> list[Parameter]:
+    options = [_option("user", User) if one.name == "scope" else one for one in own if one.name != "app"]
+    place = next((at for at, one in enumerate(options) if one.name in _LAST), len(options))
+    options[place:place] = [_option(name, *_NARROWING[name]) for name in narrowing]
+    return [one.replace(kind=Parameter.KEYWORD_ONLY) for one in options]
+
+
+def _option(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def scope_of(user: str, persona: str | None = None, household: str | None = None, tenant: str = LOCAL_TENANT) -> Scope:
+    """The scope that the options name. Raises InvalidInput where one of them is no id."""
+    check_ids(user=user, persona=persona, household=household, tenant=tenant)
+    return Scope(tenant, user, persona, household)
+
+
+def check_ids(**options: str | None) -> None:
+    """Raises InvalidInput for the first option that is given and is no id."""
+    for option, value in options.items():
+        if value is not None and not is_id(value):
+            raise InvalidInput(f"--{option}: an id has 1 to 128 characters and no control characters")
+
+
+@contextmanager
+def opened(settings: Settings | None = None) -> Iterator[App]:
+    """The app, closed at the end. Raises ConfigurationError."""
+    app = open_app(settings)
+    try:
+        yield app
+    finally:
+        app.parts.close()
