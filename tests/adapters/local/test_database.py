@@ -66,6 +66,25 @@ def test_many_open_a_new_file_at_once(tmp_path: Path) -> None:
         database.close()
 
 
+def test_a_file_that_another_process_makes_meanwhile_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between any two statements of the first look at the file, the other process may have made it."""
+    seen: list[str] = []
+
+    class Slow(database_module._Connection):
+        def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
+            found = super().execute(statement, *given)
+            if not seen and statement in ("PRAGMA application_id", "SELECT 1 FROM sqlite_master"):
+                seen.append(statement)
+                rows = found.fetchall()
+                Database(tmp_path / FILE_NAME).close()
+                return super().execute("SELECT ?" if rows else "SELECT ? WHERE 0", rows[0] if rows else (0,))
+            return found
+
+    monkeypatch.setattr(database_module, "_Connection", Slow)
+    Database(tmp_path / FILE_NAME).close()
+    assert seen
+
+
 def test_the_file_is_in_wal_mode_and_evidence_waits_for_the_disk(database: Database) -> None:
     with database.writing(durable=True) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

@@ -471,8 +471,9 @@ def _refuse_foreign(connection: sqlite3.Connection) -> None:
             f"the file has format {version}, this release reads {FORMAT_VERSION} alone: with the release "
             "that wrote it, write its users down with `recollect export`, and bring them here with `recollect import`"
         )
-    owner = connection.execute("PRAGMA application_id").fetchone()[0]
-    if owner != APPLICATION_ID and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+    # The tables first: another process may be making the file, and its mark and its tables come in one transaction.
+    has_tables = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+    if has_tables and connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoredDataError("the file is another program's SQLite database")
 
 
