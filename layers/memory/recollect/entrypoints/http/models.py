@@ -6,14 +6,16 @@ they are first used (`defer_build`), so that a function pays for its own alone.
 
 import json
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
+from types import GenericAlias
+from typing import Annotated, Any, ClassVar, NoReturn, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, create_model, model_validator
 from pydantic_core import PydanticCustomError, core_schema
 
 from recollect.core.errors import InvalidInput
@@ -29,16 +31,23 @@ class NotJson(ValueError):
 
 def parse_json(body: bytes) -> Any:
     """The value that the body stands for. Raises NotJson, for NaN, Infinity and bottomless nesting too."""
+    text = utf8(body)
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=_no_number)
-    except UnicodeDecodeError:
-        raise NotJson("the body is not UTF-8") from None
+        return json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise NotJson(f"the body is not JSON, from character {error.pos} on") from None
     except ValueError:
         raise NotJson("the body has a number that JSON does not know, or one with too many digits") from None
     except RecursionError:
         raise NotJson("the body is nested too deeply") from None
+
+
+def utf8(body: bytes) -> str:
+    """The text of the body. Raises NotJson where it is not UTF-8."""
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotJson("the body is not UTF-8") from None
 
 
 def json_text(value: object) -> str:
@@ -109,12 +118,25 @@ class AnswerModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, defer_build=True, from_attributes=True)
 
+    @classmethod
+    def made_of(cls, *values: object, **more: Any) -> Self:
+        """Each field by its name from `more`, else from the first of the values that has it."""
+        names = cls.model_fields
+        found = {name: getattr(one, name) for one in reversed(values) for name in names if hasattr(one, name)}
+        return cls.model_validate(found | more)
+
+    @classmethod
+    def json_of(cls, value: Any) -> dict[str, Any]:
+        """The JSON of a value of the domain, as Python has it."""
+        return cls.model_validate(value).document()
+
     def document(self) -> dict[str, Any]:
         """The JSON of it, as Python has it."""
         return self.model_dump(mode="json", by_alias=True)
 
 
 Item = TypeVar("Item", bound=AnswerModel | Mapping[str, Any])
+Place = TypeVar("Place")
 
 
 def answer_text(body: AnswerModel | Mapping[str, Any]) -> str:
@@ -132,6 +154,13 @@ def within_page(items: Sequence[Item]) -> Sequence[Item]:
     return items
 
 
+def fitted(read: Callable[[int], tuple[Sequence[Item], Place]], limit: int) -> tuple[Sequence[Item], Place]:
+    """So many entries and where they end, or fewer of them, read again, where they do not fit into one answer."""
+    items, end = read(limit)
+    fitting = len(within_page(items))
+    return (items, end) if fitting == len(items) else read(fitting)
+
+
 class _NullIsAbsent:
     """The schema without the null that stands for an absent value in Python."""
 
@@ -147,6 +176,15 @@ def _is_none(value: object) -> bool:
 
 Maybe = Annotated[T | None, Field(exclude_if=_is_none), _NullIsAbsent()]
 """A field that may be absent: None here, in JSON not there."""
+Some = Annotated[list[T] | None, Field(exclude_if=operator.not_), _NullIsAbsent()]
+"""A list that is absent where it is empty."""
+_NextCursor = Maybe[str]
+
+
+def page_of(name: str, entries: str, model: type[AnswerModel]) -> type[AnswerModel]:
+    """The model of a list's answer, by its name: the entries, and the cursor to what follows."""
+    fields: dict[str, Any] = {entries: GenericAlias(list, (model,)), "next_cursor": (_NextCursor, None)}
+    return create_model(name, __base__=AnswerModel, **fields)
 
 
 def fault(message: str) -> PydanticCustomError:

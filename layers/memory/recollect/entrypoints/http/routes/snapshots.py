@@ -16,8 +16,8 @@ from recollect.core.errors import OutOfTime, StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
-from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor, seal, start_of
-from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent, replay_of
+from recollect.entrypoints.http.cursors import listing_of, open_cursor, page_reply, seal, start_of
+from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -26,10 +26,11 @@ from recollect.entrypoints.http.models import (
     Cursor,
     Maybe,
     Narrowed,
-    NotJson,
     Paged,
     Time,
     embedding_dimension,
+    page_of,
+    utf8,
 )
 from recollect.entrypoints.http.routing import Routes, path_segment
 
@@ -64,9 +65,7 @@ class SnapshotAnswer(AnswerModel):
     user_id: Maybe[str] = None
 
 
-class SnapshotsPage(AnswerModel):
-    snapshots: list[SnapshotAnswer]
-    next_cursor: Maybe[str] = None
+SnapshotsPage = page_of("SnapshotsPage", "snapshots", SnapshotAnswer)
 
 
 @dataclass(slots=True)
@@ -116,17 +115,13 @@ def import_user(app: App, request: Request) -> Reply:
 
     answer = idempotent(app, request, work, about=scope.user_id)
     shown = ImportAnswer.model_validate({**answer.body, "errors": given.faults[:_NAMED_AT_MOST]})
-    return Reply(answer.status, shown, replay_of(answer), log=answer.body)
+    return Reply(answer.status, shown, answer.headers, log=answer.body)
 
 
 def read_page(body: bytes, dimension: int) -> GivenPage:
     """The lines of NDJSON; an empty one is none. Raises NotJson where the body is not UTF-8."""
-    try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError:
-        raise NotJson("the body is not UTF-8") from None
     page = GivenPage()
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(utf8(body).split("\n"), start=1):
         take_line(page, number, line, dimension)
     return page
 
@@ -170,6 +165,4 @@ def list_snapshots(app: App, request: Request, query: Paged) -> Reply:
     tenant = request.principal.tenant
     listing = listing_of(app, "snapshots", Scope(tenant, ""))
     page = app.segments.snapshots.page(tenant, query.limit, start_of(query, listing))
-    found = [SnapshotAnswer.model_validate(one) for one in page.snapshots]
-    shown = SnapshotsPage(snapshots=found, next_cursor=cursor_to(page.more, listing))
-    return Reply(200, shown, log={"returned": len(found)})
+    return page_reply(SnapshotsPage, page.snapshots, page.more, listing)
